@@ -1,0 +1,52 @@
+//! Helpers on octets that several layers need: white space, hex digits and percent triplets.
+
+/// The value of a hexadecimal digit, in either case.
+#[inline]
+pub fn hex_value(octet: u8) -> Option<u8> {
+    match octet {
+        b'0'..=b'9' => Some(octet - b'0'),
+        b'a'..=b'f' => Some(octet - b'a' + 10),
+        b'A'..=b'F' => Some(octet - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// The octet that a percent triplet (`%41`) at the start of `text` stands for (RFC 3986, 2.1).
+///
+/// ```
+/// use portcullis::bytes::percent_triplet;
+///
+/// assert_eq!(percent_triplet(b"%41bc"), Some(b'A'));
+/// assert_eq!(percent_triplet(b"%4"), None);
+/// ```
+#[inline]
+pub fn percent_triplet(text: &[u8]) -> Option<u8> {
+    match *text {
+        [b'%', high, low, ..] => Some(hex_value(high)? << 4 | hex_value(low)?),
+        _ => None,
+    }
+}
+
+/// Appends `octet` to `out` as a percent triplet with upper-case digits (RFC 3986, 2.1).
+#[inline]
+pub fn push_percent_triplet(out: &mut Vec<u8>, octet: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([
+        b'%',
+        DIGITS[usize::from(octet >> 4)],
+        DIGITS[usize::from(octet & 15)],
+    ]);
+}
+
+/// `text` without the octets of `set` at both its ends.
+#[inline]
+pub fn trim<'a>(text: &'a [u8], set: &[u8]) -> &'a [u8] {
+    let Some(start) = text.iter().position(|octet| !set.contains(octet)) else {
+        return &text[text.len()..];
+    };
+    let end = text
+        .iter()
+        .rposition(|octet| !set.contains(octet))
+        .map_or(start, |last| last + 1);
+    &text[start..end]
+}

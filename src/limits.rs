@@ -1,0 +1,38 @@
+//! Every bound of the crate: its name, its unit (last in the name) and where the number comes from.
+//!
+//! A limit that is hit is never silent: it ends as a note, a state, an error or a slower engine
+//! that gives the same answer, and the item that hits it says which.
+
+/// Octets of a robots.txt file that are read: 500 KiB.
+///
+/// Source: RFC 9309, section 2.5 ("MUST be at least 500 kibibytes"), and Google's page, which sets
+/// the same figure. What lies past it is ignored and the line that it cuts is dropped, with a note.
+pub const ROBOTS_OCTETS_MAX: usize = 500 * 1024;
+
+/// Octets of a line that the `google` dialect keeps; what follows on the line is lost.
+///
+/// Source: google/robotstxt, which keeps eight times a browser's longest URL (2,083) less the
+/// terminator of a C string.
+pub const GOOGLE_LINE_OCTETS_MAX: usize = 2_083 * 8 - 1;
+
+/// Octets of a URL that is classified. A longer one is `invalid`, never allowed.
+///
+/// Source: our choice. RFC 9110, section 4.1, asks for 8,000 at least; the longest of 670,000 real
+/// ones had 10,598. It bounds the work that one record can cause against a hostile rule set.
+pub const URL_OCTETS_MAX: usize = 64 * 1024;
+
+/// Octets of one record (line) of an input that has to be held in memory: 64 MiB.
+///
+/// Source: our choice. An input with a longer one is not a list of URLs; reading it is an error.
+pub const RECORD_OCTETS_MAX: usize = 64 * 1024 * 1024;
+
+/// Octets of a host name after lower-casing and IDNA.
+///
+/// Source: RFC 1035, section 2.3.4, gives 255 on the wire; twice that leaves room for names that
+/// dumps hold and no resolver would take.
+pub const HOST_OCTETS_MAX: usize = 512;
+
+/// Redirects that are followed to a robots.txt file.
+///
+/// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
+pub const REDIRECTS_MAX: u8 = 5;
