@@ -40,6 +40,21 @@ pub struct Dialect {
     pub paths: PathRules,
     /// What the answer to GET /robots.txt means.
     pub access: AccessRules,
+    /// Where the document says so, for explanations.
+    pub clauses: Clauses,
+}
+
+/// Where a dialect's document settles what an explanation has to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clauses {
+    /// Which group speaks to an agent.
+    pub group: &'static str,
+    /// Which rule decides, and what holds when none matches.
+    pub rule: &'static str,
+    /// Whether the URL of robots.txt itself is allowed.
+    pub robots_txt: &'static str,
+    /// What the answer to GET /robots.txt means.
+    pub access: &'static str,
 }
 
 impl Dialect {
