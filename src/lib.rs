@@ -7,3 +7,5 @@ pub mod escape;
 pub mod id;
 pub mod limits;
 pub mod pattern;
+pub mod policy;
+pub mod syntax;

@@ -84,15 +84,8 @@ impl Split {
     /// The octet that leads every moving position on and no looping one, if there is such.
     fn single_octet(&self, nfa: &Nfa) -> Option<u8> {
         let octet = nfa.octet(*self.moving.first()?);
-        let all_move = self
-            .moving
-            .iter()
-            .all(|&position| nfa.octet(position) == octet);
-        let any_loops = || {
-            self.looping
-                .iter()
-                .any(|&position| nfa.octet(position) == octet)
-        };
+        let all_move = self.moving.iter().all(|&position| nfa.octet(position) == octet);
+        let any_loops = || self.looping.iter().any(|&position| nfa.octet(position) == octet);
         (all_move && !any_loops()).then_some(octet?)
     }
 }
@@ -109,10 +102,7 @@ impl Determinizer {
             known_positions: 0,
             nodes: 0,
             work: 0,
-            scratch: Scratch {
-                next: nfa.start(),
-                ..Scratch::default()
-            },
+            scratch: Scratch { next: nfa.start(), ..Scratch::default() },
         };
         new.start = new.target_of_next(nfa);
         new
@@ -229,12 +219,7 @@ impl Determinizer {
         if miss == Target::UNBUILT {
             let best = self.scratch.next.best;
             let slot = Program::miss_slot(node);
-            self.edges.push(Edge {
-                slot,
-                best,
-                looping: looping.clone(),
-                advancing: 0..0,
-            });
+            self.edges.push(Edge { slot, best, looping: looping.clone(), advancing: 0..0 });
         }
     }
 
@@ -247,14 +232,7 @@ impl Determinizer {
         miss: Target,
         looping: &Range<u32>,
     ) -> Target {
-        let Scratch {
-            next,
-            ahead,
-            split,
-            split_ahead,
-            octets,
-            ..
-        } = &mut self.scratch;
+        let Scratch { next, ahead, split, split_ahead, octets, .. } = &mut self.scratch;
         octets.clear();
         octets.push(octet);
         while !split.anchored_end && octets.len() < RUN_OCTETS_MAX {
@@ -275,12 +253,7 @@ impl Determinizer {
         self.push_miss_edge(node, miss, looping);
         let advancing = push_list(&mut self.lists, &self.scratch.split.moving);
         let slot = Program::run_slot(node);
-        self.edges.push(Edge {
-            slot,
-            best,
-            looping: looping.clone(),
-            advancing,
-        });
+        self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
         node
     }
 
@@ -293,15 +266,9 @@ impl Determinizer {
         miss: Target,
         looping: &Range<u32>,
     ) -> Target {
-        let Scratch {
-            split,
-            octets,
-            keys,
-            ..
-        } = &mut self.scratch;
+        let Scratch { split, octets, keys, .. } = &mut self.scratch;
         let key = |position| {
-            nfa.octet(position)
-                .map(|octet| u64::from(octet) << 32 | u64::from(position))
+            nfa.octet(position).map(|octet| u64::from(octet) << 32 | u64::from(position))
         };
         keys.clear();
         keys.extend(split.moving.iter().filter_map(|&position| key(position)));
@@ -309,8 +276,7 @@ impl Determinizer {
             keys.extend(split.looping.iter().filter_map(|&position| key(position)));
         } else {
             let mut named = [false; 256];
-            keys.iter()
-                .for_each(|key| named[(key >> 32) as usize] = true);
+            keys.iter().for_each(|key| named[(key >> 32) as usize] = true);
             let looping = split.looping.iter().filter_map(|&position| key(position));
             keys.extend(looping.filter(|key| named[(key >> 32) as usize]));
         }
@@ -322,22 +288,14 @@ impl Determinizer {
         let count = octets.len();
         self.push_miss_edge(node, miss, looping);
         let best = self.scratch.next.best;
-        for (group, index) in self
-            .scratch
-            .keys
-            .chunk_by(|one, other| one >> 32 == other >> 32)
-            .zip(0..)
+        for (group, index) in
+            self.scratch.keys.chunk_by(|one, other| one >> 32 == other >> 32).zip(0..)
         {
             let start = self.lists.len() as u32;
             self.lists.extend(group.iter().map(|&key| key as u32));
             let advancing = start..self.lists.len() as u32;
             let slot = Program::branch_slot(node, count, index);
-            self.edges.push(Edge {
-                slot,
-                best,
-                looping: looping.clone(),
-                advancing,
-            });
+            self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
         }
         node
     }

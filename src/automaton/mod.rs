@@ -47,6 +47,7 @@ use on_demand::OnDemand;
 use program::{Program, Target, Walk};
 
 pub use on_demand::Cache;
+pub use scan::matches as pattern_matches;
 
 /// What the match of a pattern means: a number of the caller's, or [`Outcome::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,10 +66,7 @@ impl Outcome {
     ///
     /// If `number` is 0 or more than [`Outcome::MAX`].
     pub const fn new(number: u32) -> Outcome {
-        assert!(
-            number != 0 && number <= Outcome::MAX,
-            "an outcome's number is 1 to 2^31 - 1"
-        );
+        assert!(number != 0 && number <= Outcome::MAX, "an outcome's number is 1 to 2^31 - 1");
         Outcome(number)
     }
 
@@ -117,11 +115,7 @@ pub struct Automaton(Kind);
 #[derive(Debug)]
 enum Kind {
     Constant(Outcome),
-    Ahead {
-        program: Program,
-        start: Target,
-        nodes: usize,
-    },
+    Ahead { program: Program, start: Target, nodes: usize },
     OnDemand(Box<OnDemand>),
 }
 
@@ -145,11 +139,7 @@ impl Automaton {
             && determinizer.build_all(&nfa, |determinizer| determinizer.work() <= work_max);
         Automaton(if complete {
             let (start, nodes) = (determinizer.start(), determinizer.nodes());
-            Kind::Ahead {
-                program: determinizer.into_program(),
-                start,
-                nodes,
-            }
+            Kind::Ahead { program: determinizer.into_program(), start, nodes }
         } else {
             Kind::OnDemand(Box::new(OnDemand::new(nfa, patterns, outcomes, limits)))
         })

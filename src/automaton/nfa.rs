@@ -66,11 +66,7 @@ impl Nfa {
     ///
     /// If there are not as many outcomes as patterns.
     pub(super) fn new(patterns: &PatternList, outcomes: &[Outcome]) -> Nfa {
-        assert_eq!(
-            patterns.len(),
-            outcomes.len(),
-            "one outcome for each pattern"
-        );
+        assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
         let mut nfa = Nfa {
             cells: Vec::with_capacity(patterns.octets() + patterns.len()),
             outcomes: outcomes.to_vec(),
@@ -79,22 +75,9 @@ impl Nfa {
         for (pattern, index) in patterns.iter().zip(0..) {
             let start = nfa.cells.len();
             nfa.starts.push(start as Position);
-            let cell = |octet, end| Cell {
-                pattern: index,
-                octet,
-                star: false,
-                end,
-            };
-            nfa.cells
-                .extend(pattern.octets.iter().map(|&octet| cell(octet, End::No)));
-            nfa.cells.push(cell(
-                0,
-                if pattern.anchored {
-                    End::Anchored
-                } else {
-                    End::Open
-                },
-            ));
+            let cell = |octet, end| Cell { pattern: index, octet, star: false, end };
+            nfa.cells.extend(pattern.octets.iter().map(|&octet| cell(octet, End::No)));
+            nfa.cells.push(cell(0, if pattern.anchored { End::Anchored } else { End::Open }));
             for star in pattern.stars() {
                 nfa.cells[start + star].star = true;
             }

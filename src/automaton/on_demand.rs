@@ -34,23 +34,17 @@ pub struct Cache {
 impl Cache {
     /// Octets of memory that this holds.
     pub fn memory_octets(&self) -> usize {
-        self.determinizer
-            .as_ref()
-            .map_or(0, |determinizer| determinizer.memory_octets())
+        self.determinizer.as_ref().map_or(0, |determinizer| determinizer.memory_octets())
     }
 
     /// The nodes built so far.
     pub fn nodes(&self) -> usize {
-        self.determinizer
-            .as_ref()
-            .map_or(0, |determinizer| determinizer.nodes())
+        self.determinizer.as_ref().map_or(0, |determinizer| determinizer.nodes())
     }
 
     /// NFA positions that building has looked at so far.
     pub fn positions_visited(&self) -> u64 {
-        self.determinizer
-            .as_ref()
-            .map_or(0, |determinizer| determinizer.work())
+        self.determinizer.as_ref().map_or(0, |determinizer| determinizer.work())
     }
 
     /// Paths that were answered by scanning the rules, because the budget was spent.
@@ -82,9 +76,8 @@ impl OnDemand {
     #[inline]
     pub(super) fn decide(&self, path: &[u8], cache: &mut Cache) -> Outcome {
         let nfa = &self.nfa;
-        let determinizer = cache
-            .determinizer
-            .get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
+        let determinizer =
+            cache.determinizer.get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
         let mut walk = determinizer.program().walk(determinizer.start(), path, 0);
         loop {
             match walk {

@@ -109,8 +109,7 @@ impl Program {
         debug_assert!(!octets.is_empty() && octets.len() <= RUN_OCTETS_MAX);
         let node = self.words.len();
         let header = RUN | (octets.len() as u32) << KIND_BITS;
-        self.words
-            .extend([header, at_end.0, miss.0, Target::UNBUILT.0]);
+        self.words.extend([header, at_end.0, miss.0, Target::UNBUILT.0]);
         self.push_octets(octets);
         Target::node(node)
     }
@@ -121,8 +120,7 @@ impl Program {
         let header = BRANCH | (octets.len() as u32) << KIND_BITS;
         self.words.extend([header, at_end.0, miss.0]);
         self.push_octets(octets);
-        self.words
-            .extend(std::iter::repeat_n(Target::UNBUILT.0, octets.len()));
+        self.words.extend(std::iter::repeat_n(Target::UNBUILT.0, octets.len()));
         Target::node(node)
     }
 
@@ -203,10 +201,7 @@ impl Program {
             };
             target = Target(words[slot]);
             if target == Target::UNBUILT {
-                return Walk::Unbuilt {
-                    slot: slot as Slot,
-                    consumed,
-                };
+                return Walk::Unbuilt { slot: slot as Slot, consumed };
             }
         }
     }
@@ -269,10 +264,7 @@ mod tests {
                         *octet ^= 0x80;
                     }
                     let expected = changed.min(length).min(count);
-                    assert_eq!(
-                        common_prefix(&packed(&text[..count]), count, &other),
-                        expected
-                    );
+                    assert_eq!(common_prefix(&packed(&text[..count]), count, &other), expected);
                 }
             }
         }

@@ -23,7 +23,7 @@ pub(super) fn scan(patterns: &PatternList, outcomes: &[Outcome], path: &[u8]) ->
 }
 
 /// Whether `pattern` matches `path`.
-pub(super) fn matches(pattern: &PathPattern<'_>, path: &[u8]) -> bool {
+pub fn matches(pattern: &PathPattern<'_>, path: &[u8]) -> bool {
     let mut literals = pattern.literals();
     let first = literals.next().unwrap_or_default();
     let Some(mut rest) = path.strip_prefix(first) else {

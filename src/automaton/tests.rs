@@ -29,18 +29,9 @@ fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
 /// Limits under which each strategy and each way out of it is taken.
 fn all_limits() -> [Limits; 4] {
     let ahead = Limits::default();
-    let on_demand = Limits {
-        ahead_positions_max: 0,
-        ..ahead
-    };
-    let soon_spent = Limits {
-        on_demand_positions_max: 12,
-        ..on_demand
-    };
-    let always_spent = Limits {
-        on_demand_positions_max: 0,
-        ..on_demand
-    };
+    let on_demand = Limits { ahead_positions_max: 0, ..ahead };
+    let soon_spent = Limits { on_demand_positions_max: 12, ..on_demand };
+    let always_spent = Limits { on_demand_positions_max: 0, ..on_demand };
     [ahead, on_demand, soon_spent, always_spent]
 }
 
@@ -60,10 +51,7 @@ fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
                 expected,
                 "{:?} {:?} on {:?}",
                 automaton.strategy(),
-                texts
-                    .iter()
-                    .map(|text| bstr::BStr::new(text))
-                    .collect::<Vec<_>>(),
+                texts.iter().map(|text| bstr::BStr::new(text)).collect::<Vec<_>>(),
                 bstr::BStr::new(path),
             );
         }
@@ -101,9 +89,7 @@ fn seeded_random_sets() {
     for _ in 0..4_000 {
         let mut word = |alphabet: &[u8], length_max: usize| -> Vec<u8> {
             let length = random(length_max + 1);
-            (0..length)
-                .map(|_| alphabet[random(alphabet.len())])
-                .collect()
+            (0..length).map(|_| alphabet[random(alphabet.len())]).collect()
         };
         let texts: Vec<Vec<u8>> = (0..12).map(|_| word(b"aab/**$", 9)).collect();
         let paths: Vec<Vec<u8>> = (0..60).map(|_| word(b"aab/", 14)).collect();

@@ -2,7 +2,7 @@
 //!
 //! A [`Dialect`] holds one value per point; parsing, grouping, normalisation, precedence and access
 //! read those values, and no code asks which dialect it is serving. A new dialect is a new constant
-//! in [`presets`] and nothing else. Use [`Dialect::by_name`] to turn a name into one.
+//! in the presets and nothing else. Use [`Dialect::by_name`] to turn a name into one.
 //!
 //! | dialect | source |
 //! |---|---|
@@ -59,19 +59,12 @@ pub struct Clauses {
 
 impl Dialect {
     /// All dialects, the oldest first.
-    pub const ALL: [&'static Dialect; 5] = [
-        &ORIGINAL_1994,
-        &KOSTER_1996,
-        &DRAFT_2019,
-        &RFC_9309,
-        &GOOGLE,
-    ];
+    pub const ALL: [&'static Dialect; 5] =
+        [&ORIGINAL_1994, &KOSTER_1996, &DRAFT_2019, &RFC_9309, &GOOGLE];
 
     /// The dialect that the command line knows by `name`.
     pub fn by_name(name: &str) -> Option<&'static Dialect> {
-        Dialect::ALL
-            .into_iter()
-            .find(|dialect| dialect.name == name)
+        Dialect::ALL.into_iter().find(|dialect| dialect.name == name)
     }
 }
 

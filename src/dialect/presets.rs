@@ -127,19 +127,13 @@ pub const ORIGINAL_1994: Dialect = Dialect {
 pub const KOSTER_1996: Dialect = Dialect {
     name: "koster1996",
     source: "M. Koster, A Method for Web Robots Control, draft 1 (15 November 1996)",
-    lines: LineRules {
-        fields: FIELDS,
-        ..ORIGINAL_1994.lines
-    },
+    lines: LineRules { fields: FIELDS, ..ORIGINAL_1994.lines },
     groups: GroupRules {
         names_agent: NamesAgent::Equal,
         caller_token: CallerToken::Token(TokenAlphabet::Rfc1945),
         ..ORIGINAL_1994.groups
     },
-    paths: PathRules {
-        escapes: Escapes::Decoded,
-        ..ORIGINAL_1994.paths
-    },
+    paths: PathRules { escapes: Escapes::Decoded, ..ORIGINAL_1994.paths },
     access: ORIGINAL_1994.access,
     clauses: Clauses {
         group: "draft 1 of 1996, section 3.2.1",
@@ -153,10 +147,7 @@ pub const KOSTER_1996: Dialect = Dialect {
 pub const DRAFT_2019: Dialect = Dialect {
     name: "draft2019",
     source: "Robots Exclusion Protocol, Internet-Draft (2019)",
-    groups: GroupRules {
-        several_default: SeveralGroups::First,
-        ..RFC_9309.groups
-    },
+    groups: GroupRules { several_default: SeveralGroups::First, ..RFC_9309.groups },
     clauses: Clauses {
         group: "Internet-Draft of 2019, The user-agent line",
         rule: "Internet-Draft of 2019, The Allow and Disallow lines",

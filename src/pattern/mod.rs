@@ -200,11 +200,7 @@ mod tests {
         list.push(b"/*other", true);
         list.push(text, true);
         let pattern = list.get(1);
-        (
-            pattern.octets.to_vec(),
-            pattern.stars().collect(),
-            pattern.anchored,
-        )
+        (pattern.octets.to_vec(), pattern.stars().collect(), pattern.anchored)
     }
 
     #[test]

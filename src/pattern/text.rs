@@ -63,9 +63,7 @@ pub fn index_page_text(text: &[u8], rules: &PathRules) -> Option<Vec<u8>> {
         return None;
     }
     let slash = memchr::memrchr(b'/', text)?;
-    text[slash..]
-        .starts_with(b"/index.htm")
-        .then(|| [&text[..=slash], b"$"].concat())
+    text[slash..].starts_with(b"/index.htm").then(|| [&text[..=slash], b"$"].concat())
 }
 
 #[cfg(test)]
@@ -97,12 +95,7 @@ mod tests {
             (&ORIGINAL_1994, b"/%7e", Some(b"/%7e")),
         ];
         for (dialect, value, expected) in rows {
-            assert_eq!(
-                text(dialect, value).as_deref(),
-                expected,
-                "{} {value:?}",
-                dialect.name
-            );
+            assert_eq!(text(dialect, value).as_deref(), expected, "{} {value:?}", dialect.name);
         }
     }
 

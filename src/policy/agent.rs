@@ -27,7 +27,9 @@ pub struct AgentChain {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AgentError {
     /// There is no token, or an empty one.
-    #[error("the agent '{agent}' has an empty token; write TOKEN, or TOKEN+TOKEN for a crawler that falls back")]
+    #[error(
+        "the agent '{agent}' has an empty token; write TOKEN, or TOKEN+TOKEN for a crawler that falls back"
+    )]
     Empty {
         /// The agent as given.
         agent: String,

@@ -84,9 +84,8 @@ impl PolicyTable {
         };
         let hasher = foldhash::quality::RandomState::default();
         for sources in sources.chunks(FILES_AT_ONCE) {
-            let plan = |source: &PolicySource<'_>| {
-                plan(*source, &table.agents, compilation, &hasher)
-            };
+            let plan =
+                |source: &PolicySource<'_>| plan(*source, &table.agents, compilation, &hasher);
             let plans: Vec<FilePlan> = sources.par_iter().with_min_len(16).map(plan).collect();
             plans.into_iter().for_each(|plan| table.add(plan, &mut interner));
         }

@@ -4,10 +4,11 @@
 //! file's; use [`PolicyTable`](super::PolicyTable) for answers alone.
 
 use crate::automaton::pattern_matches;
+use crate::decision::Verdict;
 use crate::dialect::{Dialect, RobotsTxtUrl};
 use crate::id::{LineNumber, RuleID};
-use crate::decision::Verdict;
-use crate::syntax::RobotsTxt;
+use crate::pattern::{index_page_text, normal_text};
+use crate::syntax::{RobotsTxt, Rule};
 
 use super::{AgentChain, OrderedRules, Selection};
 
@@ -74,7 +75,8 @@ pub fn explain(
         return explanation;
     };
     explanation.named = named;
-    explanation.groups = groups.iter().map(|&group| explained_group(&file, group, agent, named, dialect)).collect();
+    explanation.groups =
+        groups.iter().map(|&group| explained_group(&file, group, agent, named, dialect)).collect();
     explanation.rules_in_groups =
         groups.iter().map(|&group| file.rules_of(&file.groups()[group]).len()).sum();
     explanation.rules = matching_rules(&file, &groups, dialect, path);
@@ -106,18 +108,29 @@ fn matching_rules(
     path: &[u8],
 ) -> Vec<ExplainedRule> {
     let ordered = OrderedRules::new(file, groups, &dialect.paths);
-    let matching = ordered.patterns.iter().zip(&ordered.rules).enumerate();
-    let matching = matching.filter(|(_, (pattern, _))| pattern_matches(pattern, path));
+    let patterns = ordered.patterns.iter().zip(&ordered.rules);
+    let matching = patterns.filter(|(pattern, _)| pattern_matches(pattern, path));
     matching
-        .map(|(index, (_, &rule))| {
+        .map(|(pattern, &rule)| {
             let written = &file.rules()[rule.index()];
             ExplainedRule {
                 verdict: written.verdict,
                 rule,
                 line: written.line,
                 value: written.value.to_vec(),
-                pattern: ordered.texts[index].clone(),
+                pattern: pattern_text(written, pattern.anchored, dialect),
             }
         })
         .collect()
+}
+
+/// The normal text of the pattern of `rule` that is anchored or not: a rule that stands for two
+/// patterns has the directory's anchored and its own not, or its own is the longer.
+fn pattern_text(rule: &Rule<'_>, anchored: bool, dialect: &Dialect) -> Vec<u8> {
+    let mut text = Vec::new();
+    normal_text(rule.value, &dialect.paths, &mut text);
+    if anchored && rule.verdict == Verdict::Allow && !text.ends_with(b"$") {
+        return index_page_text(&text, &dialect.paths).unwrap_or(text);
+    }
+    text
 }

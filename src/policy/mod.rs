@@ -38,7 +38,7 @@ use crate::id::{LineNumber, RuleID};
 use crate::limits::ROBOTS_OCTETS_MAX;
 
 pub use agent::{AgentChain, AgentError};
-pub use explain::{Explanation, ExplainedGroup, ExplainedRule, explain};
+pub use explain::{ExplainedGroup, ExplainedRule, Explanation, explain};
 pub use rules::{Detail, OrderedRules, RuleAnswer, RuleSet};
 pub use select::Selection;
 
@@ -116,7 +116,7 @@ struct FileRule {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     decisions: Vec<Decision>,
-    caches: HashMap<u32, Cache>,
+    caches: HashMap<u32, Cache, foldhash::fast::RandomState>,
     /// For automata that need no memory.
     none: Cache,
 }

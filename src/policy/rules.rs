@@ -41,7 +41,12 @@ impl OrderedRules {
                 push_patterns(rule, paths, &mut text, |text| {
                     let start = texts.len();
                     texts.extend_from_slice(text);
-                    entries.push(Entry { start, end: texts.len(), verdict: rule.verdict, rule: id });
+                    entries.push(Entry {
+                        start,
+                        end: texts.len(),
+                        verdict: rule.verdict,
+                        rule: id,
+                    });
                 });
             }
         }
