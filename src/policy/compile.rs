@@ -6,7 +6,10 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use crate::decision::{Decision, Reason, Verdict};
-use crate::syntax::RobotsTxt;
+use crate::id::RuleID;
+use crate::syntax::{RobotsTxt, Span, UserAgentLine};
+
+use super::select::speaking_line;
 
 use super::{
     AgentChain, Compilation, Detail, Entry, FileRule, OrderedRules, PolicySource, PolicyTable,
@@ -27,13 +30,16 @@ struct FilePlan {
 #[derive(Clone, Copy)]
 enum AgentPlan {
     Fixed(Decision),
-    /// The rules at this position of the file's orders.
-    Rules(usize),
+    /// The rules at this position of the file's orders, and the group that speaks to the agent.
+    Rules(usize, Span),
 }
 
 /// The rules for one selection of groups.
 struct Order {
     groups: Vec<usize>,
+    /// By group: the value of the user-agent line that speaks to the agent. Where decisions name
+    /// their group, agents share an order only if their lines are the same.
+    speaking: Vec<Span>,
     hash: u64,
     rules: OrderedRules,
     file_rules: Vec<FileRule>,
@@ -106,17 +112,18 @@ impl PolicyTable {
         let places: Vec<(u32, u32)> = plan.orders.into_iter().map(place).collect();
         let rule_set_of = |agent: &AgentPlan| match *agent {
             AgentPlan::Fixed(_) => None,
-            AgentPlan::Rules(order) => Some(places[order]),
+            AgentPlan::Rules(order, _) => Some(places[order]),
         };
         for (index, agent) in plan.agents.iter().enumerate() {
             self.entries.push(match *agent {
                 AgentPlan::Fixed(decision) => Entry::Fixed(decision),
-                AgentPlan::Rules(order) => {
+                AgentPlan::Rules(order, group) => {
                     let place = places[order];
                     // The same order, not only the same rule set: lines differ between orders.
                     let same = |other: &AgentPlan| rule_set_of(other) == Some(place);
                     let first_agent = plan.agents.iter().position(same).unwrap_or(index) as u32;
-                    Entry::Rules { rule_set: place.0, file_rules: place.1, first_agent }
+                    let (rule_set, file_rules) = place;
+                    Entry::Rules { rule_set, file_rules, first_agent, group }
                 }
             });
         }
@@ -145,12 +152,20 @@ fn plan(
         plan.agents.push(match Selection::of(&file, agent, dialect) {
             Selection::NoRules => allowed(Reason::NoRules),
             Selection::NoGroup => allowed(Reason::NoGroup),
-            Selection::Groups { groups, .. } => {
-                let known = plan.orders.iter().position(|order| order.groups == groups);
-                AgentPlan::Rules(known.unwrap_or_else(|| {
-                    plan.orders.push(order(&file, groups, compilation, hasher));
+            Selection::Groups { groups, named } => {
+                let line = |&group| value_span(&speaking_line(&file, group, agent, named, dialect));
+                let speaking: Vec<Span> = groups.iter().map(line).collect();
+                let first = speaking[0];
+                let same = |order: &Order| {
+                    let same_lines = compilation.detail == Detail::Reason;
+                    order.groups == groups && (same_lines || order.speaking == speaking)
+                };
+                let known = plan.orders.iter().position(same);
+                let position = known.unwrap_or_else(|| {
+                    plan.orders.push(order(&file, groups, speaking, compilation, hasher));
                     plan.orders.len() - 1
-                }))
+                });
+                AgentPlan::Rules(position, first)
             }
         });
     }
@@ -160,19 +175,32 @@ fn plan(
 fn order(
     file: &RobotsTxt<'_>,
     groups: Vec<usize>,
+    speaking: Vec<Span>,
     compilation: &Compilation,
     hasher: &impl BuildHasher,
 ) -> Order {
     let rules = OrderedRules::new(file, &groups, &compilation.dialect.paths);
+    let file_rule = |&id: &RuleID| {
+        let rule = &file.rules()[id.index()];
+        let holds = |&group: &usize| file.groups()[group].rules.contains(&id.0);
+        let group = speaking[groups.iter().position(holds).unwrap_or(0)];
+        FileRule { rule: id, line: rule.line, value: value_of(rule.span, rule.value), group }
+    };
     let file_rules = match compilation.detail {
         Detail::Reason => Vec::new(),
-        Detail::Rule => {
-            let line = |rule: crate::id::RuleID| file.rules()[rule.index()].line;
-            rules.rules.iter().map(|&rule| FileRule { rule, line: line(rule) }).collect()
-        }
+        Detail::Rule => rules.rules.iter().map(file_rule).collect(),
     };
     let mut hash = hasher.build_hasher();
     rules.patterns.hash(&mut hash);
     rules.verdicts.hash(&mut hash);
-    Order { groups, hash: hash.finish(), rules, file_rules }
+    Order { groups, speaking, hash: hash.finish(), rules, file_rules }
+}
+
+/// Where a record's value stands: at the record's end.
+fn value_of(record: Span, value: &[u8]) -> Span {
+    Span { start: record.end - value.len() as u32, end: record.end }
+}
+
+fn value_span(line: &UserAgentLine<'_>) -> Span {
+    value_of(line.span, line.value)
 }

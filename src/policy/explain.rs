@@ -10,6 +10,7 @@ use crate::id::{LineNumber, RuleID};
 use crate::pattern::{index_page_text, normal_text};
 use crate::syntax::{RobotsTxt, Rule};
 
+use super::select::speaking_line;
 use super::{AgentChain, OrderedRules, Selection};
 
 /// Why a decision is what it is.
@@ -75,29 +76,15 @@ pub fn explain(
         return explanation;
     };
     explanation.named = named;
-    explanation.groups =
-        groups.iter().map(|&group| explained_group(&file, group, agent, named, dialect)).collect();
+    let explained = |&group: &usize| {
+        let line = speaking_line(&file, group, agent, named, dialect);
+        ExplainedGroup { user_agent: line.value.to_vec(), line: line.line }
+    };
+    explanation.groups = groups.iter().map(explained).collect();
     explanation.rules_in_groups =
         groups.iter().map(|&group| file.rules_of(&file.groups()[group]).len()).sum();
     explanation.rules = matching_rules(&file, &groups, dialect, path);
     explanation
-}
-
-/// The line that speaks to the agent.
-fn explained_group(
-    file: &RobotsTxt<'_>,
-    group: usize,
-    agent: &AgentChain,
-    named: bool,
-    dialect: &Dialect,
-) -> ExplainedGroup {
-    let lines = file.user_agents_of(&file.groups()[group]);
-    let speaks = |value: &[u8]| match named {
-        true => agent.tokens().any(|token| super::select::names(value, token, &dialect.groups)),
-        false => super::select::is_default(value, dialect),
-    };
-    let line = lines.iter().find(|line| speaks(line.value)).unwrap_or(&lines[0]);
-    ExplainedGroup { user_agent: line.value.to_vec(), line: line.line }
 }
 
 /// The rules that match, in order of precedence.

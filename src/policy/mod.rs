@@ -36,6 +36,7 @@ use crate::decision::{Decision, PolicyState, Reason, Verdict};
 use crate::dialect::{AccessOutcome, Dialect, RobotsTxtUrl};
 use crate::id::{LineNumber, RuleID};
 use crate::limits::ROBOTS_OCTETS_MAX;
+use crate::syntax::Span;
 
 pub use agent::{AgentChain, AgentError};
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, explain};
@@ -100,8 +101,10 @@ enum Entry {
         rule_set: u32,
         /// Where the rules of its patterns stand in `file_rules`.
         file_rules: u32,
-        /// The first agent of this file with the same rule set.
+        /// The first agent of this file with the same rules.
         first_agent: u32,
+        /// The value of the user-agent line that speaks to the agent, in the first such group.
+        group: Span,
     },
 }
 
@@ -110,12 +113,27 @@ enum Entry {
 struct FileRule {
     rule: RuleID,
     line: LineNumber,
+    /// The rule's value.
+    value: Span,
+    /// The value of the user-agent line that speaks to the agent, in the rule's group.
+    group: Span,
+}
+
+/// Where in a file a decision comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The value of the rule that decides.
+    pub rule: Option<Span>,
+    /// The value of the user-agent line of that rule's group, or of the first group that speaks to
+    /// the agent if no rule decides.
+    pub group: Option<Span>,
 }
 
 /// A thread's memory for decisions of one [`PolicyTable`].
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     decisions: Vec<Decision>,
+    provenances: Vec<Provenance>,
     caches: HashMap<u32, Cache, foldhash::fast::RandomState>,
     /// For automata that need no memory.
     none: Cache,
@@ -142,6 +160,17 @@ pub struct Census {
     pub largest_rule_set_octets: usize,
 }
 
+impl Memory {
+    /// Where the decision for `agent` comes from, in the file of the policy that was asked last.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn provenance(&self, agent: usize) -> Provenance {
+        self.provenances[agent]
+    }
+}
+
 impl PolicyTable {
     /// The dialect that the policies were compiled for.
     pub fn dialect(&self) -> &'static Dialect {
@@ -165,8 +194,12 @@ impl PolicyTable {
 
     /// A new thread's memory.
     pub fn memory(&self) -> Memory {
-        let decisions = vec![Decision::UNKNOWN; self.agents.len()];
-        Memory { decisions, ..Memory::default() }
+        let count = self.agents.len();
+        Memory {
+            decisions: vec![Decision::UNKNOWN; count],
+            provenances: vec![Provenance::default(); count],
+            ..Memory::default()
+        }
     }
 
     /// One decision for each agent on `path`, which is in normal form, by the policy at `policy`.
@@ -176,51 +209,69 @@ impl PolicyTable {
     /// If there is no such policy, or `memory` is of a table with other agents.
     #[inline]
     pub fn decide<'m>(&self, policy: usize, path: &[u8], memory: &'m mut Memory) -> &'m [Decision] {
-        let Memory { decisions, caches, none } = memory;
         if self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == b"/robots.txt" {
-            decisions.fill(Decision::ROBOTS_TXT);
-            return decisions;
+            return self.decide_all(Decision::ROBOTS_TXT, memory);
         }
         let count = self.agents.len();
         let entries = &self.entries[policy * count..][..count];
         for (agent, entry) in entries.iter().enumerate() {
-            decisions[agent] = match *entry {
-                Entry::Fixed(decision) => decision,
+            match *entry {
+                Entry::Fixed(decision) => {
+                    memory.decisions[agent] = decision;
+                    memory.provenances[agent] = Provenance::default();
+                }
                 Entry::Rules { first_agent, .. } if (first_agent as usize) < agent => {
-                    decisions[first_agent as usize]
+                    memory.decisions[agent] = memory.decisions[first_agent as usize];
+                    memory.provenances[agent] = memory.provenances[first_agent as usize];
                 }
-                Entry::Rules { rule_set, file_rules, .. } => {
-                    let compiled = &self.rule_sets[rule_set as usize];
-                    let cache = match compiled.automaton().strategy() {
-                        Strategy::OnDemand => caches.entry(rule_set).or_default(),
-                        Strategy::Constant | Strategy::Ahead => &mut *none,
-                    };
-                    self.decision(compiled.decide(path, cache), file_rules)
+                Entry::Rules { rule_set, file_rules, group, .. } => {
+                    let answer = self.answer(rule_set, path, memory);
+                    let (decision, provenance) = self.decision(answer, file_rules, group);
+                    memory.decisions[agent] = decision;
+                    memory.provenances[agent] = provenance;
                 }
-            };
+            }
         }
-        decisions
+        &memory.decisions
     }
 
     /// The same decision for each agent, for a URL whose policy is not known or that is none.
     #[inline]
     pub fn decide_all<'m>(&self, decision: Decision, memory: &'m mut Memory) -> &'m [Decision] {
         memory.decisions.fill(decision);
+        memory.provenances.fill(Provenance::default());
         &memory.decisions
     }
 
     #[inline]
-    fn decision(&self, answer: Option<RuleAnswer>, file_rules: u32) -> Decision {
-        let Some(RuleAnswer { verdict, pattern }) = answer else {
-            return Decision::without_rule(Verdict::Allow, Reason::NoRule);
+    fn answer(&self, rule_set: u32, path: &[u8], memory: &mut Memory) -> Option<RuleAnswer> {
+        let compiled = &self.rule_sets[rule_set as usize];
+        let cache = match compiled.automaton().strategy() {
+            Strategy::OnDemand => memory.caches.entry(rule_set).or_default(),
+            Strategy::Constant | Strategy::Ahead => &mut memory.none,
         };
-        let file_rule = pattern.map(|pattern| self.file_rules[(file_rules + pattern) as usize]);
-        Decision {
-            verdict,
-            reason: Reason::Rule,
-            rule: file_rule.map(|file_rule| file_rule.rule),
-            line: file_rule.map(|file_rule| file_rule.line),
-        }
+        compiled.decide(path, cache)
+    }
+
+    #[inline]
+    fn decision(
+        &self,
+        answer: Option<RuleAnswer>,
+        file_rules: u32,
+        group: Span,
+    ) -> (Decision, Provenance) {
+        let by_group = Provenance { rule: None, group: Some(group) };
+        let Some(RuleAnswer { verdict, pattern }) = answer else {
+            return (Decision::without_rule(Verdict::Allow, Reason::NoRule), by_group);
+        };
+        let Some(pattern) = pattern else {
+            return (Decision::without_rule(verdict, Reason::Rule), by_group);
+        };
+        let FileRule { rule, line, value, group } =
+            self.file_rules[(file_rules + pattern) as usize];
+        let decision =
+            Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) };
+        (decision, Provenance { rule: Some(value), group: Some(group) })
     }
 
     /// Counts strategies and memory.

@@ -1,7 +1,7 @@
 //! Which groups of a file speak to an agent (RFC 9309, section 2.2.1).
 
 use crate::dialect::{DefaultName, Dialect, FileToken, GroupRules, NamesAgent, SeveralGroups};
-use crate::syntax::{Group, RobotsTxt};
+use crate::syntax::{Group, RobotsTxt, UserAgentLine};
 
 use super::AgentChain;
 
@@ -56,8 +56,24 @@ fn groups_with(
     }
 }
 
+/// The line of `group` that speaks to `agent`: one that names it, or one of the default group.
+pub(super) fn speaking_line<'t>(
+    file: &RobotsTxt<'t>,
+    group: usize,
+    agent: &AgentChain,
+    named: bool,
+    dialect: &Dialect,
+) -> UserAgentLine<'t> {
+    let lines = file.user_agents_of(&file.groups()[group]);
+    let speaks = |value: &[u8]| match named {
+        true => agent.tokens().any(|token| names(value, token, &dialect.groups)),
+        false => is_default(value, dialect),
+    };
+    *lines.iter().find(|line| speaks(line.value)).unwrap_or(&lines[0])
+}
+
 /// Whether a user-agent line with `value` names the robot `token`.
-pub(super) fn names(value: &[u8], token: &str, rules: &GroupRules) -> bool {
+fn names(value: &[u8], token: &str, rules: &GroupRules) -> bool {
     let name = match rules.file_token {
         FileToken::WholeValue => value,
         FileToken::Prefix(alphabet) => {
@@ -78,7 +94,7 @@ pub(super) fn names(value: &[u8], token: &str, rules: &GroupRules) -> bool {
 }
 
 /// Whether a user-agent line with `value` names the default group.
-pub(super) fn is_default(value: &[u8], dialect: &Dialect) -> bool {
+fn is_default(value: &[u8], dialect: &Dialect) -> bool {
     match (dialect.groups.default_name, value) {
         (_, b"*") => true,
         (DefaultName::StarThenWhiteSpace, [b'*', next, ..]) => {
