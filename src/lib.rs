@@ -6,3 +6,4 @@ pub mod escape;
 pub mod id;
 pub mod limits;
 pub mod syntax;
+pub mod target;
