@@ -9,3 +9,4 @@ pub mod limits;
 pub mod pattern;
 pub mod policy;
 pub mod syntax;
+pub mod target;
