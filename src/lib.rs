@@ -5,3 +5,4 @@ pub mod dialect;
 pub mod escape;
 pub mod id;
 pub mod limits;
+pub mod oracle;
