@@ -61,13 +61,9 @@ fn ends_line(octet: u8) -> bool {
 fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while let Some(length) = text.iter().position(|&octet| ends_line(octet)) {
-        lines.push(&text[..length]);
-        let end_octets = if text[length..].starts_with(b"\r\n") {
-            2
-        } else {
-            1
-        };
-        text = &text[length + end_octets..];
+        let (line, rest) = text.split_at(length);
+        lines.push(line);
+        text = rest.strip_prefix(b"\r\n").unwrap_or(&rest[1..]);
     }
     lines.push(text);
     lines
