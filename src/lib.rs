@@ -10,3 +10,4 @@ pub mod pattern;
 pub mod policy;
 pub mod syntax;
 pub mod target;
+pub mod oracle;

@@ -1,0 +1,66 @@
+//! What is a URL, and what of it is compared.
+
+use crate::dialect::PathRules;
+use crate::limits::URL_OCTETS_MAX;
+
+use super::lines::trim;
+use super::pattern::normalise;
+
+/// The path and query that are compared, in normal form; `None` if `url` is no URL.
+pub(super) fn compared_path(rules: &PathRules, url: &[u8]) -> Option<Vec<u8>> {
+    let url = trim(url, b" \t\r");
+    if url.len() > URL_OCTETS_MAX {
+        return None;
+    }
+    let colon = url.iter().position(|&octet| octet == b':')?;
+    let after_scheme = url[colon..].strip_prefix(b"://")?;
+    let ends_authority = |octet: &u8| b"/?#".contains(octet) || rules.path_start.contains(octet);
+    let authority_octets = after_scheme.iter().position(ends_authority);
+    let (authority, rest) = after_scheme.split_at(authority_octets.unwrap_or(after_scheme.len()));
+    if !is_scheme(&url[..colon]) || !is_authority(authority) {
+        return None;
+    }
+    let path = rest.split(|&octet| octet == b'#').next()?;
+    let root: &[u8] = if path.starts_with(b"/") { b"" } else { b"/" };
+    Some(normalise(&[root, path].concat(), rules.escapes))
+}
+
+/// A letter, then letters, digits, `+`, `-` and `.` (RFC 3986, section 3.1).
+fn is_scheme(text: &[u8]) -> bool {
+    let may_follow = |octet: &u8| octet.is_ascii_alphanumeric() || b"+-.".contains(octet);
+    text.first().is_some_and(u8::is_ascii_alphabetic) && text.iter().all(may_follow)
+}
+
+/// User information, a host and a port, of which only the host has to be there.
+///
+/// The engine, which has to find the policy of a host, knows more names that are no hosts; here
+/// those are refused that no reading of a URL admits.
+fn is_authority(authority: &[u8]) -> bool {
+    let user_octets = authority.iter().rposition(|&octet| octet == b'@');
+    let host_and_port = &authority[user_octets.map_or(0, |at| at + 1)..];
+    let in_brackets = host_and_port.starts_with(b"[");
+    let host_ends_before = |octet: &u8| *octet == if in_brackets { b']' } else { b':' };
+    let host_octets = match host_and_port.iter().position(host_ends_before) {
+        Some(end) if in_brackets => end + 1,
+        Some(end) => end,
+        None if in_brackets => return false,
+        None => host_and_port.len(),
+    };
+    let (host, port) = host_and_port.split_at(host_octets);
+    let is_host = if in_brackets {
+        host != b"[]"
+    } else {
+        !host.is_empty() && !host.iter().any(never_in_host)
+    };
+    is_host && (port.is_empty() || port.strip_prefix(b":").is_some_and(is_port))
+}
+
+fn never_in_host(octet: &u8) -> bool {
+    *octet <= b' ' || *octet == 0x7f || b"<>\\^|\"{}`".contains(octet)
+}
+
+/// Nothing, or decimal digits for a number of 16 bits. A sign is no digit.
+fn is_port(text: &[u8]) -> bool {
+    let digits = std::str::from_utf8(text).unwrap_or("none");
+    text.is_empty() || (text.iter().all(u8::is_ascii_digit) && digits.parse::<u16>().is_ok())
+}
