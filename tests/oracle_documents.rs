@@ -48,39 +48,12 @@ fn consensus_of_1994_examples() {
     let rows: &[(&str, &[Question<'_>])] = &[
         (all, &[(&["AnyBot"], "/", 0), (&["AnyBot"], "/a/b", 0)]),
         (none, &[(&["AnyBot"], "/", -2), (&["AnyBot"], "/a/b", -2)]),
-        (
-            folders,
-            &[
-                (&["AnyBot"], "/cgi-bin/a/b", -2),
-                (&["AnyBot"], "/images/a.gif", -3),
-            ],
-        ),
-        (
-            folders,
-            &[(&["AnyBot"], "/cgi-bin", 0), (&["AnyBot"], "/a/images/", 0)],
-        ),
-        (
-            roverdog,
-            &[(&["Roverdog"], "/a", -2), (&["AnyBot"], "/a", 0)],
-        ),
-        (
-            cheese,
-            &[
-                (&["Googlebot"], "/cheese.htm", -2),
-                (&["Googlebot"], "/a/cheese.htm", 0),
-            ],
-        ),
-        (
-            comment,
-            &[(&["AnyBot"], "/bob", -3), (&["AnyBot"], "/a", 0)],
-        ),
-        (
-            bob,
-            &[
-                (&["AnyBot"], "/bob.html", -2),
-                (&["AnyBot"], "/bob/indes.html", -2),
-            ],
-        ),
+        (folders, &[(&["AnyBot"], "/cgi-bin/a/b", -2), (&["AnyBot"], "/images/a.gif", -3)]),
+        (folders, &[(&["AnyBot"], "/cgi-bin", 0), (&["AnyBot"], "/a/images/", 0)]),
+        (roverdog, &[(&["Roverdog"], "/a", -2), (&["AnyBot"], "/a", 0)]),
+        (cheese, &[(&["Googlebot"], "/cheese.htm", -2), (&["Googlebot"], "/a/cheese.htm", 0)]),
+        (comment, &[(&["AnyBot"], "/bob", -3), (&["AnyBot"], "/a", 0)]),
+        (bob, &[(&["AnyBot"], "/bob.html", -2), (&["AnyBot"], "/bob/indes.html", -2)]),
         (bob, &[(&["AnyBot"], "/a/bob.html", 0)]),
     ];
     for (robots, questions) in rows {
@@ -141,11 +114,7 @@ fn koster_1996_record_of_section_3_2() {
             ],
         );
     }
-    check(
-        &KOSTER_1996,
-        robots,
-        &[(&["FigTree"], "/a", -8), (&["AnyBot"], "/default", -11)],
-    );
+    check(&KOSTER_1996, robots, &[(&["FigTree"], "/a", -8), (&["AnyBot"], "/default", -11)]);
 }
 
 #[test]
@@ -203,16 +172,8 @@ fn draft_2019_encoding_table() {
             "/foo/bar?baz=http://foo.bar",
             "/foo/bar?baz=http://foo.bar",
         ),
-        (
-            "/foo/bar/\u{30c4}",
-            "/foo/bar/%E3%83%84",
-            "/foo/bar/%E3%83%84",
-        ),
-        (
-            "/foo/bar/%E3%83%84",
-            "/foo/bar/\u{30c4}",
-            "/foo/bar/%E3%83%84",
-        ),
+        ("/foo/bar/\u{30c4}", "/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84"),
+        ("/foo/bar/%E3%83%84", "/foo/bar/\u{30c4}", "/foo/bar/%E3%83%84"),
         ("/foo/bar/%62%61%7A", "/foo/bar/baz", "/foo/bar/baz"),
         ("/foo/bar/baz", "/foo/bar/%62%61%7A", "/foo/bar/baz"),
     ];
@@ -322,18 +283,9 @@ fn google_page_path_matching() {
         (
             "/*.php$",
             &["/filename.php", "/folder/filename.php"],
-            &[
-                "/filename.php?parameters",
-                "/filename.php/",
-                "/filename.php5",
-                "/windows.PHP",
-            ],
+            &["/filename.php?parameters", "/filename.php/", "/filename.php5", "/windows.PHP"],
         ),
-        (
-            "/fish*.php",
-            &["/fish.php", "/fishheads/catfish.php?parameters"],
-            &["/Fish.PHP"],
-        ),
+        ("/fish*.php", &["/fish.php", "/fishheads/catfish.php?parameters"], &["/Fish.PHP"]),
     ];
     for dialect in [&GOOGLE, &RFC_9309, &DRAFT_2019] {
         for (pattern, yes, no) in rows {

@@ -47,10 +47,7 @@ fn after_byte_order_mark(mark: ByteOrderMark, text: &[u8]) -> &[u8] {
         ByteOrderMark::Whole => &[b"\xef\xbb\xbf"],
         ByteOrderMark::WholeOrCut => &[b"\xef\xbb\xbf", b"\xef\xbb", b"\xef"],
     };
-    skipped
-        .iter()
-        .find_map(|&prefix| text.strip_prefix(prefix))
-        .unwrap_or(text)
+    skipped.iter().find_map(|&prefix| text.strip_prefix(prefix)).unwrap_or(text)
 }
 
 fn ends_line(octet: u8) -> bool {
@@ -113,9 +110,9 @@ fn name_and_value<'t>(rules: &LineRules, content: &'t [u8]) -> Option<(&'t [u8],
 fn field(rules: &LineRules, name: &[u8]) -> Option<Field> {
     let fits = |spelling: &[u8]| match rules.field_match {
         FieldMatch::Whole => name.eq_ignore_ascii_case(spelling),
-        FieldMatch::Prefix => name
-            .get(..spelling.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(spelling)),
+        FieldMatch::Prefix => {
+            name.get(..spelling.len()).is_some_and(|start| start.eq_ignore_ascii_case(spelling))
+        }
     };
     let spelling = rules.fields.iter().find(|s| fits(s.text.as_bytes()))?;
     Some(spelling.field)

@@ -133,13 +133,7 @@ pub(super) fn read_authority<'u>(
     }
     let host_and_port = &rest[host_start..octets];
     let (host, port) = split_port(host_and_port, seen)?;
-    Ok(Authority {
-        octets,
-        host,
-        host_and_port,
-        port,
-        form: host_form(host, seen)?,
-    })
+    Ok(Authority { octets, host, host_and_port, port, form: host_form(host, seen)? })
 }
 
 /// Splits host and port, whose octets are of the classes `seen`.
@@ -204,11 +198,7 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
     if ends_in_number(host) {
         return Ok(HostForm::Ipv4);
     }
-    Ok(if seen.has(Class::Upper) {
-        HostForm::UpperCase
-    } else {
-        HostForm::Key
-    })
+    Ok(if seen.has(Class::Upper) { HostForm::UpperCase } else { HostForm::Key })
 }
 
 /// Whether the last part of `host` is a number, decimal or hexadecimal; a final dot is no part.

@@ -55,8 +55,7 @@ fn write_key<'a>(url: &SplitUrl<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8
 
 /// The port that is written and is not the scheme's default.
 pub(super) fn own_port(url: &SplitUrl<'_>) -> Option<u16> {
-    url.port
-        .filter(|&port| default_port(url.scheme) != Some(port))
+    url.port.filter(|&port| default_port(url.scheme) != Some(port))
 }
 
 /// Writes the canonical form of the host to `out`, which is empty.

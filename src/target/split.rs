@@ -166,13 +166,7 @@ fn split_after<'u>(
     rest: &'u [u8],
     path_start: &[u8],
 ) -> Result<SplitUrl<'u>, BadUrl> {
-    let Authority {
-        octets,
-        host,
-        host_and_port,
-        port,
-        form,
-    } = read_authority(rest, path_start)?;
+    let Authority { octets, host, host_and_port, port, form } = read_authority(rest, path_start)?;
     let path = &rest[octets..];
     Ok(SplitUrl {
         scheme,

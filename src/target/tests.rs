@@ -12,10 +12,7 @@ const GOOGLE: &[u8] = b"/?;";
 fn key(url: &[u8], path_start: &[u8]) -> Result<(String, String), BadUrl> {
     let url = split(url, path_start)?;
     let mut scratch = b"left from another URL".to_vec();
-    let key = host_key(&url, &mut scratch)?
-        .to_str()
-        .expect("a key is ASCII")
-        .to_owned();
+    let key = host_key(&url, &mut scratch)?.to_str().expect("a key is ASCII").to_owned();
     Ok((key, url.path.escape_ascii().to_string()))
 }
 
@@ -179,15 +176,9 @@ fn lengths() {
         |host: usize, path: usize| format!("http://{}/{}", "a".repeat(host), "b".repeat(path));
     let longest = URL_OCTETS_MAX - "http://a/".len();
     assert!(key(url(1, longest).as_bytes(), PLAIN).is_ok());
-    assert_eq!(
-        key(url(1, longest + 1).as_bytes(), PLAIN),
-        Err(BadUrl::TooLong)
-    );
+    assert_eq!(key(url(1, longest + 1).as_bytes(), PLAIN), Err(BadUrl::TooLong));
     assert!(key(url(HOST_OCTETS_MAX, 1).as_bytes(), PLAIN).is_ok());
-    assert_eq!(
-        key(url(HOST_OCTETS_MAX + 1, 1).as_bytes(), PLAIN),
-        Err(BadUrl::TooLong)
-    );
+    assert_eq!(key(url(HOST_OCTETS_MAX + 1, 1).as_bytes(), PLAIN), Err(BadUrl::TooLong));
     let labels = format!("http://{}/", "\u{e4}.".repeat(500));
     assert_eq!(key(labels.as_bytes(), PLAIN), Err(BadUrl::TooLong));
     assert_eq!(Origin::of_url(labels.as_bytes()), Err(BadUrl::TooLong));
@@ -251,11 +242,7 @@ fn compared_paths() {
 
 #[test]
 fn what_needs_no_change_is_not_copied() {
-    for url in [
-        "http://example.com/a?b",
-        "http://127.0.0.1:81/",
-        "http://[::1]:81/a",
-    ] {
+    for url in ["http://example.com/a?b", "http://127.0.0.1:81/", "http://[::1]:81/a"] {
         let url = split(url.as_bytes(), PLAIN).unwrap();
         let mut scratch = Vec::new();
         let key = host_key(&url, &mut scratch).unwrap();
@@ -273,11 +260,7 @@ fn scope_of_a_file() {
         (
             "https://example.com/robots.txt",
             &["https://example.com/", "https://example.com/folder/file"],
-            &[
-                "https://other.example.com/",
-                "http://example.com/",
-                "https://example.com:8181/",
-            ],
+            &["https://other.example.com/", "http://example.com/", "https://example.com:8181/"],
         ),
         (
             "https://www.example.com/robots.txt",
@@ -292,10 +275,7 @@ fn scope_of_a_file() {
         // origin, so the form with it is what is meant.
         (
             "https://www.ex\u{e4}mple.com/robots.txt",
-            &[
-                "https://www.ex\u{e4}mple.com/",
-                "https://www.xn--exmple-cua.com/",
-            ],
+            &["https://www.ex\u{e4}mple.com/", "https://www.xn--exmple-cua.com/"],
             &["https://www.example.com/", "https://xn--exmple-cua.com/"],
         ),
         (
@@ -303,16 +283,8 @@ fn scope_of_a_file() {
             &["https://ex\u{e4}mple.com/", "https://xn--exmple-cua.com/"],
             &["https://example.com/"],
         ),
-        (
-            "ftp://example.com/robots.txt",
-            &["ftp://example.com/"],
-            &["https://example.com/"],
-        ),
-        (
-            "https://212.96.82.21/robots.txt",
-            &["https://212.96.82.21/"],
-            &["https://example.com/"],
-        ),
+        ("ftp://example.com/robots.txt", &["ftp://example.com/"], &["https://example.com/"]),
+        ("https://212.96.82.21/robots.txt", &["https://212.96.82.21/"], &["https://example.com/"]),
         (
             "https://example.com:443/robots.txt",
             &["https://example.com:443/", "https://example.com/"],
@@ -357,21 +329,11 @@ fn what_is_no_robots_txt() {
 
 #[test]
 fn origins_and_keys_agree() {
-    for url in [
-        "HTTPS://Joe@Ex\u{e4}mple.com:8181/a",
-        "http://0x7f.1:80",
-        "foo://[::1]:1/",
-    ] {
+    for url in ["HTTPS://Joe@Ex\u{e4}mple.com:8181/a", "http://0x7f.1:80", "foo://[::1]:1/"] {
         let origin = Origin::of_url(url.as_bytes()).unwrap();
-        assert_eq!(
-            Ok(origin.key()),
-            key(url.as_bytes(), PLAIN).map(|(key, _)| key)
-        );
+        assert_eq!(Ok(origin.key()), key(url.as_bytes(), PLAIN).map(|(key, _)| key));
         let shown = origin.to_string();
         assert_eq!(Origin::of_url(shown.as_bytes()), Ok(origin), "{shown}");
     }
-    assert_eq!(
-        Origin::of_url(b"http://A:80/").unwrap().to_string(),
-        "http://a"
-    );
+    assert_eq!(Origin::of_url(b"http://A:80/").unwrap().to_string(), "http://a");
 }

@@ -24,13 +24,7 @@ fn groups_begin_and_end_as_the_dialect_says() {
         (&[&ORIGINAL_1994], unread_rule, "a", "/", "disallow rule 4"),
         (&[&KOSTER_1996], unread_rule, "a", "/", "allow no-rule"),
         (ALL, b"Disallow: /", "a", "/", "allow no-rules"),
-        (
-            ALL,
-            b"User-agent: b\nDisallow: /",
-            "a",
-            "/",
-            "allow no-group",
-        ),
+        (ALL, b"User-agent: b\nDisallow: /", "a", "/", "allow no-group"),
     ]);
 }
 
@@ -52,23 +46,14 @@ fn a_user_agent_line_names_the_agent_as_the_dialect_says() {
         (ALL, "*", "foo", true),
         (&[&GOOGLE], "* anything", "foo", true),
         (&[&GOOGLE], "*\x0c", "foo", true),
-        (
-            &[&KOSTER_1996, &DRAFT_2019, &RFC_9309],
-            "* anything",
-            "foo",
-            false,
-        ),
+        (&[&KOSTER_1996, &DRAFT_2019, &RFC_9309], "* anything", "foo", false),
         (ALL, "*foo", "foo", false),
         (ALL, "*", "*", true),
     ];
     for (dialects, value, agent, named) in rows {
         for dialect in *dialects {
             let got = words(ask(dialect, &group(value), agent, "/"));
-            let want = if *named {
-                "disallow rule 2"
-            } else {
-                "allow no-group"
-            };
+            let want = if *named { "disallow rule 2" } else { "allow no-group" };
             assert_eq!(got, want, "{} {value:?} {agent}", dialect.name);
         }
     }

@@ -7,48 +7,12 @@ use crate::limits::GOOGLE_LINE_OCTETS_MAX;
 #[test]
 fn lines_end_at_cr_lf_or_both() {
     check(&[
-        (
-            ALL,
-            b"User-agent: *\rDisallow: /a\r",
-            "x",
-            "/a",
-            "disallow rule 2",
-        ),
-        (
-            ALL,
-            b"User-agent: *\nDisallow: /a",
-            "x",
-            "/a",
-            "disallow rule 2",
-        ),
-        (
-            ALL,
-            b"User-agent: *\r\nDisallow: /a\r\n",
-            "x",
-            "/a",
-            "disallow rule 2",
-        ),
-        (
-            MODERN,
-            b"User-agent: *\n\rDisallow: /a",
-            "x",
-            "/a",
-            "disallow rule 3",
-        ),
-        (
-            MODERN,
-            b"User-agent: *\r\r\nDisallow: /a",
-            "x",
-            "/a",
-            "disallow rule 3",
-        ),
-        (
-            OLD,
-            b"User-agent: *\n\rDisallow: /a",
-            "x",
-            "/a",
-            "allow no-rules",
-        ),
+        (ALL, b"User-agent: *\rDisallow: /a\r", "x", "/a", "disallow rule 2"),
+        (ALL, b"User-agent: *\nDisallow: /a", "x", "/a", "disallow rule 2"),
+        (ALL, b"User-agent: *\r\nDisallow: /a\r\n", "x", "/a", "disallow rule 2"),
+        (MODERN, b"User-agent: *\n\rDisallow: /a", "x", "/a", "disallow rule 3"),
+        (MODERN, b"User-agent: *\r\r\nDisallow: /a", "x", "/a", "disallow rule 3"),
+        (OLD, b"User-agent: *\n\rDisallow: /a", "x", "/a", "allow no-rules"),
     ]);
 }
 
@@ -56,41 +20,11 @@ fn lines_end_at_cr_lf_or_both() {
 fn a_byte_order_mark_is_skipped_once() {
     let but_google = &[&ORIGINAL_1994, &KOSTER_1996, &DRAFT_2019, &RFC_9309];
     check(&[
-        (
-            ALL,
-            b"\xef\xbb\xbfUser-agent: *\nDisallow: /",
-            "x",
-            "/",
-            "disallow rule 2",
-        ),
-        (
-            &[&GOOGLE],
-            b"\xef\xbbUser-agent: *\nDisallow: /",
-            "x",
-            "/",
-            "disallow rule 2",
-        ),
-        (
-            &[&GOOGLE],
-            b"\xefUser-agent: *\nDisallow: /",
-            "x",
-            "/",
-            "disallow rule 2",
-        ),
-        (
-            but_google,
-            b"\xef\xbbUser-agent: *\nDisallow: /",
-            "x",
-            "/",
-            "allow no-rules",
-        ),
-        (
-            ALL,
-            b"\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /",
-            "x",
-            "/",
-            "allow no-rules",
-        ),
+        (ALL, b"\xef\xbb\xbfUser-agent: *\nDisallow: /", "x", "/", "disallow rule 2"),
+        (&[&GOOGLE], b"\xef\xbbUser-agent: *\nDisallow: /", "x", "/", "disallow rule 2"),
+        (&[&GOOGLE], b"\xefUser-agent: *\nDisallow: /", "x", "/", "disallow rule 2"),
+        (but_google, b"\xef\xbbUser-agent: *\nDisallow: /", "x", "/", "allow no-rules"),
+        (ALL, b"\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /", "x", "/", "allow no-rules"),
     ]);
 }
 
@@ -107,13 +41,7 @@ fn a_nul_is_ordinary_or_drops_or_cuts_its_line() {
         (STANDARD, in_comment, "x", "/a", "allow no-rules"),
         (&[&GOOGLE], in_value, "x", "/a", "disallow rule 2"),
         (&[&GOOGLE], before_comment, "x", "/a", "disallow rule 2"),
-        (
-            &[&GOOGLE],
-            b"User-agent: *\n\0Disallow: /",
-            "x",
-            "/a",
-            "allow no-rules",
-        ),
+        (&[&GOOGLE], b"User-agent: *\n\0Disallow: /", "x", "/a", "allow no-rules"),
     ]);
 }
 
@@ -127,20 +55,8 @@ fn other_control_octets_drop_a_line_only_in_its_value() {
         (STANDARD, in_value, "x", "/\x01a", "allow no-rules"),
         (&[&GOOGLE], in_value, "x", "/\x01a", "disallow rule 2"),
         (ALL, in_comment, "x", "/a", "disallow rule 2"),
-        (
-            ALL,
-            b"User-agent: *\nDisallow: /a\tb",
-            "x",
-            "/a\tbc",
-            "disallow rule 2",
-        ),
-        (
-            ALL,
-            b"User-agent: *\nDisallow: /a\x7f",
-            "x",
-            "/a\x7fb",
-            "disallow rule 2",
-        ),
+        (ALL, b"User-agent: *\nDisallow: /a\tb", "x", "/a\tbc", "disallow rule 2"),
+        (ALL, b"User-agent: *\nDisallow: /a\x7f", "x", "/a\x7fb", "disallow rule 2"),
         (STANDARD, at_the_end, "x", "/a", "allow no-rules"),
         (&[&GOOGLE], at_the_end, "x", "/a", "disallow rule 2"),
     ]);
@@ -190,10 +106,7 @@ fn google_cuts_a_long_line_and_counts_it_once() {
         line.resize(octets - 1, b' ');
         [b"User-agent: *\n", &line[..], b"b\nDisallow: /c\n"].concat()
     };
-    let (kept, cut) = (
-        padded(GOOGLE_LINE_OCTETS_MAX),
-        padded(GOOGLE_LINE_OCTETS_MAX + 1),
-    );
+    let (kept, cut) = (padded(GOOGLE_LINE_OCTETS_MAX), padded(GOOGLE_LINE_OCTETS_MAX + 1));
     check(&[
         (&[&GOOGLE], &kept, "x", "/a", "allow no-rule"),
         (&[&GOOGLE], &cut, "x", "/a", "disallow rule 2"),

@@ -25,11 +25,7 @@ fn one_of_the_rules_that_match_decides() {
         "x",
         "/",
     );
-    assert_eq!(
-        decision.rule.map(|rule| rule.0),
-        Some(2),
-        "rules outside groups do not count"
-    );
+    assert_eq!(decision.rule.map(|rule| rule.0), Some(2), "rules outside groups do not count");
 }
 
 #[test]
@@ -37,13 +33,7 @@ fn robots_txt_itself_is_allowed_where_the_dialect_says_so() {
     let robots = b"User-agent: *\nDisallow: /";
     check(&[
         (STANDARD, robots, "x", "/robots.txt", "allow robots-txt"),
-        (
-            STANDARD,
-            robots,
-            "x",
-            "/%72obots.txt#top",
-            "allow robots-txt",
-        ),
+        (STANDARD, robots, "x", "/%72obots.txt#top", "allow robots-txt"),
         (STANDARD, b"", "x", "/robots.txt", "allow robots-txt"),
         (STANDARD, robots, "x", "/robots.txt?", "disallow rule 2"),
         (STANDARD, robots, "x", "/Robots.txt", "disallow rule 2"),
