@@ -205,6 +205,13 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
 /// Such a host is an IPv4 address or nothing (URL Standard, section 3.5, "ends in a number").
 #[inline]
 pub(super) fn ends_in_number(host: &[u8]) -> bool {
+    // The last octet of most names, the `m` of `.com`, settles it without a search for the dot.
+    host.last()
+        .is_some_and(|octet| octet.is_ascii_hexdigit() || b"xX.".contains(octet))
+        && last_part_is_number(host)
+}
+
+fn last_part_is_number(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let start = host.iter().rposition(|&octet| octet == b'.');
     let last = &host[start.map_or(0, |dot| dot + 1)..];

@@ -111,7 +111,8 @@ pub fn split_assuming<'u>(
 #[inline]
 fn trim_record(record: &[u8]) -> &[u8] {
     match record {
-        [first, .., last] if !AROUND.contains(first) && !AROUND.contains(last) => record,
+        // Visible ASCII at both ends.
+        [b'!'..=b'~', .., b'!'..=b'~'] => record,
         _ => trim(record, AROUND),
     }
 }
