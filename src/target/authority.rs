@@ -206,8 +206,7 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
 #[inline]
 pub(super) fn ends_in_number(host: &[u8]) -> bool {
     // The last octet of most names, the `m` of `.com`, settles it without a search for the dot.
-    host.last()
-        .is_some_and(|octet| octet.is_ascii_hexdigit() || b"xX.".contains(octet))
+    host.last().is_some_and(|octet| octet.is_ascii_hexdigit() || b"xX.".contains(octet))
         && last_part_is_number(host)
 }
 
