@@ -10,7 +10,7 @@
 //! work is done by the calling thread, and only a stream has a thread beside it.
 //!
 //! Cost: one message and one boxed job a chunk. Memory: at most
-//! [`IN_FLIGHT_CHUNKS_PER_THREAD`](crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD) chunks a thread and
+//! [`IN_FLIGHT_CHUNKS_PER_THREAD`] chunks a thread and
 //! their outputs, [`READ_AHEAD_CHUNKS`](crate::limits::READ_AHEAD_CHUNKS) more of a stream, and one
 //! scratch a thread. A record that is longer than a chunk counts as several.
 //!

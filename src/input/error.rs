@@ -34,8 +34,11 @@ pub enum InputError {
         /// How it is compressed.
         encoding: Encoding,
     },
-    /// A compressed input does not decompress.
-    #[error("{name} is damaged: its {encoding} data does not decompress; fetch it again")]
+    /// A compressed input does not decompress, or not within the limits.
+    #[error(
+        "cannot decompress {name}: its {encoding} data is damaged or asks for too much memory; \
+         fetch it again, or decompress it with another program"
+    )]
     Damaged {
         /// The input.
         name: String,

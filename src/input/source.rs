@@ -118,7 +118,12 @@ impl Source {
         }
     }
 
-    fn from_file(name: String, file: File, config: OpenConfig) -> Result<Source, InputError> {
+    /// An opened file of any kind, from the place where it stands.
+    pub(super) fn from_file(
+        name: String,
+        file: File,
+        config: OpenConfig,
+    ) -> Result<Source, InputError> {
         match file.metadata() {
             Ok(metadata) if metadata.is_dir() => Err(InputError::Open {
                 name,
@@ -140,12 +145,12 @@ impl Source {
         octets: u64,
         config: OpenConfig,
     ) -> Result<Source, InputError> {
-        let (start, encoding) = match look_at_start(&mut file, config.decompress) {
+        let (start, is_plain) = match look_at_start(&mut file, &name, config.decompress) {
             Ok(found) => found,
             Err(source) => return Err(InputError::Read { name, source }),
         };
         let stored_octets = (octets > start).then(|| octets - start);
-        if config.map && encoding == Encoding::Identity && stored_octets.is_some() {
+        if config.map && is_plain && stored_octets.is_some() {
             match Mapping::new(file) {
                 Ok(mapping) => return Ok(Source::from_mapping(name, mapping, start)),
                 Err(unmapped) => file = unmapped,
@@ -227,15 +232,18 @@ impl Source {
     }
 }
 
-/// Where `file` stands, and what its octets from there say about compression. It stays there.
-fn look_at_start(file: &mut File, decompress: bool) -> io::Result<(u64, Encoding)> {
+/// Where `file` stands, and whether its octets from there are the list itself, neither compressed
+/// nor the stump of something compressed. It stays there.
+fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u64, bool)> {
     let start = file.stream_position()?;
     if !decompress {
-        return Ok((start, Encoding::Identity));
+        return Ok((start, true));
     }
     let mut first = Vec::new();
     file.take(Encoding::MAGIC_OCTETS as u64)
         .read_to_end(&mut first)?;
     file.seek(SeekFrom::Start(start))?;
-    Ok((start, Encoding::detect(&first)))
+    let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&first);
+    let is_plain = Encoding::detect(&first) == Encoding::Identity && !is_stump;
+    Ok((start, is_plain))
 }
