@@ -1,9 +1,12 @@
-//! URLs in bulk.
+//! URLs in bulk: what is asked of each record, and how a whole input is run through it.
 //!
-//! [`Classifier`] is the pure call: records of a list in, one decision for each agent out. It does
-//! no I/O, holds no global state, and is shared by threads, each with its own
-//! [`ClassifierMemory`].
+//! [`Classifier`] is the pure call that everything in bulk stands on: a record of a list in, one
+//! decision for each agent out. It does no I/O, holds no global state, and is shared by threads,
+//! each with its own [`ClassifierMemory`]. [`runner`] takes sources apart into chunks, hands them
+//! to threads and the results back in order; it knows nothing of URLs. Use the classifier alone
+//! where something else, such as a dataframe engine, owns the threads.
 
 mod classifier;
+pub mod runner;
 
 pub use classifier::{Classifier, ClassifierMemory};
