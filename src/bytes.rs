@@ -31,11 +31,7 @@ pub fn percent_triplet(text: &[u8]) -> Option<u8> {
 #[inline]
 pub fn push_percent_triplet(out: &mut Vec<u8>, octet: u8) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    out.extend([
-        b'%',
-        DIGITS[usize::from(octet >> 4)],
-        DIGITS[usize::from(octet & 15)],
-    ]);
+    out.extend([b'%', DIGITS[usize::from(octet >> 4)], DIGITS[usize::from(octet & 15)]]);
 }
 
 /// `text` without the octets of `set` at both its ends.
@@ -44,9 +40,6 @@ pub fn trim<'a>(text: &'a [u8], set: &[u8]) -> &'a [u8] {
     let Some(start) = text.iter().position(|octet| !set.contains(octet)) else {
         return &text[text.len()..];
     };
-    let end = text
-        .iter()
-        .rposition(|octet| !set.contains(octet))
-        .map_or(start, |last| last + 1);
+    let end = text.iter().rposition(|octet| !set.contains(octet)).map_or(start, |last| last + 1);
     &text[start..end]
 }

@@ -26,12 +26,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, in the order of its number.
-    pub const ALL: [Verdict; 4] = [
-        Verdict::Allow,
-        Verdict::Disallow,
-        Verdict::Unknown,
-        Verdict::Invalid,
-    ];
+    pub const ALL: [Verdict; 4] =
+        [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
     /// The word that the command line prints.
     pub fn as_str(self) -> &'static str {
@@ -150,12 +146,7 @@ pub struct Decision {
 impl Decision {
     /// A decision that no rule made.
     pub const fn without_rule(verdict: Verdict, reason: Reason) -> Decision {
-        Decision {
-            verdict,
-            reason,
-            rule: None,
-            line: None,
-        }
+        Decision { verdict, reason, rule: None, line: None }
     }
 
     /// The record is no URL.

@@ -37,10 +37,7 @@ type Treatments = [Treatment; 256];
 #[inline]
 pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
     let treatments = treatments(escapes);
-    match text
-        .iter()
-        .position(|&octet| treatments[usize::from(octet)] != Treatment::Keep)
-    {
+    match text.iter().position(|&octet| treatments[usize::from(octet)] != Treatment::Keep) {
         None => text,
         Some(start) => {
             scratch.clear();

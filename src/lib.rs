@@ -1,4 +1,6 @@
 //! Decides in bulk, exactly and fast, what robots.txt allows.
+pub mod automaton;
+pub mod batch;
 pub mod bytes;
 pub mod decision;
 pub mod dialect;
@@ -6,3 +8,8 @@ pub mod escape;
 pub mod id;
 pub mod limits;
 pub mod oracle;
+pub mod pattern;
+pub mod policy;
+pub mod set;
+pub mod syntax;
+pub mod target;

@@ -36,3 +36,24 @@ pub const HOST_OCTETS_MAX: usize = 512;
 ///
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
 pub const REDIRECTS_MAX: u8 = 5;
+
+/// NFA positions that building an automaton ahead may look at, beyond
+/// [`AHEAD_WORK_PER_POSITION`] for each position of its patterns.
+///
+/// Source: measured, see `src/automaton/DESIGN.md`.
+pub const AHEAD_POSITIONS_MAX: u64 = 4_096;
+
+/// How often building ahead may look at each position of the patterns on average.
+///
+/// Source: measured, see `src/automaton/DESIGN.md`. A rule set without stars needs 1 to 10.
+pub const AHEAD_WORK_PER_POSITION: u64 = 16;
+
+/// Octets that one thread's on-demand automaton for one rule set may hold: 4 MiB.
+///
+/// Source: our choice; a quarter of what a rule set may cost.
+pub const ON_DEMAND_OCTETS_MAX: usize = 4 * 1024 * 1024;
+
+/// NFA positions that one thread's on-demand automaton for one rule set may look at in its life.
+///
+/// Source: our choice; some 30 ms of building, once, on the machine of `DESIGN.md`.
+pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;

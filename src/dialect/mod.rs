@@ -2,7 +2,7 @@
 //!
 //! A [`Dialect`] holds one value per point; parsing, grouping, normalisation, precedence and access
 //! read those values, and no code asks which dialect it is serving. A new dialect is a new constant
-//! in [`presets`] and nothing else. Use [`Dialect::by_name`] to turn a name into one.
+//! in the presets and nothing else. Use [`Dialect::by_name`] to turn a name into one.
 //!
 //! | dialect | source |
 //! |---|---|
@@ -40,23 +40,31 @@ pub struct Dialect {
     pub paths: PathRules,
     /// What the answer to GET /robots.txt means.
     pub access: AccessRules,
+    /// Where the document says so, for explanations.
+    pub clauses: Clauses,
+}
+
+/// Where a dialect's document settles what an explanation has to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clauses {
+    /// Which group speaks to an agent.
+    pub group: &'static str,
+    /// Which rule decides, and what holds when none matches.
+    pub rule: &'static str,
+    /// Whether the URL of robots.txt itself is allowed.
+    pub robots_txt: &'static str,
+    /// What the answer to GET /robots.txt means.
+    pub access: &'static str,
 }
 
 impl Dialect {
     /// All dialects, the oldest first.
-    pub const ALL: [&'static Dialect; 5] = [
-        &ORIGINAL_1994,
-        &KOSTER_1996,
-        &DRAFT_2019,
-        &RFC_9309,
-        &GOOGLE,
-    ];
+    pub const ALL: [&'static Dialect; 5] =
+        [&ORIGINAL_1994, &KOSTER_1996, &DRAFT_2019, &RFC_9309, &GOOGLE];
 
     /// The dialect that the command line knows by `name`.
     pub fn by_name(name: &str) -> Option<&'static Dialect> {
-        Dialect::ALL
-            .into_iter()
-            .find(|dialect| dialect.name == name)
+        Dialect::ALL.into_iter().find(|dialect| dialect.name == name)
     }
 }
 

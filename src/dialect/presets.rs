@@ -3,10 +3,10 @@
 //! A dagger (†) marks a decision of ours that no document settles; the reason stands beside it.
 
 use super::{
-    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, ControlOctet, DefaultName,
-    Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness, GroupRules,
-    IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulOctet, PathRules,
-    Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
+    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, Clauses, ControlOctet,
+    DefaultName, Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness,
+    GroupRules, IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulOctet,
+    PathRules, Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
 };
 use crate::decision::{PolicyState, Verdict};
 use crate::limits::{GOOGLE_LINE_OCTETS_MAX, REDIRECTS_MAX};
@@ -115,35 +115,44 @@ pub const ORIGINAL_1994: Dialect = Dialect {
             seconds_max: None,
         },
     },
+    clauses: Clauses {
+        group: "A Standard for Robot Exclusion, the format: User-agent",
+        rule: "A Standard for Robot Exclusion, the format: Disallow",
+        robots_txt: "A Standard for Robot Exclusion, the method",
+        access: "A Standard for Robot Exclusion, the method; draft 1 of 1996, section 3.1",
+    },
 };
 
 /// M. Koster's RFC draft 1 of 15 November 1996: adds Allow; the first match in file order decides.
 pub const KOSTER_1996: Dialect = Dialect {
     name: "koster1996",
     source: "M. Koster, A Method for Web Robots Control, draft 1 (15 November 1996)",
-    lines: LineRules {
-        fields: FIELDS,
-        ..ORIGINAL_1994.lines
-    },
+    lines: LineRules { fields: FIELDS, ..ORIGINAL_1994.lines },
     groups: GroupRules {
         names_agent: NamesAgent::Equal,
         caller_token: CallerToken::Token(TokenAlphabet::Rfc1945),
         ..ORIGINAL_1994.groups
     },
-    paths: PathRules {
-        escapes: Escapes::Decoded,
-        ..ORIGINAL_1994.paths
-    },
+    paths: PathRules { escapes: Escapes::Decoded, ..ORIGINAL_1994.paths },
     access: ORIGINAL_1994.access,
+    clauses: Clauses {
+        group: "draft 1 of 1996, section 3.2.1",
+        rule: "draft 1 of 1996, section 3.2.2",
+        robots_txt: "draft 1 of 1996, section 3.1",
+        access: "draft 1 of 1996, section 3.1",
+    },
 };
 
 /// The Internet-Draft of 2019: longest match, `*`, `$`, access results.
 pub const DRAFT_2019: Dialect = Dialect {
     name: "draft2019",
     source: "Robots Exclusion Protocol, Internet-Draft (2019)",
-    groups: GroupRules {
-        several_default: SeveralGroups::First,
-        ..RFC_9309.groups
+    groups: GroupRules { several_default: SeveralGroups::First, ..RFC_9309.groups },
+    clauses: Clauses {
+        group: "Internet-Draft of 2019, The user-agent line",
+        rule: "Internet-Draft of 2019, The Allow and Disallow lines",
+        robots_txt: "Internet-Draft of 2019, The Allow and Disallow lines",
+        access: "Internet-Draft of 2019, Access results",
     },
     ..RFC_9309
 };
@@ -193,6 +202,12 @@ pub const RFC_9309: Dialect = Dialect {
             seconds_max: Some(DAY_SECONDS),
         },
     },
+    clauses: Clauses {
+        group: "RFC 9309, section 2.2.1",
+        rule: "RFC 9309, section 2.2.2",
+        robots_txt: "RFC 9309, section 2.2.2",
+        access: "RFC 9309, section 2.3.1",
+    },
 };
 
 /// Google's page on robots.txt, and what google/robotstxt does.
@@ -231,5 +246,11 @@ pub const GOOGLE: Dialect = Dialect {
             seconds_max: None,
         },
         ..RFC_9309.access
+    },
+    clauses: Clauses {
+        group: "Google's page on robots.txt, order of precedence for user agents",
+        rule: "Google's page on robots.txt, order of precedence for rules",
+        robots_txt: "google/robotstxt",
+        access: "Google's page on robots.txt, handling of errors and HTTP status codes",
     },
 };

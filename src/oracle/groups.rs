@@ -48,17 +48,9 @@ pub(super) fn groups<'t>(rules: &GroupRules, records: &[Record<'t>]) -> Vec<Grou
             Record::Field(Field::Sitemap, ..) => {}
             Record::Field(field @ (Field::Allow | Field::Disallow), value, line) => {
                 if let Some(group) = groups.last_mut().filter(|_| in_group) {
-                    let verdict = if field == Field::Allow {
-                        Verdict::Allow
-                    } else {
-                        Verdict::Disallow
-                    };
-                    group.rules.push(Rule {
-                        id: next_id,
-                        line,
-                        verdict,
-                        value,
-                    });
+                    let verdict =
+                        if field == Field::Allow { Verdict::Allow } else { Verdict::Disallow };
+                    group.rules.push(Rule { id: next_id, line, verdict, value });
                     next_id = RuleID(next_id.0 + 1);
                 }
             }

@@ -47,10 +47,7 @@ fn after_byte_order_mark(mark: ByteOrderMark, text: &[u8]) -> &[u8] {
         ByteOrderMark::Whole => &[b"\xef\xbb\xbf"],
         ByteOrderMark::WholeOrCut => &[b"\xef\xbb\xbf", b"\xef\xbb", b"\xef"],
     };
-    skipped
-        .iter()
-        .find_map(|&prefix| text.strip_prefix(prefix))
-        .unwrap_or(text)
+    skipped.iter().find_map(|&prefix| text.strip_prefix(prefix)).unwrap_or(text)
 }
 
 fn ends_line(octet: u8) -> bool {
@@ -61,13 +58,9 @@ fn ends_line(octet: u8) -> bool {
 fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while let Some(length) = text.iter().position(|&octet| ends_line(octet)) {
-        lines.push(&text[..length]);
-        let end_octets = if text[length..].starts_with(b"\r\n") {
-            2
-        } else {
-            1
-        };
-        text = &text[length + end_octets..];
+        let (line, rest) = text.split_at(length);
+        lines.push(line);
+        text = rest.strip_prefix(b"\r\n").unwrap_or(&rest[1..]);
     }
     lines.push(text);
     lines
@@ -117,9 +110,9 @@ fn name_and_value<'t>(rules: &LineRules, content: &'t [u8]) -> Option<(&'t [u8],
 fn field(rules: &LineRules, name: &[u8]) -> Option<Field> {
     let fits = |spelling: &[u8]| match rules.field_match {
         FieldMatch::Whole => name.eq_ignore_ascii_case(spelling),
-        FieldMatch::Prefix => name
-            .get(..spelling.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(spelling)),
+        FieldMatch::Prefix => {
+            name.get(..spelling.len()).is_some_and(|start| start.eq_ignore_ascii_case(spelling))
+        }
     };
     let spelling = rules.fields.iter().find(|s| fits(s.text.as_bytes()))?;
     Some(spelling.field)

@@ -27,6 +27,9 @@ mod lines;
 mod pattern;
 mod url;
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 
 use crate::decision::{Decision, Reason, Verdict};

@@ -105,11 +105,7 @@ pub(super) fn matches(rules: &PathRules, pattern: &[u8], path: &[u8]) -> bool {
     }
     let (pattern, anchor) = split_anchor(pattern);
     let ends = prefixes_matched(pattern, path);
-    if anchor.is_empty() {
-        ends.contains(&true)
-    } else {
-        ends[path.len()]
-    }
+    if anchor.is_empty() { ends.contains(&true) } else { ends[path.len()] }
 }
 
 /// For every length from 0 to that of `path`: whether `pattern` matches the prefix of that length,
@@ -137,6 +133,5 @@ fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
 pub(super) fn index_page_directory(pattern: &[u8]) -> Option<Vec<u8>> {
     let slash = pattern.iter().rposition(|&octet| octet == b'/')?;
     let (directory, page) = pattern.split_at(slash + 1);
-    page.starts_with(b"index.htm")
-        .then(|| [directory, b"$"].concat())
+    page.starts_with(b"index.htm").then(|| [directory, b"$"].concat())
 }

@@ -33,8 +33,8 @@ fn is_scheme(text: &[u8]) -> bool {
 
 /// User information, a host and a port, of which only the host has to be there.
 ///
-/// Which names are hosts is known better by the engine; here it is enough that no host of this
-/// form is taken for one by mistake.
+/// The engine, which has to find the policy of a host, knows more names that are no hosts; here
+/// those are refused that no reading of a URL admits.
 fn is_authority(authority: &[u8]) -> bool {
     let user_octets = authority.iter().rposition(|&octet| octet == b'@');
     let host_and_port = &authority[user_octets.map_or(0, |at| at + 1)..];

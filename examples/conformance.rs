@@ -1,0 +1,136 @@
+//! Compares verdicts and rule lines with those of another implementation, over a whole crawl.
+//!
+//! Usage: `conformance ROBOTS VERDICTS.tsv.gz AGENT…`, where ROBOTS is a folder of files named by
+//! host and each line of VERDICTS has a URL and one column `A:L` for each agent: A is 1 for allowed
+//! and 0 for disallowed, L is the line of the rule that decided, or 0. The dialect is google's and
+//! files have no size limit, as in the program that wrote the verdicts. Exits with 1 if anything
+//! differs.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use bstr::ByteSlice;
+use flate2::read::MultiGzDecoder;
+use portcullis::batch::{Classifier, ClassifierMemory};
+use portcullis::decision::{Decision, Verdict};
+use portcullis::dialect::GOOGLE;
+use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::{LoadConfig, PolicySet};
+use rayon::prelude::*;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Differences that are shown.
+const SHOWN_MAX: usize = 10;
+
+/// What a comparison found.
+#[derive(Default)]
+struct Tally {
+    verdicts: u64,
+    verdict_differences: u64,
+    line_differences: u64,
+    shown: Vec<String>,
+}
+
+impl Tally {
+    fn add(mut self, other: Tally) -> Tally {
+        self.verdicts += other.verdicts;
+        self.verdict_differences += other.verdict_differences;
+        self.line_differences += other.line_differences;
+        self.shown.extend(other.shown);
+        self.shown.truncate(SHOWN_MAX);
+        self
+    }
+
+    fn compare(&mut self, url: &[u8], agent: &AgentChain, expected: &[u8], decision: &Decision) {
+        self.verdicts += 1;
+        let line = decision.line.map_or(0, |line| line.get());
+        let allowed = match decision.verdict {
+            Verdict::Allow => "1",
+            Verdict::Disallow => "0",
+            Verdict::Unknown | Verdict::Invalid => decision.verdict.as_str(),
+        };
+        let got = format!("{allowed}:{line}");
+        if got.as_bytes() == expected {
+            return;
+        }
+        if expected.split(|&octet| octet == b':').next() == Some(allowed.as_bytes()) {
+            self.line_differences += 1;
+        } else {
+            self.verdict_differences += 1;
+        }
+        if self.shown.len() < SHOWN_MAX {
+            self.shown.push(format!(
+                "{} {agent}: {} here {got}",
+                url.as_bstr(),
+                expected.as_bstr()
+            ));
+        }
+    }
+}
+
+fn main() -> Result<ExitCode, Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [robots, verdicts, agents @ ..] = &arguments[..] else {
+        return Err("usage: conformance ROBOTS VERDICTS.tsv.gz AGENT…".into());
+    };
+    let start = Instant::now();
+    let config = LoadConfig { dialect: &GOOGLE, robots_octets_max: None };
+    let (set, table) = rayon::join(
+        || PolicySet::load(Path::new(robots), &config),
+        || {
+            let mut table = Vec::new();
+            MultiGzDecoder::new(std::fs::File::open(verdicts)?).read_to_end(&mut table)?;
+            std::io::Result::Ok(table)
+        },
+    );
+    let (set, table) = (set?, table?);
+    let chains: Result<Vec<_>, _> =
+        agents.iter().map(|agent| AgentChain::parse(agent, &GOOGLE)).collect();
+    let classifier = Classifier::new(&set, chains?, Detail::Rule);
+    let compiled = start.elapsed();
+    let rows: Vec<&[u8]> = table.lines().collect();
+    let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), row: &&[u8]| {
+        compare_row(&classifier, row, &mut tally, &mut memory);
+        (tally, memory)
+    };
+    let tally = rows
+        .par_iter()
+        .with_min_len(4_096)
+        .fold(|| (Tally::default(), classifier.memory()), fold)
+        .map(|(tally, _)| tally)
+        .reduce(Tally::default, Tally::add);
+    for difference in &tally.shown {
+        println!("differs: {difference}");
+    }
+    println!(
+        "{} verdicts on {} URLs compared: {} differ in verdict, {} in rule line; {:.2} s, of which {:.2} s \
+         to read and compile {} origins",
+        tally.verdicts,
+        rows.len(),
+        tally.verdict_differences,
+        tally.line_differences,
+        start.elapsed().as_secs_f64(),
+        compiled.as_secs_f64(),
+        set.origins().unwrap_or_default(),
+    );
+    let agrees = tally.verdicts > 0 && tally.verdict_differences + tally.line_differences == 0;
+    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn compare_row(
+    classifier: &Classifier<'_>,
+    row: &[u8],
+    tally: &mut Tally,
+    memory: &mut ClassifierMemory,
+) {
+    let mut columns = row.split(|&octet| octet == b'\t');
+    let url = columns.next().unwrap_or_default();
+    let decisions = classifier.classify(url, None, memory);
+    for (agent, decision) in decisions.iter().enumerate() {
+        let expected = columns.next().unwrap_or_default();
+        tally.compare(url, &classifier.agents()[agent], expected, decision);
+    }
+}

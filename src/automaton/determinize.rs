@@ -1,0 +1,312 @@
+//! The construction: sets of NFA positions become nodes of a [`Program`].
+//!
+//! One construction serves both ways of using it. Every arc that a new node has is kept as an
+//! [`Edge`], which knows the step that leads to its target. Building ahead takes edges until none
+//! is left; building on demand takes the edge that a walk asks for.
+//!
+//! Sets without a star alive are the trie's: the octets read so far determine them, so no two paths
+//! lead to the same one, and they are not looked up. The others are kept in a table, which closes
+//! the loops.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::Outcome;
+use super::nfa::{Nfa, Position, PositionSet};
+use super::program::{Program, RUN_OCTETS_MAX, Slot, Target};
+
+/// An arc that may not be built yet: a slot, and the step to the set that it leads to.
+#[derive(Clone, Debug)]
+struct Edge {
+    slot: Slot,
+    best: Outcome,
+    looping: Range<u32>,
+    advancing: Range<u32>,
+}
+
+/// A program that grows, with all that is needed to let it grow.
+#[derive(Clone, Debug)]
+pub(super) struct Determinizer {
+    program: Program,
+    start: Target,
+    /// Ascending by slot, because nodes are appended.
+    edges: Vec<Edge>,
+    /// The positions that edges refer to.
+    lists: Vec<Position>,
+    /// The sets with a star alive that have a node.
+    known: HashMap<PositionSet, Target, foldhash::fast::RandomState>,
+    /// Positions that `known` holds.
+    known_positions: usize,
+    nodes: usize,
+    work: u64,
+    scratch: Scratch,
+}
+
+/// Memory that steps reuse.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    next: PositionSet,
+    ahead: PositionSet,
+    split: Split,
+    split_ahead: Split,
+    octets: Vec<u8>,
+    keys: Vec<u64>,
+}
+
+/// The positions of a set by what the next octet can do to them.
+#[derive(Clone, Debug, Default)]
+struct Split {
+    /// Those that any octet leads back to.
+    looping: Vec<Position>,
+    /// The others that an octet leads on from.
+    moving: Vec<Position>,
+    /// Whether an anchored pattern ends here.
+    anchored_end: bool,
+}
+
+impl Split {
+    fn fill(&mut self, nfa: &Nfa, positions: &[Position]) {
+        self.looping.clear();
+        self.moving.clear();
+        self.anchored_end = false;
+        for &position in positions {
+            if nfa.loops(position) {
+                self.looping.push(position);
+            } else if nfa.is_anchored_end(position) {
+                self.anchored_end = true;
+            } else {
+                self.moving.push(position);
+            }
+        }
+    }
+
+    /// The octet that leads every moving position on and no looping one, if there is such.
+    fn single_octet(&self, nfa: &Nfa) -> Option<u8> {
+        let octet = nfa.octet(*self.moving.first()?);
+        let all_move = self.moving.iter().all(|&position| nfa.octet(position) == octet);
+        let any_loops = || self.looping.iter().any(|&position| nfa.octet(position) == octet);
+        (all_move && !any_loops()).then_some(octet?)
+    }
+}
+
+impl Determinizer {
+    /// The automaton of `nfa` with its start node alone.
+    pub(super) fn new(nfa: &Nfa) -> Determinizer {
+        let mut new = Determinizer {
+            program: Program::default(),
+            start: Target::UNBUILT,
+            edges: Vec::new(),
+            lists: Vec::new(),
+            known: HashMap::default(),
+            known_positions: 0,
+            nodes: 0,
+            work: 0,
+            scratch: Scratch { next: nfa.start(), ..Scratch::default() },
+        };
+        new.start = new.target_of_next(nfa);
+        new
+    }
+
+    /// Where a walk starts.
+    pub(super) fn start(&self) -> Target {
+        self.start
+    }
+
+    /// The nodes built so far.
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The number of nodes.
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Positions that all steps so far have looked at.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Octets of memory that this holds.
+    pub(super) fn memory_octets(&self) -> usize {
+        self.program.memory_octets()
+            + size_of_val(&*self.edges)
+            + size_of_val(&*self.lists)
+            + self.known_positions * size_of::<Position>()
+            + self.known.len() * size_of::<(PositionSet, Target)>()
+    }
+
+    /// Gives up everything but the program.
+    pub(super) fn into_program(mut self) -> Program {
+        self.program.shrink();
+        self.program
+    }
+
+    /// Builds every arc that is left, as long as `within` says so. Returns whether none is left.
+    pub(super) fn build_all(&mut self, nfa: &Nfa, within: impl Fn(&Determinizer) -> bool) -> bool {
+        while let Some(edge) = self.edges.pop() {
+            if !within(self) {
+                return false;
+            }
+            self.build(nfa, &edge);
+        }
+        true
+    }
+
+    /// Builds the arc whose slot a walk stopped at, and returns its target.
+    pub(super) fn build_slot(&mut self, nfa: &Nfa, slot: Slot) -> Target {
+        let index = self.edges.partition_point(|edge| edge.slot < slot);
+        let edge = self.edges[index].clone();
+        debug_assert_eq!(edge.slot, slot);
+        self.build(nfa, &edge);
+        self.program.target(slot)
+    }
+
+    fn build(&mut self, nfa: &Nfa, edge: &Edge) {
+        let looping = list(&self.lists, &edge.looping);
+        let advancing = list(&self.lists, &edge.advancing);
+        nfa.step(edge.best, looping, advancing, &mut self.scratch.next);
+        self.work += (looping.len() + advancing.len()) as u64;
+        let target = self.target_of_next(nfa);
+        self.program.set(edge.slot, target);
+    }
+
+    /// The target for the set in `scratch.next`: an outcome, a node that is there, or a new one.
+    fn target_of_next(&mut self, nfa: &Nfa) -> Target {
+        let next = &self.scratch.next;
+        if next.positions.is_empty() {
+            return Target::outcome(next.best);
+        }
+        self.scratch.split.fill(nfa, &next.positions);
+        self.work += next.positions.len() as u64;
+        if self.scratch.split.looping.is_empty() {
+            return self.push_node(nfa);
+        }
+        if let Some(&target) = self.known.get(next) {
+            return target;
+        }
+        let set = next.clone();
+        let target = self.push_node(nfa);
+        self.known_positions += set.positions.len();
+        self.known.insert(set, target);
+        target
+    }
+
+    /// Appends the node of `scratch.next`, which `scratch.split` divides.
+    fn push_node(&mut self, nfa: &Nfa) -> Target {
+        self.nodes += 1;
+        let best = self.scratch.next.best;
+        let at_end = nfa.outcome_at_end(&self.scratch.next);
+        let looping = push_list(&mut self.lists, &self.scratch.split.looping);
+        let split = &self.scratch.split;
+        let miss = if split.looping.is_empty() {
+            Target::outcome(best)
+        } else if split.moving.is_empty() && !split.anchored_end {
+            Target::STAY
+        } else {
+            Target::UNBUILT
+        };
+        let node = match self.scratch.split.single_octet(nfa) {
+            Some(octet) => self.push_run(nfa, octet, at_end, miss, &looping),
+            None => self.push_branch(nfa, at_end, miss, &looping),
+        };
+        debug_assert!(self.edges.is_sorted_by_key(|edge| edge.slot));
+        node
+    }
+
+    fn push_miss_edge(&mut self, node: Target, miss: Target, looping: &Range<u32>) {
+        if miss == Target::UNBUILT {
+            let best = self.scratch.next.best;
+            let slot = Program::miss_slot(node);
+            self.edges.push(Edge { slot, best, looping: looping.clone(), advancing: 0..0 });
+        }
+    }
+
+    /// A run begins with `octet` and goes on as long as nothing but its moving positions changes.
+    fn push_run(
+        &mut self,
+        nfa: &Nfa,
+        octet: u8,
+        at_end: Outcome,
+        miss: Target,
+        looping: &Range<u32>,
+    ) -> Target {
+        let Scratch { next, ahead, split, split_ahead, octets, .. } = &mut self.scratch;
+        octets.clear();
+        octets.push(octet);
+        while !split.anchored_end && octets.len() < RUN_OCTETS_MAX {
+            nfa.step(next.best, &split.looping, &split.moving, ahead);
+            self.work += (split.looping.len() + split.moving.len()) as u64;
+            split_ahead.fill(nfa, &ahead.positions);
+            let goes_on = ahead.best == next.best
+                && !split_ahead.anchored_end
+                && split_ahead.looping == split.looping;
+            let Some(octet) = split_ahead.single_octet(nfa).filter(|_| goes_on) else {
+                break;
+            };
+            octets.push(octet);
+            std::mem::swap(split, split_ahead);
+        }
+        let node = self.program.push_run(octets, at_end, miss);
+        let best = next.best;
+        self.push_miss_edge(node, miss, looping);
+        let advancing = push_list(&mut self.lists, &self.scratch.split.moving);
+        let slot = Program::run_slot(node);
+        self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
+        node
+    }
+
+    /// A branch names the octets that moving positions ask for; all others miss. A star's own state,
+    /// where a miss stays, names those that its looping positions ask for.
+    fn push_branch(
+        &mut self,
+        nfa: &Nfa,
+        at_end: Outcome,
+        miss: Target,
+        looping: &Range<u32>,
+    ) -> Target {
+        let Scratch { split, octets, keys, .. } = &mut self.scratch;
+        let key = |position| {
+            nfa.octet(position).map(|octet| u64::from(octet) << 32 | u64::from(position))
+        };
+        keys.clear();
+        keys.extend(split.moving.iter().filter_map(|&position| key(position)));
+        if miss == Target::STAY {
+            keys.extend(split.looping.iter().filter_map(|&position| key(position)));
+        } else {
+            let mut named = [false; 256];
+            keys.iter().for_each(|key| named[(key >> 32) as usize] = true);
+            let looping = split.looping.iter().filter_map(|&position| key(position));
+            keys.extend(looping.filter(|key| named[(key >> 32) as usize]));
+        }
+        keys.sort_unstable();
+        octets.clear();
+        octets.extend(keys.iter().map(|key| (key >> 32) as u8));
+        octets.dedup();
+        let node = self.program.push_branch(octets, at_end, miss);
+        let count = octets.len();
+        self.push_miss_edge(node, miss, looping);
+        let best = self.scratch.next.best;
+        for (group, index) in
+            self.scratch.keys.chunk_by(|one, other| one >> 32 == other >> 32).zip(0..)
+        {
+            let start = self.lists.len() as u32;
+            self.lists.extend(group.iter().map(|&key| key as u32));
+            let advancing = start..self.lists.len() as u32;
+            let slot = Program::branch_slot(node, count, index);
+            self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
+        }
+        node
+    }
+}
+
+fn list<'l>(lists: &'l [Position], range: &Range<u32>) -> &'l [Position] {
+    &lists[range.start as usize..range.end as usize]
+}
+
+fn push_list(lists: &mut Vec<Position>, positions: &[Position]) -> Range<u32> {
+    let start = lists.len() as u32;
+    lists.extend_from_slice(positions);
+    start..lists.len() as u32
+}

@@ -1,0 +1,100 @@
+//! The automaton that is built where paths go, under a budget, and what happens past it.
+//!
+//! Shared by all threads: the NFA and the patterns. A thread's own: the [`Cache`], a program that
+//! grows. When a cache has spent its octets or its positions it stops growing; paths that stay
+//! within what is built are answered as before, and one that leaves it is answered by
+//! [`scan`](super::scan). So memory is bounded by the limit and time by one scan a path, whatever
+//! the rules and the paths are.
+
+use crate::pattern::PatternList;
+
+use super::determinize::Determinizer;
+use super::nfa::Nfa;
+use super::program::Walk;
+use super::scan::scan;
+use super::{Limits, Outcome};
+
+/// What all threads share.
+#[derive(Debug)]
+pub(super) struct OnDemand {
+    nfa: Nfa,
+    patterns: PatternList,
+    outcomes: Vec<Outcome>,
+    octets_max: usize,
+    positions_max: u64,
+}
+
+/// A thread's memory for one automaton.
+#[derive(Clone, Debug, Default)]
+pub struct Cache {
+    determinizer: Option<Box<Determinizer>>,
+    scans: u64,
+}
+
+impl Cache {
+    /// Octets of memory that this holds.
+    pub fn memory_octets(&self) -> usize {
+        self.determinizer.as_ref().map_or(0, |determinizer| determinizer.memory_octets())
+    }
+
+    /// The nodes built so far.
+    pub fn nodes(&self) -> usize {
+        self.determinizer.as_ref().map_or(0, |determinizer| determinizer.nodes())
+    }
+
+    /// NFA positions that building has looked at so far.
+    pub fn positions_visited(&self) -> u64 {
+        self.determinizer.as_ref().map_or(0, |determinizer| determinizer.work())
+    }
+
+    /// Paths that were answered by scanning the rules, because the budget was spent.
+    pub fn scans(&self) -> u64 {
+        self.scans
+    }
+}
+
+impl OnDemand {
+    pub(super) fn new(
+        nfa: Nfa,
+        patterns: PatternList,
+        outcomes: Vec<Outcome>,
+        limits: &Limits,
+    ) -> OnDemand {
+        OnDemand {
+            nfa,
+            patterns,
+            outcomes,
+            octets_max: limits.on_demand_octets_max,
+            positions_max: limits.on_demand_positions_max,
+        }
+    }
+
+    pub(super) fn memory_octets(&self) -> usize {
+        self.nfa.memory_octets() + self.patterns.memory_octets() + size_of_val(&*self.outcomes)
+    }
+
+    #[inline]
+    pub(super) fn decide(&self, path: &[u8], cache: &mut Cache) -> Outcome {
+        let nfa = &self.nfa;
+        let determinizer =
+            cache.determinizer.get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
+        let mut walk = determinizer.program().walk(determinizer.start(), path, 0);
+        loop {
+            match walk {
+                Walk::Done(outcome) => return outcome,
+                Walk::Unbuilt { slot, consumed } => {
+                    if self.is_spent(determinizer) {
+                        cache.scans += 1;
+                        return scan(&self.patterns, &self.outcomes, path);
+                    }
+                    let target = determinizer.build_slot(nfa, slot);
+                    walk = determinizer.program().walk(target, path, consumed);
+                }
+            }
+        }
+    }
+
+    fn is_spent(&self, determinizer: &Determinizer) -> bool {
+        determinizer.work() >= self.positions_max || determinizer.memory_octets() >= self.octets_max
+    }
+}

@@ -1,0 +1,102 @@
+//! Every strategy against the plainest matcher there is, over small alphabets.
+
+use super::*;
+
+/// A pattern's normal text against a path, by its definition.
+fn defined(text: &[u8], path: &[u8]) -> bool {
+    match text {
+        [] => true,
+        [b'$'] => path.is_empty(),
+        [b'*', rest @ ..] => (0..=path.len()).any(|skip| defined(rest, &path[skip..])),
+        [octet, rest @ ..] => path.first() == Some(octet) && defined(rest, &path[1..]),
+    }
+}
+
+fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
+    let mut words = vec![Vec::new()];
+    let mut start = 0;
+    for _ in 0..length_max {
+        let end = words.len();
+        for index in start..end {
+            let word = words[index].clone();
+            words.extend(alphabet.iter().map(|&octet| [&word[..], &[octet]].concat()));
+        }
+        start = end;
+    }
+    words
+}
+
+/// Limits under which each strategy and each way out of it is taken.
+fn all_limits() -> [Limits; 4] {
+    let ahead = Limits::default();
+    let on_demand = Limits { ahead_positions_max: 0, ..ahead };
+    let soon_spent = Limits { on_demand_positions_max: 12, ..on_demand };
+    let always_spent = Limits { on_demand_positions_max: 0, ..on_demand };
+    [ahead, on_demand, soon_spent, always_spent]
+}
+
+fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
+    let mut patterns = PatternList::new();
+    texts.iter().for_each(|text| patterns.push(text, true));
+    let build = |limits| Automaton::new(patterns.clone(), outcomes.to_vec(), &limits);
+    let automata = all_limits().map(build);
+    let mut caches = automata.each_ref().map(|automaton| automaton.cache());
+    for path in paths {
+        let first = texts.iter().position(|text| defined(text, path));
+        let expected = first.map_or(Outcome::NONE, |index| outcomes[index]);
+        for (automaton, cache) in automata.iter().zip(&mut caches) {
+            let outcome = automaton.decide(path, cache);
+            assert_eq!(
+                outcome,
+                expected,
+                "{:?} {:?} on {:?}",
+                automaton.strategy(),
+                texts.iter().map(|text| bstr::BStr::new(text)).collect::<Vec<_>>(),
+                bstr::BStr::new(path),
+            );
+        }
+    }
+}
+
+#[test]
+fn single_patterns() {
+    let paths = words(b"a/b", 6);
+    for text in words(b"a/*$", 5) {
+        check(&[&text], &[Outcome::new(1)], &paths);
+    }
+}
+
+#[test]
+fn pairs_of_patterns() {
+    let paths = words(b"a/b", 4);
+    let texts = words(b"a/*$", 3);
+    for one in &texts {
+        for other in &texts {
+            check(&[one, other], &[Outcome::new(1), Outcome::new(2)], &paths);
+        }
+    }
+}
+
+#[test]
+fn seeded_random_sets() {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |bound: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 32) as usize % bound
+    };
+    for _ in 0..4_000 {
+        let mut word = |alphabet: &[u8], length_max: usize| -> Vec<u8> {
+            let length = random(length_max + 1);
+            (0..length).map(|_| alphabet[random(alphabet.len())]).collect()
+        };
+        let texts: Vec<Vec<u8>> = (0..12).map(|_| word(b"aab/**$", 9)).collect();
+        let paths: Vec<Vec<u8>> = (0..60).map(|_| word(b"aab/", 14)).collect();
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        let named: Vec<Outcome> = (1..=12).map(Outcome::new).collect();
+        let verdicts: Vec<Outcome> = (0..12).map(|index| Outcome::new(1 + index % 2)).collect();
+        check(&texts, &named, &paths);
+        check(&texts, &verdicts, &paths);
+    }
+}

@@ -1,0 +1,206 @@
+//! Files to a [`PolicyTable`]: parse and order in parallel, share what is equal, compile the rest.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use hashbrown::HashTable;
+use rayon::prelude::*;
+
+use crate::decision::{Decision, Reason, Verdict};
+use crate::id::RuleID;
+use crate::syntax::{RobotsTxt, Span, UserAgentLine};
+
+use super::select::speaking_line;
+
+use super::{
+    AgentChain, Compilation, Detail, Entry, FileRule, OrderedRules, PolicySource, PolicyTable,
+    RuleSet, Selection, access_decision,
+};
+
+/// Files that are parsed before their rule sets are shared. It bounds the memory for what is
+/// waiting, and is large enough to keep all threads busy.
+const FILES_AT_ONCE: usize = 4_096;
+
+/// A parsed file, reduced to what its agents need.
+struct FilePlan {
+    agents: Vec<AgentPlan>,
+    orders: Vec<Order>,
+}
+
+/// What one agent gets from a file.
+#[derive(Clone, Copy)]
+enum AgentPlan {
+    Fixed(Decision),
+    /// The rules at this position of the file's orders, and the group that speaks to the agent.
+    Rules(usize, Span),
+}
+
+/// The rules for one selection of groups.
+struct Order {
+    groups: Vec<usize>,
+    /// By group: the value of the user-agent line that speaks to the agent. Where decisions name
+    /// their group, agents share an order only if their lines are the same.
+    speaking: Vec<Span>,
+    hash: u64,
+    rules: OrderedRules,
+    file_rules: Vec<FileRule>,
+}
+
+/// Rule sets seen so far; equal ones are one.
+#[derive(Default)]
+struct Interner {
+    table: HashTable<u32>,
+    rule_sets: Vec<OrderedRules>,
+    hashes: Vec<u64>,
+}
+
+impl Interner {
+    fn intern(&mut self, hash: u64, rules: OrderedRules) -> u32 {
+        let same = |&index: &u32| {
+            let other = &self.rule_sets[index as usize];
+            other.verdicts == rules.verdicts && other.patterns == rules.patterns
+        };
+        if let Some(&index) = self.table.find(hash, same) {
+            return index;
+        }
+        let index = self.rule_sets.len() as u32;
+        self.rule_sets.push(rules);
+        self.hashes.push(hash);
+        let hashes = &self.hashes;
+        self.table.insert_unique(hash, index, |&index| hashes[index as usize]);
+        index
+    }
+}
+
+impl PolicyTable {
+    /// Compiles `sources` for `agents`. The policy of a source has its position.
+    ///
+    /// It runs on the calling thread's rayon pool.
+    pub fn compile(
+        sources: &[PolicySource<'_>],
+        agents: Vec<AgentChain>,
+        compilation: &Compilation,
+    ) -> PolicyTable {
+        let mut interner = Interner::default();
+        let mut table = PolicyTable {
+            dialect: compilation.dialect,
+            agents,
+            entries: Vec::with_capacity(sources.len()),
+            rule_sets: Vec::new(),
+            file_rules: Vec::new(),
+        };
+        let hasher = foldhash::quality::RandomState::default();
+        for sources in sources.chunks(FILES_AT_ONCE) {
+            let plan =
+                |source: &PolicySource<'_>| plan(*source, &table.agents, compilation, &hasher);
+            let plans: Vec<FilePlan> = sources.par_iter().with_min_len(16).map(plan).collect();
+            plans.into_iter().for_each(|plan| table.add(plan, &mut interner));
+        }
+        let compile = |rules: OrderedRules| {
+            let OrderedRules { patterns, verdicts, .. } = rules;
+            RuleSet::new(patterns, &verdicts, compilation.detail, &compilation.limits)
+        };
+        table.rule_sets = interner.rule_sets.into_par_iter().with_min_len(8).map(compile).collect();
+        table
+    }
+
+    fn add(&mut self, plan: FilePlan, interner: &mut Interner) {
+        let place = |order: Order| {
+            let file_rules = self.file_rules.len() as u32;
+            self.file_rules.extend(order.file_rules);
+            (interner.intern(order.hash, order.rules), file_rules)
+        };
+        let places: Vec<(u32, u32)> = plan.orders.into_iter().map(place).collect();
+        let rule_set_of = |agent: &AgentPlan| match *agent {
+            AgentPlan::Fixed(_) => None,
+            AgentPlan::Rules(order, _) => Some(places[order]),
+        };
+        for (index, agent) in plan.agents.iter().enumerate() {
+            self.entries.push(match *agent {
+                AgentPlan::Fixed(decision) => Entry::Fixed(decision),
+                AgentPlan::Rules(order, group) => {
+                    let place = places[order];
+                    // The same order, not only the same rule set: lines differ between orders.
+                    let same = |other: &AgentPlan| rule_set_of(other) == Some(place);
+                    let first_agent = plan.agents.iter().position(same).unwrap_or(index) as u32;
+                    let (rule_set, file_rules) = place;
+                    Entry::Rules { rule_set, file_rules, first_agent, group }
+                }
+            });
+        }
+    }
+}
+
+/// Parses a file and orders the rules of each agent; agents with the same groups share an order.
+fn plan(
+    source: PolicySource<'_>,
+    agents: &[AgentChain],
+    compilation: &Compilation,
+    hasher: &impl BuildHasher,
+) -> FilePlan {
+    let mut plan = FilePlan { agents: Vec::with_capacity(agents.len()), orders: Vec::new() };
+    let text = match source {
+        PolicySource::File(text) => text,
+        PolicySource::Access(outcome) => {
+            plan.agents.resize(agents.len(), AgentPlan::Fixed(access_decision(outcome)));
+            return plan;
+        }
+    };
+    let dialect = compilation.dialect;
+    let file = RobotsTxt::parse(text, dialect, compilation.robots_octets_max);
+    for agent in agents {
+        let allowed = |reason| AgentPlan::Fixed(Decision::without_rule(Verdict::Allow, reason));
+        plan.agents.push(match Selection::of(&file, agent, dialect) {
+            Selection::NoRules => allowed(Reason::NoRules),
+            Selection::NoGroup => allowed(Reason::NoGroup),
+            Selection::Groups { groups, named } => {
+                let line = |&group| value_span(&speaking_line(&file, group, agent, named, dialect));
+                let speaking: Vec<Span> = groups.iter().map(line).collect();
+                let first = speaking[0];
+                let same = |order: &Order| {
+                    let same_lines = compilation.detail == Detail::Reason;
+                    order.groups == groups && (same_lines || order.speaking == speaking)
+                };
+                let known = plan.orders.iter().position(same);
+                let position = known.unwrap_or_else(|| {
+                    plan.orders.push(order(&file, groups, speaking, compilation, hasher));
+                    plan.orders.len() - 1
+                });
+                AgentPlan::Rules(position, first)
+            }
+        });
+    }
+    plan
+}
+
+fn order(
+    file: &RobotsTxt<'_>,
+    groups: Vec<usize>,
+    speaking: Vec<Span>,
+    compilation: &Compilation,
+    hasher: &impl BuildHasher,
+) -> Order {
+    let rules = OrderedRules::new(file, &groups, &compilation.dialect.paths);
+    let file_rule = |&id: &RuleID| {
+        let rule = &file.rules()[id.index()];
+        let holds = |&group: &usize| file.groups()[group].rules.contains(&id.0);
+        let group = speaking[groups.iter().position(holds).unwrap_or(0)];
+        FileRule { rule: id, line: rule.line, value: value_of(rule.span, rule.value), group }
+    };
+    let file_rules = match compilation.detail {
+        Detail::Reason => Vec::new(),
+        Detail::Rule => rules.rules.iter().map(file_rule).collect(),
+    };
+    let mut hash = hasher.build_hasher();
+    rules.patterns.hash(&mut hash);
+    rules.verdicts.hash(&mut hash);
+    Order { groups, speaking, hash: hash.finish(), rules, file_rules }
+}
+
+/// Where a record's value stands: at the record's end.
+fn value_of(record: Span, value: &[u8]) -> Span {
+    Span { start: record.end - value.len() as u32, end: record.end }
+}
+
+fn value_span(line: &UserAgentLine<'_>) -> Span {
+    value_of(line.span, line.value)
+}

@@ -1,0 +1,189 @@
+//! Policies of many origins: what is known of whom, before it is compiled for an agent.
+//!
+//! Owns the files and the origins that they speak for. [`PolicySet::load`] reads one file, which
+//! then speaks for every URL, or a folder of files named by host. To ask a set about URLs make a
+//! [`Classifier`](crate::batch::Classifier) for the agents that matter.
+//!
+//! Cost: each file is read once, equal files are kept once. A file that cannot be read is an error
+//! that names it, because leaving it out would make its host unknown without a word; what a folder
+//! holds beside files named by host is left out with a [`LoadNote`].
+
+mod folder;
+mod origins;
+
+use std::path::{Path, PathBuf};
+
+use crate::dialect::Dialect;
+use crate::policy::PolicySource;
+use crate::target::{BadUrl, SplitUrl, host_key};
+
+pub use origins::OriginTable;
+
+/// How files are read.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadConfig {
+    /// The behaviour that policies will follow.
+    pub dialect: &'static Dialect,
+    /// Octets of a file that count; all, if there is no limit.
+    pub robots_octets_max: Option<usize>,
+}
+
+/// The policies of many origins.
+#[derive(Clone, Debug)]
+pub struct PolicySet {
+    config: LoadConfig,
+    texts: Vec<Box<[u8]>>,
+    scope: Scope,
+    hash: u64,
+    notes: Vec<LoadNote>,
+}
+
+#[derive(Clone, Debug)]
+enum Scope {
+    /// The first policy speaks for every URL.
+    Everything,
+    /// Each policy speaks for its origins.
+    Origins(OriginTable),
+}
+
+/// Something in a folder that is no policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadNote {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it was left out.
+    pub kind: LoadNoteKind,
+}
+
+/// Why something in a folder was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoadNoteKind {
+    /// It is a folder, or no regular file.
+    NotAFile,
+    /// Its name is no host.
+    NotAHost,
+    /// Another file, which comes first by name, speaks for the same host.
+    SameHost,
+}
+
+impl std::fmt::Display for LoadNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let why = match self.kind {
+            LoadNoteKind::NotAFile => "is no regular file",
+            LoadNoteKind::NotAHost => "is not named by a host, so it speaks for nobody",
+            LoadNoteKind::SameHost => "speaks for a host that an earlier file speaks for",
+        };
+        write!(f, "{}: left out: it {why}", self.path.display())
+    }
+}
+
+/// Policies could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A file or folder could not be read.
+    #[error("{}: cannot be read: {source}; leaving it out would make its host unknown, so mend it or move it away", path.display())]
+    Unreadable {
+        /// Where it is.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A folder has no file named by a host.
+    #[error("{}: has no file named by a host (example.com, example.com.txt or example.com.robots.txt); name the folder that holds them", path.display())]
+    NoPolicy {
+        /// Where it is.
+        path: PathBuf,
+    },
+}
+
+impl PolicySet {
+    /// Reads a robots.txt file, which then speaks for every URL, or a folder of files named by host
+    /// (`example.com`; `.txt` or `.robots.txt` behind it is allowed), each of which speaks for that
+    /// host's http and https on their default ports. A port may follow the host (`a.example:8080`).
+    ///
+    /// It runs on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be read, or a folder has no file named by host.
+    pub fn load(path: &Path, config: &LoadConfig) -> Result<PolicySet, LoadError> {
+        let unreadable = |source| LoadError::Unreadable { path: path.to_owned(), source };
+        if std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+            return folder::load(path, config);
+        }
+        let text = folder::read(path, config.robots_octets_max).map_err(unreadable)?;
+        Ok(PolicySet::of_text(&text, config))
+    }
+
+    /// A set of one policy that speaks for every URL.
+    pub fn of_text(text: &[u8], config: &LoadConfig) -> PolicySet {
+        PolicySet {
+            config: *config,
+            texts: vec![text.into()],
+            scope: Scope::Everything,
+            hash: xxhash_rust::xxh3::xxh3_64(text),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The behaviour that policies follow.
+    pub fn dialect(&self) -> &'static Dialect {
+        self.config.dialect
+    }
+
+    /// Octets of a file that count; all, if there is no limit.
+    pub fn robots_octets_max(&self) -> Option<usize> {
+        self.config.robots_octets_max
+    }
+
+    /// A hash (xxh3) of the hosts and their files: sets that were loaded from the same ones have
+    /// the same.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The number of origins; none if the one policy speaks for everything.
+    pub fn origins(&self) -> Option<usize> {
+        match &self.scope {
+            Scope::Everything => None,
+            Scope::Origins(table) => Some(table.len()),
+        }
+    }
+
+    /// What was left out on loading.
+    pub fn notes(&self) -> &[LoadNote] {
+        &self.notes
+    }
+
+    /// What is known, by policy.
+    pub fn sources(&self) -> impl ExactSizeIterator<Item = PolicySource<'_>> {
+        self.texts.iter().map(|text| PolicySource::File(text))
+    }
+
+    /// The file of the policy at `policy`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such policy.
+    pub fn text(&self, policy: usize) -> &[u8] {
+        &self.texts[policy]
+    }
+
+    /// The policy that speaks for `url`, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If the URL's host is none, so that the record is no URL.
+    #[inline]
+    pub fn policy_of(
+        &self,
+        url: &SplitUrl<'_>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<usize>, BadUrl> {
+        let key = host_key(url, scratch)?;
+        Ok(match &self.scope {
+            Scope::Everything => Some(0),
+            Scope::Origins(table) => table.get(url.scheme, key).map(|policy| policy as usize),
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! One line to a record: comment, white space, the colon, the field.
+//!
+//! Owns every decision that needs one line alone. What a record means where it stands, in or
+//! outside a group, is the business of [`parser`](super::parser).
+
+use memchr::memchr;
+
+use super::lexer::RawLine;
+use super::{NoteKind, NoteSet, Span};
+use crate::dialect::{
+    ControlOctet, Field, FieldMatch, FieldSpelling, LineRules, MissingColon, NulOctet,
+};
+use crate::id::LineNumber;
+
+/// Fields that no dialect obeys and that are too common to be remarked on, in lower case.
+const EXTENSIONS: &[&str] =
+    &["crawl-delay", "host", "clean-param", "content-signal", "request-rate", "visit-time"];
+
+/// A line and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'t> {
+    /// Its number.
+    pub number: LineNumber,
+    /// All of it, without its end.
+    pub span: Span,
+    /// What is odd about it.
+    pub notes: NoteSet,
+    /// What it is.
+    pub content: Content<'t>,
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content<'t> {
+    /// Nothing but white space.
+    Blank,
+    /// Nothing but a comment.
+    Comment,
+    /// A field and a value.
+    Record(Record<'t>),
+    /// Nothing that can be read; the line's notes say why.
+    Ignored,
+}
+
+/// A field and a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'t> {
+    /// What the field means to the dialect; nothing for a field that it does not know.
+    pub field: Option<Field>,
+    /// The field as written, trimmed, never empty.
+    pub name: &'t [u8],
+    /// The value as written, trimmed; it may be empty.
+    pub value: &'t [u8],
+    /// From the first octet of the field to the last of the value (of the colon if the value is
+    /// empty), without the comment: the value's octets are the span's last ones.
+    pub span: Span,
+}
+
+/// Reads lines by the rules of one dialect.
+#[derive(Clone, Debug)]
+pub(super) struct LineReader {
+    rules: LineRules,
+    white_space: [bool; 256],
+    /// Whether any line can hold a control octet other than TAB. Most files have none, and one
+    /// look at the whole file is cheaper than one at every line.
+    controls: bool,
+}
+
+impl LineReader {
+    /// A reader for the lines of `text`.
+    pub(super) fn new(text: &[u8], rules: &LineRules) -> LineReader {
+        let mut white_space = [false; 256];
+        for &octet in rules.white_space {
+            white_space[usize::from(octet)] = true;
+        }
+        LineReader { rules: *rules, white_space, controls: has_control(text) }
+    }
+
+    /// What `raw` is.
+    #[inline]
+    pub(super) fn read<'t>(&self, raw: RawLine<'t>) -> Line<'t> {
+        let mut line = Line {
+            number: raw.number,
+            span: raw.span,
+            notes: NoteSet::EMPTY,
+            content: Content::Ignored,
+        };
+        if raw.is_cut() {
+            line.notes = line.notes.with(NoteKind::LineCut);
+        }
+        if let Some(octets) = self.before_nul(raw.octets, &mut line.notes) {
+            line.content = self.content(octets, raw.span.start, &mut line.notes);
+        }
+        line
+    }
+
+    /// What the dialect reads of a line that may have a NUL; nothing if it drops the line.
+    #[inline]
+    fn before_nul<'t>(&self, octets: &'t [u8], notes: &mut NoteSet) -> Option<&'t [u8]> {
+        if !self.controls || self.rules.nul == NulOctet::Ordinary {
+            return Some(octets);
+        }
+        let Some(nul) = memchr(0, octets) else {
+            return Some(octets);
+        };
+        *notes = notes.with(NoteKind::NulInLine);
+        match self.rules.nul {
+            NulOctet::Ordinary => Some(octets),
+            NulOctet::CutsLine => Some(&octets[..nul]),
+            NulOctet::DropsLine => None,
+        }
+    }
+
+    /// What the line is whose readable octets these are; they stand at `start` in the file.
+    #[inline]
+    fn content<'t>(&self, octets: &'t [u8], start: u32, notes: &mut NoteSet) -> Content<'t> {
+        let comment = memchr(b'#', octets);
+        let text = self.trim_end(&octets[..comment.unwrap_or(octets.len())]);
+        let indent = self.leading(text);
+        let text = &text[indent..];
+        if text.is_empty() {
+            return match comment {
+                None => Content::Blank,
+                Some(_) => Content::Comment,
+            };
+        }
+        let start = start as usize + indent;
+        self.record(text, Span::new(start, start + text.len()), notes)
+            .map_or(Content::Ignored, Content::Record)
+    }
+
+    /// The record that `text`, trimmed and without a comment, is.
+    #[inline]
+    fn record<'t>(&self, text: &'t [u8], span: Span, notes: &mut NoteSet) -> Option<Record<'t>> {
+        let colon = match text.iter().position(|&octet| octet == b':') {
+            Some(colon) => colon,
+            None => self.colon_substitute(text, notes)?,
+        };
+        let name = self.trim_end(&text[..colon]);
+        let value = &text[colon + 1..];
+        let value = &value[self.leading(value)..];
+        if name.is_empty() {
+            *notes = notes.with(NoteKind::NoField);
+            return None;
+        }
+        if self.drops(value) {
+            *notes = notes.with(NoteKind::ControlInLine);
+            return None;
+        }
+        Some(Record { field: self.field(name, notes), name, value, span })
+    }
+
+    /// Where the white space starts that stands for the missing colon of `text`.
+    #[cold]
+    fn colon_substitute(&self, text: &[u8], notes: &mut NoteSet) -> Option<usize> {
+        let found = match self.rules.missing_colon {
+            MissingColon::Ignored => None,
+            MissingColon::TwoWords => space_between_two_words(text),
+        };
+        *notes = notes.with(match found {
+            Some(_) => NoteKind::WhiteSpaceForColon,
+            None => NoteKind::NoColon,
+        });
+        found
+    }
+
+    /// Whether a control octet in `value` drops its line.
+    #[inline]
+    fn drops(&self, value: &[u8]) -> bool {
+        self.controls
+            && self.rules.control == ControlOctet::DropsLine
+            && value.iter().any(|&octet| matches!(octet, 1..b' ') && octet != b'\t')
+    }
+
+    /// What the field named `name` means.
+    #[inline]
+    fn field(&self, name: &[u8], notes: &mut NoteSet) -> Option<Field> {
+        let rules = &self.rules;
+        let spelling = rules
+            .fields
+            .iter()
+            .find(|spelling| fits(name, spelling.text.as_bytes(), rules.field_match));
+        match spelling {
+            Some(spelling) => {
+                if rules.field_match == FieldMatch::Prefix
+                    && is_misspelt(name, spelling, rules.fields)
+                {
+                    *notes = notes.with(NoteKind::MisspeltField);
+                }
+                Some(spelling.field)
+            }
+            None => {
+                if !is_extension(name) {
+                    *notes = notes.with(NoteKind::UnknownField);
+                }
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn is_white(&self, octet: u8) -> bool {
+        self.white_space[usize::from(octet)]
+    }
+
+    /// The white space at the start of `text`, in octets.
+    #[inline]
+    fn leading(&self, text: &[u8]) -> usize {
+        text.iter().position(|&octet| !self.is_white(octet)).unwrap_or(text.len())
+    }
+
+    #[inline]
+    fn trim_end<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        let octets =
+            text.iter().rposition(|&octet| !self.is_white(octet)).map_or(0, |last| last + 1);
+        &text[..octets]
+    }
+}
+
+/// Where the SP and TAB start that stand between the two words of `text`; nothing unless there are
+/// exactly two. `text` is trimmed.
+fn space_between_two_words(text: &[u8]) -> Option<usize> {
+    let is_space = |&octet: &u8| matches!(octet, b' ' | b'\t');
+    let space = text.iter().position(is_space)?;
+    let second = text[space..].iter().position(|octet| !is_space(octet))?;
+    let more = text[space + second..].iter().any(is_space);
+    (!more).then_some(space)
+}
+
+/// Whether a field's name is `spelling`, in any case.
+#[inline]
+fn fits(name: &[u8], spelling: &[u8], how: FieldMatch) -> bool {
+    let octets = spelling.len();
+    let long_enough = match how {
+        FieldMatch::Whole => name.len() == octets,
+        FieldMatch::Prefix => name.len() >= octets,
+    };
+    long_enough && name[..octets].eq_ignore_ascii_case(spelling)
+}
+
+/// Whether `name`, which `spelling` fits, differs from the field's first spelling in the list.
+fn is_misspelt(name: &[u8], spelling: &FieldSpelling, fields: &[FieldSpelling]) -> bool {
+    let first = fields.iter().find(|other| other.field == spelling.field);
+    name.len() != spelling.text.len() || first.is_some_and(|first| first.text != spelling.text)
+}
+
+fn is_extension(name: &[u8]) -> bool {
+    EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
+}
+
+/// Whether `text` has a control octet other than TAB and line ends. Without an early end, so that
+/// it compiles to vector code.
+fn has_control(text: &[u8]) -> bool {
+    text.iter().fold(false, |found, &octet| {
+        found | (octet < b' ') & (octet != b'\t') & (octet != b'\n') & (octet != b'\r')
+    })
+}

@@ -1,0 +1,40 @@
+//! Where something stands in a file, in octets.
+
+use std::ops::Range;
+
+/// A run of octets of a robots.txt file, counted from its first octet (byte order mark included).
+///
+/// Positions are 32 bits wide; a file longer than [`Span::POSITION_MAX`] is cut there, with a note,
+/// so a position of text that was read always fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first octet.
+    pub start: u32,
+    /// The octet after the last; `start` if the span is empty.
+    pub end: u32,
+}
+
+impl Span {
+    /// The last position there is, in octets: 4 GiB less one.
+    pub const POSITION_MAX: usize = u32::MAX as usize;
+
+    /// The span from `start` to `end`. Positions past [`Span::POSITION_MAX`], which only octets
+    /// that were not read have, become that position.
+    pub(super) fn new(start: usize, end: usize) -> Span {
+        Span { start: saturated(start), end: saturated(end) }
+    }
+
+    /// The number of octets.
+    pub fn octets(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// The span as a range, for taking the octets out of the file.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+fn saturated(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}

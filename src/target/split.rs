@@ -1,0 +1,179 @@
+//! A record to the parts of a URL: scheme, host, port and path, as written.
+
+use memchr::memchr;
+
+use super::authority::{Authority, HostForm, read_authority};
+use super::origin::default_port;
+use crate::bytes::trim;
+use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+
+/// Octets around a record that are no part of the URL.
+const AROUND: &[u8] = b" \t\r";
+
+/// Why a record is no URL that can be asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum BadUrl {
+    /// There is nothing but white space.
+    #[error("the record is empty: give a URL")]
+    Empty,
+    /// The URL or its host is over the limit.
+    #[error(
+        "the URL is longer than {URL_OCTETS_MAX} octets, or its host than {HOST_OCTETS_MAX}: \
+         leave it out"
+    )]
+    TooLong,
+    /// There is no scheme with `://` after it.
+    #[error("the URL has no scheme: write one such as https:// in front of it, or assume one")]
+    NoScheme,
+    /// Nothing stands between `://` and the path.
+    #[error("the URL names no server: write its host after ://")]
+    NoAuthority,
+    /// The authority has user information or a port, but no host.
+    #[error("the URL has no host: write one before the port")]
+    NoHost,
+    /// What follows the host's colon is no number up to 65535.
+    #[error("the URL's port is no number from 0 to 65535: mend it or leave it out")]
+    BadPort,
+    /// The host is no name and no address.
+    #[error("the URL's host is neither a name nor an address: mend its spelling")]
+    BadHost,
+    /// The URL was to be one of robots.txt, and its path is not `/robots.txt`.
+    #[error("the URL is not one of robots.txt: its path has to be exactly /robots.txt")]
+    NotRobotsTxt,
+}
+
+/// The parts of a URL, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitUrl<'u> {
+    /// The scheme, in the case in which it is written.
+    pub scheme: &'u [u8],
+    /// The host, not empty; an IPv6 address keeps its brackets.
+    pub host: &'u [u8],
+    /// The port, if one is written.
+    pub port: Option<u16>,
+    /// From the first octet after the authority to `#`. It may be empty, and it starts with any of
+    /// the octets that can end an authority, so perhaps with `?`.
+    pub path: &'u [u8],
+    /// Host and port without user information.
+    pub(super) host_and_port: &'u [u8],
+    /// What the host needs to become a key.
+    pub(super) host_form: HostForm,
+}
+
+/// Splits a URL.
+///
+/// `path_start` are the octets at which what is compared begins (a dialect's
+/// [`path_start`](crate::dialect::PathRules::path_start)): delimiters, no letter, digit, `-`, `.`
+/// or `_`. The authority ends at the first of them or of `/`, `?` and `#`. SP, TAB and CR around
+/// the URL are no part of it.
+///
+/// # Errors
+///
+/// [`BadUrl`]. A host that is not ASCII, has escapes, or is an address, is checked by
+/// [`host_key`](super::host_key) only, so a URL is good if that succeeds too.
+#[inline]
+pub fn split<'u>(record: &'u [u8], path_start: &[u8]) -> Result<SplitUrl<'u>, BadUrl> {
+    split_assuming(record, path_start, None)
+}
+
+/// Splits a URL, and a record without a scheme as if `assumed_scheme` (`https`) stood before it.
+///
+/// Both `example.com/x` and `//example.com/x` become URLs so. A record that has a scheme and `://`
+/// is left alone; so is one that starts with a scheme of ours and a colon alone (`http:/x`), and a
+/// mail address: they are [`BadUrl::NoScheme`].
+///
+/// # Errors
+///
+/// As [`split`].
+#[inline]
+pub fn split_assuming<'u>(
+    record: &'u [u8],
+    path_start: &[u8],
+    assumed_scheme: Option<&'u [u8]>,
+) -> Result<SplitUrl<'u>, BadUrl> {
+    let url = trim_record(record);
+    if url.is_empty() {
+        return Err(BadUrl::Empty);
+    }
+    if url.len() > URL_OCTETS_MAX {
+        return Err(BadUrl::TooLong);
+    }
+    match scheme_octets(url) {
+        Some(octets) => split_after(&url[..octets], &url[octets + 3..], path_start),
+        None => {
+            let scheme = assumed_scheme.ok_or(BadUrl::NoScheme)?;
+            split_after(scheme, without_scheme(url, path_start)?, path_start)
+        }
+    }
+}
+
+/// `record` without white space around it. Most records have none, which two looks settle.
+#[inline]
+fn trim_record(record: &[u8]) -> &[u8] {
+    match record {
+        [first, .., last] if !AROUND.contains(first) && !AROUND.contains(last) => record,
+        _ => trim(record, AROUND),
+    }
+}
+
+/// The octets of the scheme that `url` starts with, if `://` follows (RFC 3986, section 3.1).
+#[inline]
+fn scheme_octets(url: &[u8]) -> Option<usize> {
+    if url.starts_with(b"https://") {
+        return Some(5);
+    }
+    if url.starts_with(b"http://") {
+        return Some(4);
+    }
+    let octets = scheme_name_octets(url);
+    (octets > 0 && url[octets..].starts_with(b"://")).then_some(octets)
+}
+
+/// The octets at the start of `text` that can be a scheme.
+fn scheme_name_octets(text: &[u8]) -> usize {
+    if !text.first().is_some_and(u8::is_ascii_alphabetic) {
+        return 0;
+    }
+    text.iter()
+        .position(|octet| !octet.is_ascii_alphanumeric() && !b"+-.".contains(octet))
+        .unwrap_or(text.len())
+}
+
+/// What follows the scheme of a record whose scheme is assumed.
+#[cold]
+fn without_scheme<'u>(record: &'u [u8], path_start: &[u8]) -> Result<&'u [u8], BadUrl> {
+    if let Some(rest) = record.strip_prefix(b"//") {
+        return Ok(rest);
+    }
+    // `http:/x` is a slip, and its first word no host.
+    let (name, rest) = record.split_at(scheme_name_octets(record));
+    if rest.starts_with(b":") && default_port(name).is_some() {
+        return Err(BadUrl::NoScheme);
+    }
+    // `mailto:joe@example.com` and `joe@example.com` name no resource of that server.
+    let ends = |octet: &u8| b"/?#".contains(octet) || path_start.contains(octet);
+    let authority = record.split(ends).next().unwrap_or_default();
+    if memchr(b'@', authority).is_some() {
+        return Err(BadUrl::NoScheme);
+    }
+    Ok(record)
+}
+
+/// Splits what stands after `://`.
+#[inline]
+fn split_after<'u>(
+    scheme: &'u [u8],
+    rest: &'u [u8],
+    path_start: &[u8],
+) -> Result<SplitUrl<'u>, BadUrl> {
+    let Authority { octets, host, host_and_port, port, form } = read_authority(rest, path_start)?;
+    let path = &rest[octets..];
+    Ok(SplitUrl {
+        scheme,
+        host,
+        port,
+        path: &path[..memchr(b'#', path).unwrap_or(path.len())],
+        host_and_port,
+        host_form: form,
+    })
+}
