@@ -1,0 +1,195 @@
+//! Every case of `tests/data` through every engine.
+//!
+//! A case says once what is true; the list of engines multiplies it. A new engine is one line in
+//! [`ENGINES`], a new truth is one entry in a case file (see `tests/data/README.md`).
+
+#[path = "suite/case.rs"]
+mod case;
+#[path = "suite/paste.rs"]
+mod paste;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use case::{Check, Expected, checks_of};
+use portcullis::decision::Decision;
+use portcullis::dialect::Dialect;
+
+/// Answers a check.
+type Engine = fn(&Check) -> Decision;
+
+/// What must agree. The first is the judge: the others have to name the same rule as it does.
+const ENGINES: &[(&str, Engine)] = &[("oracle", oracle)];
+
+fn oracle(check: &Check) -> Decision {
+    let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
+    portcullis::oracle::decide(
+        check.dialect,
+        &check.robots,
+        check.robots_octets_max,
+        &agents,
+        &check.url,
+    )
+}
+
+/// Failures that are printed in full; a broken engine fails thousands of checks.
+const PRINTED_FAILURES_MAX: usize = 20;
+
+#[test]
+fn every_engine_gives_the_expected_decision() {
+    let mut failures = Vec::new();
+    for check in all_checks() {
+        let judged = ENGINES[0].1(&check);
+        for (engine, decide) in ENGINES {
+            let decision = decide(&check);
+            if Expected::of(&decision) != check.expected || decision != judged {
+                failures.push(failure(engine, &check, &decision, &judged));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} answers are wrong; the first of them:\n\n{}",
+        failures.len(),
+        failures[..failures.len().min(PRINTED_FAILURES_MAX)].join("\n")
+    );
+}
+
+fn failure(engine: &str, check: &Check, decision: &Decision, judged: &Decision) -> String {
+    format!(
+        "# {engine} says {decision:?}\n# the judge says {judged:?}\n# the case expects\n{}",
+        paste::entry(check, check.expected)
+    )
+}
+
+#[test]
+fn case_names_are_unique_across_files() {
+    let mut file_of = BTreeMap::new();
+    for (path, checks) in checks_by_file() {
+        let names: BTreeSet<String> = checks.into_iter().map(|check| check.case).collect();
+        for name in names {
+            if let Some(other) = file_of.insert(name.clone(), path.clone()) {
+                panic!("{name}: in {} and in {}", other.display(), path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_dialect_is_checked_in_earnest() {
+    let checks = all_checks();
+    for dialect in Dialect::ALL {
+        let count = checks.iter().filter(|c| c.dialect == dialect).count();
+        assert!(count >= 100, "{}: only {count} checks", dialect.name);
+    }
+}
+
+#[test]
+fn a_pasted_entry_asks_the_same_again() {
+    for check in all_checks() {
+        if check.robots.len() > 1024 || check.url.len() > 1024 {
+            continue;
+        }
+        let entry = paste::entry(&check, check.expected).replace("why = \"\"", "why = \"pasted\"");
+        let again = checks_of(&entry).unwrap_or_else(|problem| panic!("{problem}\n{entry}"));
+        assert_eq!(again.len(), 1, "{entry}");
+        assert_eq!(again[0].robots, check.robots, "{entry}");
+        assert_eq!(again[0].url, check.url, "{entry}");
+        assert_eq!(again[0].agents, check.agents, "{entry}");
+        assert_eq!(again[0].expected, check.expected, "{entry}");
+        assert_eq!(again[0].robots_octets_max, check.robots_octets_max);
+    }
+}
+
+const SOUND: &str = r#"
+[[case]]
+name = "sound"
+dialects = ["rfc9309", "google"]
+clause = "none"
+why = "a case that the loader takes, for the tests below to spoil"
+robots = "user-agent: *\ndisallow: /"
+agent = "A"
+checks = [{ url = "https://example.com/", verdict = "disallow", line = 2 }]
+"#;
+
+#[test]
+fn the_loader_takes_a_sound_case() {
+    assert_eq!(checks_of(SOUND).unwrap().len(), 2);
+}
+
+#[test]
+fn the_loader_rejects_what_the_format_does_not_allow() {
+    let spoilt = [
+        ("agent =", "agnet =", "unknown field"),
+        ("url =", "ulr =", "unknown field"),
+        ("line = 2", "line = 0", "needs `reason`"),
+        ("line = 2", "line = 2, reason = \"no-rule\"", "exactly if"),
+        ("line = 2", "reason = \"because\"", "no reason is named"),
+        (
+            "line = 2",
+            "line = 2, dialects = [\"rfc9309\"]",
+            "no check for dialect",
+        ),
+        (
+            "line = 2",
+            "line = 2, dialects = [\"draft2019\"]",
+            "does not list",
+        ),
+        ("\"disallow\"", "\"perhaps\"", "no verdict is named"),
+        ("\"google\"", "\"gogle\"", "no dialect is named"),
+        (
+            "checks = [{ url = \"https://example.com/\", verdict = \"disallow\", line = 2 }]",
+            "",
+            "checks nothing",
+        ),
+        (
+            "checks = [{ url = \"https://example.com/\", verdict = \"disallow\", line = 2 }]",
+            "checks = []",
+            "must not be empty",
+        ),
+        ("clause = \"none\"", "clause = \"\"", "`clause` is empty"),
+        ("agent = \"A\"", "", "no `agent`"),
+        ("robots =", "robots_base64 =", "symbol"),
+        (
+            "robots =",
+            "robots_base64 = \"\"\nrobots =",
+            "one of `robots`",
+        ),
+        ("agent =", "verdict = \"allow\"\nagent =", "beside a check"),
+    ];
+    for (from, to, message) in spoilt {
+        let text = SOUND.replacen(from, to, 1);
+        assert_ne!(text, SOUND, "{from} is not in the sound case");
+        let problem = checks_of(&text).expect_err(to).to_lowercase();
+        assert!(problem.contains(message), "{to}: {problem}");
+    }
+    let twice = checks_of(&format!("{SOUND}{SOUND}")).unwrap_err();
+    assert!(twice.contains("a second case"), "{twice}");
+}
+
+fn all_checks() -> Vec<Check> {
+    checks_by_file().into_values().flatten().collect()
+}
+
+fn checks_by_file() -> BTreeMap<PathBuf, Vec<Check>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let checks = checks_of(&text);
+            let checks = checks.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+            files.insert(path, checks);
+        }
+    }
+    assert!(
+        files.len() >= 6,
+        "case files are missing in {}",
+        folder.display()
+    );
+    files
+}

@@ -1,0 +1,308 @@
+//! Reads the case files of `tests/data` into checks. The format is specified in
+//! `tests/data/README.md`; this module refuses whatever that page does not allow, because a case
+//! that is half understood tests something else than it says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use portcullis::decision::{Decision, Reason, Verdict};
+use portcullis::dialect::Dialect;
+use portcullis::id::LineNumber;
+use portcullis::limits::ROBOTS_OCTETS_MAX;
+use serde::Deserialize;
+
+/// One question with its expected answer: what every engine is given.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// The case that it belongs to.
+    pub case: String,
+    /// Where the expectation comes from.
+    pub clause: String,
+    /// The behaviour set to ask.
+    pub dialect: &'static Dialect,
+    /// The file.
+    pub robots: Vec<u8>,
+    /// Octets of the file that are read; `None`: all.
+    pub robots_octets_max: Option<usize>,
+    /// The fall-back chain of agents, the first to be tried first.
+    pub agents: Vec<String>,
+    /// The record that is asked about.
+    pub url: Vec<u8>,
+    /// The expected answer.
+    pub expected: Expected,
+}
+
+/// What a check expects. A rule's identity is not spelled out: its line says the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Whether the URL may be fetched.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: Reason,
+    /// The line of the rule that decides.
+    pub line: Option<LineNumber>,
+}
+
+impl Expected {
+    /// The part of a decision that a case speaks about.
+    pub fn of(decision: &Decision) -> Expected {
+        Expected {
+            verdict: decision.verdict,
+            reason: decision.reason,
+            line: decision.line,
+        }
+    }
+}
+
+/// The checks of one case file, or what is wrong with it.
+pub fn checks_of(text: &str) -> Result<Vec<Check>, String> {
+    let file: CaseFile = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut names = BTreeSet::new();
+    let mut checks = Vec::new();
+    for case in &file.case {
+        if !names.insert(case.name.as_str()) {
+            return Err(format!("{}: a second case has this name", case.name));
+        }
+        let more = case.checks();
+        checks.extend(more.map_err(|problem| format!("{}: {problem}", case.name))?);
+    }
+    Ok(checks)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseFile {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    clause: String,
+    why: String,
+    dialect: Option<String>,
+    dialects: Option<Vec<String>>,
+    robots: Option<String>,
+    robots_base64: Option<String>,
+    robots_octets_max: Option<OctetsMax>,
+    fill: Option<Fill>,
+    origin: Option<String>,
+    agent: Option<String>,
+    url: Option<String>,
+    url_base64: Option<String>,
+    urls: Option<Vec<String>>,
+    verdict: Option<String>,
+    reason: Option<String>,
+    line: Option<u32>,
+    checks: Option<Vec<Row>>,
+}
+
+/// One entry of `checks`, or the same keys of a case that has only one.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    url: Option<String>,
+    url_base64: Option<String>,
+    urls: Option<Vec<String>>,
+    agent: Option<String>,
+    dialects: Option<Vec<String>>,
+    verdict: String,
+    reason: Option<String>,
+    line: Option<u32>,
+}
+
+/// A number of octets, or the word `unlimited`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OctetsMax {
+    Octets(usize),
+    Word(String),
+}
+
+/// Stands for a long run of text: each `mark` in the file and the URLs becomes `text`, repeated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fill {
+    mark: String,
+    text: String,
+    times: usize,
+}
+
+impl Case {
+    fn checks(&self) -> Result<Vec<Check>, String> {
+        for (key, text) in [("clause", &self.clause), ("why", &self.why)] {
+            if text.trim().is_empty() {
+                return Err(format!("`{key}` is empty"));
+            }
+        }
+        let dialects = self.own_dialects()?;
+        let mut unused: BTreeMap<_, _> = dialects.iter().map(|d| (d.name, *d)).collect();
+        let mut checks = Vec::new();
+        for row in self.rows()? {
+            for dialect in row.dialects_among(&dialects)? {
+                unused.remove(dialect.name);
+                for url in self.urls(&row)? {
+                    checks.push(self.check(&row, dialect, url)?);
+                }
+            }
+        }
+        match unused.keys().next() {
+            Some(name) => Err(format!("no check for dialect `{name}`")),
+            None => Ok(checks),
+        }
+    }
+
+    fn own_dialects(&self) -> Result<Vec<&'static Dialect>, String> {
+        match (&self.dialect, &self.dialects) {
+            (Some(name), None) => Ok(vec![dialect(name)?]),
+            (None, Some(names)) => dialects(names),
+            _ => Err("one of `dialect` and `dialects` is needed".to_owned()),
+        }
+    }
+
+    /// The entries of `checks`, or the case's own keys as the only one.
+    fn rows(&self) -> Result<Vec<Row>, String> {
+        let own_keys = self.url.is_some()
+            || self.url_base64.is_some()
+            || self.urls.is_some()
+            || self.verdict.is_some()
+            || self.reason.is_some()
+            || self.line.is_some();
+        match (&self.checks, &self.verdict) {
+            (Some(rows), _) if own_keys || rows.is_empty() => {
+                Err("`checks` must not be empty nor stand beside a check of the case".to_owned())
+            }
+            (Some(rows), _) => Ok(rows.clone()),
+            (None, Some(verdict)) => Ok(vec![Row {
+                url: self.url.clone(),
+                url_base64: self.url_base64.clone(),
+                urls: self.urls.clone(),
+                agent: None,
+                dialects: None,
+                verdict: verdict.clone(),
+                reason: self.reason.clone(),
+                line: self.line,
+            }]),
+            (None, None) => Err("it checks nothing: add `checks`, or a url and verdict".to_owned()),
+        }
+    }
+
+    fn check(&self, row: &Row, dialect: &'static Dialect, url: Vec<u8>) -> Result<Check, String> {
+        let agent = row.agent.as_ref().or(self.agent.as_ref());
+        let agents = agent.ok_or("no `agent`, neither in the case nor in the check")?;
+        Ok(Check {
+            case: self.name.clone(),
+            clause: self.clause.clone(),
+            dialect,
+            robots: self.robots()?,
+            robots_octets_max: self.robots_octets_max()?,
+            agents: agents.split('+').map(str::to_owned).collect(),
+            url,
+            expected: row.expected()?,
+        })
+    }
+
+    fn robots(&self) -> Result<Vec<u8>, String> {
+        match (&self.robots, &self.robots_base64) {
+            (Some(text), None) => Ok(self.filled(text).into_bytes()),
+            (None, Some(text)) => base64(text),
+            _ => Err("one of `robots` and `robots_base64` is needed".to_owned()),
+        }
+    }
+
+    fn robots_octets_max(&self) -> Result<Option<usize>, String> {
+        match &self.robots_octets_max {
+            None => Ok(Some(ROBOTS_OCTETS_MAX)),
+            Some(OctetsMax::Octets(octets)) => Ok(Some(*octets)),
+            Some(OctetsMax::Word(word)) if word == "unlimited" => Ok(None),
+            Some(OctetsMax::Word(word)) => Err(format!("`{word}` is no limit on octets")),
+        }
+    }
+
+    fn urls(&self, row: &Row) -> Result<Vec<Vec<u8>>, String> {
+        match (&row.url, &row.url_base64, &row.urls) {
+            (Some(url), None, None) => Ok(vec![self.url(url)]),
+            (None, Some(url), None) => Ok(vec![base64(url)?]),
+            (None, None, Some(urls)) if !urls.is_empty() => {
+                Ok(urls.iter().map(|url| self.url(url)).collect())
+            }
+            _ => Err("each check needs one of `url`, `urls` and `url_base64`".to_owned()),
+        }
+    }
+
+    /// The URL that `text` spells: a path is one at the case's `origin`.
+    fn url(&self, text: &str) -> Vec<u8> {
+        let text = self.filled(text);
+        match &self.origin {
+            Some(origin) if text.starts_with('/') => format!("{origin}{text}").into_bytes(),
+            _ => text.into_bytes(),
+        }
+    }
+
+    fn filled(&self, text: &str) -> String {
+        match &self.fill {
+            None => text.to_owned(),
+            Some(fill) => text.replace(&fill.mark, &fill.text.repeat(fill.times)),
+        }
+    }
+}
+
+impl Row {
+    fn dialects_among(&self, case: &[&'static Dialect]) -> Result<Vec<&'static Dialect>, String> {
+        let Some(names) = &self.dialects else {
+            return Ok(case.to_vec());
+        };
+        let own = dialects(names)?;
+        match own.iter().find(|dialect| !case.contains(dialect)) {
+            Some(dialect) => Err(format!("the case does not list dialect `{}`", dialect.name)),
+            None => Ok(own),
+        }
+    }
+
+    fn expected(&self) -> Result<Expected, String> {
+        let line = self.line.and_then(LineNumber::new);
+        let reason = match (&self.reason, line) {
+            (Some(word), _) => reason(word)?,
+            (None, Some(_)) => Reason::Rule,
+            (None, None) => return Err("a check without `line` needs `reason`".to_owned()),
+        };
+        if (reason == Reason::Rule) != line.is_some() {
+            return Err("`line` is given exactly if the reason is `rule`".to_owned());
+        }
+        let verdict = verdict(&self.verdict)?;
+        Ok(Expected {
+            verdict,
+            reason,
+            line,
+        })
+    }
+}
+
+fn dialects(names: &[String]) -> Result<Vec<&'static Dialect>, String> {
+    match names {
+        [] => Err("`dialects` is empty".to_owned()),
+        [all] if all == "all" => Ok(Dialect::ALL.to_vec()),
+        names => names.iter().map(|name| dialect(name)).collect(),
+    }
+}
+
+fn dialect(name: &str) -> Result<&'static Dialect, String> {
+    Dialect::by_name(name).ok_or_else(|| format!("no dialect is named `{name}`"))
+}
+
+fn verdict(word: &str) -> Result<Verdict, String> {
+    let known = Verdict::ALL.into_iter().find(|v| v.as_str() == word);
+    known.ok_or_else(|| format!("no verdict is named `{word}`"))
+}
+
+fn reason(word: &str) -> Result<Reason, String> {
+    let known = Reason::ALL.into_iter().find(|r| r.as_str() == word);
+    known.ok_or_else(|| format!("no reason is named `{word}`"))
+}
+
+fn base64(text: &str) -> Result<Vec<u8>, String> {
+    let text: String = text.split_whitespace().collect();
+    BASE64.decode(text).map_err(|error| error.to_string())
+}

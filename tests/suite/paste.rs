@@ -1,0 +1,50 @@
+//! Prints a check as a case of `tests/data`, ready to be pasted there.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::case::{Check, Expected};
+
+/// Files longer than this are shown as base64 only up to it, with a remark.
+const SHOWN_OCTETS_MAX: usize = 16 * 1024;
+
+/// The case file entry that asks `check` and expects `answer`.
+pub fn entry(check: &Check, answer: Expected) -> String {
+    let mut text = format!(
+        "[[case]]\nname = {}\ndialect = {}\nclause = {}\nwhy = \"\"\n",
+        quoted(&check.case),
+        quoted(check.dialect.name),
+        quoted(&check.clause)
+    );
+    text += &octets("robots", &check.robots);
+    text += &match check.robots_octets_max {
+        Some(octets) => format!("robots_octets_max = {octets}\n"),
+        None => "robots_octets_max = \"unlimited\"\n".to_owned(),
+    };
+    text += &format!("agent = {}\n", quoted(&check.agents.join("+")));
+    text += &octets("url", &check.url);
+    text += &format!("verdict = {}\n", quoted(answer.verdict.as_str()));
+    text += &format!("reason = {}\n", quoted(answer.reason.as_str()));
+    if let Some(line) = answer.line {
+        text += &format!("line = {}\n", line.get());
+    }
+    text
+}
+
+/// `key` with a string if the octets are text, else `key_base64`.
+fn octets(key: &str, octets: &[u8]) -> String {
+    let shown = &octets[..octets.len().min(SHOWN_OCTETS_MAX)];
+    let cut = if shown.len() < octets.len() {
+        format!("# cut: {} octets in all\n", octets.len())
+    } else {
+        String::new()
+    };
+    match std::str::from_utf8(shown) {
+        Ok(text) => format!("{cut}{key} = {}\n", quoted(text)),
+        Err(_) => format!("{cut}{key}_base64 = {}\n", quoted(&BASE64.encode(shown))),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
