@@ -125,16 +125,8 @@ fn the_loader_rejects_what_the_format_does_not_allow() {
         ("line = 2", "line = 0", "needs `reason`"),
         ("line = 2", "line = 2, reason = \"no-rule\"", "exactly if"),
         ("line = 2", "reason = \"because\"", "no reason is named"),
-        (
-            "line = 2",
-            "line = 2, dialects = [\"rfc9309\"]",
-            "no check for dialect",
-        ),
-        (
-            "line = 2",
-            "line = 2, dialects = [\"draft2019\"]",
-            "does not list",
-        ),
+        ("line = 2", "line = 2, dialects = [\"rfc9309\"]", "no check for dialect"),
+        ("line = 2", "line = 2, dialects = [\"draft2019\"]", "does not list"),
         ("\"disallow\"", "\"perhaps\"", "no verdict is named"),
         ("\"google\"", "\"gogle\"", "no dialect is named"),
         (
@@ -150,11 +142,7 @@ fn the_loader_rejects_what_the_format_does_not_allow() {
         ("clause = \"none\"", "clause = \"\"", "`clause` is empty"),
         ("agent = \"A\"", "", "no `agent`"),
         ("robots =", "robots_base64 =", "symbol"),
-        (
-            "robots =",
-            "robots_base64 = \"\"\nrobots =",
-            "one of `robots`",
-        ),
+        ("robots =", "robots_base64 = \"\"\nrobots =", "one of `robots`"),
         ("agent =", "verdict = \"allow\"\nagent =", "beside a check"),
     ];
     for (from, to, message) in spoilt {
@@ -176,20 +164,13 @@ fn checks_by_file() -> BTreeMap<PathBuf, Vec<Check>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
+        if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).unwrap();
             let checks = checks_of(&text);
             let checks = checks.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
             files.insert(path, checks);
         }
     }
-    assert!(
-        files.len() >= 6,
-        "case files are missing in {}",
-        folder.display()
-    );
+    assert!(files.len() >= 6, "case files are missing in {}", folder.display());
     files
 }

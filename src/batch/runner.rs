@@ -154,10 +154,7 @@ where
         .num_threads(threads)
         .thread_name(|index| format!("work-{index}"))
         .build()
-        .map_err(|error| RunError::Threads {
-            threads,
-            source: Box::new(error),
-        })?;
+        .map_err(|error| RunError::Threads { threads, source: Box::new(error) })?;
     let in_flight_max = threads.saturating_mul(IN_FLIGHT_CHUNKS_PER_THREAD);
     let event_loop = EventLoop::new(sources, config, in_flight_max, sink);
     pool.in_place_scope(|scope| {

@@ -52,10 +52,7 @@ impl ChunkConfig {
     /// The config with a chunk that is at least one octet and at most one record.
     fn within_bounds(self) -> ChunkConfig {
         let chunk_octets = self.chunk_octets.min(self.record_octets_max).max(1);
-        ChunkConfig {
-            chunk_octets,
-            ..self
-        }
+        ChunkConfig { chunk_octets, ..self }
     }
 
     /// Octets that have to be at hand to cut a usual chunk: one more than it has, which tells a
@@ -105,11 +102,7 @@ enum Octets {
 impl Chunk {
     /// A part of a buffer.
     pub(super) fn owned(buffer: Vec<u8>, range: Range<usize>, stored_octets: u64) -> Chunk {
-        Chunk {
-            octets: Octets::Owned(buffer),
-            range,
-            stored_octets,
-        }
+        Chunk { octets: Octets::Owned(buffer), range, stored_octets }
     }
 
     /// The octets that were taken from the file or pipe, before decompression, since the chunk
@@ -161,11 +154,7 @@ impl Chunks {
         Chunks {
             config: config.within_bounds(),
             content: match source.content {
-                Content::Mapped {
-                    name,
-                    mapping,
-                    start,
-                } => ChunkContent::Mapped(MappedChunks {
+                Content::Mapped { name, mapping, start } => ChunkContent::Mapped(MappedChunks {
                     name,
                     mapping,
                     start,
@@ -247,9 +236,7 @@ impl MappedChunks {
 
     /// The error of a file that was truncated, found at its end.
     fn shrunk(&self) -> Option<InputError> {
-        (!self.mapping.is_whole()).then(|| InputError::Shrunk {
-            name: self.name.clone(),
-        })
+        (!self.mapping.is_whole()).then(|| InputError::Shrunk { name: self.name.clone() })
     }
 }
 
@@ -259,11 +246,8 @@ mod tests {
 
     #[test]
     fn cuts() {
-        let config = ChunkConfig {
-            terminator: Terminator::LineFeed,
-            chunk_octets: 4,
-            record_octets_max: 6,
-        };
+        let config =
+            ChunkConfig { terminator: Terminator::LineFeed, chunk_octets: 4, record_octets_max: 6 };
         let cases: &[(&[u8], bool, Cut)] = &[
             (b"ab\nc", true, Cut::At(4)),
             (b"ab\ncd", true, Cut::At(3)),

@@ -51,8 +51,7 @@ impl Encoding {
     /// What the ending of a file name promises.
     pub(super) fn of_name(path: &Path) -> Encoding {
         let is = |ending: &str| {
-            path.extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+            path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
         };
         if is("gz") {
             Encoding::Gzip

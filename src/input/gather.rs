@@ -140,11 +140,7 @@ impl Gather {
         }
         self.start = 0;
         self.end = rest.len();
-        Chunk::owned(
-            std::mem::replace(&mut self.buffer, next),
-            chunk,
-            stored_octets,
-        )
+        Chunk::owned(std::mem::replace(&mut self.buffer, next), chunk, stored_octets)
     }
 
     /// Ends the stream at a record that is too long.

@@ -45,9 +45,7 @@ impl Mapping {
 
     /// Whether the file is still at least as long as its mapping.
     pub(super) fn is_whole(&self) -> bool {
-        self.file
-            .metadata()
-            .is_ok_and(|metadata| metadata.len() >= self.octets.len() as u64)
+        self.file.metadata().is_ok_and(|metadata| metadata.len() >= self.octets.len() as u64)
     }
 }
 

@@ -28,26 +28,16 @@ use super::stream::Stream;
 pub struct SourceReader(Inner);
 
 enum Inner {
-    Mapped {
-        name: String,
-        mapping: Arc<Mapping>,
-        position: usize,
-    },
+    Mapped { name: String, mapping: Arc<Mapping>, position: usize },
     Stream(Stream),
 }
 
 impl SourceReader {
     pub(super) fn new(source: Source) -> SourceReader {
         SourceReader(match source.content {
-            Content::Mapped {
-                name,
-                mapping,
-                start,
-            } => Inner::Mapped {
-                name,
-                mapping,
-                position: start,
-            },
+            Content::Mapped { name, mapping, start } => {
+                Inner::Mapped { name, mapping, position: start }
+            }
             Content::Stream(stream) => Inner::Stream(stream),
         })
     }
@@ -58,11 +48,7 @@ impl Read for SourceReader {
         match &mut self.0 {
             _ if out.is_empty() => Ok(0),
             Inner::Stream(stream) => stream.read(out).map_err(into_io_error),
-            Inner::Mapped {
-                name,
-                mapping,
-                position,
-            } => {
+            Inner::Mapped { name, mapping, position } => {
                 let count = (&mapping[*position..]).read(out)?;
                 *position += count;
                 if count == 0 && !mapping.is_whole() {

@@ -87,10 +87,7 @@ impl<'a> Records<'a> {
     fn without_end(&mut self) -> Option<Record<'a>> {
         let whole = &self.chunk[self.start..];
         self.start = self.chunk.len();
-        (!whole.is_empty()).then_some(Record {
-            whole,
-            text_octets: whole.len(),
-        })
+        (!whole.is_empty()).then_some(Record { whole, text_octets: whole.len() })
     }
 }
 
@@ -108,10 +105,7 @@ impl<'a> Iterator for Records<'a> {
             (Terminator::LineFeed, [.., b'\r', _]) => 2,
             _ => 1,
         };
-        Some(Record {
-            whole,
-            text_octets: whole.len() - end_octets,
-        })
+        Some(Record { whole, text_octets: whole.len() - end_octets })
     }
 }
 
@@ -125,14 +119,10 @@ mod tests {
 
     fn split(chunk: &[u8], terminator: Terminator) -> Parts<'_> {
         let records = Records::new(chunk, terminator);
-        let whole: Vec<u8> = records
-            .clone()
-            .flat_map(|record| record.whole().iter().copied())
-            .collect();
+        let whole: Vec<u8> =
+            records.clone().flat_map(|record| record.whole().iter().copied()).collect();
         assert_eq!(whole, chunk, "the records laid end to end are the chunk");
-        records
-            .map(|record| (record.text(), record.end()))
-            .collect()
+        records.map(|record| (record.text(), record.end())).collect()
     }
 
     #[test]
@@ -150,10 +140,7 @@ mod tests {
             (b"a\rb\n", vec![(b"a\rb", b"\n")]),
             // No LF, no end: the CR stays text.
             (b"a\nb\r", vec![(b"a", b"\n"), (b"b\r", b"")]),
-            (
-                b"\xff\xfe\0\n\x80",
-                vec![(b"\xff\xfe\0", b"\n"), (b"\x80", b"")],
-            ),
+            (b"\xff\xfe\0\n\x80", vec![(b"\xff\xfe\0", b"\n"), (b"\x80", b"")]),
         ];
         for (chunk, expected) in cases {
             assert_eq!(&split(chunk, Terminator::LineFeed), expected, "{chunk:?}");

@@ -25,10 +25,7 @@ pub struct OpenConfig {
 
 impl Default for OpenConfig {
     fn default() -> OpenConfig {
-        OpenConfig {
-            decompress: true,
-            map: true,
-        }
+        OpenConfig { decompress: true, map: true }
     }
 }
 
@@ -125,10 +122,9 @@ impl Source {
         config: OpenConfig,
     ) -> Result<Source, InputError> {
         match file.metadata() {
-            Ok(metadata) if metadata.is_dir() => Err(InputError::Open {
-                name,
-                source: ErrorKind::IsADirectory.into(),
-            }),
+            Ok(metadata) if metadata.is_dir() => {
+                Err(InputError::Open { name, source: ErrorKind::IsADirectory.into() })
+            }
             Ok(metadata) if metadata.is_file() => {
                 Source::from_regular_file(name, file, metadata.len(), config)
             }
@@ -156,10 +152,7 @@ impl Source {
                 Err(unmapped) => file = unmapped,
             }
         }
-        Ok(Source {
-            stored_octets,
-            ..Source::from_reader(name, file, config)
-        })
+        Ok(Source { stored_octets, ..Source::from_reader(name, file, config) })
     }
 
     /// The octets of `mapping` from `start` on, which are taken to be read whole.
@@ -168,11 +161,7 @@ impl Source {
         let start = usize::try_from(start).map_or(mapping.len(), |start| start.min(mapping.len()));
         Source {
             stored_octets: Some((mapping.len() - start) as u64),
-            content: Content::Mapped {
-                name,
-                mapping: Arc::new(mapping),
-                start,
-            },
+            content: Content::Mapped { name, mapping: Arc::new(mapping), start },
         }
     }
 
@@ -240,8 +229,7 @@ fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u
         return Ok((start, true));
     }
     let mut first = Vec::new();
-    file.take(Encoding::MAGIC_OCTETS as u64)
-        .read_to_end(&mut first)?;
+    file.take(Encoding::MAGIC_OCTETS as u64).read_to_end(&mut first)?;
     file.seek(SeekFrom::Start(start))?;
     let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&first);
     let is_plain = Encoding::detect(&first) == Encoding::Identity && !is_stump;

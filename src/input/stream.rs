@@ -43,16 +43,8 @@ impl Stream {
     ) -> Stream {
         let promised = decompress.then(|| Encoding::of_name(Path::new(&name)));
         let gauge = Arc::new(Gauge::default());
-        let stored = Box::new(Tap {
-            stored,
-            gauge: Arc::clone(&gauge),
-        });
-        Stream {
-            name,
-            state: State::Unread { stored, promised },
-            gauge,
-            ahead: Vec::new(),
-        }
+        let stored = Box::new(Tap { stored, gauge: Arc::clone(&gauge) });
+        Stream { name, state: State::Unread { stored, promised }, gauge, ahead: Vec::new() }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -117,10 +109,8 @@ impl Stream {
 
     /// Looks at the first octets and puts the decompressor in place.
     fn start(&mut self) -> Result<(), InputError> {
-        let State::Unread {
-            mut stored,
-            promised,
-        } = std::mem::replace(&mut self.state, State::Failed)
+        let State::Unread { mut stored, promised } =
+            std::mem::replace(&mut self.state, State::Failed)
         else {
             return Ok(());
         };
@@ -149,11 +139,7 @@ impl Stream {
         } else if source.kind() == ErrorKind::UnexpectedEof {
             InputError::Truncated { name, encoding }
         } else {
-            InputError::Damaged {
-                name,
-                encoding,
-                source,
-            }
+            InputError::Damaged { name, encoding, source }
         }
     }
 }
@@ -161,9 +147,7 @@ impl Stream {
 /// As many of the first octets as detection needs, or all there are.
 fn first_octets(stored: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    stored
-        .take(Encoding::MAGIC_OCTETS as u64)
-        .read_to_end(&mut first)?;
+    stored.take(Encoding::MAGIC_OCTETS as u64).read_to_end(&mut first)?;
     Ok(first)
 }
 
@@ -196,9 +180,7 @@ impl<R: Read> Read for Tap<R> {
         let result = self.stored.read(out);
         match &result {
             Ok(count) => {
-                self.gauge
-                    .octets
-                    .fetch_add(*count as u64, Ordering::Relaxed);
+                self.gauge.octets.fetch_add(*count as u64, Ordering::Relaxed);
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => self.gauge.failed.store(true, Ordering::Relaxed),

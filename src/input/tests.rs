@@ -12,16 +12,10 @@ use super::*;
 use compressed::{gzip, zstd_frame};
 
 /// Chunks small enough to put every record at every place of one.
-const SMALL: ChunkConfig = ChunkConfig {
-    terminator: Terminator::LineFeed,
-    chunk_octets: 8,
-    record_octets_max: 12,
-};
+const SMALL: ChunkConfig =
+    ChunkConfig { terminator: Terminator::LineFeed, chunk_octets: 8, record_octets_max: 12 };
 
-const STREAMED: OpenConfig = OpenConfig {
-    decompress: true,
-    map: false,
-};
+const STREAMED: OpenConfig = OpenConfig { decompress: true, map: false };
 
 /// Gives one octet a read, now and then interrupted by a signal.
 struct Dribble<R> {
@@ -180,10 +174,7 @@ fn the_limits_themselves() {
     list.insert(6, b'a');
     let (chunks, failure) = cut(from_octets(&list), ChunkConfig::default());
     assert_eq!(chunks.concat(), b"short\n");
-    assert!(matches!(
-        failure,
-        Some(InputError::RecordTooLong { offset: 6, .. })
-    ));
+    assert!(matches!(failure, Some(InputError::RecordTooLong { offset: 6, .. })));
 }
 
 #[test]
@@ -202,10 +193,7 @@ fn records_of_a_mebibyte() {
 
 #[test]
 fn nul_data_is_not_cut_at_line_feeds() {
-    let config = ChunkConfig {
-        terminator: Terminator::Nul,
-        ..SMALL
-    };
+    let config = ChunkConfig { terminator: Terminator::Nul, ..SMALL };
     let (chunks, _) = cut(from_octets(b"a\nb\nc\nd\0\ne\0f"), config);
     assert_eq!(chunks, [&b"a\nb\nc\nd\0"[..8], b"\ne\0f"]);
 }
@@ -333,14 +321,8 @@ fn stored_octets_add_up() {
         for config in [OpenConfig::default(), STREAMED] {
             let source = Source::open(&write_file(&folder, "list", &stored), config).unwrap();
             assert_eq!(source.stored_octets(), Some(stored.len() as u64));
-            let small = ChunkConfig {
-                chunk_octets: 64,
-                ..ChunkConfig::default()
-            };
-            let sum: u64 = source
-                .chunks(small)
-                .map(|chunk| chunk.unwrap().stored_octets())
-                .sum();
+            let small = ChunkConfig { chunk_octets: 64, ..ChunkConfig::default() };
+            let sum: u64 = source.chunks(small).map(|chunk| chunk.unwrap().stored_octets()).sum();
             assert_eq!(sum, stored.len() as u64);
         }
     }
@@ -352,17 +334,9 @@ fn a_file_that_shrinks_is_an_error() {
     let path = write_file(&folder, "list", b"one\ntwo\n");
     let mut chunks = open(&path).chunks(SMALL);
     // The page stays, so that nothing faults; its end would read as zeros.
-    File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_len(4)
-        .unwrap();
+    File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
     assert!(chunks.next().unwrap().is_ok());
-    assert!(matches!(
-        chunks.next(),
-        Some(Err(InputError::Shrunk { .. }))
-    ));
+    assert!(matches!(chunks.next(), Some(Err(InputError::Shrunk { .. }))));
     assert!(chunks.next().is_none());
 }
 

@@ -185,10 +185,7 @@ where
         }
         match StreamReader::start(chunks, self.sender.clone()) {
             Ok(reader) => self.input = Input::Stream(reader),
-            Err(error) => self.fail(RunError::Threads {
-                threads: 1,
-                source: error.into(),
-            }),
+            Err(error) => self.fail(RunError::Threads { threads: 1, source: error.into() }),
         }
     }
 

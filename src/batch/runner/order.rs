@@ -20,10 +20,7 @@ pub(super) struct Order<O> {
 
 impl<O> Order<O> {
     pub(super) fn new() -> Order<O> {
-        Order {
-            next: 0,
-            slots: VecDeque::new(),
-        }
+        Order { next: 0, slots: VecDeque::new() }
     }
 
     /// Keeps `done` until all before it are taken.

@@ -44,12 +44,7 @@ impl StreamReader {
         thread::Builder::new()
             .name("read".to_owned())
             .spawn(move || read_on_credit(chunks, &granted, &events))?;
-        Ok(StreamReader {
-            credits,
-            credits_out: 0,
-            waiting: VecDeque::new(),
-            end: None,
-        })
+        Ok(StreamReader { credits, credits_out: 0, waiting: VecDeque::new(), end: None })
     }
 
     /// Takes note of what the thread has read.

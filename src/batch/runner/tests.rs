@@ -13,26 +13,17 @@ use crate::limits::READ_AHEAD_CHUNKS;
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 
 /// Chunks of a few records, so that a short list makes many.
-const SMALL: ChunkConfig = ChunkConfig {
-    terminator: Terminator::LineFeed,
-    chunk_octets: 32,
-    record_octets_max: 100,
-};
+const SMALL: ChunkConfig =
+    ChunkConfig { terminator: Terminator::LineFeed, chunk_octets: 32, record_octets_max: 100 };
 
 type Opened = Result<Source, InputError>;
 
 fn config(threads: usize) -> Config<'static> {
-    Config {
-        threads,
-        chunks: SMALL,
-        progress: None,
-    }
+    Config { threads, chunks: SMALL, progress: None }
 }
 
 fn list(records: usize) -> Vec<u8> {
-    (0..records)
-        .flat_map(|n| format!("https://example.com/{n}\n").into_bytes())
-        .collect()
+    (0..records).flat_map(|n| format!("https://example.com/{n}\n").into_bytes()).collect()
 }
 
 fn source(octets: &[u8]) -> Opened {
@@ -43,9 +34,7 @@ fn source(octets: &[u8]) -> Opened {
 /// Tags every record with its length, and takes longer over some chunks than over later ones.
 fn tag(counter: &mut usize, chunk: &[u8], out: &mut Vec<u8>) {
     *counter += 1;
-    std::thread::sleep(Duration::from_micros(
-        chunk[chunk.len() / 2] as u64 % 5 * 50,
-    ));
+    std::thread::sleep(Duration::from_micros(chunk[chunk.len() / 2] as u64 % 5 * 50));
     out.clear();
     out.push(b'[');
     for record in Records::new(chunk, Terminator::LineFeed) {
@@ -58,13 +47,7 @@ fn tag(counter: &mut usize, chunk: &[u8], out: &mut Vec<u8>) {
 /// What the sink saw, octet for octet and call for call.
 fn tagged(sources: Vec<Opened>, config: &Config<'_>) -> (Vec<u8>, Result<RunTotals, RunError>) {
     let mut written = Vec::new();
-    let result = run(
-        sources,
-        config,
-        || 0,
-        tag,
-        |out: &mut Vec<u8>| written.write_all(out),
-    );
+    let result = run(sources, config, || 0, tag, |out: &mut Vec<u8>| written.write_all(out));
     (written, result)
 }
 
@@ -75,10 +58,7 @@ fn the_output_does_not_depend_on_threads_or_on_how_a_list_is_opened() {
     let mut octets = list(500);
     octets.extend(b"\r\n\n\xff\xfe\0\r\nlast");
     std::fs::write(&path, &octets).unwrap();
-    let streamed = OpenConfig {
-        map: false,
-        ..OpenConfig::default()
-    };
+    let streamed = OpenConfig { map: false, ..OpenConfig::default() };
     let (expected, totals) = tagged(vec![Source::open(&path, streamed)], &config(1));
     let totals = totals.unwrap();
     assert_eq!(totals.octets, octets.len() as u64);
@@ -113,10 +93,7 @@ fn sources_follow_one_another() {
     assert_eq!(totals.unwrap().sources, 6);
     for threads in THREADS {
         let progress = AtomicU64::new(0);
-        let config = Config {
-            progress: Some(&progress),
-            ..config(threads)
-        };
+        let config = Config { progress: Some(&progress), ..config(threads) };
         let (found, totals) = tagged(sources(), &config);
         assert!(found == expected, "{threads} threads");
         let stored = 2 * list(40).len() + zstd.len() + 6;

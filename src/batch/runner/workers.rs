@@ -30,12 +30,7 @@ pub(super) struct Workers<S, Scratch, Work> {
 
 impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
     pub(super) fn new(scratch: Scratch, work: Work) -> Workers<S, Scratch, Work> {
-        Workers {
-            scratch,
-            work,
-            idle: Mutex::new(Vec::new()),
-            stopped: AtomicBool::new(false),
-        }
+        Workers { scratch, work, idle: Mutex::new(Vec::new()), stopped: AtomicBool::new(false) }
     }
 
     /// Works on a job's chunk and tells the event loop, also of a panic: a job that told nothing
@@ -55,11 +50,9 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
             self.lock_idle().push(scratch);
         }));
         let event = match outcome {
-            Ok(()) => Event::Done(Done {
-                sequence: job.sequence,
-                chunk: job.chunk,
-                output: job.output,
-            }),
+            Ok(()) => {
+                Event::Done(Done { sequence: job.sequence, chunk: job.chunk, output: job.output })
+            }
             Err(panic) => {
                 self.stop();
                 Event::Panicked(panic)

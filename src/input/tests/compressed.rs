@@ -29,14 +29,11 @@ fn members_and_frames_are_joined() {
 
 #[test]
 fn every_truncation_is_an_error_that_keeps_whole_records_only() {
-    let list: Vec<u8> = (0..200)
-        .flat_map(|n| format!("{n}\n").into_bytes())
-        .collect();
+    let list: Vec<u8> = (0..200).flat_map(|n| format!("{n}\n").into_bytes()).collect();
     let (first, second) = list.split_at(list.len() / 2);
-    for (encode, encoding) in [
-        (gzip as fn(&[u8]) -> Vec<u8>, Encoding::Gzip),
-        (zstd_frame, Encoding::Zstd),
-    ] {
+    for (encode, encoding) in
+        [(gzip as fn(&[u8]) -> Vec<u8>, Encoding::Gzip), (zstd_frame, Encoding::Zstd)]
+    {
         let stored = [encode(first), encode(second)].concat();
         let boundary = encode(first).len();
         // Shorter than the magic number it is a plain input; see the test of names.
@@ -66,10 +63,7 @@ fn damage_is_an_error() {
         let trailing = [stored.as_slice(), b"no such member"].concat();
         let (chunks, failure) = cut(from_octets(&trailing), ChunkConfig::default());
         assert_eq!(chunks.concat(), list);
-        assert!(
-            matches!(failure, Some(InputError::Damaged { .. })),
-            "{failure:?}"
-        );
+        assert!(matches!(failure, Some(InputError::Damaged { .. })), "{failure:?}");
     }
     let mut stored = gzip(&list);
     let checksum = stored.len() - 8;
@@ -81,9 +75,7 @@ fn damage_is_an_error() {
 #[test]
 fn a_window_that_takes_too_much_memory_is_an_error() {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
-    encoder
-        .window_log(crate::limits::ZSTD_WINDOW_LOG_MAX + 1)
-        .unwrap();
+    encoder.window_log(crate::limits::ZSTD_WINDOW_LOG_MAX + 1).unwrap();
     encoder.write_all(b"a\n").unwrap();
     let stored = encoder.finish().unwrap();
     let (chunks, failure) = cut(from_octets(&stored), ChunkConfig::default());
@@ -119,10 +111,7 @@ fn a_name_that_promises_compression_is_held_to_its_first_octets() {
 #[test]
 fn compression_can_be_left_alone() {
     let folder = TempDir::new().unwrap();
-    let config = OpenConfig {
-        decompress: false,
-        map: true,
-    };
+    let config = OpenConfig { decompress: false, map: true };
     let stored = gzip(b"one\n");
     for (name, octets) in [("list.gz", stored.as_slice()), ("empty.gz", b"")] {
         let path = write_file(&folder, name, octets);

@@ -63,15 +63,11 @@ fn failing_source(octets: &[u8]) -> Opened {
 fn a_read_error_comes_after_what_was_read() {
     let whole = list(100);
     let cut_short = &whole[..whole.len() - 3];
-    let last = whole[..whole.len() - 1]
-        .iter()
-        .rposition(|&octet| octet == b'\n');
+    let last = whole[..whole.len() - 1].iter().rposition(|&octet| octet == b'\n');
     let (expected, _) = tagged(vec![source(&whole[..=last.unwrap()])], &config(1));
     for threads in THREADS {
-        let (written, result) = tagged(
-            vec![failing_source(cut_short), source(b"never read\n")],
-            &config(threads),
-        );
+        let (written, result) =
+            tagged(vec![failing_source(cut_short), source(b"never read\n")], &config(threads));
         assert!(written == expected, "{threads} threads");
         assert!(matches!(result, Err(RunError::Input(error)) if error.name() == "pipe"));
     }
@@ -85,10 +81,7 @@ fn a_source_that_does_not_open_comes_after_those_before_it() {
         let sources = vec![source(&list(50)), missing(), source(&list(50))];
         let (written, result) = tagged(sources, &config(threads));
         assert!(written == expected);
-        assert!(matches!(
-            result,
-            Err(RunError::Input(InputError::Open { .. }))
-        ));
+        assert!(matches!(result, Err(RunError::Input(InputError::Open { .. }))));
     }
 }
 
@@ -119,14 +112,7 @@ fn panics_propagate() {
             let work = |(): &mut (), chunk: &[u8], (): &mut ()| {
                 assert!(!chunk.starts_with(b"https://example.com/20"), "in the work");
             };
-            run(
-                [source(&list(500))],
-                &config(threads),
-                || (),
-                work,
-                |()| Ok(()),
-            )
-            .ok();
+            run([source(&list(500))], &config(threads), || (), work, |()| Ok(())).ok();
         });
         assert_eq!(work, "in the work");
         let sink = panic_message(move || {
@@ -136,17 +122,12 @@ fn panics_propagate() {
         assert_eq!(sink, "in the sink");
         let scratch = panic_message(move || {
             let scratch = || panic!("in the scratch");
-            run([source(&list(500))], &config(threads), scratch, tag, |_| {
-                Ok(())
-            })
-            .ok();
+            run([source(&list(500))], &config(threads), scratch, tag, |_| Ok(())).ok();
         });
         assert_eq!(scratch, "in the scratch");
         let reader = panic_message(move || {
             let source = Source::from_reader("pipe", Panicking, OpenConfig::default());
-            tagged(vec![self::source(&list(50)), Ok(source)], &config(threads))
-                .1
-                .ok();
+            tagged(vec![self::source(&list(50)), Ok(source)], &config(threads)).1.ok();
         });
         assert_eq!(reader, "in the reader");
     }
