@@ -63,9 +63,7 @@ fn raw_string_length(rest: &[char], prefix: usize) -> usize {
     if rest.get(prefix + hashes) != Some(&'"') {
         return 0;
     }
-    let closing: Vec<char> = std::iter::once('"')
-        .chain(std::iter::repeat_n('#', hashes))
-        .collect();
+    let closing: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
     let start = prefix + hashes + 1;
     let inner = rest[start..].windows(closing.len());
     let end = inner.into_iter().position(|text| text == closing);
@@ -165,10 +163,7 @@ fn words_of(code: &str) -> Vec<Word<'_>> {
             } else {
                 first.len_utf8()
             };
-            words.push(Word {
-                text: &rest[..length],
-                line: index + 1,
-            });
+            words.push(Word { text: &rest[..length], line: index + 1 });
             rest = rest[length..].trim_start();
         }
     }
@@ -184,12 +179,7 @@ fn root_path_end(words: &[Word], at: usize, depth: usize) -> Option<usize> {
     if matches!(text(at), "crate" | "portcullis") && text(at + 1) == "::" {
         return Some(at + 2);
     }
-    let mut end = at
-        + if text(at) == "self" && text(at + 1) == "::" {
-            2
-        } else {
-            0
-        };
+    let mut end = at + if text(at) == "self" && text(at + 1) == "::" { 2 } else { 0 };
     let mut climbed = 0;
     while text(end) == "super" && text(end + 1) == "::" {
         (end, climbed) = (end + 2, climbed + 1);
@@ -223,10 +213,7 @@ fn collect_targets(words: &[Word], at: usize, found: &mut Vec<Import>) {
 }
 
 fn target(word: &Word) -> Import {
-    Import {
-        line: word.line,
-        target: word.text.to_owned(),
-    }
+    Import { line: word.line, target: word.text.to_owned() }
 }
 
 /// The lines of blanked `code` on which `name` stands as a word of its own.

@@ -47,11 +47,7 @@ pub struct Expected {
 impl Expected {
     /// The part of a decision that a case speaks about.
     pub fn of(decision: &Decision) -> Expected {
-        Expected {
-            verdict: decision.verdict,
-            reason: decision.reason,
-            line: decision.line,
-        }
+        Expected { verdict: decision.verdict, reason: decision.reason, line: decision.line }
     }
 }
 
@@ -272,11 +268,7 @@ impl Row {
             return Err("`line` is given exactly if the reason is `rule`".to_owned());
         }
         let verdict = verdict(&self.verdict)?;
-        Ok(Expected {
-            verdict,
-            reason,
-            line,
-        })
+        Ok(Expected { verdict, reason, line })
     }
 }
 
