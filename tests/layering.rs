@@ -56,8 +56,8 @@ const UNFINISHED_MACROS: &[&str] = &["todo", "unimplemented", "dbg"];
 const FILE_LINES_MAX: usize = 500;
 
 /// Fewer files or imports than these, and the test has looked in the wrong place.
-const FILES_SEEN_MIN: usize = 10;
-const IMPORTS_SEEN_MIN: usize = 10;
+const FILES_SEEN_MIN: usize = 40;
+const IMPORTS_SEEN_MIN: usize = 60;
 
 /// What a walk has seen and what it found wrong.
 #[derive(Default)]
