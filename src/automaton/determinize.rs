@@ -47,9 +47,7 @@ pub(super) struct Determinizer {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     next: PositionSet,
-    ahead: PositionSet,
     split: Split,
-    split_ahead: Split,
     octets: Vec<u8>,
     keys: Vec<u64>,
 }
@@ -223,7 +221,8 @@ impl Determinizer {
         }
     }
 
-    /// A run begins with `octet` and goes on as long as nothing but its moving positions changes.
+    /// A run begins with `octet` and goes on as long as all moving positions ask for the same and
+    /// nothing but these positions changes.
     fn push_run(
         &mut self,
         nfa: &Nfa,
@@ -232,22 +231,18 @@ impl Determinizer {
         miss: Target,
         looping: &Range<u32>,
     ) -> Target {
-        let Scratch { next, ahead, split, split_ahead, octets, .. } = &mut self.scratch;
+        let Scratch { next, split, octets, .. } = &mut self.scratch;
         octets.clear();
         octets.push(octet);
-        while !split.anchored_end && octets.len() < RUN_OCTETS_MAX {
-            nfa.step(next.best, &split.looping, &split.moving, ahead);
-            self.work += (split.looping.len() + split.moving.len()) as u64;
-            split_ahead.fill(nfa, &ahead.positions);
-            let goes_on = ahead.best == next.best
-                && !split_ahead.anchored_end
-                && split_ahead.looping == split.looping;
-            let Some(octet) = split_ahead.single_octet(nfa).filter(|_| goes_on) else {
-                break;
-            };
-            octets.push(octet);
-            std::mem::swap(split, split_ahead);
+        if !split.anchored_end {
+            let mut stops = [false; 256];
+            let looping = split.looping.iter().filter_map(|&position| nfa.octet(position));
+            looping.for_each(|octet| stops[usize::from(octet)] = true);
+            nfa.common_stretch(&split.moving, &stops, RUN_OCTETS_MAX, octets);
+            let passed = (octets.len() - 1) as Position;
+            split.moving.iter_mut().for_each(|position| *position += passed);
         }
+        self.work += (split.moving.len() * octets.len()) as u64;
         let node = self.program.push_run(octets, at_end, miss);
         let best = next.best;
         self.push_miss_edge(node, miss, looping);

@@ -5,42 +5,38 @@
 //! order of precedence; so an ascending list of positions is ordered by precedence too. That is
 //! what makes the two prunings of [`PositionSet`] one comparison each.
 //!
-//! Memory: 8 octets a position. A step costs the positions that loop plus those that advance.
+//! Memory: 6 octets a position. A step costs the positions that loop plus those that advance.
 
-use crate::pattern::PatternList;
+use crate::pattern::{PathPattern, PatternList};
 
 use super::Outcome;
 
 /// A position of the NFA.
 pub(super) type Position = u32;
 
-/// What stands at a position.
-#[derive(Clone, Copy, Debug)]
-struct Cell {
-    /// The pattern that owns the position.
-    pattern: u32,
-    /// The octet that leads to the next position; 0 at the end of a pattern.
-    octet: u8,
-    /// Whether a star stands before the position, so that any octet leads back to it.
-    star: bool,
-    /// Whether the pattern ends here, and how.
-    end: End,
-}
-
+/// What is special about a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// More octets follow.
-    No,
-    /// The pattern matches whatever follows.
-    Open,
-    /// The pattern matches if the path ends here.
-    Anchored,
+#[repr(u8)]
+enum Kind {
+    /// One octet leads on.
+    Plain,
+    /// One octet leads on, and any octet leads back, because a star stands before the position.
+    Looping,
+    /// The pattern ends here, and matches whatever follows.
+    OpenEnd,
+    /// The pattern ends here, and matches if the path does too.
+    AnchoredEnd,
 }
 
 /// The positions of all patterns, and what each pattern's match means.
 #[derive(Debug)]
 pub(super) struct Nfa {
-    cells: Vec<Cell>,
+    /// By position: the octet that leads to the next one; 0 at the end of a pattern.
+    octets: Vec<u8>,
+    /// By position.
+    kinds: Vec<Kind>,
+    /// By position: the pattern that owns it.
+    patterns: Vec<u32>,
     /// By pattern.
     outcomes: Vec<Outcome>,
     /// By pattern: its first position.
@@ -67,45 +63,92 @@ impl Nfa {
     /// If there are not as many outcomes as patterns.
     pub(super) fn new(patterns: &PatternList, outcomes: &[Outcome]) -> Nfa {
         assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
+        let positions = patterns.octets() + patterns.len();
         let mut nfa = Nfa {
-            cells: Vec::with_capacity(patterns.octets() + patterns.len()),
+            octets: Vec::with_capacity(positions),
+            kinds: Vec::with_capacity(positions),
+            patterns: Vec::with_capacity(positions),
             outcomes: outcomes.to_vec(),
             starts: Vec::with_capacity(patterns.len()),
         };
         for (pattern, index) in patterns.iter().zip(0..) {
-            let start = nfa.cells.len();
-            nfa.starts.push(start as Position);
-            let cell = |octet, end| Cell { pattern: index, octet, star: false, end };
-            nfa.cells.extend(pattern.octets.iter().map(|&octet| cell(octet, End::No)));
-            nfa.cells.push(cell(0, if pattern.anchored { End::Anchored } else { End::Open }));
-            for star in pattern.stars() {
-                nfa.cells[start + star].star = true;
-            }
+            nfa.push_pattern(&pattern, index);
         }
         nfa
     }
 
+    fn push_pattern(&mut self, pattern: &PathPattern<'_>, index: u32) {
+        let start = self.octets.len();
+        self.starts.push(start as Position);
+        self.octets.extend_from_slice(pattern.octets);
+        self.octets.push(0);
+        self.kinds.resize(self.octets.len() - 1, Kind::Plain);
+        self.kinds.push(if pattern.anchored { Kind::AnchoredEnd } else { Kind::OpenEnd });
+        self.patterns.resize(self.octets.len(), index);
+        for star in pattern.stars() {
+            self.kinds[start + star] = Kind::Looping;
+        }
+    }
+
     /// The number of positions.
     pub(super) fn len(&self) -> usize {
-        self.cells.len()
+        self.octets.len()
     }
 
     /// Octets of memory that this holds.
     pub(super) fn memory_octets(&self) -> usize {
-        size_of_val(&*self.cells) + size_of_val(&*self.outcomes) + size_of_val(&*self.starts)
+        size_of_val(&*self.octets)
+            + size_of_val(&*self.kinds)
+            + size_of_val(&*self.patterns)
+            + size_of_val(&*self.outcomes)
+            + size_of_val(&*self.starts)
     }
 
     /// The octet that leads on from `position`; none at the end of a pattern.
     #[inline]
     pub(super) fn octet(&self, position: Position) -> Option<u8> {
-        let cell = &self.cells[position as usize];
-        (cell.end == End::No).then_some(cell.octet)
+        let position = position as usize;
+        matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.octets[position])
     }
 
     /// Whether any octet leads from `position` back to itself.
     #[inline]
     pub(super) fn loops(&self, position: Position) -> bool {
-        self.cells[position as usize].star
+        self.kinds[position as usize] == Kind::Looping
+    }
+
+    /// Whether an anchored pattern ends at `position`.
+    #[inline]
+    pub(super) fn is_anchored_end(&self, position: Position) -> bool {
+        self.kinds[position as usize] == Kind::AnchoredEnd
+    }
+
+    /// Extends `run`, the one octet that all `positions` ask for, by those that they have in common
+    /// behind it, up to `octets_max`, to the next star, end, or octet that `stops`.
+    pub(super) fn common_stretch(
+        &self,
+        positions: &[Position],
+        stops: &[bool; 256],
+        octets_max: usize,
+        run: &mut Vec<u8>,
+    ) {
+        let Some((&first, others)) = positions.split_first() else { return };
+        let first = first as usize;
+        let plain = |from: usize| {
+            let kinds = self.kinds[from..].iter().take(octets_max);
+            kinds.take_while(|&&kind| kind == Kind::Plain).count()
+        };
+        let stretch = &self.octets[first + 1..][..plain(first + 1)];
+        let mut common = stretch.iter().take_while(|&&octet| !stops[usize::from(octet)]).count();
+        for &other in others {
+            let other = other as usize + 1;
+            let pairs =
+                self.kinds[other..].iter().zip(&self.octets[other..]).zip(&stretch[..common]);
+            common = pairs
+                .take_while(|((kind, octet), expected)| **kind == Kind::Plain && octet == expected)
+                .count();
+        }
+        run.extend_from_slice(&stretch[..common]);
     }
 
     /// The set before the first octet.
@@ -160,14 +203,14 @@ impl Nfa {
     /// can matter any more.
     #[inline]
     fn push(&self, position: Position, set: &mut PositionSet) -> bool {
-        let cell = &self.cells[position as usize];
-        if cell.end == End::Open {
-            self.drop_pattern(cell.pattern, set);
-            set.best = self.outcomes[cell.pattern as usize];
-            return false;
-        }
-        if cell.star {
-            self.drop_pattern(cell.pattern, set);
+        match self.kinds[position as usize] {
+            Kind::Plain | Kind::AnchoredEnd => {}
+            Kind::Looping => self.drop_pattern(position, set),
+            Kind::OpenEnd => {
+                self.drop_pattern(position, set);
+                set.best = self.outcome(position);
+                return false;
+            }
         }
         if set.positions.last() != Some(&position) {
             set.positions.push(position);
@@ -175,9 +218,9 @@ impl Nfa {
         true
     }
 
-    /// Drops the positions of `pattern`, which are the last of the set.
-    fn drop_pattern(&self, pattern: u32, set: &mut PositionSet) {
-        let start = self.starts[pattern as usize];
+    /// Drops the positions of the pattern that owns `position`, which are the last of the set.
+    fn drop_pattern(&self, position: Position, set: &mut PositionSet) {
+        let start = self.starts[self.patterns[position as usize] as usize];
         while set.positions.last().is_some_and(|&last| last >= start) {
             set.positions.pop();
         }
@@ -187,26 +230,21 @@ impl Nfa {
     /// patterns, as long as they mean the same as the best that has matched.
     fn trim(&self, set: &mut PositionSet) {
         while let Some(&last) = set.positions.last() {
-            let pattern = self.cells[last as usize].pattern;
-            if self.outcomes[pattern as usize] != set.best {
+            if self.outcome(last) != set.best {
                 break;
             }
             set.positions.pop();
         }
     }
 
+    /// What a match of the pattern that owns `position` means.
+    fn outcome(&self, position: Position) -> Outcome {
+        self.outcomes[self.patterns[position as usize] as usize]
+    }
+
     /// The outcome if the path ends in this set.
     pub(super) fn outcome_at_end(&self, set: &PositionSet) -> Outcome {
         let anchored = |&&position: &&Position| self.is_anchored_end(position);
-        match set.positions.iter().find(anchored) {
-            Some(&position) => self.outcomes[self.cells[position as usize].pattern as usize],
-            None => set.best,
-        }
-    }
-
-    /// Whether an anchored pattern ends at `position`.
-    #[inline]
-    pub(super) fn is_anchored_end(&self, position: Position) -> bool {
-        self.cells[position as usize].end == End::Anchored
+        set.positions.iter().find(anchored).map_or(set.best, |&position| self.outcome(position))
     }
 }
