@@ -16,6 +16,9 @@ use super::Outcome;
 use super::nfa::{Nfa, Position, PositionSet};
 use super::program::{Program, RUN_OCTETS_MAX, Slot, Target};
 
+/// What a node costs beside the positions that are looked at, in positions.
+const NODE_WORK: u64 = 8;
+
 /// An arc that may not be built yet: a slot, and the step to the set that it leads to.
 #[derive(Clone, Debug)]
 struct Edge {
@@ -121,7 +124,7 @@ impl Determinizer {
         self.nodes
     }
 
-    /// Positions that all steps so far have looked at.
+    /// Positions that all steps so far have looked at, and a charge for each node.
     pub(super) fn work(&self) -> u64 {
         self.work
     }
@@ -194,6 +197,7 @@ impl Determinizer {
     /// Appends the node of `scratch.next`, which `scratch.split` divides.
     fn push_node(&mut self, nfa: &Nfa) -> Target {
         self.nodes += 1;
+        self.work += NODE_WORK;
         let best = self.scratch.next.best;
         let at_end = nfa.outcome_at_end(&self.scratch.next);
         let looping = push_list(&mut self.lists, &self.scratch.split.looping);
