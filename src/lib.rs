@@ -12,4 +12,5 @@ pub mod pattern;
 pub mod policy;
 pub mod set;
 pub mod syntax;
+pub mod synth;
 pub mod target;
