@@ -10,6 +10,7 @@ pub mod limits;
 pub mod oracle;
 pub mod pattern;
 pub mod policy;
+pub mod report;
 pub mod set;
 pub mod syntax;
 pub mod synth;
