@@ -6,6 +6,7 @@ pub mod decision;
 pub mod dialect;
 pub mod escape;
 pub mod id;
+pub mod input;
 pub mod limits;
 pub mod oracle;
 pub mod pattern;

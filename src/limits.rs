@@ -26,6 +26,34 @@ pub const URL_OCTETS_MAX: usize = 64 * 1024;
 /// Source: our choice. An input with a longer one is not a list of URLs; reading it is an error.
 pub const RECORD_OCTETS_MAX: usize = 64 * 1024 * 1024;
 
+/// Octets of an input that are classified as one piece of work: 1 MiB, or one longer record.
+///
+/// Source: our choice. About 16,000 URLs: the cost of handing the piece over vanishes, and the
+/// pieces that wait stay small beside the policies.
+pub const CHUNK_OCTETS: usize = 1024 * 1024;
+
+/// Chunks for each thread that are handed over and not yet written.
+///
+/// Source: our choice. One is classified, one waits, one stands in the order of the output. With
+/// [`CHUNK_OCTETS`] it bounds the memory of a batch: at two threads 6 MiB of input and its output.
+pub const IN_FLIGHT_CHUNKS_PER_THREAD: usize = 3;
+
+/// Chunks of a stream (a pipe, a compressed file) that are read before a thread asks for them.
+///
+/// Source: our choice. One is ready while the next is being decompressed.
+pub const READ_AHEAD_CHUNKS: usize = 2;
+
+/// Octets that a compressed file is read in: 128 KiB.
+///
+/// Source: our choice, two of a Linux pipe's 64 KiB.
+pub const COMPRESSED_READ_OCTETS: usize = 128 * 1024;
+
+/// The base-2 logarithm of the window (in octets) that a zstd frame may ask for: 128 MiB.
+///
+/// Source: the zstd program's own default. A frame that asks for more is an error, so that a small
+/// file cannot take all the memory.
+pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
 /// Octets of a host name after lower-casing and IDNA.
 ///
 /// Source: RFC 1035, section 2.3.4, gives 255 on the wire; twice that leaves room for names that

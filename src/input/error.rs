@@ -1,0 +1,80 @@
+//! What can go wrong between a name and its octets.
+
+use std::io;
+
+use super::decompress::Encoding;
+
+/// An input that cannot be read to its end. Each names the input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The file cannot be opened, or is no file.
+    #[error("cannot open {name}: check that it exists and that you may read it")]
+    Open {
+        /// The file.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system failed to deliver the octets.
+    #[error("cannot read {name} to its end; what was read before is complete records")]
+    Read {
+        /// The input.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A compressed input ends before its own end mark.
+    #[error(
+        "{name} is cut short: its {encoding} data has no end; fetch it again or finish writing it"
+    )]
+    Truncated {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        encoding: Encoding,
+    },
+    /// A compressed input does not decompress.
+    #[error("{name} is damaged: its {encoding} data does not decompress; fetch it again")]
+    Damaged {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        encoding: Encoding,
+        /// What the decompressor says.
+        source: io::Error,
+    },
+    /// A mapped file became shorter while it was read.
+    #[error("{name} became shorter while it was read; run again when nothing writes to it")]
+    Shrunk {
+        /// The file.
+        name: String,
+    },
+    /// A record is longer than can be held.
+    #[error(
+        "{name}: the record at octet {offset} is longer than {octets_max} octets; \
+         is this a list, and are its records ended as you say (a line feed, or NUL)?"
+    )]
+    RecordTooLong {
+        /// The input.
+        name: String,
+        /// Where the record begins, counted from 0 after decompression.
+        offset: u64,
+        /// The most that a record may have.
+        octets_max: usize,
+    },
+}
+
+impl InputError {
+    /// The input that the error is about: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        match self {
+            InputError::Open { name, .. }
+            | InputError::Read { name, .. }
+            | InputError::Truncated { name, .. }
+            | InputError::Damaged { name, .. }
+            | InputError::Shrunk { name }
+            | InputError::RecordTooLong { name, .. } => name,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! An input as one plain reader, for formats that are not cut at line feeds.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::error::InputError;
+use super::mapping::Mapping;
+use super::source::{Content, Source};
+use super::stream::Stream;
+
+/// The octets of a [`Source`], decompressed.
+///
+/// An error of `read` holds an [`InputError`] (see [`io::Error::get_ref`]); once there was one, every
+/// later read fails too. Reads are large and unbuffered: wrap it in a [`std::io::BufReader`] to read
+/// line by line.
+///
+/// ```
+/// use std::io::Read;
+/// use portcullis::input::{OpenConfig, Source};
+///
+/// let mut text = String::new();
+/// Source::from_reader("a list", &b"one\ntwo\n"[..], OpenConfig::default())
+///     .into_reader()
+///     .read_to_string(&mut text)?;
+/// assert_eq!(text, "one\ntwo\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct SourceReader(Inner);
+
+enum Inner {
+    Mapped {
+        name: String,
+        mapping: Arc<Mapping>,
+        position: usize,
+    },
+    Stream(Stream),
+}
+
+impl SourceReader {
+    pub(super) fn new(source: Source) -> SourceReader {
+        SourceReader(match source.content {
+            Content::Mapped {
+                name,
+                mapping,
+                start,
+            } => Inner::Mapped {
+                name,
+                mapping,
+                position: start,
+            },
+            Content::Stream(stream) => Inner::Stream(stream),
+        })
+    }
+}
+
+impl Read for SourceReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            _ if out.is_empty() => Ok(0),
+            Inner::Stream(stream) => stream.read(out).map_err(into_io_error),
+            Inner::Mapped {
+                name,
+                mapping,
+                position,
+            } => {
+                let count = (&mapping[*position..]).read(out)?;
+                *position += count;
+                if count == 0 && !mapping.is_whole() {
+                    let name = name.clone();
+                    return Err(into_io_error(InputError::Shrunk { name }));
+                }
+                Ok(count)
+            }
+        }
+    }
+}
+
+fn into_io_error(error: InputError) -> io::Error {
+    let kind = match &error {
+        InputError::Open { source, .. }
+        | InputError::Read { source, .. }
+        | InputError::Damaged { source, .. } => source.kind(),
+        InputError::Truncated { .. } | InputError::Shrunk { .. } => io::ErrorKind::UnexpectedEof,
+        InputError::RecordTooLong { .. } => io::ErrorKind::InvalidData,
+    };
+    io::Error::new(kind, error)
+}

@@ -1,0 +1,183 @@
+//! Records: what stands between two line feeds, or between two NULs.
+//!
+//! A record keeps the octets of its end, so that it can be written as it was read. Cost: one
+//! `memchr` pass over the chunk. It cannot fail, and nothing is dropped: the records laid end to end
+//! are the chunk.
+//!
+//! ```
+//! use portcullis::input::{Records, Terminator};
+//!
+//! let texts: Vec<&[u8]> = Records::new(b"a\r\n\nb", Terminator::LineFeed)
+//!     .map(|record| record.text())
+//!     .collect();
+//! assert_eq!(texts, [&b"a"[..], b"", b"b"]);
+//! ```
+
+use memchr::Memchr;
+
+/// The octet that ends a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Terminator {
+    /// LF, with a CR directly before it counted to the end.
+    #[default]
+    LineFeed,
+    /// NUL, as `find -print0` writes; CR and LF are then part of the record.
+    Nul,
+}
+
+impl Terminator {
+    /// The octet itself.
+    pub const fn octet(self) -> u8 {
+        match self {
+            Terminator::LineFeed => b'\n',
+            Terminator::Nul => 0,
+        }
+    }
+}
+
+/// One record with its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    whole: &'a [u8],
+    text_octets: usize,
+}
+
+impl<'a> Record<'a> {
+    /// The record without its end.
+    #[inline]
+    pub fn text(&self) -> &'a [u8] {
+        &self.whole[..self.text_octets]
+    }
+
+    /// The octets that end it: LF, CR LF or NUL; none if the input ends without them.
+    #[inline]
+    pub fn end(&self) -> &'a [u8] {
+        &self.whole[self.text_octets..]
+    }
+
+    /// The text and its end, as they were read.
+    #[inline]
+    pub fn whole(&self) -> &'a [u8] {
+        self.whole
+    }
+}
+
+/// The records of a chunk, in order. A last one without an end counts if it is not empty.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    chunk: &'a [u8],
+    ends: Memchr<'a>,
+    start: usize,
+    terminator: Terminator,
+}
+
+impl<'a> Records<'a> {
+    /// Splits `chunk`, which begins where a record begins.
+    pub fn new(chunk: &'a [u8], terminator: Terminator) -> Records<'a> {
+        Records {
+            chunk,
+            ends: memchr::memchr_iter(terminator.octet(), chunk),
+            start: 0,
+            terminator,
+        }
+    }
+
+    /// The last record, whose end the input does not hold.
+    #[cold]
+    fn without_end(&mut self) -> Option<Record<'a>> {
+        let whole = &self.chunk[self.start..];
+        self.start = self.chunk.len();
+        (!whole.is_empty()).then_some(Record {
+            whole,
+            text_octets: whole.len(),
+        })
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Record<'a>> {
+        let Some(end) = self.ends.next() else {
+            return self.without_end();
+        };
+        let whole = &self.chunk[self.start..=end];
+        self.start = end + 1;
+        let end_octets = match (self.terminator, whole) {
+            (Terminator::LineFeed, [.., b'\r', _]) => 2,
+            _ => 1,
+        };
+        Some(Record {
+            whole,
+            text_octets: whole.len() - end_octets,
+        })
+    }
+}
+
+impl std::iter::FusedIterator for Records<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Parts<'a> = Vec<(&'a [u8], &'a [u8])>;
+
+    fn split(chunk: &[u8], terminator: Terminator) -> Parts<'_> {
+        let records = Records::new(chunk, terminator);
+        let whole: Vec<u8> = records
+            .clone()
+            .flat_map(|record| record.whole().iter().copied())
+            .collect();
+        assert_eq!(whole, chunk, "the records laid end to end are the chunk");
+        records
+            .map(|record| (record.text(), record.end()))
+            .collect()
+    }
+
+    #[test]
+    fn lines() {
+        let cases: &[(&[u8], Parts)] = &[
+            (b"", vec![]),
+            (b"\n", vec![(b"", b"\n")]),
+            (b"\r\n", vec![(b"", b"\r\n")]),
+            (b"\n\n", vec![(b"", b"\n"), (b"", b"\n")]),
+            (b"a", vec![(b"a", b"")]),
+            (b"a\n", vec![(b"a", b"\n")]),
+            (b"a\r\nb\n", vec![(b"a", b"\r\n"), (b"b", b"\n")]),
+            // Only a CR directly before the LF belongs to the end, and only one.
+            (b"a\r\r\n", vec![(b"a\r", b"\r\n")]),
+            (b"a\rb\n", vec![(b"a\rb", b"\n")]),
+            // No LF, no end: the CR stays text.
+            (b"a\nb\r", vec![(b"a", b"\n"), (b"b\r", b"")]),
+            (
+                b"\xff\xfe\0\n\x80",
+                vec![(b"\xff\xfe\0", b"\n"), (b"\x80", b"")],
+            ),
+        ];
+        for (chunk, expected) in cases {
+            assert_eq!(&split(chunk, Terminator::LineFeed), expected, "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn nul_data() {
+        let cases: &[(&[u8], Parts)] = &[
+            (b"", vec![]),
+            (b"\0", vec![(b"", b"\0")]),
+            (b"a\r\n\0b\n", vec![(b"a\r\n", b"\0"), (b"b\n", b"")]),
+            (b"a\r\0", vec![(b"a\r", b"\0")]),
+        ];
+        for (chunk, expected) in cases {
+            assert_eq!(&split(chunk, Terminator::Nul), expected, "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn ends_for_good() {
+        let mut records = Records::new(b"a", Terminator::LineFeed);
+        assert!(records.next().is_some());
+        assert!(records.next().is_none());
+        assert!(records.next().is_none());
+    }
+}

@@ -1,0 +1,241 @@
+//! Opening: a path or standard input becomes a mapping or a stream.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::chunks::{ChunkConfig, Chunks};
+use super::decompress::Encoding;
+use super::error::InputError;
+use super::mapping::Mapping;
+use super::reader::SourceReader;
+use super::records::Terminator;
+use super::stream::Stream;
+
+/// How an input is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenConfig {
+    /// Whether gzip and zstd are looked for and undone. On by default.
+    pub decompress: bool,
+    /// Whether a regular uncompressed file may be mapped. On by default; turn it off for a file
+    /// that may be truncated while it is read, which kills a process that has it mapped.
+    pub map: bool,
+}
+
+impl Default for OpenConfig {
+    fn default() -> OpenConfig {
+        OpenConfig {
+            decompress: true,
+            map: true,
+        }
+    }
+}
+
+/// An opened input.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use portcullis::input::{ChunkConfig, OpenConfig, Source};
+///
+/// let source = Source::open(Path::new("urls.txt.gz"), OpenConfig::default())?;
+/// for chunk in source.chunks(ChunkConfig::default()) {
+///     println!("{} octets of whole lines", chunk?.len());
+/// }
+/// # Ok::<(), portcullis::input::InputError>(())
+/// ```
+pub struct Source {
+    stored_octets: Option<u64>,
+    pub(super) content: Content,
+}
+
+/// Where the octets are.
+pub(super) enum Content {
+    /// In a mapping, from `start` on.
+    Mapped {
+        name: String,
+        mapping: Arc<Mapping>,
+        start: usize,
+    },
+    Stream(Stream),
+}
+
+const STANDARD_INPUT: &str = "standard input";
+
+impl Source {
+    /// Opens the file at `path`, or standard input if `path` is `-`.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Open`] if it cannot be opened or is a folder, [`InputError::Read`] if its first
+    /// octets cannot be read. Pipes are not read yet, so that opening one waits for nothing.
+    pub fn open(path: &Path, config: OpenConfig) -> Result<Source, InputError> {
+        if path == Path::new("-") {
+            return Source::stdin(config);
+        }
+        let name = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => Source::from_file(name, file, config),
+            Err(source) => Err(InputError::Open { name, source }),
+        }
+    }
+
+    /// Standard input; mapped if it is a regular file, from the place where it stands.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Source::open`].
+    #[cfg(unix)]
+    pub fn stdin(config: OpenConfig) -> Result<Source, InputError> {
+        use std::os::fd::AsFd;
+
+        let name = STANDARD_INPUT.to_owned();
+        match io::stdin().as_fd().try_clone_to_owned() {
+            Ok(descriptor) => Source::from_file(name, File::from(descriptor), config),
+            Err(source) => Err(InputError::Open { name, source }),
+        }
+    }
+
+    /// Standard input.
+    ///
+    /// # Errors
+    ///
+    /// None on this system.
+    #[cfg(not(unix))]
+    pub fn stdin(config: OpenConfig) -> Result<Source, InputError> {
+        Ok(Source::from_reader(STANDARD_INPUT, io::stdin(), config))
+    }
+
+    /// Any reader; `name` is what errors call it, and nothing is read yet.
+    pub fn from_reader(
+        name: impl Into<String>,
+        reader: impl Read + Send + 'static,
+        config: OpenConfig,
+    ) -> Source {
+        Source {
+            stored_octets: None,
+            content: Content::Stream(Stream::new(name.into(), reader, config.decompress)),
+        }
+    }
+
+    fn from_file(name: String, file: File, config: OpenConfig) -> Result<Source, InputError> {
+        match file.metadata() {
+            Ok(metadata) if metadata.is_dir() => Err(InputError::Open {
+                name,
+                source: ErrorKind::IsADirectory.into(),
+            }),
+            Ok(metadata) if metadata.is_file() => {
+                Source::from_regular_file(name, file, metadata.len(), config)
+            }
+            Ok(_) => Ok(Source::from_reader(name, file, config)),
+            Err(source) => Err(InputError::Open { name, source }),
+        }
+    }
+
+    /// A file with a length and a place to go back to. Some special files (in `/proc`) say that they
+    /// are regular and empty; they are streams.
+    fn from_regular_file(
+        name: String,
+        mut file: File,
+        octets: u64,
+        config: OpenConfig,
+    ) -> Result<Source, InputError> {
+        let (start, encoding) = match look_at_start(&mut file, config.decompress) {
+            Ok(found) => found,
+            Err(source) => return Err(InputError::Read { name, source }),
+        };
+        let stored_octets = (octets > start).then(|| octets - start);
+        if config.map && encoding == Encoding::Identity && stored_octets.is_some() {
+            match Mapping::new(file) {
+                Ok(mapping) => return Ok(Source::from_mapping(name, mapping, start)),
+                Err(unmapped) => file = unmapped,
+            }
+        }
+        Ok(Source {
+            stored_octets,
+            ..Source::from_reader(name, file, config)
+        })
+    }
+
+    /// The octets of `mapping` from `start` on, which are taken to be read whole.
+    fn from_mapping(name: String, mapping: Mapping, start: u64) -> Source {
+        mapping.leave_at_end();
+        let start = usize::try_from(start).map_or(mapping.len(), |start| start.min(mapping.len()));
+        Source {
+            stored_octets: Some((mapping.len() - start) as u64),
+            content: Content::Mapped {
+                name,
+                mapping: Arc::new(mapping),
+                start,
+            },
+        }
+    }
+
+    /// What errors call the input: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        match &self.content {
+            Content::Mapped { name, .. } => name,
+            Content::Stream(stream) => stream.name(),
+        }
+    }
+
+    /// The octets that are stored, before decompression, if that is known beforehand.
+    pub fn stored_octets(&self) -> Option<u64> {
+        self.stored_octets
+    }
+
+    /// Whether the input is mapped, not read.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.content, Content::Mapped { .. })
+    }
+
+    /// How the octets are stored. Of a pipe it reads the first few.
+    ///
+    /// # Errors
+    ///
+    /// Any but [`InputError::RecordTooLong`] and [`InputError::Shrunk`].
+    pub fn encoding(&mut self) -> Result<Encoding, InputError> {
+        match &mut self.content {
+            Content::Mapped { .. } => Ok(Encoding::Identity),
+            Content::Stream(stream) => stream.encoding(),
+        }
+    }
+
+    /// The first record and perhaps more, at most `octets_max`, decompressed: for whoever tells
+    /// formats apart by their first octets. Nothing is consumed. Of a pipe it waits for no more than
+    /// the first record.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Source::encoding`].
+    pub fn peek(&mut self, terminator: Terminator, octets_max: usize) -> Result<&[u8], InputError> {
+        let first = match &mut self.content {
+            Content::Mapped { mapping, start, .. } => &mapping[*start..],
+            Content::Stream(stream) => stream.peek(terminator.octet(), octets_max)?,
+        };
+        Ok(&first[..first.len().min(octets_max)])
+    }
+
+    /// The input in chunks of whole records.
+    pub fn chunks(self, config: ChunkConfig) -> Chunks {
+        Chunks::new(self, config)
+    }
+
+    /// The input as one plain reader, decompressed.
+    pub fn into_reader(self) -> SourceReader {
+        SourceReader::new(self)
+    }
+}
+
+/// Where `file` stands, and what its octets from there say about compression. It stays there.
+fn look_at_start(file: &mut File, decompress: bool) -> io::Result<(u64, Encoding)> {
+    let start = file.stream_position()?;
+    if !decompress {
+        return Ok((start, Encoding::Identity));
+    }
+    let mut first = Vec::new();
+    file.take(Encoding::MAGIC_OCTETS as u64)
+        .read_to_end(&mut first)?;
+    file.seek(SeekFrom::Start(start))?;
+    Ok((start, Encoding::detect(&first)))
+}
