@@ -46,11 +46,7 @@ pub struct Counts {
 impl Counts {
     /// Nothing seen yet, for so many agents.
     pub fn new(agents: usize) -> Counts {
-        Counts {
-            records: 0,
-            octets: 0,
-            agents: vec![AgentCounts::default(); agents],
-        }
+        Counts { records: 0, octets: 0, agents: vec![AgentCounts::default(); agents] }
     }
 
     /// Counts one record of `octets` (with its end) and the decisions about it.
@@ -60,11 +56,7 @@ impl Counts {
     /// If there is not one decision for each agent: an output would have lost a column.
     #[inline]
     pub fn add(&mut self, octets: usize, decisions: &[Decision]) {
-        assert_eq!(
-            decisions.len(),
-            self.agents.len(),
-            "one decision for each agent"
-        );
+        assert_eq!(decisions.len(), self.agents.len(), "one decision for each agent");
         self.records += 1;
         self.octets += octets as u64;
         for (agent, decision) in self.agents.iter_mut().zip(decisions) {
@@ -77,8 +69,7 @@ impl Counts {
         self.records += other.records;
         self.octets += other.octets;
         if self.agents.len() < other.agents.len() {
-            self.agents
-                .resize(other.agents.len(), AgentCounts::default());
+            self.agents.resize(other.agents.len(), AgentCounts::default());
         }
         for (agent, other) in self.agents.iter_mut().zip(&other.agents) {
             agent.merge(other);

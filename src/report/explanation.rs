@@ -6,73 +6,100 @@
 
 use std::io::{self, Write};
 
-use crate::decision::Decision;
-use crate::dialect::Dialect;
-use crate::id::LineNumber;
+use crate::decision::{Decision, Verdict};
+use crate::dialect::{Dialect, Precedence};
+use crate::policy::{ExplainedRule, Explanation};
 
 use super::clause;
 
-/// What there is to tell about one decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    /// The agent that was asked for, fall-backs included.
-    pub agent: String,
-    /// What was decided.
-    pub decision: Decision,
-    /// The groups whose rules apply, by the product token that the file gives each.
-    pub groups: Vec<Vec<u8>>,
-    /// The URL's path and query in the form that was compared; nothing for what is no URL.
-    pub path: Option<Vec<u8>>,
-    /// The rule that decided.
-    pub rule: Option<RuleMatch>,
-    /// Other rules that match the URL, in file order.
-    pub lost: Vec<LostRule>,
-}
-
-/// A rule that matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleMatch {
-    /// Its line as the file has it, without its end and the white space around it.
-    pub text: Vec<u8>,
-    /// Where it stands.
-    pub line: LineNumber,
-    /// Its pattern in the form that was compared.
-    pub pattern: Vec<u8>,
-}
-
-/// A rule that matches and did not decide.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostRule {
-    /// The rule.
-    pub rule: RuleMatch,
-    /// Why it did not decide, as part of a sentence: `9 octets against 14`.
-    pub because: String,
-}
-
-/// Writes `explanation` below the verdict that it belongs to.
+/// Writes what stands behind `decision` for `agent`: the explanation if a policy is known, or the
+/// `problem` that makes the record no URL.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(explanation: &Explanation, dialect: &Dialect, out: &mut impl Write) -> io::Result<()> {
-    let reason = explanation.decision.reason;
-    write_field("agent", explanation.agent.as_bytes(), out)?;
-    write_field("reason", reason.as_str().as_bytes(), out)?;
+pub fn write(
+    agent: &str,
+    decision: &Decision,
+    explanation: Option<&Explanation>,
+    problem: Option<&str>,
+    dialect: &Dialect,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    write_field("agent", agent.as_bytes(), out)?;
+    write_field("reason", decision.reason.as_str().as_bytes(), out)?;
+    if let Some(problem) = problem {
+        write_field("problem", problem.as_bytes(), out)?;
+    }
+    if let Some(explanation) = explanation {
+        write_explanation(explanation, dialect, out)?;
+    }
+    write_field("clause", clause(dialect, decision.reason).as_bytes(), out)
+}
+
+fn write_explanation(
+    explanation: &Explanation,
+    dialect: &Dialect,
+    out: &mut impl Write,
+) -> io::Result<()> {
     for group in &explanation.groups {
-        write_field("group", group, out)?;
+        let value = field("User-agent", &group.user_agent);
+        let named = if explanation.named { "" } else { ": no group names the agent" };
+        write_with_remark("group", &value, &format!("line {}{named}", group.line), out)?;
     }
-    if let Some(rule) = &explanation.rule {
-        write_field("rule", &rule.text, out)?;
-        write_field("line", rule.line.to_string().as_bytes(), out)?;
-        write_field("pattern", &rule.pattern, out)?;
+    write_field("path", &explanation.path, out)?;
+    if explanation.rules.is_empty() {
+        let none = format!("none of {} matches", explanation.rules_in_groups);
+        write_field("rules", none.as_bytes(), out)?;
     }
-    if let Some(path) = &explanation.path {
-        write_field("path", path, out)?;
+    let mut losing = explanation.rules.as_slice();
+    // Where the path is allowed for its own sake, no rule decides.
+    if let Some((deciding, others)) = explanation.rules.split_first()
+        && !explanation.robots_txt
+    {
+        losing = others;
+        write_rule("rule", deciding, "it decides", out)?;
+        write_field("pattern", &deciding.pattern, out)?;
+        for rule in losing {
+            write_rule("lost", rule, &why_lost(rule, deciding, dialect), out)?;
+        }
+        return Ok(());
     }
-    for lost in &explanation.lost {
-        write_lost(lost, out)?;
+    for rule in losing {
+        write_rule("lost", rule, "the dialect always allows this path", out)?;
     }
-    write_field("clause", clause(dialect, reason).as_bytes(), out)
+    Ok(())
+}
+
+/// Why `rule`, which matches, did not decide where `deciding` did.
+fn why_lost(rule: &ExplainedRule, deciding: &ExplainedRule, dialect: &Dialect) -> String {
+    let (octets, most) = (rule.pattern.len(), deciding.pattern.len());
+    match dialect.paths.precedence {
+        Precedence::FirstInFile => "it stands later in the file".into(),
+        Precedence::MostOctets if octets < most => format!("{octets} octets against {most}"),
+        Precedence::MostOctets if rule.verdict != deciding.verdict => {
+            format!("{octets} octets as well, and Allow goes first")
+        }
+        Precedence::MostOctets => format!("{octets} octets as well, and it stands later"),
+    }
+}
+
+/// A rule or a user-agent line, spelled in the one usual way.
+fn field(name: &str, value: &[u8]) -> Vec<u8> {
+    [name.as_bytes(), b": ", value].concat()
+}
+
+fn write_rule(
+    name: &str,
+    rule: &ExplainedRule,
+    remark: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let text = match rule.verdict {
+        Verdict::Allow => field("Allow", &rule.value),
+        _ => field("Disallow", &rule.value),
+    };
+    write_with_remark(name, &text, &format!("line {}: {remark}", rule.line), out)
 }
 
 fn write_field(name: &str, value: &[u8], out: &mut impl Write) -> io::Result<()> {
@@ -81,13 +108,18 @@ fn write_field(name: &str, value: &[u8], out: &mut impl Write) -> io::Result<()>
     out.write_all(b"\n")
 }
 
-fn write_lost(lost: &LostRule, out: &mut impl Write) -> io::Result<()> {
-    write!(out, "  {:<8} ", "lost")?;
-    write_shown(&lost.rule.text, out)?;
-    writeln!(out, " (line {}): {}", lost.rule.line, lost.because)
+fn write_with_remark(
+    name: &str,
+    value: &[u8],
+    remark: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    write!(out, "  {name:<8} ")?;
+    write_shown(value, out)?;
+    writeln!(out, "  ({remark})")
 }
 
-/// Writes text as it is and control characters and what is no UTF-8 as escapes.
+/// Writes text as it is, and control characters and what is no UTF-8 as escapes.
 fn write_shown(octets: &[u8], out: &mut impl Write) -> io::Result<()> {
     for chunk in octets.utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -107,66 +139,103 @@ fn write_shown(octets: &[u8], out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::{Reason, Verdict};
-    use crate::dialect::RFC_9309;
-    use crate::id::RuleID;
+    use crate::decision::Reason;
+    use crate::dialect::{KOSTER_1996, RFC_9309};
+    use crate::id::{LineNumber, RuleID};
+    use crate::policy::ExplainedGroup;
 
-    fn shown(explanation: &Explanation) -> String {
+    fn rule(verdict: Verdict, value: &str, line: u32) -> ExplainedRule {
+        ExplainedRule {
+            verdict,
+            rule: RuleID(line),
+            line: LineNumber::new(line).unwrap(),
+            value: value.into(),
+            pattern: value.into(),
+        }
+    }
+
+    fn explanation(rules: Vec<ExplainedRule>) -> Explanation {
+        Explanation {
+            path: b"/private/x".into(),
+            robots_txt: false,
+            named: true,
+            groups: vec![ExplainedGroup {
+                user_agent: b"googlebot".into(),
+                line: LineNumber::FIRST,
+            }],
+            rules_in_groups: rules.len(),
+            rules,
+        }
+    }
+
+    fn shown(explanation: &Explanation, decision: Decision) -> String {
         let mut out = Vec::new();
-        write(explanation, &RFC_9309, &mut out).unwrap();
+        write("Googlebot", &decision, Some(explanation), None, &RFC_9309, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn a_rule_and_what_it_beat() {
-        let rule = |text: &str, line| RuleMatch {
-            text: text.into(),
-            line: LineNumber::new(line).unwrap(),
-            pattern: text.split_once(": ").unwrap().1.into(),
-        };
-        let explanation = Explanation {
-            agent: "Googlebot".into(),
-            decision: Decision {
-                verdict: Verdict::Disallow,
-                reason: Reason::Rule,
-                rule: Some(RuleID(2)),
-                line: LineNumber::new(4),
-            },
-            groups: vec![b"googlebot".into()],
-            path: Some(b"/private/x".into()),
-            rule: Some(rule("Disallow: /private/", 4)),
-            lost: vec![LostRule {
-                rule: rule("Allow: /p", 2),
-                because: "2 octets against 9".into(),
-            }],
+        let told = explanation(vec![
+            rule(Verdict::Disallow, "/private/", 4),
+            rule(Verdict::Disallow, "/*rivate/", 5),
+            rule(Verdict::Allow, "/p", 2),
+        ]);
+        let decision = Decision {
+            verdict: Verdict::Disallow,
+            reason: Reason::Rule,
+            rule: Some(RuleID(4)),
+            line: LineNumber::new(4),
         };
         let expected = "  \
   agent    Googlebot
   reason   rule
-  group    googlebot
-  rule     Disallow: /private/
-  line     4
-  pattern  /private/
+  group    User-agent: googlebot  (line 1)
   path     /private/x
-  lost     Allow: /p (line 2): 2 octets against 9
+  rule     Disallow: /private/  (line 4: it decides)
+  pattern  /private/
+  lost     Disallow: /*rivate/  (line 5: 9 octets as well, and it stands later)
+  lost     Allow: /p  (line 2: 2 octets against 9)
   clause   RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed
 ";
-        assert_eq!(shown(&explanation), expected);
+        assert_eq!(shown(&told, decision), expected);
     }
 
     #[test]
-    fn what_is_not_there_is_not_told() {
-        let explanation = Explanation {
-            agent: "Bot".into(),
-            decision: Decision::INVALID,
-            groups: vec![],
-            path: None,
-            rule: None,
-            lost: vec![],
-        };
-        let text = shown(&explanation);
-        assert_eq!(text.lines().count(), 3, "{text}");
-        assert!(text.contains("bad-url"));
+    fn default_groups_and_no_match_are_told() {
+        let told = Explanation { named: false, rules_in_groups: 7, ..explanation(Vec::new()) };
+        let decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
+        let text = shown(&told, decision);
+        assert!(text.contains("(line 1: no group names the agent)\n"), "{text}");
+        assert!(text.contains("rules    none of 7 matches\n"), "{text}");
+    }
+
+    #[test]
+    fn no_rule_decides_on_what_is_always_allowed() {
+        let told =
+            Explanation { robots_txt: true, ..explanation(vec![rule(Verdict::Disallow, "/", 2)]) };
+        let text = shown(&told, Decision::ROBOTS_TXT);
+        assert!(text.contains("lost     Disallow: /  (line 2: the dialect always"), "{text}");
+        assert!(!text.contains("decides"), "{text}");
+    }
+
+    #[test]
+    fn ties_and_file_order() {
+        let (allow, disallow) = (rule(Verdict::Allow, "/a", 3), rule(Verdict::Disallow, "/a", 2));
+        assert_eq!(
+            why_lost(&disallow, &allow, &RFC_9309),
+            "2 octets as well, and Allow goes first"
+        );
+        assert_eq!(why_lost(&allow, &disallow, &KOSTER_1996), "it stands later in the file");
+    }
+
+    #[test]
+    fn what_is_no_url_is_told_by_its_problem() {
+        let mut out = Vec::new();
+        write("Bot", &Decision::INVALID, None, Some("no scheme"), &RFC_9309, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.contains("problem  no scheme\n"), "{text}");
     }
 
     #[test]

@@ -95,6 +95,16 @@ pub struct Output {
     pub invalid: Vec<u8>,
 }
 
+impl Output {
+    /// Empties it for the next chunk; its memory stays.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+        self.kept_records = 0;
+        self.unknown.clear();
+        self.invalid.clear();
+    }
+}
+
 /// Appends the records of `chunk` to where `plan` sends them.
 ///
 /// `records` are those of `chunk`, all of them and in order. A record is written with its own end; a
@@ -151,10 +161,7 @@ fn set_aside(
 /// Appends whole records, and an end if the last of them lacks one.
 fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
     out.extend_from_slice(records);
-    if records
-        .last()
-        .is_some_and(|&last| last != terminator.octet())
-    {
+    if records.last().is_some_and(|&last| last != terminator.octet()) {
         out.push(terminator.octet());
     }
 }
@@ -200,12 +207,7 @@ mod tests {
     #[test]
     fn allowed_records_octet_for_octet() {
         assert_kept(b"", &PLAN, b"", 0);
-        assert_kept(
-            b"a1\nd\na2\r\na3\nu\nx\n\na \xff\n",
-            &PLAN,
-            b"a1\na2\r\na3\na \xff\n",
-            4,
-        );
+        assert_kept(b"a1\nd\na2\r\na3\nu\nx\n\na \xff\n", &PLAN, b"a1\na2\r\na3\na \xff\n", 4);
         assert_kept(b"d\nd\n", &PLAN, b"", 0);
     }
 
@@ -219,35 +221,22 @@ mod tests {
 
     #[test]
     fn inverted_keeps_the_disallowed_only() {
-        let plan = Plan {
-            invert: true,
-            ..PLAN
-        };
+        let plan = Plan { invert: true, ..PLAN };
         assert_kept(b"a\nd\nu\nx\n\n", &plan, b"d\n", 1);
     }
 
     #[test]
     fn unknown_and_invalid_obey_their_own_flags() {
-        let keep_unknown = Plan {
-            unknown: Fate::Keep,
-            ..PLAN
-        };
+        let keep_unknown = Plan { unknown: Fate::Keep, ..PLAN };
         assert_kept(b"a\nd\nu\nx\n", &keep_unknown, b"a\nu\n", 2);
-        let keep_invalid = Plan {
-            invalid: Fate::Keep,
-            invert: true,
-            ..PLAN
-        };
+        let keep_invalid = Plan { invalid: Fate::Keep, invert: true, ..PLAN };
         assert_kept(b"a\nd\nu\nx\n", &keep_invalid, b"d\nx\n", 2);
     }
 
     #[test]
     fn an_empty_record_is_dropped_whatever_the_flags_say() {
         for fate in [Fate::Keep, Fate::Aside] {
-            let plan = Plan {
-                invalid: fate,
-                ..PLAN
-            };
+            let plan = Plan { invalid: fate, ..PLAN };
             let out = filtered(b"a\n\n\r\na", &plan);
             assert_eq!((out.kept.as_slice(), out.kept_records), (&b"a\na\n"[..], 2));
             assert_eq!(out.invalid, b"");
@@ -256,11 +245,7 @@ mod tests {
 
     #[test]
     fn records_are_set_aside_with_their_ends() {
-        let plan = Plan {
-            unknown: Fate::Aside,
-            invalid: Fate::Aside,
-            ..PLAN
-        };
+        let plan = Plan { unknown: Fate::Aside, invalid: Fate::Aside, ..PLAN };
         let out = filtered(b"u1\r\na\nx1\nu2\n\nx2", &plan);
         assert_eq!(out.kept, b"a\n");
         assert_eq!(out.unknown, b"u1\r\nu2\n");
@@ -270,18 +255,9 @@ mod tests {
     #[test]
     fn all_or_any_of_several_agents() {
         // The second agent is told the opposite of the first.
-        assert_eq!(
-            filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &PLAN, 2).kept,
-            b""
-        );
-        let any = Plan {
-            quantifier: Quantifier::Any,
-            ..PLAN
-        };
-        assert_eq!(
-            filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &any, 2).kept,
-            b"a\nd\n"
-        );
+        assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &PLAN, 2).kept, b"");
+        let any = Plan { quantifier: Quantifier::Any, ..PLAN };
+        assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &any, 2).kept, b"a\nd\n");
     }
 
     #[test]
@@ -292,14 +268,8 @@ mod tests {
         for quantifier in [Quantifier::All, Quantifier::Any] {
             let plan = Plan { quantifier, ..PLAN };
             assert_eq!(plan.verdict(&[]), Verdict::Disallow);
-            assert_eq!(
-                plan.verdict(&[allowed, Decision::UNKNOWN]),
-                Verdict::Unknown
-            );
-            assert_eq!(
-                plan.verdict(&[Decision::UNKNOWN, Decision::INVALID]),
-                Verdict::Invalid
-            );
+            assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN]), Verdict::Unknown);
+            assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID]), Verdict::Invalid);
         }
     }
 
@@ -307,10 +277,7 @@ mod tests {
     fn the_cut_into_chunks_changes_nothing() {
         let input = b"a1\nd\n\na2\r\nu\nx\na3\na4\nd\na5\n";
         let whole = filtered(input, &PLAN).kept;
-        let ends = input
-            .iter()
-            .enumerate()
-            .filter(|(_, octet)| **octet == b'\n');
+        let ends = input.iter().enumerate().filter(|(_, octet)| **octet == b'\n');
         for (end, _) in ends {
             let (left, right) = input.split_at(end + 1);
             let parts = [filtered(left, &PLAN).kept, filtered(right, &PLAN).kept];

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::decision::Decision;
 use crate::input::Record;
 
-use super::{Counts, Witness, base64};
+use super::{Counts, Provenance, Witness, base64};
 
 /// One object.
 #[derive(Serialize)]
@@ -61,27 +61,26 @@ pub fn write_chunk<'c>(
         decisions.extend_from_slice(witness.judge(record.text()));
         counts.add(record.whole().len(), &decisions);
         for (agent, decision) in decisions.iter().enumerate() {
-            write_line(record.text(), agents, agent, decision, witness, out);
+            let provenance = witness.provenance(agent);
+            write_line(record.text(), &agents[agent], decision, provenance, out);
         }
     }
 }
 
 fn write_line(
     text: &[u8],
-    agents: &[String],
-    agent: usize,
+    agent: &str,
     decision: &Decision,
-    witness: &mut impl Witness,
+    provenance: Provenance<'_>,
     out: &mut Vec<u8>,
 ) {
-    let provenance = witness.provenance(text, agent, decision);
     let (url, url_base64) = shown(text);
-    let (rule, rule_base64) = shown_if_any(provenance.map(|origin| origin.rule));
-    let (group, group_base64) = shown_if_any(provenance.map(|origin| origin.group));
+    let (rule, rule_base64) = shown_if_any(provenance.rule);
+    let (group, group_base64) = shown_if_any(provenance.group);
     let line = Line {
         url,
         url_base64,
-        agent: &agents[agent],
+        agent,
         verdict: decision.verdict.as_str(),
         reason: decision.reason.as_str(),
         line: decision.line.map(|line| line.get()),

@@ -74,21 +74,15 @@ pub trait Judge {
 
 /// Whoever can also tell where a decision came from.
 pub trait Witness: Judge {
-    /// The rule that made `decision` about `record` for the agent at `agent`, as it stands in the
-    /// file; nothing if no rule made it.
-    fn provenance(
-        &mut self,
-        record: &[u8],
-        agent: usize,
-        decision: &Decision,
-    ) -> Option<Provenance<'_>>;
+    /// What stands behind the decision for `agent` on the record that was judged last.
+    fn provenance(&self, agent: usize) -> Provenance<'_>;
 }
 
-/// Where a decision came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where a decision came from, as it stands in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Provenance<'a> {
-    /// The line of the rule that decided, without its end and the white space around it.
-    pub rule: &'a [u8],
-    /// The product token of the group that it stands in, as the file spells it.
-    pub group: &'a [u8],
+    /// The value of the rule that decided, if one did; the verdict says which kind it is.
+    pub rule: Option<&'a [u8]>,
+    /// The value of the user-agent line of the group that speaks to the agent, if one does.
+    pub group: Option<&'a [u8]>,
 }

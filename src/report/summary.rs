@@ -20,8 +20,8 @@ pub struct Run {
     pub version: &'static str,
     /// The hash of the policy set.
     pub set_hash: u64,
-    /// Origins that the set has a policy for.
-    pub origins: usize,
+    /// Origins that the set has a policy for; nothing if one policy speaks for every URL.
+    pub origins: Option<usize>,
     /// The dialect's name.
     pub dialect: &'static str,
     /// The agents, in the order in which they were asked for.
@@ -92,11 +92,11 @@ impl Summary {
         let run = &self.run;
         writeln!(
             out,
-            "portcullis {}, set {}, dialect {}, {} origins, captured {}",
+            "portcullis {}, set {}, dialect {}, {}, {}",
             run.version,
             self.set_hash(),
             run.dialect,
-            run.origins,
+            origins_text(run.origins),
             captured_text(run.captured.as_ref()),
         )?;
         writeln!(
@@ -147,10 +147,17 @@ impl Summary {
     }
 }
 
+fn origins_text(origins: Option<usize>) -> String {
+    match origins {
+        Some(origins) => format!("{origins} origins"),
+        None => "one file for every URL".into(),
+    }
+}
+
 fn captured_text(captured: Option<&CaptureDates>) -> String {
     match captured {
-        Some(dates) => format!("{} to {}", dates.first, dates.last),
-        None => "at times not known".into(),
+        Some(dates) => format!("captured from {} to {}", dates.first, dates.last),
+        None => "capture dates not known".into(),
     }
 }
 
@@ -201,11 +208,7 @@ struct AgentObject<'a> {
 
 impl<'a> AgentObject<'a> {
     fn new((agent, counts): (&'a str, &AgentCounts)) -> AgentObject<'a> {
-        AgentObject {
-            agent,
-            verdicts: verdicts(counts),
-            reasons: reasons(counts),
-        }
+        AgentObject { agent, verdicts: verdicts(counts), reasons: reasons(counts) }
     }
 }
 
@@ -213,7 +216,7 @@ impl<'a> AgentObject<'a> {
 struct SummaryObject<'a> {
     version: &'static str,
     set_hash: String,
-    origins: usize,
+    origins: Option<usize>,
     dialect: &'static str,
     agents: &'a [String],
     capture_dates: Option<&'a CaptureDates>,
@@ -243,7 +246,7 @@ mod tests {
             run: Run {
                 version: "0.1.0",
                 set_hash: 0xab,
-                origins: 7,
+                origins: Some(7),
                 dialect: "rfc9309",
                 agents: vec!["One".into(), "Two".into()],
                 captured: None,
@@ -305,7 +308,7 @@ mod tests {
         let mut out = Vec::new();
         summary().write_text(&mut out).unwrap();
         let expected = "\
-portcullis 0.1.0, set 00000000000000ab, dialect rfc9309, 7 origins, captured at times not known
+portcullis 0.1.0, set 00000000000000ab, dialect rfc9309, 7 origins, capture dates not known
 2 records, 50 octets in 0.500 s: 4 URL/s, 100 bytes/s
 One: allow 2 disallow 0 unknown 0 invalid 0 (no-rule 2)
 Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
@@ -315,11 +318,7 @@ Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
 
     #[test]
     fn no_time_and_nothing_seen() {
-        let empty = Summary {
-            counts: Counts::new(2),
-            elapsed: Duration::ZERO,
-            ..summary()
-        };
+        let empty = Summary { counts: Counts::new(2), elapsed: Duration::ZERO, ..summary() };
         let mut out = Vec::new();
         empty.write_text(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -9,13 +9,13 @@ use super::{Judge, Provenance, Witness};
 /// told the opposite of allow and disallow.
 pub(super) struct FirstOctet {
     decisions: Vec<Decision>,
+    /// Whether the record that was judged last is ASCII.
+    is_text: bool,
 }
 
 impl FirstOctet {
     pub(super) fn new(agents: usize) -> FirstOctet {
-        FirstOctet {
-            decisions: vec![Decision::INVALID; agents],
-        }
+        FirstOctet { decisions: vec![Decision::INVALID; agents], is_text: true }
     }
 }
 
@@ -37,6 +37,7 @@ fn decision(first: Option<&u8>, agent: usize) -> Decision {
 
 impl Judge for FirstOctet {
     fn judge(&mut self, record: &[u8]) -> &[Decision] {
+        self.is_text = record.is_ascii();
         for (agent, slot) in self.decisions.iter_mut().enumerate() {
             *slot = decision(record.first(), agent);
         }
@@ -45,20 +46,11 @@ impl Judge for FirstOctet {
 }
 
 impl Witness for FirstOctet {
-    fn provenance(
-        &mut self,
-        record: &[u8],
-        _agent: usize,
-        decision: &Decision,
-    ) -> Option<Provenance<'_>> {
-        decision.rule?;
-        Some(Provenance {
-            rule: if record.contains(&0xff) {
-                b"Disallow: /\xff"
-            } else {
-                b"Disallow: /d"
-            },
-            group: b"bot",
-        })
+    fn provenance(&self, agent: usize) -> Provenance<'_> {
+        if self.decisions[agent].rule.is_none() {
+            return Provenance::default();
+        }
+        let rule: &[u8] = if self.is_text { b"Disallow: /d" } else { b"Disallow: /\xff" };
+        Provenance { rule: Some(rule), group: Some(b"bot") }
     }
 }

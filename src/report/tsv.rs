@@ -19,12 +19,8 @@ struct Column {
 }
 
 /// By the verdict's number. The words are those of [`Verdict::as_str`], which a test holds.
-static COLUMNS: [Column; Verdict::ALL.len()] = [
-    column(b"allow"),
-    column(b"disallow"),
-    column(b"unknown"),
-    column(b"invalid"),
-];
+static COLUMNS: [Column; Verdict::ALL.len()] =
+    [column(b"allow"), column(b"disallow"), column(b"unknown"), column(b"invalid")];
 
 const fn column(word: &[u8]) -> Column {
     let mut padded = [b'\t'; COLUMN_OCTETS];
@@ -33,10 +29,7 @@ const fn column(word: &[u8]) -> Column {
         padded[index] = word[index];
         index += 1;
     }
-    Column {
-        padded,
-        octets: word.len() + 1,
-    }
+    Column { padded, octets: word.len() + 1 }
 }
 
 /// Appends a verdict's word and a TAB.

@@ -66,13 +66,8 @@ pub(super) const SEGMENTS_PER_PATTERN: Quantiles =
     Quantiles(&[(0, 1), (600_000, 1), (900_000, 2), (990_000, 4), (WHOLE, 9)]);
 
 /// Which of a site's sections is meant: the first are on most of its pages.
-pub(super) const SECTION: Quantiles = Quantiles(&[
-    (0, 0),
-    (400_000, 8),
-    (800_000, 40),
-    (990_000, 400),
-    (WHOLE, 40_000),
-]);
+pub(super) const SECTION: Quantiles =
+    Quantiles(&[(0, 0), (400_000, 8), (800_000, 40), (990_000, 400), (WHOLE, 40_000)]);
 
 #[cfg(test)]
 mod tests {
@@ -80,13 +75,9 @@ mod tests {
 
     #[test]
     fn tables_rise_from_nothing_to_the_whole() {
-        for table in [
-            &RULES_PER_GROUP,
-            &GROUPS_PER_FILE,
-            &PATH_OCTETS,
-            &SEGMENTS_PER_PATTERN,
-            &SECTION,
-        ] {
+        for table in
+            [&RULES_PER_GROUP, &GROUPS_PER_FILE, &PATH_OCTETS, &SEGMENTS_PER_PATTERN, &SECTION]
+        {
             assert_eq!(table.0[0].0, 0);
             assert_eq!(table.0[table.0.len() - 1].0, WHOLE);
             assert!(table.0.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));

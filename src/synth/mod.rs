@@ -53,10 +53,7 @@ pub struct Corpus {
 impl Corpus {
     /// The corpus of `hosts` hosts (at least one) that `seed` gives.
     pub fn new(seed: u64, hosts: u64) -> Corpus {
-        Corpus {
-            seed,
-            hosts: hosts.max(1),
-        }
+        Corpus { seed, hosts: hosts.max(1) }
     }
 
     /// The number of hosts.

@@ -25,12 +25,7 @@ const COMMENT_BEFORE_RULE: u64 = 300;
 
 /// Appends a file to `out`.
 pub(super) fn write(random: SplitMix64, site: Site, out: &mut Vec<u8>) {
-    let mut file = File {
-        random,
-        site,
-        line_end: b"\n",
-        out,
-    };
+    let mut file = File { random, site, line_end: b"\n", out };
     file.write();
 }
 

@@ -15,9 +15,7 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) fn new(mut random: SplitMix64) -> Site {
-        Site {
-            seed: random.next_u64(),
-        }
+        Site { seed: random.next_u64() }
     }
 
     /// Appends the name of one of the site's sections.

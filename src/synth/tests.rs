@@ -37,10 +37,7 @@ fn quantile(mut values: Vec<usize>, percent: usize) -> usize {
 
 #[track_caller]
 fn assert_within(value: usize, low: usize, high: usize) {
-    assert!(
-        (low..=high).contains(&value),
-        "{value} is not in {low}..={high}"
-    );
+    assert!((low..=high).contains(&value), "{value} is not in {low}..={high}");
 }
 
 fn share_per_ten_thousand<T>(items: &[T], property: impl Fn(&T) -> bool) -> usize {
@@ -61,8 +58,7 @@ fn patterns(files: &[Vec<u8>]) -> Vec<Vec<u8>> {
         .iter()
         .flat_map(|file| lines(file))
         .filter_map(|line| {
-            line.strip_prefix(b"Disallow: ")
-                .or_else(|| line.strip_prefix(b"Allow: "))
+            line.strip_prefix(b"Disallow: ").or_else(|| line.strip_prefix(b"Allow: "))
         })
         .map(<[u8]>::to_vec)
         .collect()
@@ -153,11 +149,7 @@ fn half_of_the_files_equal_another() {
     for file in &files {
         *users.entry(file).or_default() += 1;
     }
-    assert_within(
-        share_per_ten_thousand(&files, |file| users[file.as_slice()] > 1),
-        4_900,
-        5_500,
-    );
+    assert_within(share_per_ten_thousand(&files, |file| users[file.as_slice()] > 1), 4_900, 5_500);
 }
 
 #[test]
@@ -180,36 +172,16 @@ fn groups_and_rules_are_like_the_webs() {
 fn wildcards_are_like_the_webs() {
     let patterns = patterns(&files());
     let stars = |pattern: &Vec<u8>| pattern.iter().filter(|&&octet| octet == b'*').count();
-    assert_within(
-        share_per_ten_thousand(&patterns, |p| stars(p) == 0),
-        8_350,
-        8_750,
-    );
-    assert_within(
-        share_per_ten_thousand(&patterns, |p| stars(p) == 1),
-        900,
-        1_200,
-    );
-    assert_within(
-        share_per_ten_thousand(&patterns, |p| stars(p) > 1),
-        300,
-        500,
-    );
-    assert_within(
-        share_per_ten_thousand(&patterns, |p| p.ends_with(b"$")),
-        220,
-        320,
-    );
+    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 0), 8_350, 8_750);
+    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 1), 900, 1_200);
+    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) > 1), 300, 500);
+    assert_within(share_per_ten_thousand(&patterns, |p| p.ends_with(b"$")), 220, 320);
 }
 
 #[test]
 fn line_ends_and_byte_order_marks_are_like_the_webs() {
     let files = files();
-    assert_within(
-        share_per_ten_thousand(&files, |file| contains(file, b'\r')),
-        1_700,
-        2_300,
-    );
+    assert_within(share_per_ten_thousand(&files, |file| contains(file, b'\r')), 1_700, 2_300);
     assert_within(
         share_per_ten_thousand(&files, |file| file.starts_with(b"\xEF\xBB\xBF")),
         50,
@@ -223,16 +195,8 @@ fn urls_are_like_the_webs() {
     let lengths: Vec<usize> = urls.iter().map(Vec::len).collect();
     assert_within(quantile(lengths.clone(), 50), 48, 56);
     assert_within(quantile(lengths, 99), 190, 270);
-    assert_within(
-        share_per_ten_thousand(&urls, |url| contains(url, b'?')),
-        1_100,
-        1_300,
-    );
-    assert_within(
-        share_per_ten_thousand(&urls, |url| contains(url, b'%')),
-        310,
-        400,
-    );
+    assert_within(share_per_ten_thousand(&urls, |url| contains(url, b'?')), 1_100, 1_300);
+    assert_within(share_per_ten_thousand(&urls, |url| contains(url, b'%')), 310, 400);
 }
 
 #[test]

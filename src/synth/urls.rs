@@ -17,11 +17,7 @@ const EXTENSION: u64 = 3_500;
 
 /// Appends a URL on `host`, without a line end.
 pub(super) fn write(mut random: SplitMix64, host: &str, site: Site, out: &mut Vec<u8>) {
-    let scheme: &[u8] = if random.chance(HTTPS) {
-        b"https://"
-    } else {
-        b"http://"
-    };
+    let scheme: &[u8] = if random.chance(HTTPS) { b"https://" } else { b"http://" };
     out.extend_from_slice(scheme);
     out.extend_from_slice(host.as_bytes());
     write_path(&mut random, site, out);
