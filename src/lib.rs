@@ -11,6 +11,8 @@ pub mod limits;
 pub mod oracle;
 pub mod pattern;
 pub mod policy;
+pub mod report;
 pub mod set;
 pub mod syntax;
+pub mod synth;
 pub mod target;

@@ -1,0 +1,108 @@
+//! `portcullis check`: a few URLs, one line each.
+
+use std::env;
+use std::io::{self, IsTerminal};
+
+use portcullis::batch::Classifier;
+use portcullis::decision::{Decision, Verdict};
+use portcullis::policy::Detail;
+use portcullis::report::{Judge, explanation, tsv};
+
+use super::args::Color;
+use super::engine::{Asker, Engine};
+use super::exit::ExitStatus;
+use super::output::{Destination, Output};
+use super::plan::{CheckPlan, QuestionPlan, Telling};
+
+/// One a processor: a folder of policies takes longer than the few URLs.
+const THREADS: usize = 0;
+
+pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
+    let engine = Engine::new(THREADS)?;
+    let set = engine.load(&plan.policies)?;
+    let classifier = engine.compile(&set, &plan.questions, Detail::Rule);
+    let mut asker = Asker::new(&classifier, &plan.questions);
+    let colored = is_colored(plan.color);
+    let mut all_allowed = true;
+    let mut out = Vec::new();
+    for url in &plan.urls {
+        let url = url.as_encoded_bytes();
+        let decisions = asker.judge(url);
+        for decision in decisions {
+            all_allowed &= decision.verdict == Verdict::Allow;
+            push_verdict(decision.verdict, colored, &mut out);
+        }
+        out.extend_from_slice(url);
+        out.push(b'\n');
+        if plan.telling == Telling::Explanation {
+            explain(&classifier, url, decisions, &plan.questions, &mut out)?;
+        }
+    }
+    if plan.telling != Telling::Nothing {
+        let mut output = Output::open(&Destination::StandardOutput)?;
+        output.write(&out)?;
+        output.finish()?;
+    }
+    Ok(if all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
+}
+
+/// Appends a block for each agent.
+fn explain(
+    classifier: &Classifier<'_>,
+    url: &[u8],
+    decisions: &[Decision],
+    questions: &QuestionPlan,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let assumed_scheme = questions.assumed_scheme.as_deref();
+    let dialect = classifier.set().dialect();
+    for (agent, decision) in decisions.iter().enumerate() {
+        let name = questions.agents[agent].to_string();
+        let (told, problem) = match classifier.explain(url, assumed_scheme, agent) {
+            Ok(told) => (told, None),
+            Err(problem) => (None, Some(problem.to_string())),
+        };
+        let (told, problem) = (told.as_ref(), problem.as_deref());
+        explanation::write(&name, decision, told, problem, dialect, out)?;
+    }
+    Ok(())
+}
+
+/// Whether verdicts are coloured: NO_COLOR (any value but an empty one) says no, a flag outdoes it.
+fn is_colored(asked: Color) -> bool {
+    match asked {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            !refused && io::stdout().is_terminal()
+        }
+    }
+}
+
+/// Appends a verdict's column, coloured or not.
+fn push_verdict(verdict: Verdict, colored: bool, out: &mut Vec<u8>) {
+    if !colored {
+        return tsv::push_column(verdict, out);
+    }
+    // ECMA-48, section 8.3.117: green, red, yellow.
+    let color = match verdict {
+        Verdict::Allow => 32,
+        Verdict::Disallow => 31,
+        Verdict::Unknown | Verdict::Invalid => 33,
+    };
+    out.extend_from_slice(format!("\x1b[{color}m{verdict}\x1b[0m\t").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_with_and_without_color() {
+        let mut out = Vec::new();
+        push_verdict(Verdict::Allow, false, &mut out);
+        push_verdict(Verdict::Disallow, true, &mut out);
+        assert_eq!(out, b"allow\t\x1b[31mdisallow\x1b[0m\t");
+    }
+}

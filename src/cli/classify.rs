@@ -1,0 +1,58 @@
+//! `portcullis classify`: every record, tagged with its verdicts.
+
+use std::time::Instant;
+
+use portcullis::input::Records;
+use portcullis::policy::Detail;
+use portcullis::report::{Counts, json_lines, tsv};
+
+use super::args::Format;
+use super::engine::Engine;
+use super::exit::ExitStatus;
+use super::output::Output;
+use super::plan::ClassifyPlan;
+use super::{stream, summary};
+
+/// What comes of a chunk.
+#[derive(Default)]
+struct Tagged {
+    octets: Vec<u8>,
+    counts: Counts,
+}
+
+pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
+    let mut output = Output::open(&plan.output)?;
+    let engine = Engine::new(plan.stream.threads)?;
+    let set = engine.load(&plan.policies)?;
+    let detail = match plan.format {
+        Format::Tsv => Detail::Reason,
+        Format::Jsonl => Detail::Rule,
+    };
+    let agents = plan.questions.agent_names();
+    let classifier = engine.compile(&set, &plan.questions, detail);
+    let terminator = plan.stream.terminator;
+    let mut counts = Counts::new(agents.len());
+    stream::run(
+        &plan.stream,
+        &plan.questions,
+        &classifier,
+        |asker, chunk, tagged: &mut Tagged| {
+            tagged.octets.clear();
+            tagged.counts = Counts::new(agents.len());
+            let records = Records::new(chunk, terminator);
+            let Tagged { octets, counts } = tagged;
+            match plan.format {
+                Format::Tsv => tsv::write_chunk(records, terminator, asker, counts, octets),
+                Format::Jsonl => json_lines::write_chunk(records, &agents, asker, counts, octets),
+            }
+        },
+        |tagged| {
+            counts.merge(&tagged.counts);
+            output.write(&tagged.octets)
+        },
+    )?;
+    output.finish()?;
+    summary::write(&plan.summary, &set, &classifier, &plan.questions, counts, None, started);
+    Ok(ExitStatus::Done)
+}

@@ -1,0 +1,108 @@
+//! `portcullis filter`: the allowed records, octet for octet.
+
+use std::time::Instant;
+
+use portcullis::input::Records;
+use portcullis::policy::Detail;
+use portcullis::report::{Counts, Filtered, filter};
+
+use super::engine::Engine;
+use super::exit::ExitStatus;
+use super::output::{Output, OutputFailed};
+use super::plan::{FilterPlan, Printed};
+use super::{stream, summary};
+
+/// What comes of a chunk.
+#[derive(Default)]
+struct Sorted {
+    records: filter::Output,
+    counts: Counts,
+}
+
+/// Where the records go.
+struct Outputs {
+    kept: Output,
+    unknown: Option<Output>,
+    invalid: Option<Output>,
+}
+
+impl Outputs {
+    fn open(plan: &FilterPlan) -> Result<Outputs, OutputFailed> {
+        let aside = |path: &Option<_>| path.as_deref().map(Output::create).transpose();
+        Ok(Outputs {
+            kept: Output::open(&plan.output)?,
+            unknown: aside(&plan.unknown_to)?,
+            invalid: aside(&plan.invalid_to)?,
+        })
+    }
+
+    fn write(&mut self, records: &filter::Output, printed: Printed) -> Result<(), OutputFailed> {
+        if printed == Printed::Records {
+            self.kept.write(&records.kept)?;
+        }
+        if let Some(output) = &mut self.unknown {
+            output.write(&records.unknown)?;
+        }
+        if let Some(output) = &mut self.invalid {
+            output.write(&records.invalid)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), OutputFailed> {
+        self.kept.finish()?;
+        for output in [self.unknown, self.invalid].into_iter().flatten() {
+            output.finish()?;
+        }
+        Ok(())
+    }
+}
+
+pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
+    let mut outputs = Outputs::open(plan)?;
+    let engine = Engine::new(plan.stream.threads)?;
+    let set = engine.load(&plan.policies)?;
+    let agents = plan.questions.agents.len();
+    let classifier = engine.compile(&set, &plan.questions, Detail::Reason);
+    let terminator = plan.stream.terminator;
+    let mut counts = Counts::new(agents);
+    let mut kept = 0;
+    stream::run(
+        &plan.stream,
+        &plan.questions,
+        &classifier,
+        |asker, chunk, sorted: &mut Sorted| {
+            sorted.records.clear();
+            sorted.counts = Counts::new(agents);
+            filter::write_chunk(
+                chunk,
+                Records::new(chunk, terminator),
+                terminator,
+                &plan.selection,
+                asker,
+                &mut sorted.counts,
+                &mut sorted.records,
+            );
+        },
+        |sorted| {
+            counts.merge(&sorted.counts);
+            kept += sorted.records.kept_records;
+            outputs.write(&sorted.records, plan.printed)
+        },
+    )?;
+    if plan.printed == Printed::Count {
+        outputs.kept.write(format!("{kept}\n").as_bytes())?;
+    }
+    outputs.finish()?;
+    summary::write(
+        &plan.summary,
+        &set,
+        &classifier,
+        &plan.questions,
+        counts,
+        Some(Filtered { kept }),
+        started,
+    );
+    Ok(if plan.tells_emptiness && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
+}

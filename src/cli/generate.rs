@@ -1,0 +1,95 @@
+//! `portcullis --generate`: the man page and the completions of shells, from the flags themselves.
+
+use std::io;
+
+use clap::Command;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::args::Generated;
+use super::exit::{self, ExitStatus};
+use super::output::{Destination, Output};
+
+pub fn run(kind: Generated, command: Command) -> anyhow::Result<ExitStatus> {
+    let text = match kind {
+        Generated::Man => man(command)?,
+        Generated::CompleteBash => completion(Shell::Bash, command),
+        Generated::CompleteZsh => completion(Shell::Zsh, command),
+        Generated::CompleteFish => completion(Shell::Fish, command),
+        Generated::CompletePowershell => completion(Shell::PowerShell, command),
+    };
+    let mut output = Output::open(&Destination::StandardOutput)?;
+    output.write(&text)?;
+    output.finish()?;
+    Ok(ExitStatus::Done)
+}
+
+fn completion(shell: Shell, mut command: Command) -> Vec<u8> {
+    let name = command.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, name, &mut script);
+    script
+}
+
+/// One page for the program and all its subcommands.
+fn man(mut command: Command) -> io::Result<Vec<u8>> {
+    command.build();
+    let mut page = Vec::new();
+    let whole = Man::new(command.clone());
+    whole.render_title(&mut page)?;
+    whole.render_name_section(&mut page)?;
+    whole.render_synopsis_section(&mut page)?;
+    whole.render_description_section(&mut page)?;
+    whole.render_options_section(&mut page)?;
+    for subcommand in command.get_subcommands() {
+        if subcommand.get_name() != "help" {
+            push_subcommand(subcommand, &mut page)?;
+        }
+    }
+    page.extend_from_slice(b".SH EXIT STATUS\n.nf\n");
+    page.extend_from_slice(exit::HELP.as_bytes());
+    page.extend_from_slice(b"\n.fi\n");
+    Ok(page)
+}
+
+/// Appends a subcommand's sections, with its name in their headings.
+fn push_subcommand(subcommand: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let name = subcommand.get_name().to_uppercase();
+    let man = Man::new(subcommand.clone());
+    let mut sections = Vec::new();
+    man.render_synopsis_section(&mut sections)?;
+    man.render_description_section(&mut sections)?;
+    man.render_options_section(&mut sections)?;
+    for line in String::from_utf8_lossy(&sections).lines() {
+        let line = match line.strip_prefix(".SH ") {
+            Some(heading) => format!(".SH \"{name}: {}\"", heading.trim_matches('"')),
+            None => line.to_owned(),
+        };
+        page.extend_from_slice(line.as_bytes());
+        page.push(b'\n');
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::Arguments;
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_man_page_has_every_subcommand_and_the_exit_status() {
+        let page = String::from_utf8(man(Arguments::command()).unwrap()).unwrap();
+        for heading in ["CHECK: OPTIONS", "CLASSIFY: OPTIONS", "FILTER: OPTIONS", "EXIT STATUS"] {
+            assert!(page.contains(heading), "{heading}:\n{page}");
+        }
+    }
+
+    #[test]
+    fn every_completion_names_the_subcommands() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell] {
+            let script = String::from_utf8(completion(shell, Arguments::command())).unwrap();
+            assert!(script.contains("classify"), "{shell}");
+        }
+    }
+}

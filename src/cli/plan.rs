@@ -1,0 +1,273 @@
+//! What was typed, understood: plain values that say what to do, with every contradiction found.
+//!
+//! Nothing here touches a disk, so a wrong flag is reported before anything is read or written.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use portcullis::dialect::Dialect;
+use portcullis::input::Terminator;
+use portcullis::policy::AgentChain;
+use portcullis::report::filter::{self, Fate, Quantifier};
+
+use super::args::{
+    CheckArgs, ClassifyArgs, Color, FilterArgs, Format, InputArgs, KeepOrDrop, PolicyArgs,
+    QuestionArgs, RunArgs, SelectionArgs,
+};
+use super::output::Destination;
+
+/// Which policies to load.
+pub struct PolicyPlan {
+    pub robots: PathBuf,
+    pub dialect: &'static Dialect,
+    pub robots_octets_max: Option<usize>,
+}
+
+/// Who asks, and what a record without a scheme is.
+pub struct QuestionPlan {
+    pub agents: Vec<AgentChain>,
+    pub assumed_scheme: Option<Vec<u8>>,
+}
+
+impl QuestionPlan {
+    /// The agents as they were given.
+    pub fn agent_names(&self) -> Vec<String> {
+        self.agents.iter().map(AgentChain::to_string).collect()
+    }
+}
+
+/// What to read and with how many threads.
+pub struct StreamPlan {
+    /// Files in their order, `-` for standard input; at least one.
+    pub inputs: Vec<PathBuf>,
+    pub terminator: Terminator,
+    /// 0 for one a processor.
+    pub threads: usize,
+    pub progress: bool,
+}
+
+/// How the run is told about at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SummaryPlan {
+    pub form: SummaryForm,
+    /// Whether figures about the compiled rules are part of it.
+    pub census: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SummaryForm {
+    None,
+    Text,
+    Json,
+}
+
+pub struct CheckPlan {
+    pub policies: PolicyPlan,
+    pub questions: QuestionPlan,
+    pub urls: Vec<OsString>,
+    pub telling: Telling,
+    pub color: Color,
+}
+
+/// What `check` prints about a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    Nothing,
+    Verdict,
+    Explanation,
+}
+
+pub struct ClassifyPlan {
+    pub policies: PolicyPlan,
+    pub questions: QuestionPlan,
+    pub stream: StreamPlan,
+    pub summary: SummaryPlan,
+    pub format: Format,
+    pub output: Destination,
+}
+
+pub struct FilterPlan {
+    pub policies: PolicyPlan,
+    pub questions: QuestionPlan,
+    pub stream: StreamPlan,
+    pub summary: SummaryPlan,
+    pub selection: filter::Plan,
+    pub printed: Printed,
+    pub output: Destination,
+    /// Where records of unknown origins are set aside.
+    pub unknown_to: Option<PathBuf>,
+    /// Where records that are no URL are set aside.
+    pub invalid_to: Option<PathBuf>,
+    /// Whether keeping nothing is told by the exit status.
+    pub tells_emptiness: bool,
+}
+
+/// What `filter` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed {
+    Records,
+    Count,
+    Nothing,
+}
+
+pub fn check(args: CheckArgs) -> anyhow::Result<CheckPlan> {
+    let policies = policies(args.policies);
+    Ok(CheckPlan {
+        questions: questions(args.questions, policies.dialect)?,
+        policies,
+        urls: args.urls,
+        telling: match (args.quiet, args.explain) {
+            (true, _) => Telling::Nothing,
+            (false, true) => Telling::Explanation,
+            (false, false) => Telling::Verdict,
+        },
+        color: args.color,
+    })
+}
+
+pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
+    let policies = policies(args.policies);
+    Ok(ClassifyPlan {
+        questions: questions(args.questions, policies.dialect)?,
+        policies,
+        stream: stream(args.input, &args.run)?,
+        summary: summary(&args.run),
+        format: format(args.format, args.output.as_deref())?,
+        output: Destination::new(args.output),
+    })
+}
+
+pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
+    let policies = policies(args.policies);
+    let selection = &args.selection;
+    different(&[&args.output, &selection.unknown_to, &selection.invalid_to])?;
+    Ok(FilterPlan {
+        questions: questions(args.questions, policies.dialect)?,
+        policies,
+        stream: stream(args.input, &args.run)?,
+        summary: summary(&args.run),
+        selection: selected(selection),
+        printed: match (args.quiet, args.count) {
+            (true, _) => Printed::Nothing,
+            (false, true) => Printed::Count,
+            (false, false) => Printed::Records,
+        },
+        output: Destination::new(args.output),
+        unknown_to: args.selection.unknown_to,
+        invalid_to: args.selection.invalid_to,
+        tells_emptiness: args.exit_status,
+    })
+}
+
+fn policies(args: PolicyArgs) -> PolicyPlan {
+    PolicyPlan {
+        robots: args.robots,
+        dialect: args.dialect,
+        robots_octets_max: args.max_robots_size.0,
+    }
+}
+
+fn questions(args: QuestionArgs, dialect: &Dialect) -> anyhow::Result<QuestionPlan> {
+    let agents = args
+        .agents
+        .iter()
+        .map(|agent| AgentChain::parse(agent, dialect))
+        .collect::<Result<_, _>>()
+        .context("cannot use what -a names")?;
+    Ok(QuestionPlan { agents, assumed_scheme: args.assume_scheme.map(String::into_bytes) })
+}
+
+fn stream(input: InputArgs, run: &RunArgs) -> anyhow::Result<StreamPlan> {
+    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    ensure!(
+        input.files.iter().filter(is_stdin).count() <= 1,
+        "standard input can be read only once; write - only once"
+    );
+    let inputs = if input.files.is_empty() { vec![PathBuf::from("-")] } else { input.files };
+    Ok(StreamPlan {
+        inputs,
+        terminator: if input.null_data { Terminator::Nul } else { Terminator::LineFeed },
+        threads: run.threads,
+        progress: !run.no_progress,
+    })
+}
+
+fn summary(run: &RunArgs) -> SummaryPlan {
+    SummaryPlan {
+        form: match (run.no_summary, run.json) {
+            (true, _) => SummaryForm::None,
+            (false, true) => SummaryForm::Json,
+            (false, false) => SummaryForm::Text,
+        },
+        census: run.stats,
+    }
+}
+
+fn selected(args: &SelectionArgs) -> filter::Plan {
+    let fate = |asked: KeepOrDrop, aside: &Option<PathBuf>| match (aside, asked) {
+        (Some(_), _) => Fate::Aside,
+        (None, KeepOrDrop::Keep) => Fate::Keep,
+        (None, KeepOrDrop::Drop) => Fate::Drop,
+    };
+    filter::Plan {
+        quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
+        invert: args.invert,
+        unknown: fate(args.unknown, &args.unknown_to),
+        invalid: fate(args.invalid, &args.invalid_to),
+    }
+}
+
+/// The format that was asked for, or that the output's name asks for.
+fn format(asked: Option<Format>, output: Option<&Path>) -> anyhow::Result<Format> {
+    let Some(output) = output else {
+        return Ok(asked.unwrap_or(Format::Tsv));
+    };
+    let named = named_format(output);
+    match (asked, named) {
+        (Some(asked), Some(named)) if asked != named => bail!(
+            "--format and the name {} contradict each other; leave --format out",
+            output.display()
+        ),
+        (Some(format), _) | (None, Some(format)) => Ok(format),
+        (None, None) => bail!(
+            "cannot tell the format from the name {}: let it end with .tsv or .jsonl (and .gz or \
+             .zst), or give --format",
+            output.display()
+        ),
+    }
+}
+
+fn named_format(output: &Path) -> Option<Format> {
+    let is = |path: &Path, ending: &str| {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)))
+    };
+    let stem;
+    let bare = if is(output, "gz") || is(output, "zst") {
+        stem = output.with_extension("");
+        &stem
+    } else {
+        output
+    };
+    match () {
+        () if is(bare, "tsv") => Some(Format::Tsv),
+        () if is(bare, "jsonl") => Some(Format::Jsonl),
+        () => None,
+    }
+}
+
+/// Refuses two outputs of one name: one would replace the other.
+fn different(outputs: &[&Option<PathBuf>]) -> anyhow::Result<()> {
+    let named: Vec<&PathBuf> = outputs.iter().filter_map(|path| path.as_ref()).collect();
+    for (index, path) in named.iter().enumerate() {
+        ensure!(
+            !named[..index].contains(path),
+            "{} is named for two outputs; give each its own",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

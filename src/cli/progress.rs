@@ -1,0 +1,85 @@
+//! A progress bar on standard error, for a person who waits.
+//!
+//! It is drawn when a chunk has been written, never in the loop over URLs, and only after half a
+//! second, so that short runs leave no trace. Where standard output is a terminal too there is none:
+//! it would stand between the lines.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How long a run goes on without a bar.
+const SILENCE: Duration = Duration::from_millis(500);
+
+pub struct Progress {
+    started: Instant,
+    wanted: bool,
+    octets_total: Option<u64>,
+    octets_done: AtomicU64,
+}
+
+/// What is drawn, once it is.
+#[derive(Default)]
+pub struct Bar(Option<ProgressBar>);
+
+impl Progress {
+    /// Progress over `inputs`, drawn if it is `wanted` and somebody can see it.
+    pub fn new(inputs: &[PathBuf], wanted: bool) -> Progress {
+        let wanted = wanted && io::stderr().is_terminal() && !io::stdout().is_terminal();
+        Progress {
+            started: Instant::now(),
+            wanted,
+            octets_total: wanted.then(|| octets_stored(inputs)).flatten(),
+            octets_done: AtomicU64::new(0),
+        }
+    }
+
+    /// Where the octets that were read are counted.
+    pub fn octets_done(&self) -> &AtomicU64 {
+        &self.octets_done
+    }
+
+    /// Draws the bar as far as the run has come.
+    pub fn draw(&self, bar: &mut Bar) {
+        if self.wanted && self.started.elapsed() > SILENCE {
+            let bar = bar.0.get_or_insert_with(|| self.bar());
+            bar.set_position(self.octets_done.load(Ordering::Relaxed));
+        }
+    }
+
+    fn bar(&self) -> ProgressBar {
+        let (bar, template) = match self.octets_total {
+            Some(total) => (
+                ProgressBar::new(total),
+                "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
+            ),
+            None => {
+                (ProgressBar::new_spinner(), "{spinner} {binary_bytes}, {binary_bytes_per_sec}")
+            }
+        };
+        match ProgressStyle::with_template(template) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The octets of all inputs, if each is a regular file.
+fn octets_stored(inputs: &[PathBuf]) -> Option<u64> {
+    let octets = |path: &Path| {
+        let metadata = path.metadata().ok()?;
+        metadata.is_file().then_some(metadata.len())
+    };
+    inputs.iter().map(|path| octets(path)).sum()
+}

@@ -1,0 +1,56 @@
+//! A run over inputs: chunks go to threads, outputs come back in order.
+
+use std::io;
+
+use portcullis::batch::Classifier;
+use portcullis::batch::runner::{self, Config};
+use portcullis::input::{ChunkConfig, OpenConfig, Source};
+
+use super::engine::Asker;
+use super::output::OutputFailed;
+use super::plan::{QuestionPlan, StreamPlan};
+use super::progress::{Bar, Progress};
+
+/// Has `work` done on every chunk of the inputs, and `sink` called with what comes of each, in the
+/// order of the input. Outputs are used again: `work` begins with the last use's.
+///
+/// # Errors
+///
+/// The first of: an input that cannot be read to its end, an output that cannot be written. What
+/// stands before it has been handed to `sink`.
+pub fn run<O: Default + Send + 'static>(
+    plan: &StreamPlan,
+    questions: &QuestionPlan,
+    classifier: &Classifier<'_>,
+    work: impl Fn(&mut Asker<'_>, &[u8], &mut O) + Sync,
+    mut sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
+) -> anyhow::Result<()> {
+    let progress = Progress::new(&plan.inputs, plan.progress);
+    let mut bar = Bar::default();
+    let mut failed = None;
+    let sources = plan.inputs.iter().map(|path| Source::open(path, OpenConfig::default()));
+    let config = Config {
+        threads: plan.threads,
+        chunks: ChunkConfig { terminator: plan.terminator, ..ChunkConfig::default() },
+        progress: Some(progress.octets_done()),
+    };
+    let done = runner::run(
+        sources,
+        &config,
+        || Asker::new(classifier, questions),
+        work,
+        |output: &mut O| {
+            progress.draw(&mut bar);
+            sink(output).map_err(|error| {
+                let kind = error.kind();
+                failed = Some(error);
+                io::Error::from(kind)
+            })
+        },
+    );
+    match failed {
+        // It says more than what the runner made of it.
+        Some(error) => Err(error.into()),
+        None => Ok(done.map(|_| ())?),
+    }
+}

@@ -1,0 +1,61 @@
+//! The summary at the end of a run, on standard error.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use portcullis::batch::Classifier;
+use portcullis::policy::Census;
+use portcullis::report::{Counts, Filtered, Run, Summary};
+use portcullis::set::PolicySet;
+
+use super::plan::{QuestionPlan, SummaryForm, SummaryPlan};
+
+/// Writes what a run that began at `started` did, in the form that was asked for.
+pub fn write(
+    plan: &SummaryPlan,
+    set: &PolicySet,
+    classifier: &Classifier<'_>,
+    questions: &QuestionPlan,
+    counts: Counts,
+    filtered: Option<Filtered>,
+    started: Instant,
+) {
+    let summary = Summary {
+        run: Run {
+            version: env!("CARGO_PKG_VERSION"),
+            set_hash: set.hash(),
+            origins: set.origins(),
+            dialect: set.dialect().name,
+            agents: questions.agent_names(),
+            // Files do not say when they were fetched.
+            captured: None,
+        },
+        counts,
+        filtered,
+        elapsed: started.elapsed(),
+        census: if plan.census { figures(&classifier.census()) } else { Vec::new() },
+    };
+    let mut text = Vec::new();
+    let written = match plan.form {
+        SummaryForm::None => Ok(()),
+        SummaryForm::Text => summary.write_text(&mut text),
+        SummaryForm::Json => summary.write_json(&mut text),
+    };
+    // Data is complete at this point; a closed standard error takes nothing away from it.
+    let _ = written.and_then(|()| io::stderr().write_all(&text));
+}
+
+/// The census by name.
+fn figures(census: &Census) -> Vec<(&'static str, u64)> {
+    let figure = |name, value: usize| (name, value as u64);
+    vec![
+        figure("policies", census.policies),
+        figure("rule_sets", census.rule_sets),
+        figure("rule_sets_constant", census.constant),
+        figure("rule_sets_built_ahead", census.ahead),
+        figure("rule_sets_built_on_demand", census.on_demand),
+        figure("nodes", census.nodes),
+        figure("rule_set_octets", census.rule_set_octets),
+        figure("largest_rule_set_octets", census.largest_rule_set_octets),
+    ]
+}

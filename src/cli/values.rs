@@ -1,0 +1,86 @@
+//! Values of flags: text to numbers, dialects and schemes, with errors that say what is accepted.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use portcullis::dialect::Dialect;
+
+/// How much of a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OctetsMax(pub Option<usize>);
+
+/// Reads a size: octets, or a number with a unit behind it, or `unlimited`.
+pub fn octets_max(text: &str) -> Result<OctetsMax, String> {
+    if text == "unlimited" {
+        return Ok(OctetsMax(None));
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor: usize = match unit.to_ascii_lowercase().as_str() {
+        "" => 1,
+        "k" | "kib" => 1024,
+        "m" | "mib" => 1024 * 1024,
+        _ => return Err("write octets (512000), K, KiB, M or MiB (500KiB), or unlimited".into()),
+    };
+    let octets = number
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+        .ok_or("write a number of octets, such as 512000 or 500KiB")?;
+    if octets == 0 {
+        // A file of which nothing is read would allow everything.
+        return Err("nothing of any file would be read; write at least 1".into());
+    }
+    Ok(OctetsMax(Some(octets)))
+}
+
+/// Reads a dialect's name.
+pub fn dialect() -> impl TypedValueParser<Value = &'static Dialect> {
+    PossibleValuesParser::new(Dialect::ALL.map(|dialect| dialect.name)).map(|name| {
+        Dialect::by_name(&name).expect("the parser lets only the names of dialects pass")
+    })
+}
+
+/// Reads a scheme (RFC 3986, section 3.1), without the colon behind it.
+pub fn scheme(text: &str) -> Result<String, String> {
+    let starts = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    let goes_on = |octet: u8| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet);
+    if starts && text.bytes().all(goes_on) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("write a scheme alone, such as https".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let cases = [
+            ("1", Some(1)),
+            ("500KiB", Some(512_000)),
+            ("500k", Some(512_000)),
+            ("2M", Some(2_097_152)),
+            ("2mib", Some(2_097_152)),
+            ("unlimited", None),
+        ];
+        for (text, octets) in cases {
+            assert_eq!(octets_max(text), Ok(OctetsMax(octets)), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_are_none() {
+        for text in ["", "0", "0K", "K", "-1", "1.5M", "500KB", "99999999999999999999", "1 M"] {
+            assert!(octets_max(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn schemes() {
+        assert_eq!(scheme("HTTPS"), Ok("https".into()));
+        for text in ["", "https:", "https://", "1http", "ht tp"] {
+            assert!(scheme(text).is_err(), "{text}");
+        }
+    }
+}

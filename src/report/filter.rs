@@ -1,0 +1,287 @@
+//! The records that may be fetched, octet for octet, and those that are set aside.
+//!
+//! A record is **allowed** or **disallowed** by what the agents' verdicts have in common
+//! ([`Quantifier`]); it is **unknown** or **invalid** if any agent's verdict is, whatever the others
+//! say. [`Plan`] tells where each of the four goes. An empty record goes nowhere.
+
+use crate::decision::{Decision, Verdict};
+use crate::input::{Record, Terminator};
+
+use super::{Counts, Judge};
+
+/// How many agents must be allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quantifier {
+    /// Every one.
+    #[default]
+    All,
+    /// At least one.
+    Any,
+}
+
+/// Where records of one verdict go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// To the output.
+    Keep,
+    /// Nowhere.
+    Drop,
+    /// To a file of their own.
+    Aside,
+}
+
+/// Where each record goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How many agents must be allowed.
+    pub quantifier: Quantifier,
+    /// Whether the disallowed records are kept in place of the allowed ones.
+    pub invert: bool,
+    /// Where records of unknown origins go.
+    pub unknown: Fate,
+    /// Where records go that are no URL.
+    pub invalid: Fate,
+}
+
+impl Plan {
+    /// The verdict on a record from those of all agents.
+    ///
+    /// No agents at all allow nothing.
+    #[inline]
+    pub fn verdict(&self, decisions: &[Decision]) -> Verdict {
+        let mut allowed = 0;
+        let mut unknown = false;
+        for decision in decisions {
+            match decision.verdict {
+                Verdict::Allow => allowed += 1,
+                Verdict::Disallow => {}
+                Verdict::Unknown => unknown = true,
+                Verdict::Invalid => return Verdict::Invalid,
+            }
+        }
+        let enough = match self.quantifier {
+            Quantifier::All => allowed == decisions.len(),
+            Quantifier::Any => true,
+        };
+        match (unknown, allowed > 0 && enough) {
+            (true, _) => Verdict::Unknown,
+            (false, true) => Verdict::Allow,
+            (false, false) => Verdict::Disallow,
+        }
+    }
+
+    #[inline]
+    fn fate(&self, verdict: Verdict) -> Fate {
+        match verdict {
+            Verdict::Unknown => self.unknown,
+            Verdict::Invalid => self.invalid,
+            Verdict::Allow if !self.invert => Fate::Keep,
+            Verdict::Disallow if self.invert => Fate::Keep,
+            Verdict::Allow | Verdict::Disallow => Fate::Drop,
+        }
+    }
+}
+
+/// What a filter makes of a chunk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// The records that are kept.
+    pub kept: Vec<u8>,
+    /// How many those are.
+    pub kept_records: u64,
+    /// Records of unknown origins that are set aside.
+    pub unknown: Vec<u8>,
+    /// Records that are no URL and are set aside.
+    pub invalid: Vec<u8>,
+}
+
+impl Output {
+    /// Empties it for the next chunk; its memory stays.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+        self.kept_records = 0;
+        self.unknown.clear();
+        self.invalid.clear();
+    }
+}
+
+/// Appends the records of `chunk` to where `plan` sends them.
+///
+/// `records` are those of `chunk`, all of them and in order. A record is written with its own end; a
+/// last one that has none gets that of `terminator`.
+#[inline]
+pub fn write_chunk<'c>(
+    chunk: &'c [u8],
+    records: impl Iterator<Item = Record<'c>>,
+    terminator: Terminator,
+    plan: &Plan,
+    judge: &mut impl Judge,
+    counts: &mut Counts,
+    out: &mut Output,
+) {
+    // What is kept since `run` and not written yet ends where the record begins.
+    let mut run = 0;
+    let mut start = 0;
+    for record in records {
+        let end = start + record.whole().len();
+        let decisions = judge.judge(record.text());
+        counts.add(record.whole().len(), decisions);
+        let verdict = plan.verdict(decisions);
+        if !record.text().is_empty() && plan.fate(verdict) == Fate::Keep {
+            out.kept_records += 1;
+        } else {
+            out.kept.extend_from_slice(&chunk[run..start]);
+            run = end;
+            set_aside(record, verdict, terminator, plan, out);
+        }
+        start = end;
+    }
+    push_with_end(&chunk[run..start], terminator, &mut out.kept);
+}
+
+/// Writes a record that is not kept to the file for its verdict, if there is one.
+#[inline]
+fn set_aside(
+    record: Record<'_>,
+    verdict: Verdict,
+    terminator: Terminator,
+    plan: &Plan,
+    out: &mut Output,
+) {
+    if record.text().is_empty() || plan.fate(verdict) != Fate::Aside {
+        return;
+    }
+    let file = match verdict {
+        Verdict::Unknown => &mut out.unknown,
+        _ => &mut out.invalid,
+    };
+    push_with_end(record.whole(), terminator, file);
+}
+
+/// Appends whole records, and an end if the last of them lacks one.
+fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
+    out.extend_from_slice(records);
+    if records.last().is_some_and(|&last| last != terminator.octet()) {
+        out.push(terminator.octet());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Records;
+    use crate::report::testing::FirstOctet;
+
+    const PLAN: Plan = Plan {
+        quantifier: Quantifier::All,
+        invert: false,
+        unknown: Fate::Drop,
+        invalid: Fate::Drop,
+    };
+
+    fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
+        let mut out = Output::default();
+        write_chunk(
+            input,
+            Records::new(input, terminator),
+            terminator,
+            plan,
+            &mut FirstOctet::new(agents),
+            &mut Counts::new(agents),
+            &mut out,
+        );
+        out
+    }
+
+    fn filtered(input: &[u8], plan: &Plan) -> Output {
+        filtered_as(input, Terminator::LineFeed, plan, 1)
+    }
+
+    #[track_caller]
+    fn assert_kept(input: &[u8], plan: &Plan, expected: &[u8], records: u64) {
+        let out = filtered(input, plan);
+        assert_eq!(bstr::BStr::new(&out.kept), bstr::BStr::new(expected));
+        assert_eq!(out.kept_records, records);
+    }
+
+    #[test]
+    fn allowed_records_octet_for_octet() {
+        assert_kept(b"", &PLAN, b"", 0);
+        assert_kept(b"a1\nd\na2\r\na3\nu\nx\n\na \xff\n", &PLAN, b"a1\na2\r\na3\na \xff\n", 4);
+        assert_kept(b"d\nd\n", &PLAN, b"", 0);
+    }
+
+    #[test]
+    fn a_last_record_gets_an_end() {
+        assert_kept(b"a1\na2", &PLAN, b"a1\na2\n", 2);
+        assert_kept(b"a1\nd", &PLAN, b"a1\n", 1);
+        let out = filtered_as(b"d\0a", Terminator::Nul, &PLAN, 1);
+        assert_eq!(out.kept, b"a\0");
+    }
+
+    #[test]
+    fn inverted_keeps_the_disallowed_only() {
+        let plan = Plan { invert: true, ..PLAN };
+        assert_kept(b"a\nd\nu\nx\n\n", &plan, b"d\n", 1);
+    }
+
+    #[test]
+    fn unknown_and_invalid_obey_their_own_flags() {
+        let keep_unknown = Plan { unknown: Fate::Keep, ..PLAN };
+        assert_kept(b"a\nd\nu\nx\n", &keep_unknown, b"a\nu\n", 2);
+        let keep_invalid = Plan { invalid: Fate::Keep, invert: true, ..PLAN };
+        assert_kept(b"a\nd\nu\nx\n", &keep_invalid, b"d\nx\n", 2);
+    }
+
+    #[test]
+    fn an_empty_record_is_dropped_whatever_the_flags_say() {
+        for fate in [Fate::Keep, Fate::Aside] {
+            let plan = Plan { invalid: fate, ..PLAN };
+            let out = filtered(b"a\n\n\r\na", &plan);
+            assert_eq!((out.kept.as_slice(), out.kept_records), (&b"a\na\n"[..], 2));
+            assert_eq!(out.invalid, b"");
+        }
+    }
+
+    #[test]
+    fn records_are_set_aside_with_their_ends() {
+        let plan = Plan { unknown: Fate::Aside, invalid: Fate::Aside, ..PLAN };
+        let out = filtered(b"u1\r\na\nx1\nu2\n\nx2", &plan);
+        assert_eq!(out.kept, b"a\n");
+        assert_eq!(out.unknown, b"u1\r\nu2\n");
+        assert_eq!(out.invalid, b"x1\nx2\n");
+    }
+
+    #[test]
+    fn all_or_any_of_several_agents() {
+        // The second agent is told the opposite of the first.
+        assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &PLAN, 2).kept, b"");
+        let any = Plan { quantifier: Quantifier::Any, ..PLAN };
+        assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &any, 2).kept, b"a\nd\n");
+    }
+
+    #[test]
+    fn unknown_or_invalid_for_one_agent_is_never_allowed() {
+        use crate::decision::Reason;
+
+        let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
+        for quantifier in [Quantifier::All, Quantifier::Any] {
+            let plan = Plan { quantifier, ..PLAN };
+            assert_eq!(plan.verdict(&[]), Verdict::Disallow);
+            assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN]), Verdict::Unknown);
+            assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID]), Verdict::Invalid);
+        }
+    }
+
+    #[test]
+    fn the_cut_into_chunks_changes_nothing() {
+        let input = b"a1\nd\n\na2\r\nu\nx\na3\na4\nd\na5\n";
+        let whole = filtered(input, &PLAN).kept;
+        let ends = input.iter().enumerate().filter(|(_, octet)| **octet == b'\n');
+        for (end, _) in ends {
+            let (left, right) = input.split_at(end + 1);
+            let parts = [filtered(left, &PLAN).kept, filtered(right, &PLAN).kept];
+            assert_eq!(parts.concat(), whole);
+        }
+    }
+}

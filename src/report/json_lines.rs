@@ -1,0 +1,162 @@
+//! JSON Lines: one object for each record and agent.
+//!
+//! The members always come in the same order, `null` where there is nothing to say:
+//! `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`. The URL is the record's text. If
+//! a text is not UTF-8, its member holds what can be shown (U+FFFD for the rest), and a member named
+//! after it with `_base64` behind, which stands directly after it, holds the exact octets.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::decision::Decision;
+use crate::input::Record;
+
+use super::{Counts, Provenance, Witness, base64};
+
+/// One object.
+#[derive(Serialize)]
+struct Line<'a> {
+    url: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url_base64: Option<String>,
+    agent: &'a str,
+    verdict: &'static str,
+    reason: &'static str,
+    line: Option<u32>,
+    rule: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_base64: Option<String>,
+    group: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_base64: Option<String>,
+}
+
+/// A text to show, and its octets in base64 if that text is not all of it.
+fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
+    match String::from_utf8_lossy(octets) {
+        Cow::Borrowed(text) => (Cow::Borrowed(text), None),
+        lossy => (lossy, Some(base64::encode(octets))),
+    }
+}
+
+fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>) {
+    match octets.map(shown) {
+        Some((text, exact)) => (Some(text), exact),
+        None => (None, None),
+    }
+}
+
+/// Appends one object and LF for each record and each of `agents` to `out`.
+pub fn write_chunk<'c>(
+    records: impl Iterator<Item = Record<'c>>,
+    agents: &[String],
+    witness: &mut impl Witness,
+    counts: &mut Counts,
+    out: &mut Vec<u8>,
+) {
+    let mut decisions = Vec::with_capacity(agents.len());
+    for record in records {
+        decisions.clear();
+        decisions.extend_from_slice(witness.judge(record.text()));
+        counts.add(record.whole().len(), &decisions);
+        for (agent, decision) in decisions.iter().enumerate() {
+            let provenance = witness.provenance(agent);
+            write_line(record.text(), &agents[agent], decision, provenance, out);
+        }
+    }
+}
+
+fn write_line(
+    text: &[u8],
+    agent: &str,
+    decision: &Decision,
+    provenance: Provenance<'_>,
+    out: &mut Vec<u8>,
+) {
+    let (url, url_base64) = shown(text);
+    let (rule, rule_base64) = shown_if_any(provenance.rule);
+    let (group, group_base64) = shown_if_any(provenance.group);
+    let line = Line {
+        url,
+        url_base64,
+        agent,
+        verdict: decision.verdict.as_str(),
+        reason: decision.reason.as_str(),
+        line: decision.line.map(|line| line.get()),
+        rule,
+        rule_base64,
+        group,
+        group_base64,
+    };
+    serde_json::to_writer(&mut *out, &line).expect("text and numbers are always JSON");
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{Records, Terminator};
+    use crate::report::testing::FirstOctet;
+
+    fn written(input: &[u8], agents: &[&str]) -> String {
+        let mut counts = Counts::new(agents.len());
+        let mut out = Vec::new();
+        write_chunk(
+            Records::new(input, Terminator::LineFeed),
+            &agents.iter().map(|&agent| agent.into()).collect::<Vec<_>>(),
+            &mut FirstOctet::new(agents.len()),
+            &mut counts,
+            &mut out,
+        );
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    #[test]
+    fn members_stand_in_order() {
+        assert_eq!(
+            written(b"d1\r\n", &["Bot"]),
+            concat!(
+                r#"{"url":"d1","agent":"Bot","verdict":"disallow","reason":"rule","#,
+                r#""line":3,"rule":"Disallow: /d","group":"bot"}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn nothing_to_say_is_null() {
+        assert_eq!(
+            written(b"\n", &["Bot"]),
+            concat!(
+                r#"{"url":"","agent":"Bot","verdict":"invalid","reason":"bad-url","#,
+                r#""line":null,"rule":null,"group":null}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn one_object_for_each_agent_of_each_record() {
+        let out = written(b"a\nd\n", &["One", "Two"]);
+        let found: Vec<(String, String)> = out
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|object| (object["url"].to_string(), object["agent"].to_string()))
+            .collect();
+        let expected = [("a", "One"), ("a", "Two"), ("d", "One"), ("d", "Two")]
+            .map(|(url, agent)| (format!("{url:?}"), format!("{agent:?}")));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_not_text_stands_beside_it_exactly() {
+        let out = written(b"d\xff\"\t\n", &["Bot"]);
+        let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(object["url"], "d\u{fffd}\"\t");
+        assert_eq!(object["url_base64"], "ZP8iCQ==");
+        assert_eq!(object["rule"], "Disallow: /\u{fffd}");
+        assert_eq!(object["rule_base64"], base64::encode(b"Disallow: /\xff"));
+        assert_eq!(object.get("group_base64"), None);
+    }
+}

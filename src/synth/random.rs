@@ -1,0 +1,83 @@
+//! A small source of random numbers: SplitMix64, which needs one word of state and no warming up.
+//!
+//! G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators (2014). Good
+//! enough to make up a corpus; not for anything that an adversary may guess.
+
+/// What a stream of numbers is for, so that two uses of one position do not see the same numbers.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose {
+    Host = 1,
+    Content = 2,
+    Site = 3,
+    Robots = 4,
+    Url = 5,
+}
+
+/// A stream of random numbers.
+#[derive(Clone, Copy)]
+pub(super) struct SplitMix64 {
+    state: u64,
+}
+
+const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+
+fn mix(mut word: u64) -> u64 {
+    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ (word >> 31)
+}
+
+impl SplitMix64 {
+    pub(super) fn new(seed: u64) -> SplitMix64 {
+        SplitMix64 { state: seed }
+    }
+
+    /// The stream of one purpose and position.
+    pub(super) fn stream(seed: u64, purpose: Purpose, position: u64) -> SplitMix64 {
+        let purpose = mix((purpose as u64).wrapping_mul(GOLDEN_GAMMA));
+        SplitMix64::new(mix(seed ^ purpose).wrapping_add(mix(position.wrapping_add(purpose))))
+    }
+
+    pub(super) fn next_u64(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(GOLDEN_GAMMA);
+        mix(self.state)
+    }
+
+    /// A number below `bound`, which is at least 1.
+    ///
+    /// The high half of a product: the bias is below 2⁻³⁰ for any bound used here.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Yes, so many times in ten thousand.
+    pub(super) fn chance(&mut self, per_ten_thousand: u64) -> bool {
+        self.below(10_000) < per_ten_thousand
+    }
+
+    /// One of `items`, which are not none.
+    pub(super) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u64) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first outputs for seed 1234567, as the generator's authors' code gives them.
+    #[test]
+    fn known_outputs() {
+        let mut random = SplitMix64::new(1_234_567);
+        assert_eq!(random.next_u64(), 6_457_827_717_110_365_317);
+        assert_eq!(random.next_u64(), 3_203_168_211_198_807_973);
+        assert_eq!(random.next_u64(), 9_817_491_932_198_370_423);
+    }
+
+    #[test]
+    fn below_stays_below() {
+        let mut random = SplitMix64::new(9);
+        assert!((0..1_000).all(|_| random.below(7) < 7));
+        assert_eq!(random.below(1), 0);
+    }
+}

@@ -1,0 +1,136 @@
+//! The contract of the command line, line by line: statuses, formats, and what is never done.
+//!
+//! Each test runs the program itself. A new flag gets its test in the module of its subcommand; a
+//! bug that was found gets one named after its cause.
+
+#![cfg(feature = "cli")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+#[path = "cli/check.rs"]
+mod check;
+#[path = "cli/classify.rs"]
+mod classify;
+#[path = "cli/errors.rs"]
+mod errors;
+#[path = "cli/filter.rs"]
+mod filter;
+#[path = "cli/generate.rs"]
+mod generate;
+#[path = "cli/summary.rs"]
+mod summary;
+#[path = "cli/synth.rs"]
+mod synth;
+
+/// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
+/// `b.example` has a file without rules. No other host is known.
+struct Folder {
+    folder: TempDir,
+}
+
+const A_ROBOTS: &str = "\
+User-agent: *
+Disallow: /private/
+Allow: /private/open
+
+User-agent: BadBot
+Disallow: /
+";
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = tempfile::tempdir().unwrap();
+        let robots = folder.path().join("robots");
+        fs::create_dir(&robots).unwrap();
+        fs::write(robots.join("a.example"), A_ROBOTS).unwrap();
+        fs::write(robots.join("b.example.txt"), "# nothing\n").unwrap();
+        Folder { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// Names in the folder, those of unfinished files too.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "robots")
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// A command that is run in the folder; `line` is split at blanks.
+    fn command(&self, line: &str) -> Command {
+        let mut command = portcullis();
+        command.current_dir(self.folder.path()).args(line.split_whitespace());
+        command
+    }
+
+    /// Runs `line` with the policies of the folder, for ExampleBot.
+    fn run(&self, line: &str, input: impl AsRef<[u8]>) -> Output {
+        let line = format!("{line} --robots robots -a ExampleBot");
+        self.command(&line).write_stdin(input.as_ref()).output().unwrap()
+    }
+}
+
+fn portcullis() -> Command {
+    let mut command = Command::cargo_bin("portcullis").unwrap();
+    command.env_remove("NO_COLOR");
+    command
+}
+
+#[track_caller]
+fn assert_status(output: &Output, status: i32) {
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{err}");
+}
+
+#[track_caller]
+fn assert_stdout(output: &Output, expected: impl AsRef<[u8]>) {
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(text(&output.stdout), text(expected.as_ref()), "{err}");
+}
+
+/// What failed says so in one line that has all of `words`, with status 2 and no data.
+#[track_caller]
+fn assert_fails(output: &Output, words: &[&str]) {
+    assert_status(output, 2);
+    assert_stdout(output, "");
+    let err = text(&output.stderr);
+    for word in words {
+        assert!(err.contains(word), "{word:?} is not in {err}");
+    }
+}
+
+/// Octets as text that shows each of them, with lines and quotes as they are.
+fn text(octets: &[u8]) -> String {
+    octets.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")
+}
+
+/// A URL for each verdict.
+const ALLOWED: &str = "https://a.example/";
+const DISALLOWED: &str = "https://a.example/private/x";
+const UNKNOWN: &str = "https://c.example/";
+const INVALID: &str = "nothing";
+
+fn exists(path: &Path) -> bool {
+    path.try_exists().unwrap()
+}

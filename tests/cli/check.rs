@@ -1,0 +1,166 @@
+//! `portcullis check`.
+
+use super::*;
+
+fn check(folder: &Folder, line: &str) -> Output {
+    folder.run(&format!("check {line}"), "")
+}
+
+#[test]
+fn one_line_a_url() {
+    let folder = Folder::new();
+    let output = check(&folder, &format!("{ALLOWED} {DISALLOWED} {UNKNOWN} {INVALID}"));
+    assert_stdout(
+        &output,
+        format!(
+            "allow\t{ALLOWED}\ndisallow\t{DISALLOWED}\nunknown\t{UNKNOWN}\ninvalid\t{INVALID}\n"
+        ),
+    );
+    assert_status(&output, 1);
+    assert!(output.stderr.is_empty(), "there is no summary");
+}
+
+#[test]
+fn only_allow_is_a_success() {
+    let folder = Folder::new();
+    assert_status(&check(&folder, &format!("{ALLOWED} https://b.example/x")), 0);
+    for url in [DISALLOWED, UNKNOWN, INVALID] {
+        assert_status(&check(&folder, &format!("{ALLOWED} {url}")), 1);
+    }
+}
+
+#[test]
+fn one_column_for_each_agent() {
+    let folder = Folder::new();
+    let output = check(&folder, &format!("-a BadBot {ALLOWED}"));
+    // The agents stand in the order of the command line.
+    assert_stdout(&output, format!("disallow\tallow\t{ALLOWED}\n"));
+    assert_status(&output, 1);
+}
+
+#[test]
+fn an_agent_falls_back() {
+    let folder = Folder::new();
+    for (agent, status) in [("News+BadBot", 1), ("News+ExampleBot", 0)] {
+        let line = format!("check --robots robots -a {agent} {ALLOWED}");
+        assert_status(&folder.command(&line).output().unwrap(), status);
+    }
+}
+
+#[test]
+fn quiet_says_it_by_the_status() {
+    let folder = Folder::new();
+    for (url, status) in [(ALLOWED, 0), (DISALLOWED, 1), (UNKNOWN, 1)] {
+        let output = check(&folder, &format!("-q {url}"));
+        assert_stdout(&output, "");
+        assert_status(&output, status);
+    }
+}
+
+#[test]
+fn a_single_file_speaks_for_every_url() {
+    let folder = Folder::new();
+    let line =
+        format!("check --robots robots/a.example -a Bot https://z.example/private/ {UNKNOWN}");
+    let output = folder.command(&line).output().unwrap();
+    assert_stdout(&output, format!("disallow\thttps://z.example/private/\nallow\t{UNKNOWN}\n"));
+}
+
+#[test]
+fn a_host_speaks_for_http_and_https_on_the_default_ports() {
+    let folder = Folder::new();
+    let cases = [
+        ("http://a.example/", "allow"),
+        ("http://a.example:80/", "allow"),
+        ("https://A.Example:443/", "allow"),
+        ("https://a.example:444/", "unknown"),
+        ("ftp://a.example/", "unknown"),
+        ("https://www.a.example/", "unknown"),
+        ("https://b.example/", "allow"),
+    ];
+    for (url, verdict) in cases {
+        assert_stdout(&check(&folder, url), format!("{verdict}\t{url}\n"));
+    }
+}
+
+#[test]
+fn a_scheme_is_assumed_only_if_asked_for() {
+    let folder = Folder::new();
+    for url in ["a.example/private/", "//a.example/private/"] {
+        assert_stdout(&check(&folder, url), format!("invalid\t{url}\n"));
+        let output = check(&folder, &format!("--assume-scheme https {url}"));
+        assert_stdout(&output, format!("disallow\t{url}\n"));
+    }
+}
+
+#[test]
+fn explain_tells_group_rule_line_losers_and_clause() {
+    let folder = Folder::new();
+    let output = check(&folder, "--explain https://a.example/private/open");
+    let told = text(&output.stdout);
+    let expected = [
+        "allow\\thttps://a.example/private/open\n",
+        "agent    ExampleBot",
+        "User-agent: *",
+        "Allow: /private/open",
+        "line 3",
+        "lost     Disallow: /private/",
+        "line 2",
+        "RFC 9309, section 2.2.2",
+    ];
+    for part in expected {
+        assert!(told.contains(part), "{part:?} is not in {told}");
+    }
+    assert_status(&output, 0);
+}
+
+#[test]
+fn explain_tells_what_has_no_rule_too() {
+    let folder = Folder::new();
+    let output = check(&folder, &format!("--explain {UNKNOWN} {INVALID} https://b.example/"));
+    let told = text(&output.stdout);
+    for part in ["no-policy", "bad-url", "no-rules"] {
+        assert!(told.contains(part), "{part:?} is not in {told}");
+    }
+}
+
+#[test]
+fn color_is_for_terminals_unless_asked_for() {
+    let folder = Folder::new();
+    let colored = format!("\x1b[32mallow\x1b[0m\t{ALLOWED}\n");
+    let plain = format!("allow\t{ALLOWED}\n");
+    assert_stdout(&check(&folder, ALLOWED), &plain);
+    assert_stdout(&check(&folder, &format!("--color never {ALLOWED}")), &plain);
+    assert_stdout(&check(&folder, &format!("--color always {ALLOWED}")), &colored);
+}
+
+#[test]
+fn dialects_differ() {
+    let folder = Folder::new();
+    folder.write("one.txt", "User-agent: *\nDisallow: /*.pdf\n");
+    for (dialect, verdict) in
+        [("rfc9309", "disallow"), ("google", "disallow"), ("koster1996", "allow")]
+    {
+        let line =
+            format!("check --robots one.txt -a Bot --dialect {dialect} https://a.example/x.pdf");
+        let output = folder.command(&line).output().unwrap();
+        assert_stdout(&output, format!("{verdict}\thttps://a.example/x.pdf\n"));
+    }
+}
+
+#[test]
+fn what_lies_past_the_size_limit_is_ignored() {
+    let folder = Folder::new();
+    let padding = "#".repeat(600 * 1024);
+    folder.write("one.txt", format!("User-agent: *\n{padding}\nDisallow: /\n"));
+    for (flag, verdict) in [
+        ("", "allow"),
+        ("--max-robots-size 500KiB", "allow"),
+        ("--max-robots-size 1M", "disallow"),
+        ("--max-robots-size unlimited", "disallow"),
+    ] {
+        let line = format!("check --robots one.txt -a Bot {flag} {ALLOWED}");
+        let output = folder.command(&line).output().unwrap();
+        assert_stdout(&output, format!("{verdict}\t{ALLOWED}\n"));
+    }
+}

@@ -1,0 +1,182 @@
+//! `portcullis classify`.
+
+use std::io::Write;
+
+use super::*;
+
+fn list() -> String {
+    format!("{ALLOWED}\n{DISALLOWED}\n{UNKNOWN}\n{INVALID}\n")
+}
+
+fn tagged() -> String {
+    format!("allow\t{ALLOWED}\ndisallow\t{DISALLOWED}\nunknown\t{UNKNOWN}\ninvalid\t{INVALID}\n")
+}
+
+#[test]
+fn every_record_is_tagged_in_order() {
+    let folder = Folder::new();
+    let output = folder.run("classify", list());
+    assert_stdout(&output, tagged());
+    assert_status(&output, 0);
+}
+
+#[test]
+fn records_are_kept_as_they_are() {
+    let folder = Folder::new();
+    let input = b"\n https://a.example/\t\r\n\r\n\xff\nhttps://a.example/\xe9";
+    let output = folder.run("classify", input);
+    // White space around a URL is no part of it, and stays in the record; the line end does not.
+    let expected =
+        b"invalid\t\nallow\t https://a.example/\t\ninvalid\t\ninvalid\t\xff\nallow\thttps://a.example/\xe9\n";
+    assert_stdout(&output, expected);
+}
+
+#[test]
+fn one_column_for_each_agent_in_the_order_asked() {
+    let folder = Folder::new();
+    let line = "classify --robots robots -a BadBot,ExampleBot -a Other+BadBot";
+    let output = folder.command(line).write_stdin(ALLOWED).output().unwrap();
+    assert_stdout(&output, format!("disallow\tallow\tdisallow\t{ALLOWED}\n"));
+}
+
+#[test]
+fn json_lines_have_their_members_in_order() {
+    let folder = Folder::new();
+    let output = folder.run("classify --format jsonl", format!("{DISALLOWED}\n{UNKNOWN}\n"));
+    let expected = concat!(
+        r#"{"url":"https://a.example/private/x","agent":"ExampleBot","verdict":"disallow","#,
+        r#""reason":"rule","line":2,"rule":"/private/","group":"*"}"#,
+        "\n",
+        r#"{"url":"https://c.example/","agent":"ExampleBot","verdict":"unknown","#,
+        r#""reason":"no-policy","line":null,"rule":null,"group":null}"#,
+        "\n",
+    );
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[test]
+fn every_reason_of_a_file_has_its_word() {
+    let folder = Folder::new();
+    folder.write("robots/d.example", "User-agent: Other\nDisallow: /\n");
+    let cases = [
+        (DISALLOWED, "rule"),
+        (ALLOWED, "no-rule"),
+        ("https://d.example/", "no-group"),
+        ("https://b.example/", "no-rules"),
+        ("https://a.example/robots.txt", "robots-txt"),
+        (UNKNOWN, "no-policy"),
+        (INVALID, "bad-url"),
+    ];
+    for (url, reason) in cases {
+        let output = folder.run("classify --format jsonl", url);
+        let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(object["reason"], reason, "{url}");
+    }
+}
+
+#[test]
+fn json_keeps_octets_that_are_no_text() {
+    let folder = Folder::new();
+    let output = folder.run("classify --format jsonl", b"https://a.example/\xff\n");
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["url"], "https://a.example/\u{fffd}");
+    assert_eq!(object["url_base64"], "aHR0cHM6Ly9hLmV4YW1wbGUv/w==");
+}
+
+#[test]
+fn files_and_standard_input_in_their_order() {
+    let folder = Folder::new();
+    folder.write("one", "https://a.example/1");
+    folder.write("two", "https://a.example/2\n");
+    let output = folder.run("classify one - two", "https://a.example/in");
+    let expected =
+        "allow\thttps://a.example/1\nallow\thttps://a.example/in\nallow\thttps://a.example/2\n";
+    assert_stdout(&output, expected);
+}
+
+#[test]
+fn nul_data() {
+    let folder = Folder::new();
+    for flag in ["-0", "--null-data"] {
+        let output = folder.run(&format!("classify {flag}"), b"https://a.example/\0nothing\n\0");
+        assert_stdout(&output, b"allow\thttps://a.example/\0invalid\tnothing\n\0");
+    }
+}
+
+fn gzip(octets: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(octets).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn compressed_lists_are_read_with_and_without_a_flag() {
+    let folder = Folder::new();
+    let zstd = zstd::encode_all(list().as_bytes(), 1).unwrap();
+    for (name, stored) in [("list.gz", gzip(list().as_bytes())), ("list.zst", zstd)] {
+        folder.write(name, &stored);
+        for flag in ["", "-z", "--search-zip"] {
+            assert_stdout(&folder.run(&format!("classify {flag} {name}"), ""), tagged());
+        }
+        assert_stdout(&folder.run("classify", &stored), tagged());
+    }
+}
+
+#[test]
+fn output_is_named_compressed_and_complete() {
+    let folder = Folder::new();
+    for name in ["out.tsv", "out.tsv.gz", "out.tsv.zst", "out.jsonl", "out.jsonl.zst"] {
+        let output = folder.run(&format!("classify -o {name}"), list());
+        assert_status(&output, 0);
+        assert_stdout(&output, "");
+        let stored = folder.read(name);
+        let written = match name.rsplit('.').next().unwrap() {
+            "gz" => {
+                let mut plain = Vec::new();
+                let mut decoder = flate2::read::MultiGzDecoder::new(stored.as_slice());
+                std::io::copy(&mut decoder, &mut plain).unwrap();
+                plain
+            }
+            "zst" => zstd::decode_all(stored.as_slice()).unwrap(),
+            _ => stored,
+        };
+        if name.contains("tsv") {
+            assert_eq!(text(&written), text(tagged().as_bytes()), "{name}");
+        } else {
+            assert_eq!(written.iter().filter(|&&octet| octet == b'\n').count(), 4, "{name}");
+        }
+    }
+    assert_eq!(folder.names().len(), 5, "{:?}", folder.names());
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_number_of_threads() {
+    let folder = Folder::new();
+    let mut input = String::new();
+    for number in 0..60_000 {
+        let host = ["a", "b", "c"][number % 3];
+        let path = ["", "private/"][number % 2];
+        input.push_str(&format!("https://{host}.example/{path}{number}\n"));
+    }
+    folder.write("urls", &input);
+    for format in ["tsv", "jsonl"] {
+        let run = |threads: usize| {
+            folder.run(&format!("classify --format {format} -j {threads} urls"), "").stdout
+        };
+        let one = run(1);
+        assert_eq!(one.iter().filter(|&&octet| octet == b'\n').count(), 60_000);
+        for threads in [0, 2, 3, 7] {
+            assert!(run(threads) == one, "{format} with {threads} threads");
+        }
+        // Nor do they depend on how the input comes.
+        assert!(folder.run(&format!("classify --format {format}"), &input).stdout == one);
+    }
+}
+
+#[test]
+fn an_empty_input_gives_an_empty_output() {
+    let folder = Folder::new();
+    let output = folder.run("classify", "");
+    assert_stdout(&output, "");
+    assert_status(&output, 0);
+}

@@ -1,0 +1,167 @@
+//! `portcullis filter`.
+
+use super::*;
+
+/// One record of each kind, with line ends of both sorts.
+fn list() -> String {
+    format!("{ALLOWED}\r\n{DISALLOWED}\n\n{UNKNOWN}\n{INVALID}\n\r\nhttps://b.example/")
+}
+
+fn kept(folder: &Folder, flags: &str) -> Vec<u8> {
+    let output = folder.run(&format!("filter {flags}"), list());
+    assert_status(&output, 0);
+    output.stdout
+}
+
+#[track_caller]
+fn assert_kept(flags: &str, expected: String) {
+    assert_eq!(text(&kept(&Folder::new(), flags)), text(expected.as_bytes()), "{flags}");
+}
+
+#[test]
+fn the_allowed_records_octet_for_octet() {
+    assert_kept("", format!("{ALLOWED}\r\nhttps://b.example/\n"));
+}
+
+#[test]
+fn inverted() {
+    for flag in ["-v", "--invert"] {
+        assert_kept(flag, format!("{DISALLOWED}\n"));
+    }
+}
+
+#[test]
+fn unknown_and_invalid_are_kept_only_if_asked_for() {
+    assert_kept("--unknown keep", format!("{ALLOWED}\r\n{UNKNOWN}\nhttps://b.example/\n"));
+    assert_kept("--invalid keep", format!("{ALLOWED}\r\n{INVALID}\nhttps://b.example/\n"));
+    assert_kept("--unknown drop --invalid drop", format!("{ALLOWED}\r\nhttps://b.example/\n"));
+    assert_kept("-v --unknown keep", format!("{DISALLOWED}\n{UNKNOWN}\n"));
+}
+
+#[test]
+fn unknown_and_invalid_are_set_aside() {
+    let folder = Folder::new();
+    let out = kept(&folder, "--unknown-to u --invalid-to i.gz");
+    assert_eq!(text(&out), text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes()));
+    assert_eq!(folder.read("u"), format!("{UNKNOWN}\n").as_bytes());
+    let mut invalid = Vec::new();
+    let stored = folder.read("i.gz");
+    std::io::copy(&mut flate2::read::MultiGzDecoder::new(stored.as_slice()), &mut invalid).unwrap();
+    assert_eq!(invalid, format!("{INVALID}\n").as_bytes());
+    assert_eq!(folder.names(), ["i.gz", "u"]);
+}
+
+#[test]
+fn all_agents_unless_any() {
+    let folder = Folder::new();
+    let run = |flags: &str| {
+        let line = format!("filter --robots robots -a ExampleBot,BadBot {flags}");
+        folder.command(&line).write_stdin(list()).output().unwrap().stdout
+    };
+    let all = "https://b.example/\n".to_owned();
+    let any = format!("{ALLOWED}\r\nhttps://b.example/\n");
+    assert_eq!(text(&run("")), text(all.as_bytes()));
+    assert_eq!(text(&run("--all")), text(all.as_bytes()));
+    assert_eq!(text(&run("--any")), text(any.as_bytes()));
+    assert_eq!(text(&run("--any -v")), text(format!("{DISALLOWED}\n").as_bytes()));
+}
+
+#[test]
+fn count_prints_the_number_kept() {
+    assert_kept("-c", "2\n".into());
+    assert_kept("--count --unknown keep", "3\n".into());
+    let folder = Folder::new();
+    assert_stdout(&folder.run("filter -c -o n.txt", list()), "");
+    assert_eq!(folder.read("n.txt"), b"2\n");
+}
+
+#[test]
+fn the_exit_status_tells_emptiness_if_asked_for() {
+    let folder = Folder::new();
+    for (flags, input, status) in [
+        ("-e", DISALLOWED, 1),
+        ("-e", "", 1),
+        ("-e", UNKNOWN, 1),
+        ("-e -c", DISALLOWED, 1),
+        ("-e -q", DISALLOWED, 1),
+        ("-e", ALLOWED, 0),
+        ("-e -v", DISALLOWED, 0),
+        ("", DISALLOWED, 0),
+    ] {
+        let output = folder.run(&format!("filter {flags}"), input);
+        assert_eq!(output.status.code(), Some(status), "{flags} on {input}");
+    }
+}
+
+#[test]
+fn quiet_prints_no_records() {
+    assert_kept("-q", String::new());
+    let folder = Folder::new();
+    kept(&folder, "-q --unknown-to u");
+    assert_eq!(folder.read("u"), format!("{UNKNOWN}\n").as_bytes());
+}
+
+#[test]
+fn output_to_a_file() {
+    let folder = Folder::new();
+    assert_eq!(kept(&folder, "-o out.txt"), b"");
+    assert_eq!(
+        text(&folder.read("out.txt")),
+        text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes())
+    );
+    kept(&folder, "-o out.zst");
+    let plain = zstd::decode_all(folder.read("out.zst").as_slice()).unwrap();
+    assert_eq!(plain, folder.read("out.txt"));
+}
+
+#[test]
+fn a_list_can_be_replaced_by_what_is_kept_of_it() {
+    let folder = Folder::new();
+    folder.write("urls", list());
+    assert_status(&folder.run("filter urls -o urls", ""), 0);
+    assert_eq!(
+        text(&folder.read("urls")),
+        text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes())
+    );
+}
+
+#[test]
+fn nul_data() {
+    let folder = Folder::new();
+    let output = folder.run("filter -0", format!("{ALLOWED}\0{DISALLOWED}\0\0{ALLOWED}2"));
+    assert_stdout(&output, format!("{ALLOWED}\0{ALLOWED}2\0"));
+}
+
+#[test]
+fn the_last_record_of_a_file_is_not_joined_with_the_next_file() {
+    let folder = Folder::new();
+    folder.write("one", "https://a.example/1");
+    folder.write("two", "https://a.example/2");
+    let output = folder.run("filter one two", "");
+    assert_stdout(&output, "https://a.example/1\nhttps://a.example/2\n");
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_number_of_threads() {
+    let folder = Folder::new();
+    let input: String = (0..80_000)
+        .map(|number| format!("https://a.example/{}{number}\r\n", ["private/", ""][number % 2]))
+        .collect();
+    folder.write("urls", input);
+    let one = folder.run("filter -j 1 urls", "").stdout;
+    assert_eq!(one.iter().filter(|&&octet| octet == b'\n').count(), 40_000);
+    for threads in [0, 2, 5] {
+        assert!(folder.run(&format!("filter -j {threads} urls"), "").stdout == one);
+    }
+}
+
+#[test]
+fn filter_and_classify_agree() {
+    let folder = Folder::new();
+    let tagged = folder.run("classify", list()).stdout;
+    let tagged = String::from_utf8(tagged).unwrap();
+    let allowed: Vec<&str> =
+        tagged.lines().filter_map(|line| line.strip_prefix("allow\t")).collect();
+    let kept = String::from_utf8(kept(&folder, "")).unwrap();
+    assert_eq!(kept.lines().collect::<Vec<_>>(), allowed);
+}

@@ -1,0 +1,62 @@
+//! `portcullis synth`.
+
+use super::*;
+
+fn synth(folder: &Folder, line: &str) -> Output {
+    folder.command(&format!("synth {line}")).output().unwrap()
+}
+
+/// Names and contents of the robots.txt files, and the list.
+fn corpus(folder: &Folder, name: &str) -> (Vec<(String, Vec<u8>)>, Vec<u8>) {
+    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(folder.path(name).join("robots"))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .collect();
+    files.sort();
+    (files, folder.read(&format!("{name}/urls.txt")))
+}
+
+#[test]
+fn a_seed_gives_one_corpus() {
+    let folder = Folder::new();
+    for (seed, out) in [(1, "one"), (1, "same"), (2, "other")] {
+        let output = synth(&folder, &format!("--seed {seed} --hosts 30 --urls 500 --out {out}"));
+        assert_status(&output, 0);
+    }
+    assert!(corpus(&folder, "one") == corpus(&folder, "same"));
+    assert!(corpus(&folder, "one") != corpus(&folder, "other"));
+}
+
+#[test]
+fn it_has_as_many_as_asked_for() {
+    let folder = Folder::new();
+    assert_status(&synth(&folder, "--hosts 30 --urls 500 --out c"), 0);
+    let (files, urls) = corpus(&folder, "c");
+    assert_eq!(files.len(), 30);
+    assert_eq!(urls.iter().filter(|&&octet| octet == b'\n').count(), 500);
+}
+
+#[test]
+fn every_url_of_it_has_a_policy() {
+    let folder = Folder::new();
+    assert_status(&synth(&folder, "--hosts 30 --urls 500 --out c"), 0);
+    let line = "classify --robots c/robots -a Googlebot,Other --json c/urls.txt -o out.tsv";
+    let output = folder.command(line).output().unwrap();
+    assert_status(&output, 0);
+    let object: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    for agent in [0, 1] {
+        let verdicts = &object["per_agent"][agent]["verdicts"];
+        assert_eq!((&verdicts["unknown"], &verdicts["invalid"]), (&0.into(), &0.into()));
+        assert!(verdicts["allow"] != 0 && verdicts["disallow"] != 0, "{verdicts}");
+    }
+}
+
+#[test]
+fn it_replaces_nothing() {
+    let folder = Folder::new();
+    assert_status(&synth(&folder, "--hosts 3 --urls 3 --out c"), 0);
+    let before = corpus(&folder, "c");
+    assert_fails(&synth(&folder, "--seed 9 --hosts 3 --urls 3 --out c"), &["c/robots", "--out"]);
+    assert!(corpus(&folder, "c") == before);
+}
