@@ -11,7 +11,8 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::Output;
 use super::plan::ClassifyPlan;
-use super::{stream, summary};
+use super::stream;
+use super::summary::{self, Clock};
 
 /// What comes of a chunk.
 #[derive(Default)]
@@ -31,6 +32,7 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
     };
     let agents = plan.questions.agent_names();
     let classifier = engine.compile(&set, &plan.questions, detail);
+    let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
     let mut counts = Counts::new(agents.len());
     stream::run(
@@ -53,6 +55,6 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
         },
     )?;
     output.finish()?;
-    summary::write(&plan.summary, &set, &classifier, &plan.questions, counts, None, started);
+    summary::write(&plan.summary, &set, &classifier, &plan.questions, counts, None, &clock);
     Ok(ExitStatus::Done)
 }

@@ -10,7 +10,8 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Output, OutputFailed};
 use super::plan::{FilterPlan, Printed};
-use super::{stream, summary};
+use super::stream;
+use super::summary::{self, Clock};
 
 /// What comes of a chunk.
 #[derive(Default)]
@@ -65,6 +66,7 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
     let set = engine.load(&plan.policies)?;
     let agents = plan.questions.agents.len();
     let classifier = engine.compile(&set, &plan.questions, Detail::Reason);
+    let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
     let mut counts = Counts::new(agents);
     let mut kept = 0;
@@ -102,7 +104,7 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
         &plan.questions,
         counts,
         Some(Filtered { kept }),
-        started,
+        &clock,
     );
     Ok(if plan.tells_emptiness && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
 }

@@ -43,6 +43,7 @@ fn mend(error: &io::Error) -> &'static str {
             "make room, or choose another place with -o"
         }
         ErrorKind::NotFound => "create its folder first",
+        ErrorKind::AlreadyExists => "another output goes there too, or remove the .unfinished file",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "choose a place that you may write to"
         }
@@ -172,7 +173,8 @@ fn create_beside(path: &Path) -> io::Result<(File, Option<Unfinished>)> {
         Err(_) => None,
     };
     let unfinished = Unfinished { path: name_beside(&target)?, target };
-    let file = File::create(&unfinished.path)?;
+    // Two outputs of one name would write over each other here.
+    let file = OpenOptions::new().write(true).create_new(true).open(&unfinished.path)?;
     if let Some(permissions) = permissions {
         file.set_permissions(permissions)?;
     }
@@ -275,6 +277,15 @@ mod tests {
             }
             assert_eq!(text, "text");
         }
+    }
+
+    #[test]
+    fn two_outputs_of_one_name_do_not_mix() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Output::create(&folder.path().join("out")).unwrap();
+        assert!(Output::create(&folder.path().join("./out")).is_err());
+        first.finish().unwrap();
+        assert_eq!(names(folder.path()), ["out"]);
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct StreamPlan {
     /// 0 for one a processor.
     pub threads: usize,
     pub progress: bool,
+    /// Whether records go to standard output while the run goes on.
+    pub prints: bool,
 }
 
 /// How the run is told about at its end.
@@ -128,13 +130,16 @@ pub fn check(args: CheckArgs) -> anyhow::Result<CheckPlan> {
 
 pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
     let policies = policies(args.policies);
+    let output = Destination::new(args.output);
+    let format = format(args.format, &output)?;
+    let prints = output == Destination::StandardOutput;
     Ok(ClassifyPlan {
         questions: questions(args.questions, policies.dialect)?,
         policies,
-        stream: stream(args.input, &args.run)?,
+        stream: stream(args.input, &args.run, prints)?,
         summary: summary(&args.run),
-        format: format(args.format, args.output.as_deref())?,
-        output: Destination::new(args.output),
+        format,
+        output,
     })
 }
 
@@ -142,18 +147,24 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
     let policies = policies(args.policies);
     let selection = &args.selection;
     different(&[&args.output, &selection.unknown_to, &selection.invalid_to])?;
+    for path in [&selection.unknown_to, &selection.invalid_to].into_iter().flatten() {
+        ensure!(path.as_os_str() != "-", "records are set aside in a file; name one, not -");
+    }
+    let printed = match (args.quiet, args.count) {
+        (true, _) => Printed::Nothing,
+        (false, true) => Printed::Count,
+        (false, false) => Printed::Records,
+    };
+    let output = Destination::new(args.output);
+    let prints = output == Destination::StandardOutput && printed == Printed::Records;
     Ok(FilterPlan {
         questions: questions(args.questions, policies.dialect)?,
         policies,
-        stream: stream(args.input, &args.run)?,
+        stream: stream(args.input, &args.run, prints)?,
         summary: summary(&args.run),
         selection: selected(selection),
-        printed: match (args.quiet, args.count) {
-            (true, _) => Printed::Nothing,
-            (false, true) => Printed::Count,
-            (false, false) => Printed::Records,
-        },
-        output: Destination::new(args.output),
+        printed,
+        output,
         unknown_to: args.selection.unknown_to,
         invalid_to: args.selection.invalid_to,
         tells_emptiness: args.exit_status,
@@ -178,7 +189,7 @@ fn questions(args: QuestionArgs, dialect: &Dialect) -> anyhow::Result<QuestionPl
     Ok(QuestionPlan { agents, assumed_scheme: args.assume_scheme.map(String::into_bytes) })
 }
 
-fn stream(input: InputArgs, run: &RunArgs) -> anyhow::Result<StreamPlan> {
+fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
     let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
     ensure!(
         input.files.iter().filter(is_stdin).count() <= 1,
@@ -190,6 +201,7 @@ fn stream(input: InputArgs, run: &RunArgs) -> anyhow::Result<StreamPlan> {
         terminator: if input.null_data { Terminator::Nul } else { Terminator::LineFeed },
         threads: run.threads,
         progress: !run.no_progress,
+        prints,
     })
 }
 
@@ -219,8 +231,8 @@ fn selected(args: &SelectionArgs) -> filter::Plan {
 }
 
 /// The format that was asked for, or that the output's name asks for.
-fn format(asked: Option<Format>, output: Option<&Path>) -> anyhow::Result<Format> {
-    let Some(output) = output else {
+fn format(asked: Option<Format>, output: &Destination) -> anyhow::Result<Format> {
+    let Destination::File(output) = output else {
         return Ok(asked.unwrap_or(Format::Tsv));
     };
     let named = named_format(output);

@@ -1,8 +1,8 @@
 //! A progress bar on standard error, for a person who waits.
 //!
 //! It is drawn when a chunk has been written, never in the loop over URLs, and only after half a
-//! second, so that short runs leave no trace. Where standard output is a terminal too there is none:
-//! it would stand between the lines.
+//! second, so that short runs leave no trace. Where records are printed to a terminal there is none:
+//! it would stand between them.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+
+use super::plan::StreamPlan;
 
 /// How long a run goes on without a bar.
 const SILENCE: Duration = Duration::from_millis(500);
@@ -26,13 +28,14 @@ pub struct Progress {
 pub struct Bar(Option<ProgressBar>);
 
 impl Progress {
-    /// Progress over `inputs`, drawn if it is `wanted` and somebody can see it.
-    pub fn new(inputs: &[PathBuf], wanted: bool) -> Progress {
-        let wanted = wanted && io::stderr().is_terminal() && !io::stdout().is_terminal();
+    /// Progress of what `plan` says, drawn if it is wanted and somebody can see it.
+    pub fn new(plan: &StreamPlan) -> Progress {
+        let prints_to_terminal = plan.prints && io::stdout().is_terminal();
+        let wanted = plan.progress && io::stderr().is_terminal() && !prints_to_terminal;
         Progress {
             started: Instant::now(),
             wanted,
-            octets_total: wanted.then(|| octets_stored(inputs)).flatten(),
+            octets_total: wanted.then(|| octets_stored(&plan.inputs)).flatten(),
             octets_done: AtomicU64::new(0),
         }
     }

@@ -25,7 +25,7 @@ pub fn run<O: Default + Send + 'static>(
     work: impl Fn(&mut Asker<'_>, &[u8], &mut O) + Sync,
     mut sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {
-    let progress = Progress::new(&plan.inputs, plan.progress);
+    let progress = Progress::new(plan);
     let mut bar = Bar::default();
     let mut failed = None;
     let sources = plan.inputs.iter().map(|path| Source::open(path, OpenConfig::default()));

@@ -10,7 +10,20 @@ use portcullis::set::PolicySet;
 
 use super::plan::{QuestionPlan, SummaryForm, SummaryPlan};
 
-/// Writes what a run that began at `started` did, in the form that was asked for.
+/// When a run began, and when its policies were loaded and compiled.
+pub struct Clock {
+    started: Instant,
+    loaded: Instant,
+}
+
+impl Clock {
+    /// The clock of a run that began at `started` and has its policies now.
+    pub fn loaded(started: Instant) -> Clock {
+        Clock { started, loaded: Instant::now() }
+    }
+}
+
+/// Writes what a run did that ends now, in the form that was asked for.
 pub fn write(
     plan: &SummaryPlan,
     set: &PolicySet,
@@ -18,7 +31,7 @@ pub fn write(
     questions: &QuestionPlan,
     counts: Counts,
     filtered: Option<Filtered>,
-    started: Instant,
+    clock: &Clock,
 ) {
     let summary = Summary {
         run: Run {
@@ -32,7 +45,8 @@ pub fn write(
         },
         counts,
         filtered,
-        elapsed: started.elapsed(),
+        loading: clock.loaded.duration_since(clock.started),
+        running: clock.loaded.elapsed(),
         census: if plan.census { figures(&classifier.census()) } else { Vec::new() },
     };
     let mut text = Vec::new();

@@ -55,20 +55,18 @@ pub struct Summary {
     pub counts: Counts,
     /// What it kept, if it was a filter.
     pub filtered: Option<Filtered>,
-    /// How long it took, loading of the policies included.
-    pub elapsed: Duration,
+    /// How long it took to load and compile the policies.
+    pub loading: Duration,
+    /// How long it took to read, decide and write; the rates are over this time.
+    pub running: Duration,
     /// Figures about the compiled rules, by name; none unless they were asked for.
     pub census: Vec<(&'static str, u64)>,
 }
 
 impl Summary {
-    fn seconds(&self) -> f64 {
-        self.elapsed.as_secs_f64()
-    }
-
     /// `amount` a second, rounded down; nothing if no time passed.
     fn rate(&self, amount: u64) -> u64 {
-        let nanoseconds = self.elapsed.as_nanos();
+        let nanoseconds = self.running.as_nanos();
         (u128::from(amount) * 1_000_000_000)
             .checked_div(nanoseconds)
             .map_or(0, |rate| rate.try_into().unwrap_or(u64::MAX))
@@ -101,10 +99,11 @@ impl Summary {
         )?;
         writeln!(
             out,
-            "{} records, {} octets in {:.3} s: {} URL/s, {} bytes/s",
+            "{} records, {} octets in {:.3} s (and {:.3} s to load): {} URL/s, {} bytes/s",
             self.counts.records,
             self.counts.octets,
-            self.seconds(),
+            self.running.as_secs_f64(),
+            self.loading.as_secs_f64(),
             self.rate(self.counts.records),
             self.rate(self.counts.octets),
         )?;
@@ -137,7 +136,8 @@ impl Summary {
             octets: self.counts.octets,
             kept: self.filtered.map(|filtered| filtered.kept),
             per_agent: self.agents().map(AgentObject::new).collect(),
-            seconds: self.seconds(),
+            load_seconds: self.loading.as_secs_f64(),
+            seconds: self.running.as_secs_f64(),
             urls_per_second: self.rate(self.counts.records),
             bytes_per_second: self.rate(self.counts.octets),
             census: (!self.census.is_empty()).then(|| Figures(self.census.clone())),
@@ -225,6 +225,7 @@ struct SummaryObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
     per_agent: Vec<AgentObject<'a>>,
+    load_seconds: f64,
     seconds: f64,
     urls_per_second: u64,
     bytes_per_second: u64,
@@ -253,7 +254,8 @@ mod tests {
             },
             counts,
             filtered: None,
-            elapsed: Duration::from_millis(500),
+            loading: Duration::from_millis(250),
+            running: Duration::from_millis(500),
             census: vec![],
         }
     }
@@ -277,6 +279,7 @@ mod tests {
         assert_eq!(object["urls_per_second"], 4);
         assert_eq!(object["bytes_per_second"], 100);
         assert_eq!(object["seconds"], 0.5);
+        assert_eq!(object["load_seconds"], 0.25);
         assert_eq!(object["per_agent"][0]["verdicts"]["allow"], 2);
         assert_eq!(object["per_agent"][1]["reasons"]["bad-url"], 1);
         assert_eq!(object["per_agent"][1]["reasons"]["rule"], 0);
@@ -309,7 +312,7 @@ mod tests {
         summary().write_text(&mut out).unwrap();
         let expected = "\
 portcullis 0.1.0, set 00000000000000ab, dialect rfc9309, 7 origins, capture dates not known
-2 records, 50 octets in 0.500 s: 4 URL/s, 100 bytes/s
+2 records, 50 octets in 0.500 s (and 0.250 s to load): 4 URL/s, 100 bytes/s
 One: allow 2 disallow 0 unknown 0 invalid 0 (no-rule 2)
 Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
 ";
@@ -318,7 +321,7 @@ Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
 
     #[test]
     fn no_time_and_nothing_seen() {
-        let empty = Summary { counts: Counts::new(2), elapsed: Duration::ZERO, ..summary() };
+        let empty = Summary { counts: Counts::new(2), running: Duration::ZERO, ..summary() };
         let mut out = Vec::new();
         empty.write_text(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -70,6 +70,7 @@ fn formats_by_name() {
         ("-o x.jsonl.zst", Format::Jsonl),
         ("-o x.TSV.gz", Format::Tsv),
         ("-o x --format jsonl", Format::Jsonl),
+        ("-o -", Format::Tsv),
         ("-o x.jsonl --format jsonl", Format::Jsonl),
     ];
     for (line, format) in cases {
@@ -98,6 +99,7 @@ fn one_file_for_two_outputs_is_refused() {
     assert!(filter_plan("-o y --unknown-to y").is_err());
     assert!(filter_plan("--invalid-to y --unknown-to y").is_err());
     assert!(filter_plan("--invalid-to y --unknown-to z -o w").is_ok());
+    assert!(filter_plan("--invalid-to -").is_err());
 }
 
 #[test]
