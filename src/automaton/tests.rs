@@ -51,7 +51,7 @@ fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
                 expected,
                 "{:?} {:?} on {:?}",
                 automaton.strategy(),
-                texts.iter().map(|text| bstr::BStr::new(text)).collect::<Vec<_>>(),
+                texts.iter().map(bstr::BStr::new).collect::<Vec<_>>(),
                 bstr::BStr::new(path),
             );
         }

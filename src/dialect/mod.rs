@@ -20,9 +20,11 @@
 //! ```
 
 mod access;
+mod clauses;
 mod presets;
 
 pub use access::{AccessOutcome, AccessRules, Freshness, LongUnreachable};
+pub use clauses::Clauses;
 pub use presets::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 
 /// One behaviour set. Every field is one row group of the specification.
@@ -42,19 +44,6 @@ pub struct Dialect {
     pub access: AccessRules,
     /// Where the document says so, for explanations.
     pub clauses: Clauses,
-}
-
-/// Where a dialect's document settles what an explanation has to say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clauses {
-    /// Which group speaks to an agent.
-    pub group: &'static str,
-    /// Which rule decides, and what holds when none matches.
-    pub rule: &'static str,
-    /// Whether the URL of robots.txt itself is allowed.
-    pub robots_txt: &'static str,
-    /// What the answer to GET /robots.txt means.
-    pub access: &'static str,
 }
 
 impl Dialect {

@@ -2,11 +2,12 @@
 //!
 //! A dagger (†) marks a decision of ours that no document settles; the reason stands beside it.
 
+use super::clauses;
 use super::{
-    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, Clauses, ControlOctet,
-    DefaultName, Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness,
-    GroupRules, IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulOctet,
-    PathRules, Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
+    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, ControlOctet, DefaultName,
+    Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness, GroupRules,
+    IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulOctet, PathRules,
+    Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
 };
 use crate::decision::{PolicyState, Verdict};
 use crate::limits::{GOOGLE_LINE_OCTETS_MAX, REDIRECTS_MAX};
@@ -115,12 +116,7 @@ pub const ORIGINAL_1994: Dialect = Dialect {
             seconds_max: None,
         },
     },
-    clauses: Clauses {
-        group: "A Standard for Robot Exclusion, the format: User-agent",
-        rule: "A Standard for Robot Exclusion, the format: Disallow",
-        robots_txt: "A Standard for Robot Exclusion, the method",
-        access: "A Standard for Robot Exclusion, the method; draft 1 of 1996, section 3.1",
-    },
+    clauses: clauses::ORIGINAL_1994,
 };
 
 /// M. Koster's RFC draft 1 of 15 November 1996: adds Allow; the first match in file order decides.
@@ -135,12 +131,7 @@ pub const KOSTER_1996: Dialect = Dialect {
     },
     paths: PathRules { escapes: Escapes::Decoded, ..ORIGINAL_1994.paths },
     access: ORIGINAL_1994.access,
-    clauses: Clauses {
-        group: "draft 1 of 1996, section 3.2.1",
-        rule: "draft 1 of 1996, section 3.2.2",
-        robots_txt: "draft 1 of 1996, section 3.1",
-        access: "draft 1 of 1996, section 3.1",
-    },
+    clauses: clauses::KOSTER_1996,
 };
 
 /// The Internet-Draft of 2019: longest match, `*`, `$`, access results.
@@ -148,12 +139,7 @@ pub const DRAFT_2019: Dialect = Dialect {
     name: "draft2019",
     source: "Robots Exclusion Protocol, Internet-Draft (2019)",
     groups: GroupRules { several_default: SeveralGroups::First, ..RFC_9309.groups },
-    clauses: Clauses {
-        group: "Internet-Draft of 2019, The user-agent line",
-        rule: "Internet-Draft of 2019, The Allow and Disallow lines",
-        robots_txt: "Internet-Draft of 2019, The Allow and Disallow lines",
-        access: "Internet-Draft of 2019, Access results",
-    },
+    clauses: clauses::DRAFT_2019,
     ..RFC_9309
 };
 
@@ -202,12 +188,7 @@ pub const RFC_9309: Dialect = Dialect {
             seconds_max: Some(DAY_SECONDS),
         },
     },
-    clauses: Clauses {
-        group: "RFC 9309, section 2.2.1",
-        rule: "RFC 9309, section 2.2.2",
-        robots_txt: "RFC 9309, section 2.2.2",
-        access: "RFC 9309, section 2.3.1",
-    },
+    clauses: clauses::RFC_9309,
 };
 
 /// Google's page on robots.txt, and what google/robotstxt does.
@@ -247,10 +228,5 @@ pub const GOOGLE: Dialect = Dialect {
         },
         ..RFC_9309.access
     },
-    clauses: Clauses {
-        group: "Google's page on robots.txt, order of precedence for user agents",
-        rule: "Google's page on robots.txt, order of precedence for rules",
-        robots_txt: "google/robotstxt",
-        access: "Google's page on robots.txt, handling of errors and HTTP status codes",
-    },
+    clauses: clauses::GOOGLE,
 };

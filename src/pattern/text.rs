@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn each_dialect_has_its_form() {
-        let rows: [(&Dialect, &[u8], Option<&[u8]>); 14] = [
+        type Row = (&'static Dialect, &'static [u8], Option<&'static [u8]>);
+        let rows: [Row; 14] = [
             (&RFC_9309, b"/a$b$", Some(b"/a%24b$")),
             (&RFC_9309, b"/a%2a*", Some(b"/a%2A*")),
             (&RFC_9309, b"/%7e\xe3", Some(b"/~%E3")),

@@ -81,7 +81,7 @@ impl std::fmt::Display for LoadNote {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A file or folder could not be read.
-    #[error("{}: cannot be read: {source}; leaving it out would make its host unknown, so mend it or move it away", path.display())]
+    #[error("{}: cannot be read; leaving it out would make its host unknown, so mend it or move it away", path.display())]
     Unreadable {
         /// Where it is.
         path: PathBuf,
