@@ -90,11 +90,6 @@ impl Nfa {
         }
     }
 
-    /// The number of positions.
-    pub(super) fn len(&self) -> usize {
-        self.octets.len()
-    }
-
     /// Octets of memory that this holds.
     pub(super) fn memory_octets(&self) -> usize {
         size_of_val(&*self.octets)

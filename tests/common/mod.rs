@@ -42,7 +42,7 @@ pub fn configurations() -> Vec<Configuration> {
         ("octets spent soon", Limits { on_demand_octets_max: 512, ..on_demand }),
         ("spent at once", Limits { on_demand_positions_max: 0, ..on_demand }),
     ];
-    assert!(512 < ON_DEMAND_OCTETS_MAX);
+    const { assert!(512 < ON_DEMAND_OCTETS_MAX) };
     let both = |(name, limits)| {
         [Detail::Rule, Detail::Reason].map(|detail| Configuration { name, limits, detail })
     };
