@@ -52,7 +52,7 @@ pub fn random_literals() -> Shape {
 
 /// `/`, then `*a` so many times, then `b`.
 pub fn stars_in_one_rule(stars: usize) -> Shape {
-    shape([[b"/", &b"*a".repeat(stars)[..], b"b"].concat()], b"ab", AHEAD)
+    shape([[b"/", &b"*a".repeat(stars)[..], b"b"].concat()], b"ab", ON_DEMAND)
 }
 
 /// Rules of 900 `a` joined by stars, each with another end.
