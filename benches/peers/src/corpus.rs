@@ -26,6 +26,8 @@ pub struct Record {
 pub struct Corpus {
     /// By the name of the host, cut at the limit.
     pub files: Vec<&'static [u8]>,
+    /// Things in the folder that are no file named by a host, or the second for one.
+    pub files_left_out: usize,
     /// Files that were cut.
     pub files_cut: usize,
     /// In the order given.
@@ -60,16 +62,14 @@ impl Corpus {
         let mut paths: Vec<_> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
         paths.sort_unstable();
         let mut hosts = HashMap::new();
-        for path in paths.iter().filter(|path| path.is_file()) {
-            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-            let ending =
-                [&b".robots.txt"[..], b".txt"].iter().find_map(|end| name.strip_suffix(*end));
-            let url = [b"https://", ending.unwrap_or(name)].concat();
-            let mut scratch = Vec::new();
-            let host = split(&url, b"/").and_then(|url| Ok(host_key(&url, &mut scratch)?.to_vec()));
-            let Ok(host) = host else { continue };
+        for path in paths {
+            let host = path.file_name().and_then(|name| host_of(name.as_encoded_bytes()));
+            let Some(host) = host.filter(|host| path.is_file() && !hosts.contains_key(host)) else {
+                self.files_left_out += 1;
+                continue;
+            };
             let text =
-                std::fs::read(path).with_context(|| format!("{}: not read", path.display()))?;
+                std::fs::read(&path).with_context(|| format!("{}: not read", path.display()))?;
             self.files_cut += usize::from(text.len() > ROBOTS_OCTETS_MAX);
             hosts.insert(host, self.files.len());
             self.files.push(cut(text).leak());
@@ -102,6 +102,14 @@ impl Corpus {
         self.records = lay_out(&self.records);
         Ok(())
     }
+}
+
+/// The host that a file is named by; `.txt` or `.robots.txt` may stand behind it.
+fn host_of(name: &[u8]) -> Option<Vec<u8>> {
+    let ending = [&b".robots.txt"[..], b".txt"].iter().find_map(|end| name.strip_suffix(*end));
+    let url = [b"https://", ending.unwrap_or(name)].concat();
+    let parts = split(&url, GOOGLE.paths.path_start).ok().filter(|_| !name.contains(&b'@'))?;
+    host_key(&parts, &mut Vec::new()).ok().map(<[u8]>::to_vec)
 }
 
 /// Drops what lies past the limit, and the line that the limit cuts, so that all engines read the
@@ -137,6 +145,14 @@ mod tests {
         assert_eq!(cut(text.clone()), text);
         text.resize(ROBOTS_OCTETS_MAX + 1, b'#');
         assert_eq!(cut(text), b"user-agent: *\n");
+    }
+
+    #[test]
+    fn files_are_named_by_hosts() {
+        for name in ["a.example", "A.example.txt", "a.example.robots.txt", "a.example:443"] {
+            assert_eq!(host_of(name.as_bytes()), Some(b"a.example".to_vec()), "{name}");
+        }
+        assert_eq!(host_of(b"user@a.example"), None);
     }
 
     #[test]

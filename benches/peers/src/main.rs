@@ -22,6 +22,7 @@ mod model;
 mod table;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
@@ -53,7 +54,17 @@ impl Request {
     }
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match measured() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("peers: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn measured() -> Result<()> {
     let request = Request::parse(std::env::args().skip(1).collect())?;
     // Portcullis compiles on the pool that it is called from. With one thread the work is done by
     // the thread that measures, as every other engine's is.

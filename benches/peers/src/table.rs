@@ -50,14 +50,15 @@ fn heading(request: &Request, corpus: &Corpus, checked: &Checked) -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let compiler = std::env::var("PEERS_RUSTC").unwrap_or_else(|_| "rustc unknown".to_owned());
     let Request { agent, rounds, .. } = request;
-    let Corpus { files_cut, invalid, without_file, records, .. } = corpus;
+    let Corpus { files_left_out, files_cut, invalid, without_file, records, .. } = corpus;
     let (robots, urls) = (name(&request.robots), name(&request.urls));
     let answered = checked.all.given.len();
     format!(
         "`scripts/peers DIR/{robots} DIR/{urls} {agent} --rounds {rounds}` on {}, {cores} cores, one thread; \
          {compiler}.\n\n\
-         {} files ({files_cut} cut at 500 KiB); {answered} URLs timed. Left out: {invalid} lines that are no \
-         URL, {without_file} URLs on hosts without a file, {} that some engine does not answer.\n",
+         {} files ({files_cut} cut at 500 KiB); {answered} URLs timed. Left out: {files_left_out} things in \
+         the folder that are no host's file, {invalid} lines that are no URL, {without_file} URLs on hosts \
+         without a file, {} that some engine does not answer.\n",
         processor(),
         corpus.files.len(),
         records.len() - answered,
