@@ -31,9 +31,11 @@ pub fn render(
         };
         let (build, given) = (cell(|times| &times.build), cell(|times| &times.given));
         let grouped = cell(|times| &times.grouped);
-        let Findings { differences, asked, .. } = checked.findings[position];
+        let Findings { differences, asked, urls_refused, urls_panicking, .. } =
+            checked.findings[position];
+        let answered = asked - urls_refused - urls_panicking;
         let others =
-            if position == 0 { "–".to_owned() } else { format!("{differences} of {asked}") };
+            if position == 0 { "–".to_owned() } else { format!("{differences} of {answered}") };
         let name = engine.name();
         let _ =
             writeln!(text, "| {name} {version}{mark} | {build} | {given} | {grouped} | {others} |");
