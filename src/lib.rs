@@ -1,4 +1,5 @@
 //! Decides in bulk, exactly and fast, what robots.txt allows.
+pub mod access;
 pub mod automaton;
 pub mod batch;
 pub mod bytes;
