@@ -14,6 +14,8 @@
 //! | [`Strategy::OnDemand`] | many stars | the same, but a state is built when a path first asks for it |
 //! | `scan` | what on-demand building may not spend | a search of the path for each rule |
 //!
+//! [`RegexEngine`] stands beside them: regex-automata over the same patterns, to compare with.
+//!
 //! Every bound is in [`Limits`]; reaching one changes the strategy and never the answer. `DESIGN.md`
 //! beside this file goes from the naive matcher to this one, with what each step gained.
 //!
@@ -36,6 +38,7 @@ mod determinize;
 mod nfa;
 mod on_demand;
 mod program;
+mod regex;
 mod scan;
 
 use crate::limits;
@@ -47,6 +50,7 @@ use on_demand::OnDemand;
 use program::{Program, Target, Walk};
 
 pub use on_demand::Cache;
+pub use regex::{RegexCache, RegexEngine, RegexError};
 pub use scan::matches as pattern_matches;
 
 /// What the match of a pattern means: a number of the caller's, or [`Outcome::NONE`].

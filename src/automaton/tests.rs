@@ -35,12 +35,26 @@ fn all_limits() -> [Limits; 4] {
     [ahead, on_demand, soon_spent, always_spent]
 }
 
+/// The engines of regex-automata, with room for all rule sets of these tests.
+fn regex_engines(patterns: &PatternList, outcomes: &[Outcome]) -> [RegexEngine; 2] {
+    [
+        RegexEngine::dense(patterns, outcomes, 64 * 1024 * 1024).expect("a small table"),
+        RegexEngine::lazy(patterns, outcomes).expect("few positions"),
+    ]
+}
+
+fn bstr(octets: &[u8]) -> &bstr::BStr {
+    bstr::BStr::new(octets)
+}
+
 fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
     let mut patterns = PatternList::new();
     texts.iter().for_each(|text| patterns.push(text, true));
     let build = |limits| Automaton::new(patterns.clone(), outcomes.to_vec(), &limits);
     let automata = all_limits().map(build);
     let mut caches = automata.each_ref().map(|automaton| automaton.cache());
+    let regex = regex_engines(&patterns, outcomes);
+    let mut regex_caches = regex.each_ref().map(|engine| engine.cache());
     for path in paths {
         let first = texts.iter().position(|text| defined(text, path));
         let expected = first.map_or(Outcome::NONE, |index| outcomes[index]);
@@ -51,9 +65,12 @@ fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
                 expected,
                 "{:?} {:?} on {:?}",
                 automaton.strategy(),
-                texts.iter().map(bstr::BStr::new).collect::<Vec<_>>(),
-                bstr::BStr::new(path),
+                texts.iter().map(|text| bstr(text)).collect::<Vec<_>>(),
+                bstr(path),
             );
+        }
+        for (engine, cache) in regex.iter().zip(&mut regex_caches) {
+            assert_eq!(engine.decide(path, cache), expected, "{engine:?} on {:?}", bstr(path));
         }
     }
 }
@@ -98,5 +115,23 @@ fn seeded_random_sets() {
         let verdicts: Vec<Outcome> = (0..12).map(|index| Outcome::new(1 + index % 2)).collect();
         check(&texts, &named, &paths);
         check(&texts, &verdicts, &paths);
+    }
+}
+
+#[test]
+fn a_dense_table_has_a_limit() {
+    let mut patterns = PatternList::new();
+    patterns.push(b"/*a/*b/*c/*d", true);
+    let outcomes = [Outcome::new(1)];
+    let error = RegexEngine::dense(&patterns, &outcomes, 64).expect_err("64 octets are too few");
+    assert!(error.to_string().contains("raise the size limit"), "{error}");
+    assert!(RegexEngine::dense(&patterns, &outcomes, 1 << 20).is_ok());
+}
+
+#[test]
+fn regex_automata_agrees_that_nothing_matches() {
+    let patterns = PatternList::new();
+    for engine in regex_engines(&patterns, &[]) {
+        assert_eq!(engine.decide(b"/a", &mut engine.cache()), Outcome::NONE);
     }
 }

@@ -1,0 +1,109 @@
+//! What the comparisons of the engine with the oracle share: the ways in which the engine can
+//! answer, when two answers agree, all words over an alphabet, and seeded chance.
+#![allow(dead_code, reason = "each test program that includes this uses a part of it")]
+
+use portcullis::automaton::Limits;
+use portcullis::decision::Decision;
+use portcullis::dialect::Dialect;
+use portcullis::limits::ON_DEMAND_OCTETS_MAX;
+use portcullis::policy::{Compilation, Detail};
+
+/// One way in which the engine can answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration {
+    pub name: &'static str,
+    pub limits: Limits,
+    pub detail: Detail,
+}
+
+impl Configuration {
+    /// Compiles whole files for `dialect` so that they answer in this way.
+    pub fn compilation(&self, dialect: &'static Dialect) -> Compilation {
+        Compilation { dialect, robots_octets_max: None, detail: self.detail, limits: self.limits }
+    }
+
+    /// Whether the engine's answer is the oracle's, as far as this configuration tells rules apart.
+    pub fn agrees(&self, engine: Decision, judged: Decision) -> bool {
+        match self.detail {
+            Detail::Rule => engine == judged,
+            Detail::Reason => engine == Decision::without_rule(judged.verdict, judged.reason),
+        }
+    }
+}
+
+/// Each strategy and each way out of one, with rules told apart and not.
+pub fn configurations() -> Vec<Configuration> {
+    let ahead = Limits::default();
+    let on_demand = Limits { ahead_positions_max: 0, ..ahead };
+    let rows = [
+        ("ahead", ahead),
+        ("on demand", on_demand),
+        ("positions spent soon", Limits { on_demand_positions_max: 12, ..on_demand }),
+        ("octets spent soon", Limits { on_demand_octets_max: 512, ..on_demand }),
+        ("spent at once", Limits { on_demand_positions_max: 0, ..on_demand }),
+    ];
+    assert!(512 < ON_DEMAND_OCTETS_MAX);
+    let both = |(name, limits)| {
+        [Detail::Rule, Detail::Reason].map(|detail| Configuration { name, limits, detail })
+    };
+    rows.into_iter().flat_map(both).collect()
+}
+
+/// All words over `alphabet` of up to `length_max` octets, the shorter first, the empty one too.
+pub fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
+    let mut words = vec![Vec::new()];
+    let mut start = 0;
+    for _ in 0..length_max {
+        let end = words.len();
+        for index in start..end {
+            let longer = alphabet.iter().map(|&octet| [&words[index][..], &[octet]].concat());
+            let longer: Vec<Vec<u8>> = longer.collect();
+            words.extend(longer);
+        }
+        start = end;
+    }
+    words
+}
+
+/// Seeded chance: the SplitMix64 sequence.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`, which is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// A number of `range`.
+    pub fn within(&mut self, range: std::ops::RangeInclusive<usize>) -> usize {
+        range.start() + self.below(range.end() - range.start() + 1)
+    }
+
+    /// True once in `times` on average.
+    pub fn one_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    /// One of `choices`, of which there is one at least.
+    pub fn pick<'c, T>(&mut self, choices: &'c [T]) -> &'c T {
+        &choices[self.below(choices.len())]
+    }
+
+    /// A word over `alphabet` whose length is in `lengths`.
+    pub fn word(&mut self, alphabet: &[u8], lengths: std::ops::RangeInclusive<usize>) -> Vec<u8> {
+        let length = self.within(lengths);
+        (0..length).map(|_| *self.pick(alphabet)).collect()
+    }
+}

@@ -1,0 +1,298 @@
+//! Everything there is, while it is small: all patterns, all pairs of patterns and all sequences of
+//! records up to a size, through every strategy of the engine, against the oracle.
+//!
+//! A decision depends on a path only through which rules match it. So the oracle is asked in full
+//! for one path of each kind, and whether each pattern matches each path is asked once, whatever
+//! the number of rule sets in which the pattern stands. That the oracle itself keeps to this is
+//! checked by a seeded sample that goes through it in full.
+
+mod common;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bstr::{BStr, ByteSlice};
+use common::{Configuration, Random, configurations, words};
+use portcullis::automaton::{Outcome, RegexEngine};
+use portcullis::decision::Decision;
+use portcullis::dialect::Dialect;
+use portcullis::oracle;
+use portcullis::pattern::{PatternList, normal_text};
+use portcullis::policy::{AgentChain, PolicySource, PolicyTable};
+use portcullis::target::{compared_path, split};
+use rayon::prelude::*;
+
+/// Octets that patterns are made of.
+const PATTERN_ALPHABET: &[u8] = b"a/*$%";
+
+/// Octets that paths are made of. With `a` and `b` as digits, `%` starts triplets.
+const PATH_ALPHABET: &[u8] = b"ab/%";
+
+/// The agent that asks; no file names it.
+const AGENT: &str = "ExampleBot";
+
+/// One comparison in so many goes through the oracle in full.
+const SAMPLED_ONE_IN: usize = 2_000;
+
+/// Rule sets that a thread answers with one memory.
+const FILES_AT_ONCE: usize = 256;
+
+/// Dialects that compare paths in the same way, so that the oracle need be asked for one of them.
+fn dialects_by_paths() -> impl Iterator<Item = &'static [&'static Dialect]> {
+    static ALL: [&Dialect; 5] = Dialect::ALL;
+    ALL.chunk_by(|one, other| one.paths == other.paths)
+}
+
+/// URLs with all paths up to a length, and what of them is compared.
+struct Paths {
+    urls: Vec<Vec<u8>>,
+    compared: Vec<Vec<u8>>,
+}
+
+impl Paths {
+    /// Both readings of a URL have to agree on what is compared.
+    fn new(dialect: &Dialect, length_max: usize) -> Paths {
+        let url = |path: &Vec<u8>| [b"https://example.com/", &path[..]].concat();
+        let urls: Vec<Vec<u8>> = words(PATH_ALPHABET, length_max).iter().map(url).collect();
+        let compared = |url: &Vec<u8>| {
+            let judged = oracle::compared_path(dialect, url).expect("a URL");
+            let parts = split(url, dialect.paths.path_start).expect("a URL");
+            let mut scratch = Vec::new();
+            let path = compared_path(parts.path, dialect.paths.escapes, &mut scratch);
+            assert_eq!(path.as_bstr(), judged.as_bstr(), "{} {}", dialect.name, url.as_bstr());
+            judged
+        };
+        Paths { compared: urls.iter().map(compared).collect(), urls }
+    }
+
+    /// For each pattern and each path, whether the oracle says that they match.
+    fn matches(&self, dialect: &Dialect, patterns: &[Vec<u8>]) -> Vec<Vec<bool>> {
+        let row = |pattern: &Vec<u8>| {
+            let matches = |path: &Vec<u8>| oracle::pattern_matches(dialect, pattern, path);
+            self.compared.iter().map(matches).collect()
+        };
+        patterns.par_iter().map(row).collect()
+    }
+}
+
+/// A file with one or two rules.
+struct File {
+    text: Vec<u8>,
+    /// Where the patterns of its rules stand in the list.
+    patterns: Vec<usize>,
+    /// The oracle's decision by which of the patterns match, as bits; for kinds that occur.
+    judged: [Option<Decision>; 4],
+}
+
+impl File {
+    fn new(dialect: &Dialect, rules: &[(&str, usize)], world: &World<'_>) -> File {
+        let mut text = b"User-agent: *\n".to_vec();
+        for &(field, pattern) in rules {
+            text.extend([field.as_bytes(), b": ", &world.patterns[pattern], b"\n"].concat());
+        }
+        let patterns = rules.iter().map(|&(_, pattern)| pattern).collect();
+        let mut file = File { text, patterns, judged: [None; 4] };
+        for path in 0..world.paths.urls.len() {
+            let kind = file.kind(path, world.matches);
+            if file.judged[kind].is_none() {
+                file.judged[kind] = Some(file.judge(dialect, &world.paths.urls[path]));
+            }
+        }
+        file
+    }
+
+    /// Which of the patterns match a path.
+    fn kind(&self, path: usize, matches: &[Vec<bool>]) -> usize {
+        let bits = self.patterns.iter().zip(0..);
+        bits.map(|(&pattern, bit)| usize::from(matches[pattern][path]) << bit).sum()
+    }
+
+    fn judge(&self, dialect: &Dialect, url: &[u8]) -> Decision {
+        oracle::decide(dialect, &self.text, None, &[AGENT], url)
+    }
+}
+
+/// What files are made of and asked about.
+struct World<'w> {
+    patterns: &'w [Vec<u8>],
+    paths: &'w Paths,
+    matches: &'w [Vec<bool>],
+}
+
+/// Asks the engine for all files and paths, and returns how many answers were compared.
+fn compare(
+    dialect: &'static Dialect,
+    files: &[File],
+    world: &World<'_>,
+    configuration: &Configuration,
+) -> u64 {
+    let sources: Vec<PolicySource<'_>> =
+        files.iter().map(|file| PolicySource::File(&file.text)).collect();
+    let agents = vec![AgentChain::parse(AGENT, dialect).expect("a token")];
+    let table = PolicyTable::compile(&sources, agents, &configuration.compilation(dialect));
+    let policies: Vec<usize> = (0..files.len()).collect();
+    policies.par_chunks(FILES_AT_ONCE).for_each(|policies| {
+        let mut memory = table.memory();
+        let mut random = Random::new(policies[0] as u64);
+        for &policy in policies {
+            let file = &files[policy];
+            for (index, path) in world.paths.compared.iter().enumerate() {
+                let engine = table.decide(policy, path, &mut memory)[0];
+                let kind = file.kind(index, world.matches);
+                let judged = file.judged[kind].expect("each kind that occurs is judged");
+                let url = &world.paths.urls[index];
+                let sampled = random.one_in(SAMPLED_ONE_IN);
+                let in_full = if sampled { file.judge(dialect, url) } else { judged };
+                assert!(
+                    configuration.agrees(engine, judged) && judged == in_full,
+                    "{} {configuration:?} {}\n{}\nengine {engine:?}\noracle {judged:?} {in_full:?}",
+                    dialect.name,
+                    url.as_bstr(),
+                    file.text.as_bstr(),
+                );
+            }
+        }
+    });
+    (files.len() * world.paths.urls.len()) as u64
+}
+
+#[test]
+fn single_patterns() {
+    let patterns = words(PATTERN_ALPHABET, 5);
+    let mut compared = 0;
+    for dialects in dialects_by_paths() {
+        let paths = Paths::new(dialects[0], 6);
+        let matches = paths.matches(dialects[0], &patterns);
+        let world = World { patterns: &patterns, paths: &paths, matches: &matches };
+        compared += compare_regex(dialects[0], &world);
+        for &dialect in dialects {
+            let files = ["Allow", "Disallow"].map(|field| -> Vec<File> {
+                let indices = (0..patterns.len()).into_par_iter();
+                indices.map(|index| File::new(dialect, &[(field, index)], &world)).collect()
+            });
+            // What is told apart is one rule in either case, so each verdict takes half of them.
+            for (configuration, index) in configurations().iter().zip(0..) {
+                compared += compare(dialect, &files[index % 2], &world, configuration);
+                compared += match configuration.name {
+                    "ahead" => compare(dialect, &files[1 - index % 2], &world, configuration),
+                    _ => 0,
+                };
+            }
+        }
+    }
+    println!("single patterns: {compared} comparisons");
+    assert!(compared >= 1_000_000_000);
+}
+
+/// Asks regex-automata whether single patterns match.
+fn compare_regex(dialect: &Dialect, world: &World<'_>) -> u64 {
+    let rows = world.patterns.par_iter().zip(world.matches);
+    rows.for_each(|(pattern, row)| {
+        let mut list = PatternList::new();
+        let mut text = Vec::new();
+        if normal_text(pattern, &dialect.paths, &mut text) {
+            list.push(&text, dialect.paths.wildcards);
+        }
+        let outcomes = vec![Outcome::new(1); list.len()];
+        let engine = RegexEngine::dense(&list, &outcomes, 1 << 20).expect("a small table");
+        let mut cache = engine.cache();
+        for (path, &matches) in world.paths.compared.iter().zip(row) {
+            let found = engine.decide(path, &mut cache) != Outcome::NONE;
+            let (pattern, path) = (pattern.as_bstr(), path.as_bstr());
+            assert_eq!(found, matches, "{} {pattern} {path}", dialect.name);
+        }
+    });
+    (world.patterns.len() * world.paths.urls.len()) as u64
+}
+
+#[test]
+fn pairs_of_patterns() {
+    let patterns = words(PATTERN_ALPHABET, 3);
+    let mut compared = 0;
+    for dialects in dialects_by_paths() {
+        let paths = Paths::new(dialects[0], 4);
+        let matches = paths.matches(dialects[0], &patterns);
+        let world = World { patterns: &patterns, paths: &paths, matches: &matches };
+        for &dialect in dialects {
+            let files = all_pairs(dialect, &world);
+            for configuration in configurations() {
+                compared += compare(dialect, &files, &world, &configuration);
+            }
+        }
+    }
+    println!("pairs of patterns: {compared} comparisons");
+    assert!(compared >= 1_000_000_000);
+}
+
+/// Each pattern before each, with all verdicts.
+fn all_pairs(dialect: &Dialect, world: &World<'_>) -> Vec<File> {
+    let count = world.patterns.len();
+    let fields = ["Allow", "Disallow"];
+    let file = |index: usize| {
+        let (first, second) = (index / 4 / count, index / 4 % count);
+        let rules = [(fields[index / 2 % 2], first), (fields[index % 2], second)];
+        File::new(dialect, &rules, world)
+    };
+    (0..count * count * 4).into_par_iter().map(file).collect()
+}
+
+/// Records that files are grouped by. `bot` occurs in `robot`, which the dialect of 1994 minds.
+const RECORDS: [&[u8]; 6] = [
+    b"User-agent: robot\n",
+    b"User-agent: bot\n",
+    b"User-agent: *\n",
+    b"Disallow: /x\n",
+    b"Sitemap: https://example.com/s\n",
+    b"\n",
+];
+
+/// Who asks: two that files name, one that they do not, one that falls back.
+const CHAINS: [&[&str]; 4] = [&["robot"], &["bot"], &["unnamed"], &["unnamed", "bot"]];
+
+#[test]
+fn sequences_of_records() {
+    let texts: Vec<Vec<u8>> = words(b"\0\x01\x02\x03\x04\x05", 6)
+        .iter()
+        .map(|word| word.iter().flat_map(|&record| RECORDS[usize::from(record)]).copied().collect())
+        .collect();
+    let compared = AtomicU64::new(0);
+    for dialect in Dialect::ALL {
+        let configurations = configurations();
+        // The strategies differ in what they do with rules, of which there is one here.
+        let chosen = [&configurations[0], &configurations[1], &configurations[2]];
+        let tables = chosen.map(|configuration| grouping_table(dialect, &texts, configuration));
+        texts.par_iter().enumerate().for_each(|(policy, text)| {
+            for (table, configuration) in tables.iter().zip(chosen) {
+                let mut memory = table.memory();
+                for path in ["/x", "/y"] {
+                    let decisions = table.decide(policy, path.as_bytes(), &mut memory);
+                    let url = format!("https://example.com{path}");
+                    for (&engine, agents) in decisions.iter().zip(CHAINS) {
+                        let judged = oracle::decide(dialect, text, None, agents, url.as_bytes());
+                        assert!(
+                            configuration.agrees(engine, judged),
+                            "{} {configuration:?} {agents:?} {path}\n{}\n{engine:?}\n{judged:?}",
+                            dialect.name,
+                            BStr::new(text),
+                        );
+                    }
+                    compared.fetch_add(decisions.len() as u64, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+    let compared = compared.into_inner();
+    println!("sequences of records: {compared} comparisons");
+    assert!(compared >= 6_000_000);
+}
+
+fn grouping_table(
+    dialect: &'static Dialect,
+    texts: &[Vec<u8>],
+    configuration: &Configuration,
+) -> PolicyTable {
+    let sources: Vec<PolicySource<'_>> =
+        texts.iter().map(|text| PolicySource::File(text)).collect();
+    let chain = |agents: &[&str]| AgentChain::parse(&agents.join("+"), dialect).expect("tokens");
+    let agents = CHAINS.iter().map(|agents| chain(agents)).collect();
+    PolicyTable::compile(&sources, agents, &configuration.compilation(dialect))
+}
