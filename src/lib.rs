@@ -52,6 +52,7 @@
 //! | [`syntax`] | octets to groups, rules, records and notes | linear in the file |
 //! | [`pattern`] | literals, `*` and `$` of a rule | one scan |
 //! | [`target`] | a URL to origin and path | one scan |
+//! | [`access`] | HTTP answers to the state of a policy, expiry, long outages | |
 //! | [`input`] | lists of URLs: mapped, piped, gzip, zstd | |
 //! | [`synth`] | a made-up corpus of any size | |
 //! | [`oracle`] | the whole protocol, naively; the judge in tests | quadratic |
@@ -74,6 +75,7 @@
 //! `cli` (default) brings the command-line program and what only it needs. Libraries switch it off
 //! with `default-features = false`.
 
+pub mod access;
 pub mod automaton;
 pub mod batch;
 pub mod bytes;

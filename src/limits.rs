@@ -65,6 +65,11 @@ pub const HOST_OCTETS_MAX: usize = 512;
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
 pub const REDIRECTS_MAX: u8 = 5;
 
+/// Seconds of an outage after which a dialect may treat an unreachable file otherwise: 30 days.
+///
+/// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
+pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
+
 /// NFA positions that building an automaton ahead may look at.
 ///
 /// Source: measured, see `src/automaton/DESIGN.md`.

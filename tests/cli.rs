@@ -26,6 +26,8 @@ mod generate;
 mod summary;
 #[path = "cli/synth.rs"]
 mod synth;
+#[path = "cli/user_agent.rs"]
+mod user_agent;
 
 /// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
 /// `b.example` has a file without rules. No other host is known.

@@ -17,6 +17,7 @@ use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::target::Origin;
 
 /// Answers a check.
 type Engine = fn(&Check) -> Decision;
@@ -25,20 +26,32 @@ type Engine = fn(&Check) -> Decision;
 const ENGINES: &[(&str, Engine)] = &[("oracle", oracle), ("classifier", classifier)];
 
 fn oracle(check: &Check) -> Decision {
+    let Check { dialect, robots, robots_octets_max, url, .. } = check;
     let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
-    portcullis::oracle::decide(
-        check.dialect,
-        &check.robots,
-        check.robots_octets_max,
-        &agents,
-        &check.url,
-    )
+    match &check.robots_url {
+        None => portcullis::oracle::decide(dialect, robots, *robots_octets_max, &agents, url),
+        Some(robots_url) => portcullis::oracle::decide_in_scope(
+            dialect,
+            robots_url,
+            robots,
+            *robots_octets_max,
+            &agents,
+            url,
+        ),
+    }
 }
 
-/// The engine as the command line uses it: one file that speaks for every URL.
+/// The engine as the command line uses it: one file, that speaks for every URL or for its origin.
 fn classifier(check: &Check) -> Decision {
     let config = LoadConfig { dialect: check.dialect, robots_octets_max: check.robots_octets_max };
-    let set = PolicySet::of_text(&check.robots, &config);
+    let set = match &check.robots_url {
+        None => PolicySet::of_text(&check.robots, &config),
+        // A file that stands elsewhere is no robots.txt, and has no origin to speak for.
+        Some(robots_url) => {
+            let origin = Origin::of_robots_txt(robots_url);
+            PolicySet::of_origins(&check.robots, origin.as_ref(), &config)
+        }
+    };
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
     let classifier = Classifier::new(&set, vec![chain], Detail::Rule);
@@ -111,6 +124,7 @@ fn compare_engines(dialect: &'static Dialect, robots: &[u8], record: &[u8]) {
         robots: robots.to_vec(),
         robots_octets_max: None,
         agents: vec!["ExampleBot".to_owned()],
+        robots_url: None,
         url: record.to_vec(),
         expected: Expected::of(&Decision::INVALID),
     };
@@ -155,6 +169,7 @@ fn a_pasted_entry_asks_the_same_again() {
         let again = checks_of(&entry).unwrap_or_else(|problem| panic!("{problem}\n{entry}"));
         assert_eq!(again.len(), 1, "{entry}");
         assert_eq!(again[0].robots, check.robots, "{entry}");
+        assert_eq!(again[0].robots_url, check.robots_url, "{entry}");
         assert_eq!(again[0].url, check.url, "{entry}");
         assert_eq!(again[0].agents, check.agents, "{entry}");
         assert_eq!(again[0].expected, check.expected, "{entry}");

@@ -83,9 +83,17 @@ pub struct QuestionArgs {
         visible_alias = "agent",
         value_name = "A,B,…",
         value_delimiter = ',',
-        required = true
+        required_unless_present = "user_agents"
     )]
     pub agents: Vec<String>,
+
+    /// A crawler by the User-Agent header that it sends; the flag may be repeated
+    ///
+    /// The crawler obeys the groups of the longest product token in the header that some group
+    /// names. Links and what browsers have in common (`Mozilla`, `like Gecko`) are no such tokens.
+    /// These crawlers come after those of -a.
+    #[arg(long = "user-agent", value_name = "HEADER")]
+    pub user_agents: Vec<String>,
 
     /// The scheme of URLs that come without one (`example.com/x`, `//example.com/x`)
     ///

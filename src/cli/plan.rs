@@ -180,12 +180,14 @@ fn policies(args: PolicyArgs) -> PolicyPlan {
 }
 
 fn questions(args: QuestionArgs, dialect: &Dialect) -> anyhow::Result<QuestionPlan> {
-    let agents = args
-        .agents
-        .iter()
-        .map(|agent| AgentChain::parse(agent, dialect))
-        .collect::<Result<_, _>>()
-        .context("cannot use what -a names")?;
+    let mut agents = Vec::with_capacity(args.agents.len() + args.user_agents.len());
+    for agent in &args.agents {
+        agents.push(AgentChain::parse(agent, dialect).context("cannot use what -a names")?);
+    }
+    for header in &args.user_agents {
+        let agent = AgentChain::from_header(header, dialect);
+        agents.push(agent.context("cannot use what --user-agent gives")?);
+    }
     Ok(QuestionPlan { agents, assumed_scheme: args.assume_scheme.map(String::into_bytes) })
 }
 

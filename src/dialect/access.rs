@@ -28,7 +28,7 @@ pub struct AccessRules {
 }
 
 /// The state that an answer puts a policy in, and the verdict on all URLs in that state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AccessOutcome {
     /// The state.
     pub state: PolicyState,
@@ -52,6 +52,8 @@ pub enum LongUnreachable {
 pub struct Freshness {
     /// Seconds, where the answer's headers say nothing.
     pub default_seconds: u32,
+    /// Whether `no-cache` and `no-store` of `Cache-Control` count, which leave no time at all.
+    pub no_cache_directives: bool,
     /// Whether `Expires` counts beside `Cache-Control`.
     pub expires_header: bool,
     /// Seconds that the headers can lengthen it to at most, if the dialect sets a ceiling.

@@ -99,6 +99,7 @@ pub const ORIGINAL_1994: Dialect = Dialect {
     },
     access: AccessRules {
         redirects_max: REDIRECTS_MAX,
+        // † No bound on redirects is given; a chain that leads nowhere is a temporary failure.
         too_many_redirects: DEFERRED,
         forbidden: FORBIDDEN,
         not_found: UNAVAILABLE,
@@ -112,6 +113,7 @@ pub const ORIGINAL_1994: Dialect = Dialect {
         long_unreachable: LongUnreachable::Never,
         freshness: Freshness {
             default_seconds: 7 * DAY_SECONDS,
+            no_cache_directives: true,
             expires_header: true,
             seconds_max: None,
         },
@@ -184,6 +186,7 @@ pub const RFC_9309: Dialect = Dialect {
         long_unreachable: LongUnreachable::OnRequest,
         freshness: Freshness {
             default_seconds: DAY_SECONDS,
+            no_cache_directives: true,
             expires_header: false,
             seconds_max: Some(DAY_SECONDS),
         },
@@ -223,6 +226,8 @@ pub const GOOGLE: Dialect = Dialect {
         long_unreachable: LongUnreachable::LastGoodCopy,
         freshness: Freshness {
             default_seconds: DAY_SECONDS,
+            // The page lets max-age alone lengthen or shorten the time.
+            no_cache_directives: false,
             expires_header: false,
             seconds_max: None,
         },

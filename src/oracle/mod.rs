@@ -24,6 +24,7 @@
 
 mod groups;
 mod lines;
+mod origin;
 mod pattern;
 mod url;
 
@@ -42,7 +43,7 @@ use groups::Rule;
 /// `robots` is the text of a robots.txt file, of which `robots_octets_max` octets are read (`None`:
 /// all). `agents` is a chain to fall back along: the first that some group names is the one that is
 /// obeyed; if no group names any of them, the default group speaks. Whether the file speaks for the
-/// URL's origin is the caller's business.
+/// URL's origin is the caller's business, or that of [`decide_in_scope`].
 ///
 /// Where several reasons hold, the first of these is given: the record is no URL; the dialect
 /// always allows the file itself; the file has no rule in any group; no group speaks to the agent;
@@ -80,6 +81,27 @@ pub fn decide(
             line: Some(rule.line),
         },
     }
+}
+
+/// What `robots`, the file with the URL `robots_url`, says to an agent about `url`.
+///
+/// As [`decide`], but a file speaks for its own origin only, and for nobody if its URL is not that
+/// of a robots.txt. What is no URL is so before it is in anybody's scope.
+pub fn decide_in_scope(
+    dialect: &Dialect,
+    robots_url: &[u8],
+    robots: &[u8],
+    robots_octets_max: Option<usize>,
+    agents: &[&str],
+    url: &[u8],
+) -> Decision {
+    let Some(own) = origin::of(&dialect.paths, url) else {
+        return Decision::INVALID;
+    };
+    if origin::of_robots_txt(robots_url) != Some(own) {
+        return Decision::UNKNOWN;
+    }
+    decide(dialect, robots, robots_octets_max, agents, url)
 }
 
 /// The path and query of `url` that are compared, in normal form; `None` if it is no URL.

@@ -8,6 +8,21 @@ use super::pattern::normalise;
 
 /// The path and query that are compared, in normal form; `None` if `url` is no URL.
 pub(super) fn compared_path(rules: &PathRules, url: &[u8]) -> Option<Vec<u8>> {
+    let path = parts(rules, url)?.path;
+    let root: &[u8] = if path.starts_with(b"/") { b"" } else { b"/" };
+    Some(normalise(&[root, path].concat(), rules.escapes))
+}
+
+/// A URL in three.
+pub(super) struct Parts<'u> {
+    pub(super) scheme: &'u [u8],
+    pub(super) authority: &'u [u8],
+    /// All from the authority's end to `#`.
+    pub(super) path: &'u [u8],
+}
+
+/// The parts of `url`, as written; `None` if it is no URL.
+pub(super) fn parts<'u>(rules: &PathRules, url: &'u [u8]) -> Option<Parts<'u>> {
     let url = trim(url, b" \t\r");
     if url.len() > URL_OCTETS_MAX {
         return None;
@@ -17,12 +32,11 @@ pub(super) fn compared_path(rules: &PathRules, url: &[u8]) -> Option<Vec<u8>> {
     let ends_authority = |octet: &u8| b"/?#".contains(octet) || rules.path_start.contains(octet);
     let authority_octets = after_scheme.iter().position(ends_authority);
     let (authority, rest) = after_scheme.split_at(authority_octets.unwrap_or(after_scheme.len()));
-    if !is_scheme(&url[..colon]) || !is_authority(authority) {
+    let scheme = &url[..colon];
+    if !is_scheme(scheme) || !is_authority(authority) {
         return None;
     }
-    let path = rest.split(|&octet| octet == b'#').next()?;
-    let root: &[u8] = if path.starts_with(b"/") { b"" } else { b"/" };
-    Some(normalise(&[root, path].concat(), rules.escapes))
+    Some(Parts { scheme, authority, path: rest.split(|&octet| octet == b'#').next()? })
 }
 
 /// A letter, then letters, digits, `+`, `-` and `.` (RFC 3986, section 3.1).

@@ -1,5 +1,7 @@
 //! Who asks: product tokens, and the order in which a crawler falls back from one to the next.
 
+mod header;
+
 use std::fmt;
 
 use crate::dialect::{CallerToken, Dialect};
@@ -20,6 +22,7 @@ use crate::dialect::{CallerToken, Dialect};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AgentChain {
+    name: String,
     tokens: Vec<String>,
 }
 
@@ -46,6 +49,26 @@ pub enum AgentError {
         /// The characters that a token may have.
         allowed: &'static str,
     },
+    /// A User-Agent header has nothing in it.
+    #[error("the User-Agent header is empty; write it as the crawler sends it")]
+    EmptyHeader,
+    /// A User-Agent header names nobody.
+    #[error(
+        "the User-Agent header '{header}' names no product; give the crawler's product token instead"
+    )]
+    NoProduct {
+        /// The header as given.
+        header: String,
+    },
+    /// A User-Agent header has an octet that no header has.
+    #[error(
+        "the User-Agent header '{}' has a control character; write it in one line, as it is sent",
+        header.escape_debug()
+    )]
+    NotAHeader {
+        /// The header as given.
+        header: String,
+    },
 }
 
 impl AgentChain {
@@ -70,7 +93,12 @@ impl AgentChain {
                 });
             }
         }
-        Ok(AgentChain { tokens })
+        Ok(AgentChain { name: text.to_owned(), tokens })
+    }
+
+    /// The agent as it was given: its tokens joined by `+`, or its User-Agent header.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The tokens, the most specific first.
@@ -81,6 +109,6 @@ impl AgentChain {
 
 impl fmt::Display for AgentChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.tokens.join("+"))
+        f.write_str(&self.name)
     }
 }

@@ -152,8 +152,9 @@ fn plan(
         plan.agents.push(match Selection::of(&file, agent, dialect) {
             Selection::NoRules => allowed(Reason::NoRules),
             Selection::NoGroup => allowed(Reason::NoGroup),
-            Selection::Groups { groups, named } => {
-                let line = |&group| value_span(&speaking_line(&file, group, agent, named, dialect));
+            Selection::Groups { groups, token } => {
+                let token = token.and_then(|position| agent.tokens().nth(position));
+                let line = |&group| value_span(&speaking_line(&file, group, token, dialect));
                 let speaking: Vec<Span> = groups.iter().map(line).collect();
                 let first = speaking[0];
                 let same = |order: &Order| {

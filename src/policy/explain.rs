@@ -20,8 +20,8 @@ pub struct Explanation {
     pub path: Vec<u8>,
     /// Whether the dialect allows the path because it is that of robots.txt.
     pub robots_txt: bool,
-    /// Whether the groups name the agent; if not they are default groups.
-    pub named: bool,
+    /// The agent's token that the groups name; none if they are default groups.
+    pub token: Option<String>,
     /// The groups that speak to the agent; none if the file has none for it.
     pub groups: Vec<ExplainedGroup>,
     /// The rules that match, the one that decides first.
@@ -67,17 +67,18 @@ pub fn explain(
         path: path.to_vec(),
         robots_txt: dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
             && path == b"/robots.txt",
-        named: false,
+        token: None,
         groups: Vec::new(),
         rules: Vec::new(),
         rules_in_groups: 0,
     };
-    let Selection::Groups { groups, named } = Selection::of(&file, agent, dialect) else {
+    let Selection::Groups { groups, token } = Selection::of(&file, agent, dialect) else {
         return explanation;
     };
-    explanation.named = named;
+    let token = token.and_then(|position| agent.tokens().nth(position));
+    explanation.token = token.map(str::to_owned);
     let explained = |&group: &usize| {
-        let line = speaking_line(&file, group, agent, named, dialect);
+        let line = speaking_line(&file, group, token, dialect);
         ExplainedGroup { user_agent: line.value.to_vec(), line: line.line }
     };
     explanation.groups = groups.iter().map(explained).collect();

@@ -16,8 +16,9 @@ pub enum Selection {
     Groups {
         /// The groups.
         groups: Vec<usize>,
-        /// Whether they name the agent; if not they are default groups.
-        named: bool,
+        /// The position in the agent's chain of the token that they name; none if they are default
+        /// groups.
+        token: Option<usize>,
     },
 }
 
@@ -28,16 +29,17 @@ impl Selection {
             return Selection::NoRules;
         }
         let rules = &dialect.groups;
-        for token in agent.tokens() {
-            let groups = groups_with(file, rules.several_named, |value| names(value, token, dialect));
+        for (position, token) in agent.tokens().enumerate() {
+            let groups =
+                groups_with(file, rules.several_named, |value| names(value, token, dialect));
             if !groups.is_empty() {
-                return Selection::Groups { groups, named: true };
+                return Selection::Groups { groups, token: Some(position) };
             }
         }
         let groups = groups_with(file, rules.several_default, |value| is_default(value, dialect));
         match groups.is_empty() {
             true => Selection::NoGroup,
-            false => Selection::Groups { groups, named: false },
+            false => Selection::Groups { groups, token: None },
         }
     }
 }
@@ -56,18 +58,18 @@ fn groups_with(
     }
 }
 
-/// The line of `group` that speaks to `agent`: one that names it, or one of the default group.
+/// The line of `group` that speaks to an agent: one that names its `token`, or else one of the
+/// default group.
 pub(super) fn speaking_line<'t>(
     file: &RobotsTxt<'t>,
     group: usize,
-    agent: &AgentChain,
-    named: bool,
+    token: Option<&str>,
     dialect: &Dialect,
 ) -> UserAgentLine<'t> {
     let lines = file.user_agents_of(&file.groups()[group]);
-    let speaks = |value: &[u8]| match named {
-        true => agent.tokens().any(|token| names(value, token, dialect)),
-        false => is_default(value, dialect),
+    let speaks = |value: &[u8]| match token {
+        Some(token) => names(value, token, dialect),
+        None => is_default(value, dialect),
     };
     *lines.iter().find(|line| speaks(line.value)).unwrap_or(&lines[0])
 }

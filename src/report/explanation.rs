@@ -44,7 +44,7 @@ fn write_explanation(
 ) -> io::Result<()> {
     for group in &explanation.groups {
         let value = field("User-agent", &group.user_agent);
-        let named = if explanation.named { "" } else { ": no group names the agent" };
+        let named = if explanation.token.is_some() { "" } else { ": no group names the agent" };
         write_with_remark("group", &value, &format!("line {}{named}", group.line), out)?;
     }
     write_field("path", &explanation.path, out)?;
@@ -158,7 +158,7 @@ mod tests {
         Explanation {
             path: b"/private/x".into(),
             robots_txt: false,
-            named: true,
+            token: Some("Googlebot".into()),
             groups: vec![ExplainedGroup {
                 user_agent: b"googlebot".into(),
                 line: LineNumber::FIRST,
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn default_groups_and_no_match_are_told() {
-        let told = Explanation { named: false, rules_in_groups: 7, ..explanation(Vec::new()) };
+        let told = Explanation { token: None, rules_in_groups: 7, ..explanation(Vec::new()) };
         let decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
         let text = shown(&told, decision);
         assert!(text.contains("(line 1: no group names the agent)\n"), "{text}");

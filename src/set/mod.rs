@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dialect::Dialect;
 use crate::policy::PolicySource;
-use crate::target::{BadUrl, SplitUrl, host_key};
+use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
 pub use origins::OriginTable;
 
@@ -124,6 +124,37 @@ impl PolicySet {
             hash: xxhash_rust::xxh3::xxh3_64(text),
             notes: Vec::new(),
         }
+    }
+
+    /// A set of one policy that speaks for `origins`; without any, every URL is unknown.
+    ///
+    /// ```
+    /// use portcullis::dialect::RFC_9309;
+    /// use portcullis::set::{LoadConfig, PolicySet};
+    /// use portcullis::target::Origin;
+    ///
+    /// let config = LoadConfig { dialect: &RFC_9309, robots_octets_max: None };
+    /// let origin = Origin::of_robots_txt(b"https://a.example:8181/robots.txt")?;
+    /// let set = PolicySet::of_origins(b"User-agent: *\nDisallow: /\n", [&origin], &config);
+    /// assert_eq!(set.origins(), Some(1));
+    /// # Ok::<(), portcullis::target::BadUrl>(())
+    /// ```
+    pub fn of_origins<'o>(
+        text: &[u8],
+        origins: impl IntoIterator<Item = &'o Origin>,
+        config: &LoadConfig,
+    ) -> PolicySet {
+        let mut set = PolicySet::of_text(text, config);
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        let mut table = OriginTable::default();
+        for origin in origins {
+            table.insert(origin.scheme().as_bytes(), origin.key().as_bytes(), 0);
+            hash.update(origin.to_string().as_bytes());
+            hash.update(&set.hash.to_le_bytes());
+        }
+        set.hash = hash.digest();
+        set.scope = Scope::Origins(table);
+        set
     }
 
     /// The behaviour that policies follow.

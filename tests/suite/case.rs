@@ -27,6 +27,8 @@ pub struct Check {
     pub robots_octets_max: Option<usize>,
     /// The fall-back chain of agents, the first to be tried first.
     pub agents: Vec<String>,
+    /// The URL of the file, which then speaks for its own origin only; `None`: for every URL.
+    pub robots_url: Option<Vec<u8>>,
     /// The record that is asked about.
     pub url: Vec<u8>,
     /// The expected answer.
@@ -82,6 +84,7 @@ struct Case {
     dialects: Option<Vec<String>>,
     robots: Option<String>,
     robots_base64: Option<String>,
+    robots_url: Option<String>,
     robots_octets_max: Option<OctetsMax>,
     fill: Option<Fill>,
     origin: Option<String>,
@@ -195,6 +198,7 @@ impl Case {
             robots: self.robots()?,
             robots_octets_max: self.robots_octets_max()?,
             agents: agents.split('+').map(str::to_owned).collect(),
+            robots_url: self.robots_url.as_ref().map(|url| self.filled(url).into_bytes()),
             url,
             expected: row.expected()?,
         })

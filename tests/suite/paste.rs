@@ -17,6 +17,9 @@ pub fn entry(check: &Check, answer: Expected) -> String {
         quoted(&check.clause)
     );
     text += &octets("robots", &check.robots);
+    if let Some(url) = &check.robots_url {
+        text += &octets("robots_url", url);
+    }
     text += &match check.robots_octets_max {
         Some(octets) => format!("robots_octets_max = {octets}\n"),
         None => "robots_octets_max = \"unlimited\"\n".to_owned(),
