@@ -84,3 +84,13 @@ pub const ON_DEMAND_OCTETS_MAX: usize = 4 * 1024 * 1024;
 ///
 /// Source: our choice; some 30 ms of building, once, on the machine of `DESIGN.md`.
 pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
+
+/// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
+///
+/// Source: measured, see `src/automaton/DESIGN.md`: building one costs about as much as eight scans.
+pub const SCANS_BEFORE_PREFILTER: u64 = 16;
+
+/// Octets of the literals that a prefilter may look for: 1 MiB.
+///
+/// Source: our choice; aho-corasick holds some 8 to 20 octets for each.
+pub const PREFILTER_LITERAL_OCTETS_MAX: usize = 1024 * 1024;

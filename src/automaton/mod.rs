@@ -37,6 +37,7 @@
 mod determinize;
 mod nfa;
 mod on_demand;
+mod prefilter;
 mod program;
 mod regex;
 mod scan;

@@ -3,15 +3,20 @@
 //! Shared by all threads: the NFA and the patterns. A thread's own: the [`Cache`], a program that
 //! grows. When a cache has spent its octets or its positions it stops growing; paths that stay
 //! within what is built are answered as before, and one that leaves it is answered by
-//! [`scan`](super::scan). So memory is bounded by the limit and time by one scan a path, whatever
+//! [`scan`](super::scan), and when that has happened often by a scan behind a
+//! [`prefilter`](super::prefilter). So memory is bounded by the limit and time by one scan a path, whatever
 //! the rules and the paths are.
 
+use std::sync::OnceLock;
+
+use crate::limits::SCANS_BEFORE_PREFILTER;
 use crate::pattern::PatternList;
 
 use super::determinize::Determinizer;
 use super::nfa::Nfa;
+use super::prefilter::{Candidates, Prefilter, positions};
 use super::program::Walk;
-use super::scan::scan;
+use super::scan::{matches, scan};
 use super::{Limits, Outcome};
 
 /// What all threads share.
@@ -22,6 +27,8 @@ pub(super) struct OnDemand {
     outcomes: Vec<Outcome>,
     octets_max: usize,
     positions_max: u64,
+    /// Built when scans have become many; none if it would be too large.
+    prefilter: OnceLock<Option<Prefilter>>,
 }
 
 /// A thread's memory for one automaton.
@@ -29,6 +36,7 @@ pub(super) struct OnDemand {
 pub struct Cache {
     determinizer: Option<Box<Determinizer>>,
     scans: u64,
+    candidates: Candidates,
 }
 
 impl Cache {
@@ -66,11 +74,16 @@ impl OnDemand {
             outcomes,
             octets_max: limits.on_demand_octets_max,
             positions_max: limits.on_demand_positions_max,
+            prefilter: OnceLock::new(),
         }
     }
 
     pub(super) fn memory_octets(&self) -> usize {
-        self.nfa.memory_octets() + self.patterns.memory_octets() + size_of_val(&*self.outcomes)
+        let prefilter = self.prefilter.get().and_then(Option::as_ref);
+        self.nfa.memory_octets()
+            + self.patterns.memory_octets()
+            + size_of_val(&*self.outcomes)
+            + prefilter.map_or(0, Prefilter::memory_octets)
     }
 
     #[inline]
@@ -85,13 +98,27 @@ impl OnDemand {
                 Walk::Unbuilt { slot, consumed } => {
                     if self.is_spent(determinizer) {
                         cache.scans += 1;
-                        return scan(&self.patterns, &self.outcomes, path);
+                        return self.scan(path, cache.scans, &mut cache.candidates);
                     }
                     let target = determinizer.build_slot(nfa, slot);
                     walk = determinizer.program().walk(target, path, consumed);
                 }
             }
         }
+    }
+
+    /// Tries the patterns in order; all, or those that a prefilter leaves.
+    #[cold]
+    fn scan(&self, path: &[u8], scans: u64, candidates: &mut Candidates) -> Outcome {
+        let prefilter = match scans < SCANS_BEFORE_PREFILTER {
+            true => None,
+            false => self.prefilter.get_or_init(|| Prefilter::new(&self.patterns)).as_ref(),
+        };
+        if !prefilter.is_some_and(|prefilter| prefilter.candidates(path, candidates)) {
+            return scan(&self.patterns, &self.outcomes, path);
+        }
+        let first = positions(candidates).find(|&index| matches(&self.patterns.get(index), path));
+        first.map_or(Outcome::NONE, |index| self.outcomes[index])
     }
 
     fn is_spent(&self, determinizer: &Determinizer) -> bool {
