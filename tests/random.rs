@@ -169,6 +169,7 @@ fn new_check(
         robots: robots.to_vec(),
         robots_octets_max,
         agents,
+        robots_url: None,
         url: url.to_vec(),
         expected: Expected::of(&judged),
     }

@@ -27,12 +27,13 @@ fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
 }
 
 /// Limits under which each strategy and each way out of it is taken.
-fn all_limits() -> [Limits; 4] {
-    let ahead = Limits::default();
-    let on_demand = Limits { ahead_positions_max: 0, ..ahead };
+fn all_limits() -> [Limits; 5] {
+    let usual = Limits::default();
+    let ahead = Limits { ahead_positions_max: 1 << 20, ..usual };
+    let on_demand = Limits { ahead_positions_max: 0, ..usual };
     let soon_spent = Limits { on_demand_positions_max: 12, ..on_demand };
     let always_spent = Limits { on_demand_positions_max: 0, ..on_demand };
-    [ahead, on_demand, soon_spent, always_spent]
+    [usual, ahead, on_demand, soon_spent, always_spent]
 }
 
 /// The engines of regex-automata, with room for all rule sets of these tests.

@@ -30,14 +30,16 @@ impl Configuration {
     }
 }
 
-/// Each strategy and each way out of one. Building is what minds the detail, so the ways out of
-/// building are taken with one of the two.
-pub fn configurations() -> [Configuration; 7] {
-    let ahead = Limits::default();
-    let on_demand = Limits { ahead_positions_max: 0, ..ahead };
+/// The usual way, then each strategy and each way out of one. Building is what minds the detail, so
+/// the ways out of building are taken with one of the two.
+pub fn configurations() -> [Configuration; 8] {
+    let usual = Limits::default();
+    let ahead = Limits { ahead_positions_max: 1 << 20, ..usual };
+    let on_demand = Limits { ahead_positions_max: 0, ..usual };
     let positions = |on_demand_positions_max| Limits { on_demand_positions_max, ..on_demand };
     let octets = |on_demand_octets_max| Limits { on_demand_octets_max, ..on_demand };
     [
+        ("as usual", usual, Detail::Rule),
         ("ahead", ahead, Detail::Rule),
         ("ahead", ahead, Detail::Reason),
         ("on demand", on_demand, Detail::Rule),

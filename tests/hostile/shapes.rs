@@ -10,7 +10,8 @@ pub struct Shape {
     pub robots: Vec<u8>,
     /// The letters of its rules, of which URLs are made.
     pub letters: &'static [u8],
-    /// How its rules are to be answered if they are told apart, and if they are not.
+    /// How its rules are to be answered if they are told apart, and if they are not, when there is
+    /// a generous budget for building ahead.
     pub strategies: [Strategy; 2],
 }
 

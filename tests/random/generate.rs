@@ -9,7 +9,7 @@ pub struct RobotsFile {
 }
 
 /// Who may ask. Not every dialect takes each of them.
-pub const CHAINS: [&[&str]; 7] = [
+pub const CHAINS: [&[&str]; 8] = [
     &["ExampleBot"],
     &["bot"],
     &["Other-Bot_x", "ExampleBot"],
@@ -17,6 +17,7 @@ pub const CHAINS: [&[&str]; 7] = [
     &["other.bot2"],
     &["Example Bot/1.0"],
     &["Unnamed"],
+    &["bot*", "bot"],
 ];
 
 /// Spellings of a field: those that every dialect knows, and those that some or none does.
@@ -43,13 +44,14 @@ const OTHERS: Field = Field {
     odd: &[b"site-map", b"Host", b"Noindex"],
 };
 
-const NAMES: [&[u8]; 18] = [
+const NAMES: [&[u8]; 19] = [
     b"*",
     b"*",
     b"*",
     b"* ExampleBot",
     b"*\x0bbot",
     b"*bot",
+    b"Bot*",
     b"ExampleBot",
     b"examplebot",
     b"ExampleBot/1.0",
