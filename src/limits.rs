@@ -70,17 +70,10 @@ pub const REDIRECTS_MAX: u8 = 5;
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
 pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
-/// NFA positions that building an automaton ahead may look at, beyond
-/// [`AHEAD_WORK_PER_POSITION`] for each position of its patterns.
+/// NFA positions that building an automaton ahead may look at.
 ///
 /// Source: measured, see `src/automaton/DESIGN.md`.
-pub const AHEAD_POSITIONS_MAX: u64 = 4_096;
-
-/// How often building ahead may look at each position of the patterns on average.
-///
-/// Source: measured, see `src/automaton/DESIGN.md`. Sets without stars need less; of 15,296 real
-/// ones 94 in 100 are built within it, and one of 500 KiB ends within 50 ms.
-pub const AHEAD_WORK_PER_POSITION: u64 = 4;
+pub const AHEAD_POSITIONS_MAX: u64 = 512;
 
 /// Octets that one thread's on-demand automaton for one rule set may hold: 4 MiB.
 ///

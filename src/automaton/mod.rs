@@ -83,7 +83,7 @@ impl Outcome {
 /// What building may spend. Reaching a limit changes the [`Strategy`], never an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Positions that building ahead may look at, beyond a share for each position of the patterns.
+    /// Positions that building ahead may look at; 0 builds everything on demand.
     pub ahead_positions_max: u64,
     /// Octets that one on-demand cache may hold.
     pub on_demand_octets_max: usize,
@@ -137,9 +137,8 @@ impl Automaton {
             return Automaton(Kind::Constant(start.best));
         }
         let mut determinizer = Determinizer::new(&nfa);
-        let share = nfa.len() as u64 * limits::AHEAD_WORK_PER_POSITION;
-        let work_max = limits.ahead_positions_max.saturating_add(share);
-        let complete = limits.ahead_positions_max > 0
+        let work_max = limits.ahead_positions_max;
+        let complete = work_max > 0
             && determinizer.build_all(&nfa, |determinizer| determinizer.work() <= work_max);
         Automaton(if complete {
             let (start, nodes) = (determinizer.start(), determinizer.nodes());

@@ -90,11 +90,6 @@ impl Nfa {
         }
     }
 
-    /// The number of positions.
-    pub(super) fn len(&self) -> usize {
-        self.octets.len()
-    }
-
     /// Octets of memory that this holds.
     pub(super) fn memory_octets(&self) -> usize {
         size_of_val(&*self.octets)
@@ -124,7 +119,7 @@ impl Nfa {
     }
 
     /// Extends `run`, the one octet that all `positions` ask for, by those that they have in common
-    /// behind it, up to `octets_max`, to the next star, end, or octet that `stops`.
+    /// behind it, to the next star, end, or octet that `stops`, or until it has `octets_max`.
     pub(super) fn common_stretch(
         &self,
         positions: &[Position],
@@ -134,8 +129,9 @@ impl Nfa {
     ) {
         let Some((&first, others)) = positions.split_first() else { return };
         let first = first as usize;
+        let room = octets_max - run.len();
         let plain = |from: usize| {
-            let kinds = self.kinds[from..].iter().take(octets_max);
+            let kinds = self.kinds[from..].iter().take(room);
             kinds.take_while(|&&kind| kind == Kind::Plain).count()
         };
         let stretch = &self.octets[first + 1..][..plain(first + 1)];

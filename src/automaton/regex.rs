@@ -52,7 +52,7 @@ pub struct RegexEngine {
 
 #[derive(Debug)]
 enum Kind {
-    Dense(dense::DFA<Vec<u32>>),
+    Dense(Box<dense::DFA<Vec<u32>>>),
     Lazy(Box<hybrid::dfa::DFA>),
 }
 
@@ -63,12 +63,18 @@ pub struct RegexCache(Option<hybrid::dfa::Cache>);
 /// The patterns are too much for regex-automata.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct RegexError(#[from] ErrorKind);
+pub struct RegexError(Box<ErrorKind>);
+
+impl From<ErrorKind> for RegexError {
+    fn from(kind: ErrorKind) -> RegexError {
+        RegexError(Box::new(kind))
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 enum ErrorKind {
     #[error("the patterns have too many positions for regex-automata: {0}; use fewer rules")]
-    Nfa(#[from] thompson::BuildError),
+    Nfa(#[from] Box<thompson::BuildError>),
     #[error(
         "the dense automaton cannot be built: {0}; raise the size limit or take the lazy variant"
     )]
@@ -108,7 +114,7 @@ impl RegexEngine {
             .determinize_size_limit(Some(size_limit_octets));
         let nfa = nfa(patterns, outcomes).map_err(ErrorKind::Nfa)?;
         let dfa = dense::Builder::new().configure(config).build_from_nfa(&nfa);
-        let kind = Kind::Dense(dfa.map_err(ErrorKind::Dense)?);
+        let kind = Kind::Dense(Box::new(dfa.map_err(ErrorKind::Dense)?));
         Ok(RegexEngine { kind, outcomes: outcomes.to_vec() })
     }
 
@@ -172,7 +178,7 @@ impl RegexEngine {
 }
 
 /// All patterns as the alternatives of one anchored NFA, best first.
-fn nfa(patterns: &PatternList, outcomes: &[Outcome]) -> Result<NFA, thompson::BuildError> {
+fn nfa(patterns: &PatternList, outcomes: &[Outcome]) -> Result<NFA, Box<thompson::BuildError>> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
     let mut builder = Builder::new();
     builder.set_utf8(false);
@@ -184,14 +190,14 @@ fn nfa(patterns: &PatternList, outcomes: &[Outcome]) -> Result<NFA, thompson::Bu
         alternatives.push(start);
     }
     let start = builder.add_union(alternatives)?;
-    builder.build(start, start)
+    Ok(builder.build(start, start)?)
 }
 
 /// Adds the states of `pattern`, the last first, and returns the first.
 fn add_pattern(
     builder: &mut Builder,
     pattern: &PathPattern<'_>,
-) -> Result<StateID, thompson::BuildError> {
+) -> Result<StateID, Box<thompson::BuildError>> {
     let mut next = builder.add_match()?;
     if pattern.anchored {
         next = builder.add_look(next, Look::End)?;
@@ -210,7 +216,7 @@ fn add_pattern(
 
 /// Adds a loop over any octet that prefers to leave for `next`: what follows a star is best found
 /// at once, because then the loop can be dropped.
-fn add_star(builder: &mut Builder, next: StateID) -> Result<StateID, thompson::BuildError> {
+fn add_star(builder: &mut Builder, next: StateID) -> Result<StateID, Box<thompson::BuildError>> {
     let star = builder.add_union(vec![next])?;
     let any = builder.add_range(Transition { start: 0, end: 255, next: star })?;
     builder.patch(star, any)?;

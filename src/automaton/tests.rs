@@ -135,3 +135,15 @@ fn regex_automata_agrees_that_nothing_matches() {
         assert_eq!(engine.decide(b"/a", &mut engine.cache()), Outcome::NONE);
     }
 }
+
+#[test]
+fn literals_longer_than_a_node() {
+    for length in program::RUN_OCTETS_MAX - 1..=program::RUN_OCTETS_MAX + 2 {
+        let literal = vec![b'a'; length];
+        let texts = [&[b"/", &literal[..]].concat()[..], &[b"*b", &literal[..]].concat()];
+        let shorter = &literal[1..];
+        let paths =
+            [texts[0], &texts[1][1..], &[b"/", shorter].concat(), &[b"b", shorter].concat()];
+        check(&texts, &[1, 2].map(Outcome::new), &paths.map(<[u8]>::to_vec));
+    }
+}

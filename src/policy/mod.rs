@@ -29,8 +29,6 @@ mod explain;
 mod rules;
 mod select;
 
-use hashbrown::HashMap;
-
 use crate::automaton::{Cache, Limits, Strategy};
 use crate::decision::{Decision, PolicyState, Reason, Verdict};
 use crate::dialect::{AccessOutcome, Dialect, RobotsTxtUrl};
@@ -134,7 +132,8 @@ pub struct Provenance {
 pub struct Memory {
     decisions: Vec<Decision>,
     provenances: Vec<Provenance>,
-    caches: HashMap<u32, Cache, foldhash::fast::RandomState>,
+    /// By rule set, as far as one has been asked.
+    caches: Vec<Cache>,
     /// For automata that need no memory.
     none: Cache,
 }
@@ -168,6 +167,14 @@ impl Memory {
     /// If there is no such agent.
     pub fn provenance(&self, agent: usize) -> Provenance {
         self.provenances[agent]
+    }
+
+    #[inline]
+    fn cache(&mut self, rule_set: usize) -> &mut Cache {
+        if rule_set >= self.caches.len() {
+            self.caches.resize_with(rule_set + 1, Cache::default);
+        }
+        &mut self.caches[rule_set]
     }
 }
 
@@ -247,7 +254,7 @@ impl PolicyTable {
     fn answer(&self, rule_set: u32, path: &[u8], memory: &mut Memory) -> Option<RuleAnswer> {
         let compiled = &self.rule_sets[rule_set as usize];
         let cache = match compiled.automaton().strategy() {
-            Strategy::OnDemand => memory.caches.entry(rule_set).or_default(),
+            Strategy::OnDemand => memory.cache(rule_set as usize),
             Strategy::Constant | Strategy::Ahead => &mut memory.none,
         };
         compiled.decide(path, cache)

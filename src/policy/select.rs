@@ -1,6 +1,6 @@
 //! Which groups of a file speak to an agent (RFC 9309, section 2.2.1).
 
-use crate::dialect::{DefaultName, Dialect, FileToken, GroupRules, NamesAgent, SeveralGroups};
+use crate::dialect::{DefaultName, Dialect, FileToken, NamesAgent, SeveralGroups};
 use crate::syntax::{Group, RobotsTxt, UserAgentLine};
 
 use super::AgentChain;
@@ -30,7 +30,8 @@ impl Selection {
         }
         let rules = &dialect.groups;
         for (position, token) in agent.tokens().enumerate() {
-            let groups = groups_with(file, rules.several_named, |value| names(value, token, rules));
+            let groups =
+                groups_with(file, rules.several_named, |value| names(value, token, dialect));
             if !groups.is_empty() {
                 return Selection::Groups { groups, token: Some(position) };
             }
@@ -67,25 +68,26 @@ pub(super) fn speaking_line<'t>(
 ) -> UserAgentLine<'t> {
     let lines = file.user_agents_of(&file.groups()[group]);
     let speaks = |value: &[u8]| match token {
-        Some(token) => names(value, token, &dialect.groups),
+        Some(token) => names(value, token, dialect),
         None => is_default(value, dialect),
     };
     *lines.iter().find(|line| speaks(line.value)).unwrap_or(&lines[0])
 }
 
-/// Whether a user-agent line with `value` names the robot `token`.
-fn names(value: &[u8], token: &str, rules: &GroupRules) -> bool {
-    let name = match rules.file_token {
+/// Whether a user-agent line with `value` names the robot `token`. The default group's name names
+/// nobody, not even a robot that has a `*` in its own name.
+fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
+    let name = match dialect.groups.file_token {
         FileToken::WholeValue => value,
         FileToken::Prefix(alphabet) => {
             let end = value.iter().position(|&octet| !alphabet.contains(octet));
             &value[..end.unwrap_or(value.len())]
         }
     };
-    if name.is_empty() {
+    if name.is_empty() || is_default(value, dialect) {
         return false;
     }
-    match rules.names_agent {
+    match dialect.groups.names_agent {
         NamesAgent::Equal => name.eq_ignore_ascii_case(token.as_bytes()),
         NamesAgent::OccursInName => {
             let mut windows = token.as_bytes().windows(name.len());

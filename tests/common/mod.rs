@@ -5,7 +5,6 @@
 use portcullis::automaton::Limits;
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
-use portcullis::limits::ON_DEMAND_OCTETS_MAX;
 use portcullis::policy::{Compilation, Detail};
 
 /// One way in which the engine can answer.
@@ -31,22 +30,23 @@ impl Configuration {
     }
 }
 
-/// Each strategy and each way out of one, with rules told apart and not.
-pub fn configurations() -> Vec<Configuration> {
+/// Each strategy and each way out of one. Building is what minds the detail, so the ways out of
+/// building are taken with one of the two.
+pub fn configurations() -> [Configuration; 7] {
     let ahead = Limits::default();
     let on_demand = Limits { ahead_positions_max: 0, ..ahead };
-    let rows = [
-        ("ahead", ahead),
-        ("on demand", on_demand),
-        ("positions spent soon", Limits { on_demand_positions_max: 12, ..on_demand }),
-        ("octets spent soon", Limits { on_demand_octets_max: 512, ..on_demand }),
-        ("spent at once", Limits { on_demand_positions_max: 0, ..on_demand }),
-    ];
-    assert!(512 < ON_DEMAND_OCTETS_MAX);
-    let both = |(name, limits)| {
-        [Detail::Rule, Detail::Reason].map(|detail| Configuration { name, limits, detail })
-    };
-    rows.into_iter().flat_map(both).collect()
+    let positions = |on_demand_positions_max| Limits { on_demand_positions_max, ..on_demand };
+    let octets = |on_demand_octets_max| Limits { on_demand_octets_max, ..on_demand };
+    [
+        ("ahead", ahead, Detail::Rule),
+        ("ahead", ahead, Detail::Reason),
+        ("on demand", on_demand, Detail::Rule),
+        ("on demand", on_demand, Detail::Reason),
+        ("positions spent soon", positions(12), Detail::Rule),
+        ("octets spent soon", octets(512), Detail::Reason),
+        ("spent at once", positions(0), Detail::Rule),
+    ]
+    .map(|(name, limits, detail)| Configuration { name, limits, detail })
 }
 
 /// All words over `alphabet` of up to `length_max` octets, the shorter first, the empty one too.

@@ -79,7 +79,7 @@ fn is_compatibility(word: &str) -> bool {
 }
 
 /// Of `words` those that are names: all but what is `shared` by many, or that if it is all.
-fn names<'h>(words: Vec<&'h str>, shared: impl Fn(&str) -> bool) -> Vec<&'h str> {
+fn names(words: Vec<&str>, shared: impl Fn(&str) -> bool) -> Vec<&str> {
     let own: Vec<&str> = words.iter().copied().filter(|word| !shared(word)).collect();
     if own.is_empty() { words } else { own }
 }

@@ -1,0 +1,181 @@
+//! Input made to be expensive or to fall over an edge: counted work and memory stay within the
+//! limits that are stated, and the answers stay the oracle's.
+//!
+//! Nothing here measures time, so that the tests hold on any machine; what is asserted is the number
+//! of NFA positions looked at, nodes built and octets held.
+
+mod common;
+#[path = "hostile/edges.rs"]
+mod edges;
+#[path = "hostile/shapes.rs"]
+mod shapes;
+
+use bstr::ByteSlice;
+use common::Random;
+use portcullis::automaton::{Automaton, Cache, Limits};
+use portcullis::decision::{Decision, Verdict};
+use portcullis::dialect::{Dialect, RFC_9309};
+use portcullis::limits::{AHEAD_WORK_PER_POSITION, ROBOTS_OCTETS_MAX};
+use portcullis::oracle;
+use portcullis::policy::{AgentChain, Detail, OrderedRules, RuleSet, Selection};
+use portcullis::syntax::RobotsTxt;
+use shapes::Shape;
+
+const DIALECT: &Dialect = &RFC_9309;
+const AGENT: &str = "ExampleBot";
+
+/// Paths that each rule set is asked about.
+const PATHS: usize = 48;
+
+/// So many of them, the first, go to the oracle too, which takes its time.
+const PATHS_JUDGED: usize = 3;
+
+/// Octets of a long path, and of one that is judged.
+const LONG_OCTETS: usize = 2_048;
+const JUDGED_OCTETS: usize = 256;
+
+/// Positions that the step which passes a budget may look at: each of the rule set a few times, and
+/// those that a run carries along.
+fn last_step_positions(positions: usize) -> u64 {
+    8 * positions as u64 + (1 << 16)
+}
+
+/// Octets that the step which passes a budget may add: the lists of one node and its key, each of
+/// four octets a position, and a run or a branch as large as there is.
+fn last_step_octets(positions: usize) -> usize {
+    6 * 4 * positions + (1 << 17)
+}
+
+/// Octets that a compiled rule set may hold for each of its positions.
+const OCTETS_PER_POSITION_MAX: usize = 24;
+
+/// Octets that the whole test program may ever hold, all shapes that run at once included.
+const PROGRAM_KIBIBYTES_MAX: usize = 256 * 1024;
+
+/// The rules of `shape` in order of precedence.
+fn ordered(shape: &Shape) -> OrderedRules {
+    let file = RobotsTxt::parse(&shape.robots, DIALECT, None);
+    let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
+    let Selection::Groups { groups, .. } = Selection::of(&file, &agent, DIALECT) else {
+        panic!("the file has a default group");
+    };
+    OrderedRules::new(&file, &groups, &DIALECT.paths)
+}
+
+/// Paths over the shape's letters: random ones, repetitions of one letter, and starts of rules with
+/// a letter in place of each star.
+fn paths(shape: &Shape, rules: &OrderedRules) -> Vec<Vec<u8>> {
+    let mut random = Random::new(7);
+    let mut path = |index: usize| {
+        let octets = if index < PATHS_JUDGED { JUDGED_OCTETS } else { LONG_OCTETS };
+        match index % 3 {
+            0 => random.word(shape.letters, octets..=octets),
+            1 => vec![*random.pick(shape.letters); octets],
+            _ => {
+                let pattern = rules.patterns.get(random.below(rules.patterns.len()));
+                let literals: Vec<&[u8]> = pattern.literals().collect();
+                let mut path = literals.join(random.pick(shape.letters));
+                path.truncate(random.within(2..=LONG_OCTETS));
+                path.strip_prefix(b"/").unwrap_or(&path).to_vec()
+            }
+        }
+    };
+    (0..PATHS).map(|index| [b"/", &path(index)[..]].concat()).collect()
+}
+
+fn check(shape: &Shape) {
+    let rules = ordered(shape);
+    let positions = rules.patterns.octets() + rules.patterns.len();
+    let paths = paths(shape, &rules);
+    let judged: Vec<Decision> =
+        paths[..PATHS_JUDGED].iter().map(|path| judge(shape, path)).collect();
+    for (detail, strategy) in [Detail::Rule, Detail::Reason].into_iter().zip(shape.strategies) {
+        let limits = Limits::default();
+        let set = RuleSet::new(rules.patterns.clone(), &rules.verdicts, detail, &limits);
+        assert_eq!(set.automaton().strategy(), strategy, "{detail:?}");
+        check_automaton(set.automaton(), positions, &limits);
+        let mut cache = set.automaton().cache();
+        for (path, judged) in paths.iter().zip(&judged) {
+            compare(&rules, &set, path, *judged, &mut cache);
+        }
+        for path in &paths[PATHS_JUDGED..] {
+            set.decide(path, &mut cache);
+            check_cache(&cache, positions, &limits);
+        }
+    }
+    check_program();
+}
+
+fn judge(shape: &Shape, path: &[u8]) -> Decision {
+    let url = [b"https://example.com", path].concat();
+    oracle::decide(DIALECT, &shape.robots, None, &[AGENT], &url)
+}
+
+fn compare(rules: &OrderedRules, set: &RuleSet, path: &[u8], judged: Decision, cache: &mut Cache) {
+    let answer = set.decide(path, cache);
+    let verdict = answer.map_or(Verdict::Allow, |answer| answer.verdict);
+    assert_eq!(verdict, judged.verdict, "{}", path.as_bstr());
+    assert_eq!(answer.is_some(), judged.rule.is_some(), "{}", path.as_bstr());
+    if let Some(pattern) = answer.and_then(|answer| answer.pattern) {
+        assert_eq!(Some(rules.rules[pattern as usize]), judged.rule, "{}", path.as_bstr());
+    }
+}
+
+fn check_automaton(automaton: &Automaton, positions: usize, limits: &Limits) {
+    let share = positions as u64 * AHEAD_WORK_PER_POSITION;
+    let work_max = limits.ahead_positions_max + share + last_step_positions(positions);
+    assert!(automaton.nodes() as u64 <= work_max, "{} nodes", automaton.nodes());
+    let octets = automaton.memory_octets();
+    assert!(octets <= OCTETS_PER_POSITION_MAX * positions, "{octets} of {positions} positions");
+}
+
+fn check_cache(cache: &Cache, positions: usize, limits: &Limits) {
+    let visited = cache.positions_visited();
+    let visited_max = limits.on_demand_positions_max + last_step_positions(positions);
+    assert!(visited <= visited_max, "{visited} positions visited");
+    assert!(cache.nodes() as u64 <= visited + 1, "{} nodes", cache.nodes());
+    let octets = cache.memory_octets();
+    let octets_max = limits.on_demand_octets_max + last_step_octets(positions);
+    assert!(octets <= octets_max, "{octets} octets in a cache");
+    // A node costs its positions and little more, so work cannot hide between few nodes.
+    let nodes = cache.nodes() as u64;
+    let per_node = 2 * last_step_positions(positions);
+    assert!(visited <= (nodes + 1) * per_node, "{visited} positions for {nodes} nodes");
+    assert!(cache.scans() <= PATHS as u64, "{} scans", cache.scans());
+}
+
+/// Compiling has its peak before there is anything to ask, so the system is asked, where it tells.
+fn check_program() {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return };
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = peak.and_then(|peak| peak.split_whitespace().next()?.parse::<usize>().ok());
+    assert!(kibibytes.unwrap_or(0) <= PROGRAM_KIBIBYTES_MAX, "{kibibytes:?} KiB at the peak");
+}
+
+macro_rules! hostile {
+    ($($name:ident: $shape:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                check(&$shape);
+            }
+        )*
+    };
+}
+
+hostile! {
+    random_literals: shapes::random_literals();
+    a_thousand_stars_in_one_rule: shapes::stars_in_one_rule(1_000);
+    stars_as_long_as_the_file: shapes::stars_in_one_rule(ROBOTS_OCTETS_MAX / 2 - 20);
+    many_rules_of_stars: shapes::many_rules_of_stars();
+    distinct_literals: shapes::distinct_literals();
+    distinct_literals_behind_stars: shapes::distinct_literals_behind_stars();
+    longer_and_longer: shapes::longer_and_longer();
+    shared_stars: shapes::shared_stars();
+    one_anchored_rule: shapes::one_anchored_rule();
+    backtracking: shapes::backtracking();
+    backtracking_many: shapes::backtracking_many();
+    rules_without_stars: shapes::rules_without_stars();
+    shared_prefix: shapes::shared_prefix();
+    waiting_stars: shapes::waiting_stars();
+}

@@ -1,0 +1,115 @@
+//! Input that lies on an edge: at a limit, and one octet past it.
+
+use portcullis::batch::Classifier;
+use portcullis::decision::{Decision, Reason, Verdict};
+use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis::limits::{GOOGLE_LINE_OCTETS_MAX, ROBOTS_OCTETS_MAX, URL_OCTETS_MAX};
+use portcullis::oracle;
+use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::{LoadConfig, PolicySet};
+
+use crate::AGENT;
+
+/// The engine's decision, which has to be the oracle's.
+fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
+    let robots_octets_max = Some(ROBOTS_OCTETS_MAX);
+    let set = PolicySet::of_text(robots, &LoadConfig { dialect, robots_octets_max });
+    let agent = AgentChain::parse(AGENT, dialect).expect("a token");
+    let classifier = Classifier::new(&set, vec![agent], Detail::Rule);
+    let decision = classifier.classify(url, None, &mut classifier.memory())[0];
+    let judged = oracle::decide(dialect, robots, robots_octets_max, &[AGENT], url);
+    assert_eq!(decision, judged, "{} {} octets", dialect.name, url.len());
+    decision
+}
+
+/// A URL of `path`.
+fn url(path: &[u8]) -> Vec<u8> {
+    [b"https://example.com", path].concat()
+}
+
+fn line(decision: Decision) -> Option<u32> {
+    decision.line.map(|line| line.get())
+}
+
+#[test]
+fn a_url_of_the_largest_size_and_one_past_it() {
+    let head = url(b"/");
+    for dialect in Dialect::ALL {
+        // Without a rule there is nothing to decide, and still the record is no URL.
+        for robots in [&b"User-agent: *\nDisallow: /a\n"[..], b""] {
+            let longest = [&head[..], &vec![b'a'; URL_OCTETS_MAX - head.len()]].concat();
+            assert_ne!(decide(dialect, robots, &longest).verdict, Verdict::Invalid);
+            let longer = [&longest[..], b"a"].concat();
+            assert_eq!(decide(dialect, robots, &longer), Decision::INVALID);
+            // What is no part of the URL does not count.
+            let padded = [b" \t", &longest[..], b"\r"].concat();
+            assert_ne!(decide(dialect, robots, &padded).verdict, Verdict::Invalid);
+        }
+    }
+}
+
+#[test]
+fn a_line_of_the_largest_size_and_past_it() {
+    let field = b"Disallow: ";
+    let rows: [(usize, &[u8]); 6] = [
+        (GOOGLE_LINE_OCTETS_MAX - 1, b"\n"),
+        (GOOGLE_LINE_OCTETS_MAX, b"\n"),
+        (GOOGLE_LINE_OCTETS_MAX, b"\r\n"),
+        (GOOGLE_LINE_OCTETS_MAX + 1, b"\n"),
+        (GOOGLE_LINE_OCTETS_MAX + 1, b""),
+        (GOOGLE_LINE_OCTETS_MAX + 2, b"\r"),
+    ];
+    for (length, end) in rows {
+        let path = [b"/", &vec![b'a'; length - field.len() - 1][..]].concat();
+        let robots = [b"User-agent: *\n", &field[..], &path, end].concat();
+        let kept = &path[..path.len().min(GOOGLE_LINE_OCTETS_MAX - field.len())];
+        assert_eq!(line(decide(&GOOGLE, &robots, &url(kept))), Some(2));
+        assert_eq!(line(decide(&GOOGLE, &robots, &url(&kept[..kept.len() - 1]))), None);
+        // No other dialect cuts it.
+        assert_eq!(line(decide(&RFC_9309, &robots, &url(&path))), Some(2));
+        assert_eq!(line(decide(&RFC_9309, &robots, &url(&path[..path.len() - 1]))), None);
+    }
+}
+
+#[test]
+fn an_anchor_that_the_line_limit_cuts_off_is_none() {
+    let field = b"Disallow: ";
+    for over in 0..3 {
+        let letters = vec![b'a'; GOOGLE_LINE_OCTETS_MAX - field.len() - 2 + over];
+        let path = [b"/", &letters[..]].concat();
+        let robots = [b"User-agent: *\n", &field[..], &path, b"$\n"].concat();
+        let longer = [&path[..], b"a"].concat();
+        assert_eq!(line(decide(&GOOGLE, &robots, &url(&path))), Some(2));
+        let beyond = line(decide(&GOOGLE, &robots, &url(&longer)));
+        assert_eq!(beyond, (over > 0).then_some(2), "{over}");
+    }
+}
+
+#[test]
+fn a_file_of_the_largest_size_and_past_it() {
+    let head = b"User-agent: *\nDisallow: /kept\n#";
+    for tail in [&b"\nDisallow: /last"[..], b"\nDisallow: /last\n", b"\r\nDisallow: /last\r\n"] {
+        for over in 0..4 {
+            let filled = ROBOTS_OCTETS_MAX + over - head.len() - tail.len();
+            let robots = [&head[..], &vec![b'.'; filled], tail].concat();
+            assert_eq!(robots.len(), ROBOTS_OCTETS_MAX + over);
+            let ends = tail.iter().rev().take_while(|octet| octet.is_ascii_whitespace()).count();
+            for dialect in Dialect::ALL {
+                assert_eq!(line(decide(dialect, &robots, &url(b"/kept"))), Some(2));
+                let last = decide(dialect, &robots, &url(b"/last"));
+                assert_eq!(line(last), (over <= ends).then_some(4), "{} {over}", dialect.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_far_past_the_largest_size_has_a_group_at_its_end_that_nobody_reads() {
+    let mut robots = b"User-agent: *\nDisallow: /a\n".to_vec();
+    robots.extend(b"# nothing\n".repeat(ROBOTS_OCTETS_MAX / 10));
+    robots.extend(b"User-agent: ExampleBot\nAllow: /\n");
+    for dialect in Dialect::ALL {
+        let decision = decide(dialect, &robots, &url(b"/a"));
+        assert_eq!((decision.verdict, decision.reason), (Verdict::Disallow, Reason::Rule));
+    }
+}

@@ -1,0 +1,58 @@
+//! A failure to the smallest one that is like it: lines go first, then octets.
+
+use crate::case::Check;
+
+/// Drops what `fails` does not need: lines and octets of the file, octets of the URL, agents.
+pub fn shrink(check: &Check, fails: impl Fn(&Check) -> bool) -> Check {
+    let mut best = check.clone();
+    loop {
+        let before = size(&best);
+        let unlimited = Check { robots_octets_max: None, ..best.clone() };
+        if fails(&unlimited) {
+            best = unlimited;
+        }
+        let lines: Vec<Vec<u8>> =
+            best.robots.split_inclusive(|octet| b"\r\n".contains(octet)).map(Vec::from).collect();
+        let with_lines = |lines: &[Vec<u8>]| Check { robots: lines.concat(), ..best.clone() };
+        let lines = needed(lines, |lines| fails(&with_lines(lines)));
+        best = with_lines(&lines);
+        let with_octets = |octets: &[u8]| Check { robots: octets.to_vec(), ..best.clone() };
+        let octets = needed(best.robots.clone(), |octets| fails(&with_octets(octets)));
+        best = with_octets(&octets);
+        let with_url = |url: &[u8]| Check { url: url.to_vec(), ..best.clone() };
+        let url = needed(best.url.clone(), |url| fails(&with_url(url)));
+        best = with_url(&url);
+        let with_agents = |agents: &[String]| Check { agents: agents.to_vec(), ..best.clone() };
+        let agents =
+            needed(best.agents.clone(), |agents| !agents.is_empty() && fails(&with_agents(agents)));
+        best = with_agents(&agents);
+        if size(&best) == before {
+            return best;
+        }
+    }
+}
+
+fn size(check: &Check) -> (usize, usize, usize, bool) {
+    let limited = check.robots_octets_max.is_some();
+    (check.robots.len(), check.url.len(), check.agents.len(), limited)
+}
+
+/// The units of `all` that are left when every stretch that can go is gone, the long ones first.
+fn needed<T: Clone>(all: Vec<T>, fails: impl Fn(&[T]) -> bool) -> Vec<T> {
+    let mut kept = all;
+    let mut stretch = kept.len().div_ceil(2);
+    while stretch > 0 {
+        let mut start = 0;
+        while start < kept.len() {
+            let end = (start + stretch).min(kept.len());
+            let fewer = [&kept[..start], &kept[end..]].concat();
+            if fails(&fewer) {
+                kept = fewer;
+            } else {
+                start = end;
+            }
+        }
+        stretch /= 2;
+    }
+    kept
+}
