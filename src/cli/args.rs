@@ -162,8 +162,12 @@ pub struct CheckArgs {
     #[arg(long)]
     pub explain: bool,
 
+    /// Tell all that --explain tells as JSON, an object in a line for each URL and agent
+    #[arg(long)]
+    pub json: bool,
+
     /// Print nothing; the exit status tells
-    #[arg(short, long, conflicts_with = "explain")]
+    #[arg(short, long, conflicts_with_all = ["explain", "json"])]
     pub quiet: bool,
 
     /// Colour the verdicts; auto does so on a terminal unless NO_COLOR is set

@@ -6,13 +6,13 @@ use std::io::{self, IsTerminal};
 use portcullis::batch::Classifier;
 use portcullis::decision::{Decision, Verdict};
 use portcullis::policy::Detail;
-use portcullis::report::{Judge, explanation, tsv};
+use portcullis::report::{Judge, Witness, explanation, explanation_json, tsv};
 
 use super::args::Color;
 use super::engine::{Asker, Engine};
 use super::exit::ExitStatus;
 use super::output::{Destination, Output};
-use super::plan::{CheckPlan, QuestionPlan, Telling};
+use super::plan::{CheckPlan, Telling};
 
 /// One a processor: a folder of policies takes longer than the few URLs.
 const THREADS: usize = 0;
@@ -27,15 +27,19 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
     let mut out = Vec::new();
     for url in &plan.urls {
         let url = url.as_encoded_bytes();
-        let decisions = asker.judge(url);
-        for decision in decisions {
-            all_allowed &= decision.verdict == Verdict::Allow;
-            push_verdict(decision.verdict, colored, &mut out);
+        let decisions = asker.judge(url).to_vec();
+        all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
+        if plan.telling != Telling::Json {
+            for decision in &decisions {
+                push_verdict(decision.verdict, colored, &mut out);
+            }
+            out.extend_from_slice(url);
+            out.push(b'\n');
         }
-        out.extend_from_slice(url);
-        out.push(b'\n');
-        if plan.telling == Telling::Explanation {
-            explain(&classifier, url, decisions, &plan.questions, &mut out)?;
+        if matches!(plan.telling, Telling::Explanation | Telling::Json) {
+            for (agent, decision) in decisions.iter().enumerate() {
+                explain(&classifier, &asker, (url, agent, decision), plan, &mut out)?;
+            }
         }
     }
     if plan.telling != Telling::Nothing {
@@ -46,26 +50,29 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
     Ok(if all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
 }
 
-/// Appends a block for each agent.
+/// Appends the block or the object of one agent.
 fn explain(
     classifier: &Classifier<'_>,
-    url: &[u8],
-    decisions: &[Decision],
-    questions: &QuestionPlan,
+    asker: &Asker<'_>,
+    (url, agent, decision): (&[u8], usize, &Decision),
+    plan: &CheckPlan,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    let assumed_scheme = questions.assumed_scheme.as_deref();
+    let name = plan.questions.agents[agent].name();
+    let assumed_scheme = plan.questions.assumed_scheme.as_deref();
     let dialect = classifier.set().dialect();
-    for (agent, decision) in decisions.iter().enumerate() {
-        let name = questions.agents[agent].to_string();
-        let (told, problem) = match classifier.explain(url, assumed_scheme, agent) {
-            Ok(told) => (told, None),
-            Err(problem) => (None, Some(problem.to_string())),
-        };
-        let (told, problem) = (told.as_ref(), problem.as_deref());
-        explanation::write(&name, decision, told, problem, dialect, out)?;
+    let (told, problem) = match classifier.explain(url, assumed_scheme, agent) {
+        Ok(told) => (told, None),
+        Err(problem) => (None, Some(problem.to_string())),
+    };
+    let (told, problem) = (told.as_ref(), problem.as_deref());
+    if plan.telling == Telling::Json {
+        let provenance = asker.provenance(agent);
+        let told = explanation_json::Told { explanation: told, problem, dialect };
+        explanation_json::write(url, name, decision, provenance, told, out);
+        return Ok(());
     }
-    Ok(())
+    explanation::write(name, decision, told, problem, dialect, out)
 }
 
 /// Whether verdicts are coloured: NO_COLOR (any value but an empty one) says no, a flag outdoes it.

@@ -78,6 +78,7 @@ pub enum Telling {
     Nothing,
     Verdict,
     Explanation,
+    Json,
 }
 
 pub struct ClassifyPlan {
@@ -119,10 +120,11 @@ pub fn check(args: CheckArgs) -> anyhow::Result<CheckPlan> {
         questions: questions(args.questions, policies.dialect)?,
         policies,
         urls: args.urls,
-        telling: match (args.quiet, args.explain) {
-            (true, _) => Telling::Nothing,
-            (false, true) => Telling::Explanation,
-            (false, false) => Telling::Verdict,
+        telling: match (args.quiet, args.json, args.explain) {
+            (true, ..) => Telling::Nothing,
+            (_, true, _) => Telling::Json,
+            (_, _, true) => Telling::Explanation,
+            (false, false, false) => Telling::Verdict,
         },
         color: args.color,
     })

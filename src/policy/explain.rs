@@ -5,10 +5,10 @@
 
 use crate::automaton::pattern_matches;
 use crate::decision::Verdict;
-use crate::dialect::{Dialect, RobotsTxtUrl};
+use crate::dialect::{Dialect, Precedence, RobotsTxtUrl};
 use crate::id::{LineNumber, RuleID};
 use crate::pattern::{index_page_text, normal_text};
-use crate::syntax::{RobotsTxt, Rule};
+use crate::syntax::{RobotsTxt, Rule, Span};
 
 use super::select::speaking_line;
 use super::{AgentChain, OrderedRules, Selection};
@@ -24,7 +24,8 @@ pub struct Explanation {
     pub token: Option<String>,
     /// The groups that speak to the agent; none if the file has none for it.
     pub groups: Vec<ExplainedGroup>,
-    /// The rules that match, the one that decides first.
+    /// The rules that match, each once, in order of precedence: the one that decides is first, unless
+    /// the path is allowed for its own sake.
     pub rules: Vec<ExplainedRule>,
     /// The number of rules in those groups.
     pub rules_in_groups: usize,
@@ -37,6 +38,8 @@ pub struct ExplainedGroup {
     pub user_agent: Vec<u8>,
     /// The line.
     pub line: LineNumber,
+    /// The record as it stands in the file, without white space around it and without comment.
+    pub text: Vec<u8>,
 }
 
 /// A rule that matches.
@@ -50,8 +53,52 @@ pub struct ExplainedRule {
     pub line: LineNumber,
     /// Its value as it stands in the file.
     pub value: Vec<u8>,
+    /// The record as it stands in the file, without white space around it and without comment.
+    pub text: Vec<u8>,
     /// The pattern in normal form; its octets count for precedence.
     pub pattern: Vec<u8>,
+    /// Why it does not decide; nothing if it does.
+    pub loss: Option<Loss>,
+}
+
+/// Why a rule that matches does not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Loss {
+    /// Its pattern has fewer octets.
+    FewerOctets,
+    /// Its pattern has as many octets, and the rule that decides allows.
+    AllowGoesFirst,
+    /// Its pattern has as many octets and it says the same, in a later line.
+    LaterLine,
+    /// It stands after the first rule that matches, in a dialect in which that one decides.
+    AfterFirstMatch,
+    /// The dialect always allows the URL of robots.txt.
+    AlwaysAllowed,
+}
+
+impl Loss {
+    /// The word for it that programs read.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Loss::FewerOctets => "fewer-octets",
+            Loss::AllowGoesFirst => "allow-goes-first",
+            Loss::LaterLine => "later-line",
+            Loss::AfterFirstMatch => "after-first-match",
+            Loss::AlwaysAllowed => "always-allowed",
+        }
+    }
+
+    /// Why `rule` lost to `deciding`.
+    fn to(rule: &ExplainedRule, deciding: &ExplainedRule, precedence: Precedence) -> Loss {
+        match precedence {
+            Precedence::FirstInFile => Loss::AfterFirstMatch,
+            Precedence::MostOctets if rule.pattern.len() < deciding.pattern.len() => {
+                Loss::FewerOctets
+            }
+            Precedence::MostOctets if rule.verdict != deciding.verdict => Loss::AllowGoesFirst,
+            Precedence::MostOctets => Loss::LaterLine,
+        }
+    }
 }
 
 /// Explains what `text` says to `agent` of `path`, which is in normal form.
@@ -79,17 +126,39 @@ pub fn explain(
     explanation.token = token.map(str::to_owned);
     let explained = |&group: &usize| {
         let line = speaking_line(&file, group, token, dialect);
-        ExplainedGroup { user_agent: line.value.to_vec(), line: line.line }
+        let (user_agent, text) = (line.value.to_vec(), written(text, line.span));
+        ExplainedGroup { user_agent, line: line.line, text }
     };
     explanation.groups = groups.iter().map(explained).collect();
     explanation.rules_in_groups =
         groups.iter().map(|&group| file.rules_of(&file.groups()[group]).len()).sum();
-    explanation.rules = matching_rules(&file, &groups, dialect, path);
+    explanation.rules = matching_rules(text, &file, &groups, dialect, path);
+    judge(&mut explanation, dialect);
     explanation
 }
 
-/// The rules that match, in order of precedence.
+/// A record as it stands in the file.
+fn written(text: &[u8], record: Span) -> Vec<u8> {
+    text[record.range()].to_vec()
+}
+
+/// Says of each rule but the one that decides why it does not.
+fn judge(explanation: &mut Explanation, dialect: &Dialect) {
+    if explanation.robots_txt {
+        for rule in &mut explanation.rules {
+            rule.loss = Some(Loss::AlwaysAllowed);
+        }
+    } else if let Some((deciding, others)) = explanation.rules.split_first_mut() {
+        for rule in others {
+            rule.loss = Some(Loss::to(rule, deciding, dialect.paths.precedence));
+        }
+    }
+}
+
+/// The rules that match, in order of precedence. A rule that matches by both its patterns is there
+/// once, by the one that comes first.
 fn matching_rules(
+    text: &[u8],
     file: &RobotsTxt<'_>,
     groups: &[usize],
     dialect: &Dialect,
@@ -97,19 +166,23 @@ fn matching_rules(
 ) -> Vec<ExplainedRule> {
     let ordered = OrderedRules::new(file, groups, &dialect.paths);
     let patterns = ordered.patterns.iter().zip(&ordered.rules);
-    let matching = patterns.filter(|(pattern, _)| pattern_matches(pattern, path));
+    let mut matching: Vec<ExplainedRule> = Vec::new();
+    for (pattern, &id) in patterns.filter(|(pattern, _)| pattern_matches(pattern, path)) {
+        if matching.iter().any(|other| other.rule == id) {
+            continue;
+        }
+        let rule = &file.rules()[id.index()];
+        matching.push(ExplainedRule {
+            verdict: rule.verdict,
+            rule: id,
+            line: rule.line,
+            value: rule.value.to_vec(),
+            text: written(text, rule.span),
+            pattern: pattern_text(rule, pattern.anchored, dialect),
+            loss: None,
+        });
+    }
     matching
-        .map(|(pattern, &rule)| {
-            let written = &file.rules()[rule.index()];
-            ExplainedRule {
-                verdict: written.verdict,
-                rule,
-                line: written.line,
-                value: written.value.to_vec(),
-                pattern: pattern_text(written, pattern.anchored, dialect),
-            }
-        })
-        .collect()
 }
 
 /// The normal text of the pattern of `rule` that is anchored or not: a rule that stands for two

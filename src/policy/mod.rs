@@ -37,7 +37,7 @@ use crate::limits::ROBOTS_OCTETS_MAX;
 use crate::syntax::Span;
 
 pub use agent::{AgentChain, AgentError};
-pub use explain::{ExplainedGroup, ExplainedRule, Explanation, explain};
+pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
 pub use rules::{Detail, OrderedRules, RuleAnswer, RuleSet};
 pub use select::Selection;
 

@@ -2,13 +2,13 @@
 //!
 //! Owns the layout that `portcullis check --explain` prints below a verdict. It shows octets as they
 //! are, but for control characters, which are escaped so that a hostile file cannot steer a
-//! terminal. Use [`json_lines`](super::json_lines) for machines.
+//! terminal. Use [`explanation_json`](super::explanation_json) for programs.
 
 use std::io::{self, Write};
 
-use crate::decision::{Decision, Verdict};
-use crate::dialect::{Dialect, Precedence};
-use crate::policy::{ExplainedRule, Explanation};
+use crate::decision::Decision;
+use crate::dialect::Dialect;
+use crate::policy::{Explanation, Loss};
 
 use super::clause;
 
@@ -32,74 +32,47 @@ pub fn write(
         write_field("problem", problem.as_bytes(), out)?;
     }
     if let Some(explanation) = explanation {
-        write_explanation(explanation, dialect, out)?;
+        write_explanation(explanation, out)?;
     }
     write_field("clause", clause(dialect, decision.reason).as_bytes(), out)
 }
 
-fn write_explanation(
-    explanation: &Explanation,
-    dialect: &Dialect,
-    out: &mut impl Write,
-) -> io::Result<()> {
+fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
     for group in &explanation.groups {
-        let value = field("User-agent", &group.user_agent);
-        let named = if explanation.token.is_some() { "" } else { ": no group names the agent" };
-        write_with_remark("group", &value, &format!("line {}{named}", group.line), out)?;
+        let why = match &explanation.token {
+            Some(token) => format!("it names {token}"),
+            None => "no group names the agent".into(),
+        };
+        write_with_remark("group", &group.text, &format!("line {}: {why}", group.line), out)?;
     }
     write_field("path", &explanation.path, out)?;
     if explanation.rules.is_empty() {
         let none = format!("none of {} matches", explanation.rules_in_groups);
         write_field("rules", none.as_bytes(), out)?;
     }
-    let mut losing = explanation.rules.as_slice();
-    // Where the path is allowed for its own sake, no rule decides.
-    if let Some((deciding, others)) = explanation.rules.split_first()
-        && !explanation.robots_txt
-    {
-        losing = others;
-        write_rule("rule", deciding, "it decides", out)?;
-        write_field("pattern", &deciding.pattern, out)?;
-        for rule in losing {
-            write_rule("lost", rule, &why_lost(rule, deciding, dialect), out)?;
+    let most = explanation.rules.first().map_or(0, |rule| rule.pattern.len());
+    for rule in &explanation.rules {
+        let (name, why) = match rule.loss {
+            None => ("rule", "it decides".into()),
+            Some(loss) => ("lost", why_lost(loss, rule.pattern.len(), most)),
+        };
+        write_with_remark(name, &rule.text, &format!("line {}: {why}", rule.line), out)?;
+        if rule.loss.is_none() || rule.pattern != rule.value {
+            write_field("pattern", &rule.pattern, out)?;
         }
-        return Ok(());
-    }
-    for rule in losing {
-        write_rule("lost", rule, "the dialect always allows this path", out)?;
     }
     Ok(())
 }
 
-/// Why `rule`, which matches, did not decide where `deciding` did.
-fn why_lost(rule: &ExplainedRule, deciding: &ExplainedRule, dialect: &Dialect) -> String {
-    let (octets, most) = (rule.pattern.len(), deciding.pattern.len());
-    match dialect.paths.precedence {
-        Precedence::FirstInFile => "it stands later in the file".into(),
-        Precedence::MostOctets if octets < most => format!("{octets} octets against {most}"),
-        Precedence::MostOctets if rule.verdict != deciding.verdict => {
-            format!("{octets} octets as well, and Allow goes first")
-        }
-        Precedence::MostOctets => format!("{octets} octets as well, and it stands later"),
+/// Why a rule whose pattern has `octets` did not decide where one with `most` octets is first.
+fn why_lost(loss: Loss, octets: usize, most: usize) -> String {
+    match loss {
+        Loss::FewerOctets => format!("{octets} octets against {most}"),
+        Loss::AllowGoesFirst => format!("{octets} octets as well, and Allow goes first"),
+        Loss::LaterLine => format!("{octets} octets as well, and it stands later"),
+        Loss::AfterFirstMatch => "it stands after the first that matches".into(),
+        Loss::AlwaysAllowed => "the dialect always allows this path".into(),
     }
-}
-
-/// A rule or a user-agent line, spelled in the one usual way.
-fn field(name: &str, value: &[u8]) -> Vec<u8> {
-    [name.as_bytes(), b": ", value].concat()
-}
-
-fn write_rule(
-    name: &str,
-    rule: &ExplainedRule,
-    remark: &str,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let text = match rule.verdict {
-        Verdict::Allow => field("Allow", &rule.value),
-        _ => field("Disallow", &rule.value),
-    };
-    write_with_remark(name, &text, &format!("line {}: {remark}", rule.line), out)
 }
 
 fn write_field(name: &str, value: &[u8], out: &mut impl Write) -> io::Result<()> {
@@ -139,18 +112,21 @@ fn write_shown(octets: &[u8], out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::Reason;
-    use crate::dialect::{KOSTER_1996, RFC_9309};
+    use crate::decision::{Reason, Verdict};
+    use crate::dialect::RFC_9309;
     use crate::id::{LineNumber, RuleID};
-    use crate::policy::ExplainedGroup;
+    use crate::policy::{ExplainedGroup, ExplainedRule};
 
-    fn rule(verdict: Verdict, value: &str, line: u32) -> ExplainedRule {
+    fn rule(verdict: Verdict, value: &str, line: u32, loss: Option<Loss>) -> ExplainedRule {
+        let field = if verdict == Verdict::Allow { "Allow: " } else { "DISALLOW : " };
         ExplainedRule {
             verdict,
             rule: RuleID(line),
             line: LineNumber::new(line).unwrap(),
             value: value.into(),
+            text: [field, value].concat().into(),
             pattern: value.into(),
+            loss,
         }
     }
 
@@ -162,6 +138,7 @@ mod tests {
             groups: vec![ExplainedGroup {
                 user_agent: b"googlebot".into(),
                 line: LineNumber::FIRST,
+                text: b"User-Agent:googlebot".into(),
             }],
             rules_in_groups: rules.len(),
             rules,
@@ -177,9 +154,12 @@ mod tests {
     #[test]
     fn a_rule_and_what_it_beat() {
         let told = explanation(vec![
-            rule(Verdict::Disallow, "/private/", 4),
-            rule(Verdict::Disallow, "/*rivate/", 5),
-            rule(Verdict::Allow, "/p", 2),
+            rule(Verdict::Disallow, "/private/", 4, None),
+            rule(Verdict::Disallow, "/*rivate/", 5, Some(Loss::LaterLine)),
+            ExplainedRule {
+                pattern: b"/~".into(),
+                ..rule(Verdict::Allow, "/%7e", 2, Some(Loss::FewerOctets))
+            },
         ]);
         let decision = Decision {
             verdict: Verdict::Disallow,
@@ -190,12 +170,13 @@ mod tests {
         let expected = "  \
   agent    Googlebot
   reason   rule
-  group    User-agent: googlebot  (line 1)
+  group    User-Agent:googlebot  (line 1: it names Googlebot)
   path     /private/x
-  rule     Disallow: /private/  (line 4: it decides)
+  rule     DISALLOW : /private/  (line 4: it decides)
   pattern  /private/
-  lost     Disallow: /*rivate/  (line 5: 9 octets as well, and it stands later)
-  lost     Allow: /p  (line 2: 2 octets against 9)
+  lost     DISALLOW : /*rivate/  (line 5: 9 octets as well, and it stands later)
+  lost     Allow: /%7e  (line 2: 2 octets against 9)
+  pattern  /~
   clause   RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed
 ";
         assert_eq!(shown(&told, decision), expected);
@@ -212,21 +193,11 @@ mod tests {
 
     #[test]
     fn no_rule_decides_on_what_is_always_allowed() {
-        let told =
-            Explanation { robots_txt: true, ..explanation(vec![rule(Verdict::Disallow, "/", 2)]) };
+        let lost = rule(Verdict::Disallow, "/", 2, Some(Loss::AlwaysAllowed));
+        let told = Explanation { robots_txt: true, ..explanation(vec![lost]) };
         let text = shown(&told, Decision::ROBOTS_TXT);
-        assert!(text.contains("lost     Disallow: /  (line 2: the dialect always"), "{text}");
+        assert!(text.contains("lost     DISALLOW : /  (line 2: the dialect always"), "{text}");
         assert!(!text.contains("decides"), "{text}");
-    }
-
-    #[test]
-    fn ties_and_file_order() {
-        let (allow, disallow) = (rule(Verdict::Allow, "/a", 3), rule(Verdict::Disallow, "/a", 2));
-        assert_eq!(
-            why_lost(&disallow, &allow, &RFC_9309),
-            "2 octets as well, and Allow goes first"
-        );
-        assert_eq!(why_lost(&allow, &disallow, &KOSTER_1996), "it stands later in the file");
     }
 
     #[test]

@@ -14,9 +14,9 @@ use crate::input::Record;
 
 use super::{Counts, Provenance, Witness, base64};
 
-/// One object.
+/// One object, or the first members of one.
 #[derive(Serialize)]
-struct Line<'a> {
+pub(super) struct Line<'a> {
     url: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     url_base64: Option<String>,
@@ -33,7 +33,7 @@ struct Line<'a> {
 }
 
 /// A text to show, and its octets in base64 if that text is not all of it.
-fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
+pub(super) fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
     match String::from_utf8_lossy(octets) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), None),
         lossy => (lossy, Some(base64::encode(octets))),
@@ -74,10 +74,26 @@ fn write_line(
     provenance: Provenance<'_>,
     out: &mut Vec<u8>,
 ) {
+    write_object(&line(text, agent, decision, provenance), out);
+}
+
+/// Appends `object` and LF to `out`.
+pub(super) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *out, object).expect("text and numbers are always JSON");
+    out.push(b'\n');
+}
+
+/// The members for a record and an agent.
+pub(super) fn line<'a>(
+    text: &'a [u8],
+    agent: &'a str,
+    decision: &Decision,
+    provenance: Provenance<'a>,
+) -> Line<'a> {
     let (url, url_base64) = shown(text);
     let (rule, rule_base64) = shown_if_any(provenance.rule);
     let (group, group_base64) = shown_if_any(provenance.group);
-    let line = Line {
+    Line {
         url,
         url_base64,
         agent,
@@ -88,9 +104,7 @@ fn write_line(
         rule_base64,
         group,
         group_base64,
-    };
-    serde_json::to_writer(&mut *out, &line).expect("text and numbers are always JSON");
-    out.push(b'\n');
+    }
 }
 
 #[cfg(test)]

@@ -49,6 +49,7 @@ mod base64;
 mod clause;
 mod counts;
 pub mod explanation;
+pub mod explanation_json;
 pub mod filter;
 pub mod json_lines;
 mod summary;

@@ -1,5 +1,7 @@
 //! `portcullis check`.
 
+use std::io::BufRead;
+
 use super::*;
 
 fn check(folder: &Folder, line: &str) -> Output {
@@ -122,6 +124,68 @@ fn explain_tells_what_has_no_rule_too() {
     for part in ["no-policy", "bad-url", "no-rules"] {
         assert!(told.contains(part), "{part:?} is not in {told}");
     }
+}
+
+#[test]
+fn explain_tells_which_token_a_group_names() {
+    let folder = Folder::new();
+    let line = format!("check --explain --robots robots -a News+BadBot {ALLOWED}");
+    let told = text(&folder.command(&line).output().unwrap().stdout);
+    assert!(told.contains("User-agent: BadBot  (line 5: it names BadBot)\n"), "{told}");
+    let told = text(&check(&folder, &format!("--explain {ALLOWED}")).stdout);
+    assert!(told.contains("User-agent: *  (line 1: no group names the agent)\n"), "{told}");
+}
+
+#[test]
+fn json_tells_all_in_one_object_for_each_url_and_agent() {
+    let folder = Folder::new();
+    let line = format!("--json -a BadBot https://a.example/private/open {UNKNOWN} {INVALID}");
+    let output = check(&folder, &line);
+    assert_status(&output, 1);
+    let objects: Vec<serde_json::Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    let told: Vec<[&str; 3]> = objects
+        .iter()
+        .map(|object| ["url", "agent", "verdict"].map(|key| object[key].as_str().unwrap()))
+        .collect();
+    let open = "https://a.example/private/open";
+    let expected = [
+        [open, "BadBot", "disallow"],
+        [open, "ExampleBot", "allow"],
+        [UNKNOWN, "BadBot", "unknown"],
+        [UNKNOWN, "ExampleBot", "unknown"],
+        [INVALID, "BadBot", "invalid"],
+        [INVALID, "ExampleBot", "invalid"],
+    ];
+    assert_eq!(told, expected);
+    let expected = serde_json::json!({
+        "url": open, "agent": "ExampleBot", "verdict": "allow", "reason": "rule", "line": 3,
+        "rule": "/private/open", "group": "*", "dialect": "rfc9309",
+        "clause": "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed",
+        "problem": null, "path": "/private/open", "token": null,
+        "groups": [{ "line": 1, "text": "User-agent: *" }], "rules_in_groups": 2,
+        "deciding": {
+            "line": 3, "text": "Allow: /private/open", "verdict": "allow",
+            "value": "/private/open", "pattern": "/private/open", "octets": 13,
+        },
+        "lost": [{
+            "line": 2, "text": "Disallow: /private/", "verdict": "disallow",
+            "value": "/private/", "pattern": "/private/", "octets": 9, "why": "fewer-octets",
+        }],
+    });
+    assert_eq!(objects[1], expected);
+    assert_eq!(objects[0]["token"], "BadBot");
+    assert!(objects[4]["problem"].as_str().unwrap().contains("scheme"));
+}
+
+#[test]
+fn json_and_explain_are_one_and_quiet_is_another() {
+    let folder = Folder::new();
+    let json = check(&folder, &format!("--json {ALLOWED}"));
+    let both = check(&folder, &format!("--json --explain {ALLOWED}"));
+    assert_stdout(&both, &json.stdout);
+    assert_status(&both, 0);
+    assert_fails(&check(&folder, &format!("--json -q {ALLOWED}")), &["--json"]);
 }
 
 #[test]
