@@ -1,10 +1,15 @@
 //! Every case of `tests/data` through every engine.
 //!
-//! A case says once what is true; the list of engines multiplies it. A new engine is one line in
-//! [`ENGINES`], a new truth is one entry in a case file (see `tests/data/README.md`).
+//! A case says once what is true; the lists of engines in `tests/suite/engines.rs` multiply it, and
+//! the command line answers it too. A new truth is one entry in a case file (see `tests/data/README.md`).
 
 #[path = "suite/case.rs"]
 mod case;
+#[cfg(feature = "cli")]
+#[path = "suite/command_line.rs"]
+mod command_line;
+#[path = "suite/engines.rs"]
+mod engines;
 #[path = "suite/paste.rs"]
 mod paste;
 
@@ -12,51 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use case::{Check, Expected, checks_of};
-use portcullis::batch::Classifier;
+use engines::{ENGINES, ENGINES_WITHOUT_RULES};
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::target::Origin;
-
-/// Answers a check.
-type Engine = fn(&Check) -> Decision;
-
-/// What must agree. The first is the judge: the others have to name the same rule as it does.
-const ENGINES: &[(&str, Engine)] = &[("oracle", oracle), ("classifier", classifier)];
-
-fn oracle(check: &Check) -> Decision {
-    let Check { dialect, robots, robots_octets_max, url, .. } = check;
-    let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
-    match &check.robots_url {
-        None => portcullis::oracle::decide(dialect, robots, *robots_octets_max, &agents, url),
-        Some(robots_url) => portcullis::oracle::decide_in_scope(
-            dialect,
-            robots_url,
-            robots,
-            *robots_octets_max,
-            &agents,
-            url,
-        ),
-    }
-}
-
-/// The engine as the command line uses it: one file, that speaks for every URL or for its origin.
-fn classifier(check: &Check) -> Decision {
-    let config = LoadConfig { dialect: check.dialect, robots_octets_max: check.robots_octets_max };
-    let set = match &check.robots_url {
-        None => PolicySet::of_text(&check.robots, &config),
-        // A file that stands elsewhere is no robots.txt, and has no origin to speak for.
-        Some(robots_url) => {
-            let origin = Origin::of_robots_txt(robots_url);
-            PolicySet::of_origins(&check.robots, origin.as_ref(), &config)
-        }
-    };
-    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
-    let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
-    let classifier = Classifier::new(&set, vec![chain], Detail::Rule);
-    classifier.classify(&check.url, None, &mut classifier.memory())[0]
-}
 
 /// Failures that are printed in full; a broken engine fails thousands of checks.
 const PRINTED_FAILURES_MAX: usize = 20;
@@ -72,6 +35,13 @@ fn every_engine_gives_the_expected_decision() {
                 failures.push(failure(engine, &check, &decision, &judged));
             }
         }
+        let judged = Decision::without_rule(judged.verdict, judged.reason);
+        for (engine, decide) in ENGINES_WITHOUT_RULES {
+            let decision = decide(&check);
+            if decision != judged {
+                failures.push(failure(engine, &check, &decision, &judged));
+            }
+        }
     }
     assert!(
         failures.is_empty(),
@@ -79,6 +49,14 @@ fn every_engine_gives_the_expected_decision() {
         failures.len(),
         failures[..failures.len().min(PRINTED_FAILURES_MAX)].join("\n")
     );
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_command_line_gives_the_expected_decision() {
+    let (differences, compared) = command_line::compare(&all_checks());
+    assert!(compared > 1_000, "only {compared} checks could be asked");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 fn failure(engine: &str, check: &Check, decision: &Decision, judged: &Decision) -> String {
@@ -130,7 +108,8 @@ fn compare_engines(dialect: &'static Dialect, robots: &[u8], record: &[u8]) {
     };
     let judged = ENGINES[0].1(&check);
     let check = Check { expected: Expected::of(&judged), ..check };
-    for (engine, decide) in ENGINES {
+    // The oracle and the crate's own choice: a strategy each would compile every file anew.
+    for (engine, decide) in &ENGINES[..2] {
         let decision = decide(&check);
         let entry = || failure(engine, &check, &decision, &judged);
         assert!(decision == judged, "{}", entry());

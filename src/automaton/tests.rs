@@ -3,12 +3,15 @@
 use super::*;
 
 /// A pattern's normal text against a path, by its definition.
-fn defined(text: &[u8], path: &[u8]) -> bool {
-    match text {
-        [] => true,
-        [b'$'] => path.is_empty(),
-        [b'*', rest @ ..] => (0..=path.len()).any(|skip| defined(rest, &path[skip..])),
-        [octet, rest @ ..] => path.first() == Some(octet) && defined(rest, &path[1..]),
+fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
+    loop {
+        match text {
+            [] => return true,
+            [b'$'] => return path.is_empty(),
+            [b'*', rest @ ..] => return (0..=path.len()).any(|skip| defined(rest, &path[skip..])),
+            [octet, rest @ ..] if path.first() == Some(octet) => (text, path) = (rest, &path[1..]),
+            _ => return false,
+        }
     }
 }
 

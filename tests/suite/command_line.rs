@@ -1,0 +1,76 @@
+//! Every case through the command line's JSON Lines.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use assert_cmd::Command;
+
+use crate::case::{Check, Expected};
+use portcullis::decision::{Reason, Verdict};
+use portcullis::id::LineNumber;
+
+/// Checks that one run of the program can answer.
+type Runs<'c> = BTreeMap<(&'c [u8], Vec<String>), Vec<&'c Check>>;
+
+/// The answers that differ, as messages, and how many were compared.
+///
+/// Left out are cases that need a scope, which a file alone does not have, and records with a line
+/// end in them, which are no one record of a list.
+pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
+    let mut runs = Runs::new();
+    for check in checks.iter().filter(|check| can_be_asked(check)) {
+        runs.entry((&check.robots, arguments(check))).or_default().push(check);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut differences = Vec::new();
+    let mut compared = 0;
+    for ((robots, arguments), checks) in &runs {
+        std::fs::write(folder.path().join("robots.txt"), robots).unwrap();
+        let urls: Vec<&[u8]> = checks.iter().map(|check| &check.url[..]).collect();
+        std::fs::write(folder.path().join("urls"), [&urls.join(&b'\n'), &b"\n"[..]].concat())
+            .unwrap();
+        let answers = run(folder.path(), arguments);
+        assert_eq!(answers.len(), checks.len(), "{}", checks[0].case);
+        compared += checks.len();
+        for (check, answer) in checks.iter().zip(answers) {
+            if answer != check.expected {
+                differences.push(format!("{}: {answer:?}, not {:?}", check.case, check.expected));
+            }
+        }
+    }
+    (differences, compared)
+}
+
+fn can_be_asked(check: &Check) -> bool {
+    check.robots_url.is_none() && !check.url.contains(&b'\n')
+}
+
+fn arguments(check: &Check) -> Vec<String> {
+    let octets_max = check.robots_octets_max.map_or("unlimited".to_owned(), |max| max.to_string());
+    let pairs = [
+        ("--dialect", check.dialect.name.to_owned()),
+        ("--max-robots-size", octets_max),
+        ("-a", check.agents.join("+")),
+    ];
+    pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()
+}
+
+fn run(folder: &Path, arguments: &[String]) -> Vec<Expected> {
+    let mut command = Command::cargo_bin("portcullis").unwrap();
+    let command = command.current_dir(folder).args(["classify", "--no-summary", "--format"]);
+    let command = command.args(["jsonl", "--robots", "robots.txt", "urls"]).args(arguments);
+    let output = command.assert().success().get_output().stdout.clone();
+    let lines = output.split(|&octet| octet == b'\n').filter(|line| !line.is_empty());
+    lines.map(expected).collect()
+}
+
+fn expected(line: &[u8]) -> Expected {
+    let object: serde_json::Value = serde_json::from_slice(line).unwrap();
+    let word = |key: &str| object[key].as_str().unwrap().to_owned();
+    let (verdict, reason) = (word("verdict"), word("reason"));
+    Expected {
+        verdict: Verdict::ALL.into_iter().find(|known| known.as_str() == verdict).unwrap(),
+        reason: Reason::ALL.into_iter().find(|known| known.as_str() == reason).unwrap(),
+        line: object["line"].as_u64().and_then(|line| LineNumber::new(line as u32)),
+    }
+}

@@ -1,0 +1,80 @@
+//! The engines that every case goes through.
+//!
+//! The oracle is the judge. The classifier stands for the crate, in each strategy, with rules told
+//! apart and not, asked for the first time (cold) and again (hot).
+
+use portcullis::automaton::Limits;
+use portcullis::batch::Classifier;
+use portcullis::decision::Decision;
+use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::target::Origin;
+
+use crate::case::Check;
+
+/// Answers a check.
+type Engine = fn(&Check) -> Decision;
+
+/// What must agree. The first is the judge: the others have to give the same decision as it does,
+/// as far as they tell rules apart.
+pub const ENGINES: &[(&str, Engine)] = &[
+    ("oracle", oracle),
+    ("the default", |check| classifier(check, &Limits::default(), Detail::Rule, 1)),
+    ("the default, hot", |check| classifier(check, &Limits::default(), Detail::Rule, 2)),
+    ("ahead", |check| classifier(check, &AHEAD, Detail::Rule, 1)),
+    ("on demand", |check| classifier(check, &ON_DEMAND, Detail::Rule, 1)),
+    ("on demand, hot", |check| classifier(check, &ON_DEMAND, Detail::Rule, 2)),
+    ("scan", |check| classifier(check, &SPENT, Detail::Rule, 1)),
+    ("scan behind a prefilter", |check| classifier(check, &SPENT, Detail::Rule, 40)),
+];
+
+/// Engines that tell verdicts and reasons apart, but no rules.
+pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
+    ("the default, verdicts", |check| classifier(check, &Limits::default(), Detail::Reason, 1)),
+    ("ahead, verdicts", |check| classifier(check, &AHEAD, Detail::Reason, 2)),
+    ("on demand, verdicts", |check| classifier(check, &ON_DEMAND, Detail::Reason, 2)),
+    ("scan, verdicts", |check| classifier(check, &SPENT, Detail::Reason, 1)),
+];
+
+const AHEAD: Limits = Limits {
+    ahead_positions_max: u64::MAX,
+    on_demand_octets_max: usize::MAX,
+    on_demand_positions_max: u64::MAX,
+};
+const ON_DEMAND: Limits = Limits { ahead_positions_max: 0, ..AHEAD };
+const SPENT: Limits = Limits { on_demand_positions_max: 0, ..ON_DEMAND };
+
+fn oracle(check: &Check) -> Decision {
+    let Check { dialect, robots, robots_octets_max, url, .. } = check;
+    let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
+    match &check.robots_url {
+        None => portcullis::oracle::decide(dialect, robots, *robots_octets_max, &agents, url),
+        Some(robots_url) => portcullis::oracle::decide_in_scope(
+            dialect,
+            robots_url,
+            robots,
+            *robots_octets_max,
+            &agents,
+            url,
+        ),
+    }
+}
+
+/// One file, that speaks for every URL or for its origin; the answer is the last of `times`.
+fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
+    let config = LoadConfig { dialect: check.dialect, robots_octets_max: check.robots_octets_max };
+    let set = match &check.robots_url {
+        None => PolicySet::of_text(&check.robots, &config),
+        // A file that stands elsewhere is no robots.txt, and has no origin to speak for.
+        Some(robots_url) => {
+            let origin = Origin::of_robots_txt(robots_url);
+            PolicySet::of_origins(&check.robots, origin.as_ref(), &config)
+        }
+    };
+    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
+    let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
+    let classifier = Classifier::with_limits(&set, vec![chain], detail, *limits);
+    let mut memory = classifier.memory();
+    (1..times).for_each(|_| drop(classifier.classify(&check.url, None, &mut memory).to_vec()));
+    classifier.classify(&check.url, None, &mut memory)[0]
+}
