@@ -1,5 +1,5 @@
-//! The conformance page is that of the cases and decisions that are here, and decisions that no
-//! case can show hold.
+//! The conformance page is that of the cases and decisions that are here; and what no case can show
+//! of them.
 
 // A page needs less of a check than the suite does.
 #[allow(dead_code)]
@@ -10,8 +10,7 @@ mod page;
 
 use std::path::Path;
 
-use portcullis::decision::{PolicyState, Verdict};
-use portcullis::dialect::{AccessOutcome, AccessRules, Dialect, KOSTER_1996, ORIGINAL_1994};
+use portcullis::dialect::Dialect;
 use portcullis::policy::AgentChain;
 
 #[test]
@@ -20,34 +19,6 @@ fn the_page_is_up_to_date() {
     let made = page::page(root).unwrap_or_else(|problem| panic!("{problem}"));
     let kept = std::fs::read_to_string(root.join(page::PAGE)).unwrap_or_default();
     assert!(made == kept, "{} is out of date: run scripts/conformance-page", page::PAGE);
-}
-
-/// What both old documents do in a situation that they do not speak of.
-fn old_dialects(outcome: fn(&AccessRules) -> AccessOutcome, state: PolicyState, verdict: Verdict) {
-    for dialect in [ORIGINAL_1994, KOSTER_1996] {
-        let expected = AccessOutcome { state, verdict };
-        assert_eq!(outcome(&dialect.access), expected, "{}", dialect.name);
-    }
-}
-
-#[test]
-fn the_old_dialects_defer_on_429() {
-    old_dialects(|rules| rules.too_many_requests, PolicyState::Deferred, Verdict::Disallow);
-}
-
-#[test]
-fn the_old_dialects_allow_on_other_client_errors() {
-    old_dialects(|rules| rules.other_client_error, PolicyState::Unavailable, Verdict::Allow);
-}
-
-#[test]
-fn the_old_dialects_defer_on_what_nothing_explains() {
-    old_dialects(|rules| rules.other_status, PolicyState::Deferred, Verdict::Disallow);
-}
-
-#[test]
-fn the_old_dialects_defer_on_too_many_redirects() {
-    old_dialects(|rules| rules.too_many_redirects, PolicyState::Deferred, Verdict::Disallow);
 }
 
 /// What a caller may ask with: a case cannot show it, because what is refused is asked nothing.
