@@ -1,0 +1,114 @@
+//! Seed inputs: every case of `tests/data` and the sample corpus, in the form of each target.
+
+// Some of what a case holds is for other readers than this one.
+#[allow(dead_code)]
+#[path = "../../tests/suite/case.rs"]
+mod case;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use portcullis::dialect::Dialect;
+use portcullis::syntax::RobotsTxt;
+
+use case::Check;
+
+/// Files longer than this teach a fuzzer nothing that shorter ones do not, and slow it down.
+const ROBOTS_OCTETS_MAX: usize = 4 * 1_024;
+
+/// The distinct seeds of each target.
+#[derive(Default)]
+pub struct Seeds {
+    pub parse: BTreeSet<Vec<u8>>,
+    pub normalise: BTreeSet<Vec<u8>>,
+    pub decide: BTreeSet<Vec<u8>>,
+    pub split: BTreeSet<Vec<u8>>,
+}
+
+impl Seeds {
+    /// The seeds from the project at `root`.
+    pub fn of_project(root: &Path) -> Seeds {
+        let mut seeds = Seeds::default();
+        for path in files(&root.join("tests/data")) {
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let text = std::fs::read_to_string(&path).expect("a case file is text");
+                let checks = case::checks_of(&text);
+                let checks = checks.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+                checks.iter().for_each(|check| seeds.add_check(check));
+            }
+        }
+        let sample = root.join("corpora/sample");
+        let records = std::fs::read(sample.join("urls.txt")).expect("the sample has URLs");
+        let records: Vec<&[u8]> = records.split(|&octet| octet == b'\n').collect();
+        records.iter().for_each(|record| seeds.add_record(record));
+        for path in files(&sample.join("robots")) {
+            let robots = std::fs::read(&path).expect("a sample file can be read");
+            let host = path.file_name().expect("files have names").as_encoded_bytes();
+            let names_host = |record: &&&[u8]| record.windows(host.len()).any(|part| part == host);
+            let record = records.iter().find(names_host).copied().unwrap_or(b"/");
+            seeds.add_file(&robots, record);
+        }
+        seeds
+    }
+
+    fn add_check(&mut self, check: &Check) {
+        self.split.insert([dialect(check.dialect), check.url.clone()].concat());
+        if check.robots.len() > ROBOTS_OCTETS_MAX || check.url.len() > ROBOTS_OCTETS_MAX {
+            return;
+        }
+        self.parse.insert([&dialect(check.dialect)[..], b"*", &check.robots].concat());
+        self.add_decide(check.dialect, &check.agents.join("+"), &check.url, &check.robots);
+        self.add_patterns(check.dialect, &check.robots, &check.url);
+    }
+
+    fn add_file(&mut self, robots: &[u8], record: &[u8]) {
+        let robots = &robots[..robots.len().min(ROBOTS_OCTETS_MAX)];
+        for known in Dialect::ALL {
+            for limit in [b"*", b"P"] {
+                self.parse.insert([&dialect(known)[..], limit, robots].concat());
+            }
+            self.add_decide(known, "ExampleBot", record, robots);
+            self.add_patterns(known, robots, record);
+        }
+    }
+
+    fn add_record(&mut self, record: &[u8]) {
+        if record.len() <= ROBOTS_OCTETS_MAX {
+            for known in [Dialect::ALL[0], Dialect::ALL[4]] {
+                self.split.insert([&dialect(known)[..], record].concat());
+            }
+        }
+    }
+
+    fn add_decide(&mut self, known: &Dialect, agent: &str, url: &[u8], robots: &[u8]) {
+        if !url.contains(&b'\n') {
+            let head = [&dialect(known)[..], b"*", agent.as_bytes(), b"\n", url, b"\n"].concat();
+            self.decide.insert([&head, robots].concat());
+        }
+    }
+
+    fn add_patterns(&mut self, known: &'static Dialect, robots: &[u8], url: &[u8]) {
+        let after_scheme = url.windows(3).position(|part| part == b"://").map_or(0, |at| at + 3);
+        let path = url[after_scheme..].iter().position(|octet| b"/?;#".contains(octet));
+        let path = path.map_or(&b""[..], |at| &url[after_scheme + at..]);
+        for rule in RobotsTxt::parse(robots, known, None).rules() {
+            let parts = [&dialect(known)[..], rule.value, b"\n", path];
+            self.normalise.insert(parts.concat());
+        }
+    }
+}
+
+/// The octet that chooses `known`.
+fn dialect(known: &Dialect) -> Vec<u8> {
+    let number = Dialect::ALL.iter().position(|dialect| dialect.name == known.name);
+    vec![b'0' + number.expect("cases name dialects that exist") as u8]
+}
+
+/// The files of `folder`, in the order of their names.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the project is whole");
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("a folder can be listed").path()).collect();
+    paths.sort();
+    paths
+}

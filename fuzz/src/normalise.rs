@@ -1,0 +1,108 @@
+//! The form in which paths and patterns are compared, and single patterns.
+
+use portcullis::automaton::{self, Automaton, Limits, Outcome};
+use portcullis::bytes::percent_triplet;
+use portcullis::dialect::{Dialect, Escapes, UnrootedPattern};
+use portcullis::escape;
+use portcullis::oracle;
+use portcullis::pattern::{PatternList, normal_text};
+use portcullis::target::{compared_path, split};
+
+use crate::decide::strategies;
+use crate::head;
+
+/// Octets of a pattern and of a path that are compared: the oracle's work is their product.
+const OCTETS_MAX: usize = 1_024;
+
+/// A pattern, LF, and a path by any dialect.
+///
+/// # Panics
+///
+/// If a normal form changes when it is normalised again, or path or match are not the oracle's.
+pub fn normalise(data: &[u8]) {
+    let Some((dialect, rest)) = head::dialect(data) else { return };
+    let Some((pattern, path)) = head::line(rest) else { return };
+    let pattern = &pattern[..pattern.len().min(OCTETS_MAX)];
+    let path = &path[..path.len().min(OCTETS_MAX)];
+    for text in [pattern, path] {
+        check_stays(text, dialect.paths.escapes);
+    }
+    let Some(path) = check_path(dialect, path) else { return };
+    check_pattern(dialect, pattern, &path);
+    // A path made from the pattern, so that something matches more often than by chance.
+    let spelt_out: Vec<u8> = pattern.iter().filter(|&&octet| octet != b'*').copied().collect();
+    if let Some(path) = check_path(dialect, spelt_out.strip_suffix(b"$").unwrap_or(&spelt_out)) {
+        check_pattern(dialect, pattern, &path);
+    }
+}
+
+/// A normal form is its own normal form, but where decoding makes a triplet that was none: `%2541`
+/// becomes `%41` by [`Escapes::Decoded`], and `%%341` does by [`Escapes::Uri`]. Both sides of a
+/// comparison are normalised exactly once, so that is harmless.
+fn check_stays(text: &[u8], escapes: Escapes) {
+    let (mut first, mut second) = (Vec::new(), b"left over".to_vec());
+    let once = escape::normalise(text, escapes, &mut first);
+    let twice = escape::normalise(once, escapes, &mut second);
+    match escapes {
+        Escapes::Decoded => assert!(once.len() <= text.len()),
+        Escapes::AsWritten => assert_eq!(once, text),
+        Escapes::Uri if has_stray_percent(text) => {}
+        Escapes::Uri | Escapes::Google => {
+            assert_eq!(twice, once);
+            // A text with escapes may be copied: to know its form is to write it.
+            assert!(once.contains(&b'%') || std::ptr::eq(twice, once), "copied without need");
+        }
+    }
+    if escapes == Escapes::Uri {
+        assert!(once.iter().all(|octet| octet.is_ascii_graphic() && !b"*$".contains(octet)));
+    }
+}
+
+/// Whether `text` has a `%` that starts no triplet.
+fn has_stray_percent(text: &[u8]) -> bool {
+    let mut percents = (0..text.len()).filter(|&position| text[position] == b'%');
+    percents.any(|position| percent_triplet(&text[position..]).is_none())
+}
+
+/// The normal form of `path` at some origin, which the oracle writes too.
+fn check_path(dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
+    let starts = path.is_empty() || path[0] == b'#' || dialect.paths.path_start.contains(&path[0]);
+    if !starts {
+        return None;
+    }
+    let url = [b"https://example.com", path].concat();
+    let split = split(&url, dialect.paths.path_start).expect("a host and a path are a URL");
+    let mut scratch = b"left over".to_vec();
+    let compared = compared_path(split.path, dialect.paths.escapes, &mut scratch);
+    let judged = oracle::compared_path(dialect, &url);
+    assert_eq!(judged.as_deref(), Some(compared), "{} {url:?}", dialect.name);
+    assert_eq!(compared[0], b'/');
+    judged
+}
+
+/// Every way to match says of `pattern` and `path`, in normal form, what the oracle says.
+fn check_pattern(dialect: &Dialect, pattern: &[u8], path: &[u8]) {
+    let judged = oracle::pattern_matches(dialect, pattern, path);
+    let mut text = Vec::new();
+    if !normal_text(pattern, &dialect.paths, &mut text) {
+        assert!(!judged, "{} {pattern:?} matches {path:?}", dialect.name);
+        return;
+    }
+    assert!(dialect.paths.unrooted == UnrootedPattern::NeverMatches || text[0] == b'/');
+    let mut patterns = PatternList::new();
+    patterns.push(&text, dialect.paths.wildcards);
+    let matches = automaton::pattern_matches(&patterns.get(0), path);
+    assert_eq!(matches, judged, "{} {pattern:?} {path:?}", dialect.name);
+    for limits in strategies() {
+        let matches = automaton_matches(patterns.clone(), path, &limits);
+        assert_eq!(matches, judged, "{} {pattern:?} {path:?} {limits:?}", dialect.name);
+    }
+}
+
+fn automaton_matches(patterns: PatternList, path: &[u8], limits: &Limits) -> bool {
+    let automaton = Automaton::new(patterns, vec![Outcome::new(1)], limits);
+    let mut cache = automaton.cache();
+    let first = automaton.decide(path, &mut cache);
+    assert_eq!(automaton.decide(path, &mut cache), first, "an answer stays");
+    first != Outcome::NONE
+}

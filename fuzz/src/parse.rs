@@ -1,0 +1,170 @@
+//! Parsing: lists that hold what the lines say, and positions that hold what the lists say.
+
+use portcullis::decision::Verdict;
+use portcullis::dialect::{BlankLine, Dialect, Field};
+use portcullis::syntax::{Content, Lexer, NoteKind, Record, RobotsTxt, Span, records};
+
+use crate::head;
+
+/// The octets of a file by any dialect, of which some are read.
+///
+/// # Panics
+///
+/// If the parsed file contradicts its text, itself or the lines read one by one.
+pub fn parse(data: &[u8]) {
+    let Some((dialect, [choice, text @ ..])) = head::dialect(data) else { return };
+    let octets_max = head::octets_max(*choice, text.len());
+    let file = RobotsTxt::parse(text, dialect, octets_max);
+    check_raw_lines(text, dialect, octets_max);
+    check_values(text, &file);
+    check_order(&file);
+    check_partition(&file);
+    check_against_lines(text, dialect, octets_max, &file);
+}
+
+/// Lines, their ends, the byte order mark and what is ignored are the whole text and do not overlap.
+fn check_raw_lines(text: &[u8], dialect: &Dialect, octets_max: Option<usize>) {
+    let mut lexer = Lexer::new(text, &dialect.lines, octets_max);
+    let mut end = lexer.byte_order_mark().map_or(0, |mark| mark.range().end);
+    for (index, line) in (&mut lexer).enumerate() {
+        assert_eq!(line.number.get() as usize, index + 1);
+        let range = line.span.range();
+        assert_eq!(range.start, end, "a line starts where the one before it ended");
+        assert!(text[range.clone()].starts_with(line.octets));
+        assert!(!text[range.clone()].iter().any(|octet| b"\r\n".contains(octet)));
+        end = match &text[range.end..] {
+            [b'\r', b'\n', ..] if range.end + 1 < lexer_end(text, dialect, octets_max) => {
+                range.end + 2
+            }
+            [b'\r' | b'\n', ..] if range.end < lexer_end(text, dialect, octets_max) => {
+                range.end + 1
+            }
+            _ => range.end,
+        };
+    }
+    assert_eq!(end, lexer.text().len(), "the lines are all that is read");
+    let ignored = lexer.ignored().map_or(text.len()..text.len(), Span::range);
+    assert_eq!(ignored, lexer.text().len()..text.len());
+    if let Some(max) = octets_max {
+        assert!(lexer.text().len() <= max);
+    }
+}
+
+fn lexer_end(text: &[u8], dialect: &Dialect, octets_max: Option<usize>) -> usize {
+    Lexer::new(text, &dialect.lines, octets_max).text().len()
+}
+
+/// Every value is the end of its span, octet for octet and in the same place.
+fn check_values(text: &[u8], file: &RobotsTxt<'_>) {
+    let is_end_of = |value: &[u8], span: Span| {
+        let record = &text[span.range()];
+        assert!(record.ends_with(value));
+        let place = record[record.len() - value.len()..].as_ptr();
+        assert!(value.is_empty() || std::ptr::eq(value.as_ptr(), place));
+        assert!(!value.first().is_some_and(|octet| b" \t".contains(octet)));
+        assert!(!value.last().is_some_and(|octet| b" \t".contains(octet)));
+    };
+    file.rules().iter().for_each(|rule| is_end_of(rule.value, rule.span));
+    file.user_agents().iter().for_each(|line| is_end_of(line.value, line.span));
+    for record in file.other_records() {
+        is_end_of(record.value, record.span);
+        assert!(text[record.span.range()].starts_with(record.name));
+        assert!(!record.name.is_empty());
+    }
+    file.notes().iter().for_each(|note| assert!(note.span.range().end <= text.len()));
+}
+
+/// Lines ascend in every list, and with them positions.
+fn check_order(file: &RobotsTxt<'_>) {
+    assert!(file.rules().is_sorted_by(|a, b| a.line < b.line && a.span.end <= b.span.start));
+    assert!(file.user_agents().is_sorted_by(|a, b| a.line < b.line && a.span.end <= b.span.start));
+    assert!(file.other_records().is_sorted_by(|a, b| a.line < b.line));
+    assert!(file.rules().iter().all(|rule| rule.verdict <= Verdict::Disallow));
+    let of_file = |kind| matches!(kind, NoteKind::LooksLikeHtml | NoteKind::LooksBinary);
+    let notes = file.notes();
+    let of_lines = notes.iter().filter(|note| !of_file(note.kind));
+    assert!(
+        of_lines.is_sorted_by(|a, b| (a.line, a.kind != NoteKind::ByteOrderMark) <= (b.line, true))
+    );
+}
+
+/// Every rule and every user-agent line is in exactly one group, in order.
+fn check_partition(file: &RobotsTxt<'_>) {
+    let (mut agents, mut rules) = (0, 0);
+    for group in file.groups() {
+        assert_eq!((group.user_agents.start, group.rules.start), (agents, rules));
+        assert!(group.user_agents.end > agents, "a group has a user-agent line");
+        assert!(group.rules.end >= rules);
+        (agents, rules) = (group.user_agents.end, group.rules.end);
+        let last_agent = file.user_agents_of(group).last().map(|line| line.line);
+        let first_rule = file.rules_of(group).first().map(|rule| rule.line);
+        assert!(first_rule.is_none() || last_agent < first_rule);
+    }
+    assert_eq!((agents as usize, rules as usize), (file.user_agents().len(), file.rules().len()));
+}
+
+/// Reading line by line gives the same records, and leaves out what the notes say.
+fn check_against_lines(
+    text: &[u8],
+    dialect: &Dialect,
+    octets_max: Option<usize>,
+    file: &RobotsTxt<'_>,
+) {
+    let mut agents = file.user_agents().iter();
+    let mut rules = file.rules().iter();
+    let mut others = file.other_records().iter();
+    let outside: Vec<u32> = file
+        .notes()
+        .iter()
+        .filter(|note| note.kind == NoteKind::RuleOutsideGroup)
+        .map(|note| note.line.get())
+        .collect();
+    let (mut open, mut notes) = (false, 0);
+    for line in records(text, dialect, octets_max) {
+        notes += line.notes.kinds().count();
+        match line.content {
+            Content::Blank => open &= dialect.groups.blank_line == BlankLine::NoMeaning,
+            Content::Comment | Content::Ignored => {}
+            Content::Record(record) => {
+                let is = |name: Option<&[u8]>, value: &[u8], span: Span, number| {
+                    let named = name.is_none_or(|name| name == record.name);
+                    named && (value, span, number) == (record.value, record.span, line.number)
+                };
+                match kind(&record) {
+                    Kind::Agent => {
+                        open = true;
+                        let agent = agents.next().expect("a user-agent line is kept");
+                        assert!(is(None, agent.value, agent.span, agent.line));
+                    }
+                    Kind::Rule(_) if !open => assert!(outside.contains(&line.number.get())),
+                    Kind::Rule(verdict) => {
+                        let rule = rules.next().expect("a rule in a group is kept");
+                        assert!(is(None, rule.value, rule.span, rule.line));
+                        assert_eq!(rule.verdict, verdict);
+                    }
+                    Kind::Other => {
+                        let other = others.next().expect("any other record is kept");
+                        assert!(is(Some(other.name), other.value, other.span, other.line));
+                    }
+                }
+            }
+        }
+    }
+    assert!(agents.next().is_none() && rules.next().is_none() && others.next().is_none());
+    assert!(notes <= file.notes().len(), "no note is lost");
+}
+
+enum Kind {
+    Agent,
+    Rule(Verdict),
+    Other,
+}
+
+fn kind(record: &Record<'_>) -> Kind {
+    match record.field {
+        Some(Field::UserAgent) => Kind::Agent,
+        Some(Field::Allow) => Kind::Rule(Verdict::Allow),
+        Some(Field::Disallow) => Kind::Rule(Verdict::Disallow),
+        Some(Field::Sitemap) | None => Kind::Other,
+    }
+}

@@ -1,0 +1,42 @@
+//! The conformance page is that of the cases and decisions that are here; and what no case can show
+//! of them.
+
+// A page needs less of a check than the suite does.
+#[allow(dead_code)]
+#[path = "suite/case.rs"]
+mod case;
+#[path = "conformance/page.rs"]
+mod page;
+
+use std::path::Path;
+
+use portcullis::dialect::Dialect;
+use portcullis::policy::AgentChain;
+
+#[test]
+fn the_page_is_up_to_date() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made = page::page(root).unwrap_or_else(|problem| panic!("{problem}"));
+    let kept = std::fs::read_to_string(root.join(page::PAGE)).unwrap_or_default();
+    assert!(made == kept, "{} is out of date: run scripts/conformance-page", page::PAGE);
+}
+
+/// What a caller may ask with: a case cannot show it, because what is refused is asked nothing.
+#[test]
+fn each_dialect_takes_its_own_tokens() {
+    let rows: [(&str, [bool; 5]); 7] = [
+        ("ExampleBot", [true; 5]),
+        ("Example-Bot_x", [true; 5]),
+        ("MJ12bot", [true, true, true, true, false]),
+        ("archive.org_bot", [true, true, true, true, false]),
+        ("five*star", [true, true, false, false, false]),
+        ("ExampleBot/1.0", [true, false, false, false, false]),
+        ("", [false; 5]),
+    ];
+    for (agent, taken) in rows {
+        for (dialect, taken) in Dialect::ALL.into_iter().zip(taken) {
+            let chain = AgentChain::parse(agent, dialect);
+            assert_eq!(chain.is_ok(), taken, "{} {agent:?}", dialect.name);
+        }
+    }
+}

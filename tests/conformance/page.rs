@@ -1,0 +1,233 @@
+//! Makes `docs/conformance.md` from the case files and from `docs/decisions.toml`, and refuses a
+//! decision that nothing holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use portcullis::dialect::Dialect;
+use serde::Deserialize;
+
+use crate::case::{Check, checks_of};
+
+/// Where the page is kept, from the project's root.
+pub const PAGE: &str = "docs/conformance.md";
+
+/// The case files in the order of the page, and what they follow.
+const DOCUMENTS: &[(&str, &str)] = &[
+    ("original1994", "The consensus of 1994"),
+    ("koster1996", "M. Koster, RFC draft 1, 15 November 1996"),
+    ("draft2019", "Robots Exclusion Protocol, Internet-Draft, 2019"),
+    ("rfc9309", "RFC 9309, 2022"),
+    ("google", "Google's page on robots.txt, and google/robotstxt"),
+    ("scope", "Which URLs a file speaks for"),
+    ("bytes", "Odd octets"),
+];
+
+/// A decision of ours, as `docs/decisions.toml` has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decision {
+    point: String,
+    dialects: Vec<String>,
+    decision: String,
+    reason: String,
+    #[serde(default)]
+    cases: Vec<String>,
+    #[serde(default)]
+    tests: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecisionFile {
+    decision: Vec<Decision>,
+}
+
+/// The checks of one case file.
+struct Document {
+    name: String,
+    title: String,
+    checks: Vec<Check>,
+}
+
+/// The page of the project at `root`, or what is wrong with what it is made from.
+pub fn page(root: &Path) -> Result<String, String> {
+    let documents = documents(root)?;
+    let text = read(&root.join("docs/decisions.toml"))?;
+    let file: DecisionFile = toml::from_str(&text).map_err(|error| error.to_string())?;
+    for decision in &file.decision {
+        check_decision(root, decision, &documents)
+            .map_err(|problem| format!("docs/decisions.toml: {}: {problem}", decision.point))?;
+    }
+    let mut page = String::from(INTRODUCTION);
+    push_summary(&mut page, &documents);
+    documents.iter().for_each(|document| push_document(&mut page, document));
+    push_decisions(&mut page, &file.decision, &documents);
+    Ok(page)
+}
+
+const INTRODUCTION: &str = "\
+<!-- Made by scripts/conformance-page from tests/data and docs/decisions.toml. Do not edit. -->
+
+# Conformance
+
+What is checked, by dialect and by clause. A case is one robots.txt with what is shown by it; a check asks it one URL for one agent in
+one dialect, and expects a verdict, a reason and the line of the rule that decides. `cargo test --test suite` gives every check to every
+engine. The cases themselves are in [tests/data](../tests/data/README.md).
+
+";
+
+fn documents(root: &Path) -> Result<Vec<Document>, String> {
+    let folder = root.join("tests/data");
+    let known: BTreeMap<&str, usize> =
+        DOCUMENTS.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
+    let mut documents = BTreeMap::new();
+    let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let place = *known.get(&*name).ok_or_else(|| {
+            format!("{name}.toml has no title; add it to DOCUMENTS in tests/conformance/page.rs")
+        })?;
+        let checks = checks_of(&read(&path)?).map_err(|why| format!("{name}.toml: {why}"))?;
+        documents.insert(place, Document { name, title: DOCUMENTS[place].1.to_owned(), checks });
+    }
+    Ok(documents.into_values().collect())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Whether `decision` is whole, and held by cases that ask all its dialects, or by tests.
+fn check_decision(root: &Path, decision: &Decision, documents: &[Document]) -> Result<(), String> {
+    let texts = [&decision.point, &decision.decision, &decision.reason];
+    if texts.iter().any(|text| text.trim().is_empty()) {
+        return Err("point, decision and reason have to be given".to_owned());
+    }
+    let dialects = dialects(decision)?;
+    for name in &decision.cases {
+        file_of(documents, name).ok_or_else(|| format!("there is no case `{name}`"))?;
+    }
+    for test in &decision.tests {
+        check_test(root, test)?;
+    }
+    let asked: BTreeSet<&str> = documents
+        .iter()
+        .flat_map(|document| &document.checks)
+        .filter(|check| decision.cases.contains(&check.case))
+        .map(|check| check.dialect.name)
+        .collect();
+    let unheld = dialects.iter().find(|dialect| !asked.contains(dialect.name));
+    match unheld {
+        Some(dialect) if decision.tests.is_empty() => {
+            Err(format!("none of its cases asks the dialect {}; name one that does", dialect.name))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn dialects(decision: &Decision) -> Result<Vec<&'static Dialect>, String> {
+    if decision.dialects == ["all"] {
+        return Ok(Dialect::ALL.to_vec());
+    }
+    let named = decision
+        .dialects
+        .iter()
+        .map(|name| Dialect::by_name(name).ok_or_else(|| format!("no dialect is named `{name}`")));
+    let named: Vec<_> = named.collect::<Result<_, _>>()?;
+    if named.is_empty() { Err("dialects is empty".to_owned()) } else { Ok(named) }
+}
+
+/// Whether FILE#FUNCTION names a function with `#[test]` above it.
+fn check_test(root: &Path, test: &str) -> Result<(), String> {
+    let (file, function) = test.split_once('#').ok_or_else(|| format!("{test} has no `#`"))?;
+    let text = read(&root.join(file))?;
+    let head = format!("fn {function}()");
+    let mut before = "";
+    for line in text.lines().map(str::trim) {
+        if line.starts_with(&head) && before == "#[test]" {
+            return Ok(());
+        }
+        before = line;
+    }
+    Err(format!("{file} has no test `{function}`"))
+}
+
+/// The case file that `case` stands in.
+fn file_of<'d>(documents: &'d [Document], case: &str) -> Option<&'d str> {
+    let holds = |document: &&Document| document.checks.iter().any(|check| check.case == case);
+    documents.iter().find(holds).map(|document| &*document.name)
+}
+
+/// Distinct cases and checks among `checks`.
+fn counts<'c>(checks: impl Iterator<Item = &'c Check>) -> (usize, usize) {
+    let mut names = BTreeSet::new();
+    let checks = checks.inspect(|check| _ = names.insert(&*check.case)).count();
+    (names.len(), checks)
+}
+
+fn push_summary(page: &mut String, documents: &[Document]) {
+    page.push_str("| dialect | follows | cases | checks |\n|---|---|---:|---:|\n");
+    for dialect in Dialect::ALL {
+        let all = documents.iter().flat_map(|document| &document.checks);
+        let (cases, checks) = counts(all.filter(|check| check.dialect == dialect));
+        _ = writeln!(page, "| `{}` | {} | {cases} | {checks} |", dialect.name, dialect.source);
+    }
+    let (cases, checks) = counts(documents.iter().flat_map(|document| &document.checks));
+    _ = writeln!(page, "| together | | {cases} | {checks} |");
+}
+
+/// A table with a row for each clause and a column for each dialect: cases, and checks behind `/`.
+fn push_document(page: &mut String, document: &Document) {
+    _ = writeln!(page, "\n## {}\n", document.title);
+    _ = writeln!(page, "From [{0}.toml](../tests/data/{0}.toml); cases / checks.\n", document.name);
+    let names: Vec<String> = Dialect::ALL.iter().map(|d| format!("`{}`", d.name)).collect();
+    _ = writeln!(page, "| clause | {} |", names.join(" | "));
+    _ = writeln!(page, "|---|{}", "---:|".repeat(names.len()));
+    let mut seen = BTreeSet::new();
+    for Check { clause, .. } in &document.checks {
+        if seen.insert(clause) {
+            let of_clause = || document.checks.iter().filter(|check| check.clause == *clause);
+            let cells = Dialect::ALL.map(|dialect| {
+                match counts(of_clause().filter(|check| check.dialect == dialect)) {
+                    (0, _) => String::new(),
+                    (cases, checks) => format!("{cases} / {checks}"),
+                }
+            });
+            _ = writeln!(page, "| {} | {} |", cell(clause), cells.join(" | "));
+        }
+    }
+}
+
+fn push_decisions(page: &mut String, decisions: &[Decision], documents: &[Document]) {
+    page.push_str(
+        "\n## Decisions of ours (†)\n\nWhat no document settles. Each has its reason and is held by the \
+         cases or tests beside it; it is written down in [decisions.toml](decisions.toml).\n\n\
+         | point | dialects | decision | reason | held by |\n|---|---|---|---|---|\n",
+    );
+    for decision in decisions {
+        let dialects: Vec<String> = decision.dialects.iter().map(|d| format!("`{d}`")).collect();
+        let cases = decision.cases.iter().map(|name| {
+            let file = file_of(documents, name).expect("decisions are checked before");
+            format!("[{name}](../tests/data/{file}.toml)")
+        });
+        let tests = decision.tests.iter().map(|test| {
+            let (file, function) = test.split_once('#').expect("decisions are checked before");
+            format!("[{function}](../{file})")
+        });
+        let held: Vec<String> = cases.chain(tests).collect();
+        let texts = [&decision.point, &dialects.join(", "), &decision.decision, &decision.reason];
+        let texts: Vec<String> = texts.iter().map(|text| cell(text)).collect();
+        _ = writeln!(page, "| {} | {} |", texts.join(" | "), held.join(", "));
+    }
+}
+
+/// `text` in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
