@@ -14,7 +14,7 @@ use portcullis::syntax::RobotsTxt;
 use case::Check;
 
 /// Files longer than this teach a fuzzer nothing that shorter ones do not, and slow it down.
-const ROBOTS_OCTETS_MAX: usize = 4 * 1_024;
+const ROBOTS_OCTETS_MAX: usize = 2 * 1_024;
 
 /// The distinct seeds of each target.
 #[derive(Default)]

@@ -14,11 +14,11 @@ use portcullis::syntax::RobotsTxt;
 use crate::{head, hosts};
 
 /// Octets of a file: the oracle reads it anew for each URL.
-const ROBOTS_OCTETS_MAX: usize = 4 * 1_024;
+const ROBOTS_OCTETS_MAX: usize = 2 * 1_024;
 /// Octets of a URL: the oracle's work is its length times that of all patterns.
-const URL_OCTETS_MAX: usize = 256;
+const URL_OCTETS_MAX: usize = 128;
 /// URLs that are made from the rules of a file, so that rules match and compete.
-const MADE_URLS_MAX: usize = 6;
+const MADE_URLS_MAX: usize = 4;
 
 /// Limits under which each way to answer is taken: ahead, on demand, and a scan of the rules when
 /// the budget is spent at once or on the way.

@@ -12,7 +12,7 @@ use crate::decide::strategies;
 use crate::head;
 
 /// Octets of a pattern and of a path that are compared: the oracle's work is their product.
-const OCTETS_MAX: usize = 1_024;
+const OCTETS_MAX: usize = 256;
 
 /// A pattern, LF, and a path by any dialect.
 ///
