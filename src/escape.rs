@@ -2,9 +2,9 @@
 //!
 //! Owns the one normaliser of the crate, a pure function of [`Escapes`]; patterns and URLs pass
 //! through the same code. A pattern's wildcards are cut out before, so that what is left of `*` and
-//! `$` is literal on both sides. Cost: one scan
-//! of the text; nothing is allocated or copied for a text that already has its normal form, which
-//! holds for 96 in 100 real URLs. It cannot fail: any octets have a normal form.
+//! `$` is literal on both sides. Cost: one scan of the text; nothing is allocated or copied for a
+//! text without an octet that could change, which holds for 96 in 100 real URLs, and one with a `%`
+//! is rewritten even if nothing comes of it. It cannot fail: any octets have a normal form.
 //!
 //! ```
 //! use portcullis::dialect::Escapes;
