@@ -5,7 +5,7 @@
 //! order of precedence; so an ascending list of positions is ordered by precedence too. That is
 //! what makes the two prunings of [`PositionSet`] one comparison each.
 //!
-//! Memory: 6 octets a position. A step costs the positions that loop plus those that advance.
+//! Memory: 2 octets a position and 8 a pattern. A step costs the positions that loop plus those that advance.
 
 use crate::pattern::{PathPattern, PatternList};
 
@@ -35,11 +35,10 @@ pub(super) struct Nfa {
     octets: Vec<u8>,
     /// By position.
     kinds: Vec<Kind>,
-    /// By position: the pattern that owns it.
-    patterns: Vec<u32>,
     /// By pattern.
     outcomes: Vec<Outcome>,
-    /// By pattern: its first position.
+    /// By pattern: its first position. Which pattern owns a position is found here by search: it is
+    /// asked for at stars and ends only, and a number for each position would triple the memory.
     starts: Vec<Position>,
 }
 
@@ -67,24 +66,20 @@ impl Nfa {
         let mut nfa = Nfa {
             octets: Vec::with_capacity(positions),
             kinds: Vec::with_capacity(positions),
-            patterns: Vec::with_capacity(positions),
             outcomes: outcomes.to_vec(),
             starts: Vec::with_capacity(patterns.len()),
         };
-        for (pattern, index) in patterns.iter().zip(0..) {
-            nfa.push_pattern(&pattern, index);
-        }
+        patterns.iter().for_each(|pattern| nfa.push_pattern(&pattern));
         nfa
     }
 
-    fn push_pattern(&mut self, pattern: &PathPattern<'_>, index: u32) {
+    fn push_pattern(&mut self, pattern: &PathPattern<'_>) {
         let start = self.octets.len();
         self.starts.push(start as Position);
         self.octets.extend_from_slice(pattern.octets);
         self.octets.push(0);
         self.kinds.resize(self.octets.len() - 1, Kind::Plain);
         self.kinds.push(if pattern.anchored { Kind::AnchoredEnd } else { Kind::OpenEnd });
-        self.patterns.resize(self.octets.len(), index);
         for star in pattern.stars() {
             self.kinds[start + star] = Kind::Looping;
         }
@@ -94,7 +89,6 @@ impl Nfa {
     pub(super) fn memory_octets(&self) -> usize {
         size_of_val(&*self.octets)
             + size_of_val(&*self.kinds)
-            + size_of_val(&*self.patterns)
             + size_of_val(&*self.outcomes)
             + size_of_val(&*self.starts)
     }
@@ -216,7 +210,7 @@ impl Nfa {
 
     /// Drops the positions of the pattern that owns `position`, which are the last of the set.
     fn drop_pattern(&self, position: Position, set: &mut PositionSet) {
-        let start = self.starts[self.patterns[position as usize] as usize];
+        let start = self.starts[self.pattern_of(position)];
         while set.positions.last().is_some_and(|&last| last >= start) {
             set.positions.pop();
         }
@@ -233,9 +227,14 @@ impl Nfa {
         }
     }
 
+    /// The pattern that owns `position`.
+    fn pattern_of(&self, position: Position) -> usize {
+        self.starts.partition_point(|&start| start <= position) - 1
+    }
+
     /// What a match of the pattern that owns `position` means.
     fn outcome(&self, position: Position) -> Outcome {
-        self.outcomes[self.patterns[position as usize] as usize]
+        self.outcomes[self.pattern_of(position)]
     }
 
     /// The outcome if the path ends in this set.
