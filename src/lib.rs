@@ -54,6 +54,7 @@
 //! | [`target`] | a URL to origin and path | one scan |
 //! | [`access`] | HTTP answers to the state of a policy, expiry, long outages | |
 //! | [`input`] | lists of URLs: mapped, piped, gzip, zstd | |
+//! | [`capture`] | answers to GET /robots.txt as archives keep them | linear in the archive |
 //! | [`synth`] | a made-up corpus of any size | |
 //! | [`oracle`] | the whole protocol, naively; the judge in tests | quadratic |
 //! | [`automaton`] | patterns in order of precedence to one matcher | see there |
@@ -79,6 +80,7 @@ pub mod access;
 pub mod automaton;
 pub mod batch;
 pub mod bytes;
+pub mod capture;
 pub mod decision;
 pub mod dialect;
 pub mod escape;

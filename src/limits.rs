@@ -94,3 +94,9 @@ pub const SCANS_BEFORE_PREFILTER: u64 = 16;
 ///
 /// Source: our choice; aho-corasick holds some 8 to 20 octets for each.
 pub const PREFILTER_LITERAL_OCTETS_MAX: usize = 1024 * 1024;
+
+/// Octets of a decoded body that are held where files have no limit of their own: 64 MiB.
+///
+/// Source: our choice. It bounds what a small compressed body can grow to; a longer one is broken,
+/// not shorter.
+pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;

@@ -28,6 +28,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("oracle", 3),
     ("synth", 3),
     ("automaton", 4),
+    ("capture", 4),
     ("policy", 5),
     ("set", 6),
     ("batch", 7),

@@ -1,0 +1,99 @@
+//! Remarks on a capture: what was odd about the answer, apart from the text of the file.
+
+/// What is odd about a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CaptureNote {
+    /// The answer says that its body is HTML. Its rules hold all the same, if it has any.
+    HtmlContentType = 0,
+    /// The archive says that it cut the answer.
+    Truncated = 1,
+    /// The body ends before the length that the header gives.
+    ShortBody = 2,
+    /// The body's chunks (RFC 9112, section 7.1) make no sense or have no end.
+    BadChunks = 3,
+    /// The body's compression is damaged or has no end.
+    BadCompression = 4,
+    /// The body is in a content coding that is not known here.
+    UnknownCoding = 5,
+    /// The body is longer than what counts; the rest was not kept.
+    BodyCut = 6,
+    /// The answer was found equal to an earlier one, and has no body of its own.
+    Revisit = 7,
+    /// The redirect says no place, or one that is no http or https URL.
+    RedirectToNowhere = 8,
+    /// The place that the redirect leads to was not captured.
+    RedirectTargetMissing = 9,
+    /// There are more redirects than the dialect follows, or they lead back to themselves.
+    TooManyRedirects = 10,
+}
+
+impl CaptureNote {
+    /// Every note, in the order of its number.
+    pub const ALL: [CaptureNote; 11] = [
+        CaptureNote::HtmlContentType,
+        CaptureNote::Truncated,
+        CaptureNote::ShortBody,
+        CaptureNote::BadChunks,
+        CaptureNote::BadCompression,
+        CaptureNote::UnknownCoding,
+        CaptureNote::BodyCut,
+        CaptureNote::Revisit,
+        CaptureNote::RedirectToNowhere,
+        CaptureNote::RedirectTargetMissing,
+        CaptureNote::TooManyRedirects,
+    ];
+
+    /// The note's name for machines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CaptureNote::HtmlContentType => "html-content-type",
+            CaptureNote::Truncated => "truncated",
+            CaptureNote::ShortBody => "short-body",
+            CaptureNote::BadChunks => "bad-chunks",
+            CaptureNote::BadCompression => "bad-compression",
+            CaptureNote::UnknownCoding => "unknown-coding",
+            CaptureNote::BodyCut => "body-cut",
+            CaptureNote::Revisit => "revisit",
+            CaptureNote::RedirectToNowhere => "redirect-to-nowhere",
+            CaptureNote::RedirectTargetMissing => "redirect-target-missing",
+            CaptureNote::TooManyRedirects => "too-many-redirects",
+        }
+    }
+}
+
+/// Some notes, each at most once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CaptureNotes(u16);
+
+impl CaptureNotes {
+    /// No note.
+    pub const EMPTY: CaptureNotes = CaptureNotes(0);
+
+    /// These notes and one more.
+    #[must_use]
+    pub const fn with(self, note: CaptureNote) -> CaptureNotes {
+        CaptureNotes(self.0 | 1 << note as u8)
+    }
+
+    /// Whether `note` is among them.
+    pub const fn contains(self, note: CaptureNote) -> bool {
+        self.0 & 1 << note as u8 != 0
+    }
+
+    /// The notes, in the order of their numbers.
+    pub fn iter(self) -> impl Iterator<Item = CaptureNote> {
+        CaptureNote::ALL.into_iter().filter(move |&note| self.contains(note))
+    }
+
+    /// The notes as a number, a bit for each; [`CaptureNotes::from_bits`] takes it back.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The notes that `bits` stands for, if every bit is a note's.
+    pub fn from_bits(bits: u16) -> Option<CaptureNotes> {
+        let known = (1 << CaptureNote::ALL.len()) - 1;
+        (bits & !known == 0).then_some(CaptureNotes(bits))
+    }
+}
