@@ -100,3 +100,17 @@ pub const PREFILTER_LITERAL_OCTETS_MAX: usize = 1024 * 1024;
 /// Source: our choice. It bounds what a small compressed body can grow to; a longer one is broken,
 /// not shorter.
 pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;
+
+/// NFA positions that building an automaton for a stored set may look at.
+///
+/// Source: measured, see `src/set/DESIGN.md`. It is more than [`AHEAD_POSITIONS_MAX`], because a set
+/// is compiled once and asked often.
+pub const SET_AHEAD_POSITIONS_MAX: u64 = 8 * 1024;
+
+/// Rules of one policy that are ordered when a set is compiled, each counted as often as a
+/// combination of groups has it: 262,144.
+///
+/// Source: our choice; five times the most rules of any of 32,711 real files. A file within its size
+/// limit can name thousands of robots, each for another combination of large groups; what is past
+/// the limit is ordered when an agent asks that needs it.
+pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
