@@ -8,8 +8,10 @@
 //! that names it, because leaving it out would make its host unknown without a word; what a folder
 //! holds beside files named by host is left out with a [`LoadNote`].
 
+mod file;
 mod folder;
 mod origins;
+mod strings;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,75 @@
+//! Sections: their kinds, what messages call them, and where they are.
+
+use std::fmt;
+
+/// What a section holds. The container keeps sections of kinds that it does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SectionKind(pub(crate) u32);
+
+impl SectionKind {
+    /// Strings, front-coded in buckets.
+    pub(crate) const STRINGS: SectionKind = SectionKind(1);
+    /// Where each bucket of strings begins.
+    pub(crate) const STRING_BUCKETS: SectionKind = SectionKind(2);
+
+    /// Each kind that has a name. Numbers are part of the format and are never given out again.
+    const NAMES: &[(SectionKind, &str)] =
+        &[(SectionKind::STRINGS, "strings"), (SectionKind::STRING_BUCKETS, "string buckets")];
+}
+
+impl fmt::Display for SectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match SectionKind::NAMES.iter().find(|(kind, _)| kind == self) {
+            Some((_, name)) => write!(f, "section '{name}'"),
+            None => write!(f, "section {}", self.0),
+        }
+    }
+}
+
+/// A section of one opened file, to ask that file with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(super) kind: SectionKind,
+    /// Offset in the file.
+    pub(super) start: u64,
+    pub(super) octets: u64,
+}
+
+impl Section {
+    /// The kind of what it holds.
+    pub(crate) fn kind(&self) -> SectionKind {
+        self.kind
+    }
+
+    /// Its length.
+    pub(crate) fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Where it ends in the file. Of a section in a header that was checked this does not overflow.
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.octets
+    }
+
+    /// Where `octets` from `start` in the section on begin in the file; none if it has not so many.
+    #[inline]
+    pub(super) fn locate(&self, start: u64, octets: u64) -> Option<u64> {
+        let is_inside = start.checked_add(octets).is_some_and(|end| end <= self.octets);
+        is_inside.then(|| self.start + start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_one_name_each() {
+        for (at, (kind, name)) in SectionKind::NAMES.iter().enumerate() {
+            let rest = &SectionKind::NAMES[at + 1..];
+            assert!(!rest.iter().any(|(other, named)| other == kind || named == name), "{name}");
+        }
+        assert_eq!(SectionKind::STRINGS.to_string(), "section 'strings'");
+        assert_eq!(SectionKind(900).to_string(), "section 900");
+    }
+}
