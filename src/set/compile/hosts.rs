@@ -110,6 +110,7 @@ impl HostSections {
             self.hosts.push(U32::from_bytes(word));
         }
         self.counts.hosts += 1;
+        self.counts.origins += [&host.http, &host.https].iter().flat_map(|it| it.iter()).count() as u64;
         self.fill_slot(&host.key, start);
     }
 
@@ -127,7 +128,6 @@ impl HostSections {
     fn push_capture(&mut self, standing: Option<&Standing>, others: &Others) -> u32 {
         let Some(Standing { content, facts }) = standing else { return NONE };
         let CaptureFacts { captured_at, expires_at, .. } = *facts;
-        self.counts.origins += 1;
         let mut words = [0; capture::WORDS];
         let time = captured_at.map_or(u64::MAX, |time| time.0);
         words[capture::CAPTURED_AT_LOW] = time as u32;
