@@ -7,6 +7,7 @@ use crate::policy::{
     explain,
 };
 use crate::set::PolicySet;
+use crate::syntax::RobotsTxt;
 use crate::target::{BadUrl, compared_path, split_assuming};
 
 /// The policies of a set, compiled for a list of agents.
@@ -157,6 +158,7 @@ impl<'s> Classifier<'s> {
         let mut scratch = Vec::new();
         let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
         let (text, agent) = (self.set.text(policy), &self.agents()[agent]);
-        Ok(Some(explain(text, self.set.robots_octets_max(), dialect, agent, path)))
+        let file = RobotsTxt::parse(text, dialect, self.set.robots_octets_max());
+        Ok(Some(explain(&file, text, dialect, agent, path)))
     }
 }

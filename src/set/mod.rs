@@ -15,6 +15,7 @@ mod layout;
 mod origins;
 mod pool;
 mod standing;
+pub mod stored;
 mod strings;
 
 use std::path::{Path, PathBuf};
@@ -23,9 +24,12 @@ use crate::dialect::Dialect;
 use crate::policy::PolicySource;
 use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
+pub use file::{Damage, SetError, WriteError};
 pub use origins::OriginTable;
 pub use pool::{BlobID, BlobPool};
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
+pub use stored::StoredSet;
+pub use strings::StringError;
 
 /// How files are read.
 #[derive(Clone, Copy, Debug)]
@@ -225,4 +229,10 @@ impl PolicySet {
             Scope::Origins(table) => table.get(url.scheme, key).map(|policy| policy as usize),
         })
     }
+}
+
+/// A number that differs where a dialect's behaviour does. What it cites does not count.
+fn fingerprint(dialect: &Dialect) -> u64 {
+    let Dialect { lines, groups, paths, access, .. } = dialect;
+    xxhash_rust::xxh3::xxh3_64(format!("{lines:?}{groups:?}{paths:?}{access:?}").as_bytes())
 }
