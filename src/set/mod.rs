@@ -224,10 +224,17 @@ impl PolicySet {
         scratch: &mut Vec<u8>,
     ) -> Result<Option<usize>, BadUrl> {
         let key = host_key(url, scratch)?;
-        Ok(match &self.scope {
+        Ok(self.policy_of_key(url.scheme, key))
+    }
+
+    /// The policy that speaks for the origin with this scheme and key (see
+    /// [`host_key`](crate::target::host_key)), if there is one.
+    #[inline]
+    pub fn policy_of_key(&self, scheme: &[u8], key: &[u8]) -> Option<usize> {
+        match &self.scope {
             Scope::Everything => Some(0),
-            Scope::Origins(table) => table.get(url.scheme, key).map(|policy| policy as usize),
-        })
+            Scope::Origins(table) => table.get(scheme, key).map(|policy| policy as usize),
+        }
     }
 }
 

@@ -71,7 +71,7 @@ impl Answered {
 pub struct HostQuestion<'q> {
     /// The scheme, in any case.
     pub scheme: &'q [u8],
-    /// The key, as [`host_key`](crate::target::host_key) has it.
+    /// The key, as [`host_key`](crate::target::host_key) has it; an empty one is no host's.
     pub key: &'q [u8],
 }
 
@@ -100,26 +100,27 @@ impl<'s> Inquiry<'s> {
         &self.agents
     }
 
-    /// Finds the policies that speak for a block of URLs, and appends them to `policies`.
+    /// Finds the policies that speak for a block of so many URLs, and appends them to `policies`.
     ///
     /// # Errors
     ///
     /// If what has to be looked at is damaged.
-    pub fn find(
+    pub fn find<'q>(
         &self,
-        questions: &[HostQuestion<'_>],
+        count: usize,
+        question: impl Fn(usize) -> HostQuestion<'q>,
         memory: &mut InquiryMemory,
         policies: &mut Vec<Option<PolicyPosition>>,
     ) -> Result<(), Damage> {
         let InquiryMemory { searches, candidates, .. } = memory;
         searches.clear();
         candidates.clear();
-        searches.extend(questions.iter().map(|question| self.set.search(question.key)));
+        searches.extend((0..count).map(|index| self.set.search(question(index).key)));
         for search in searches.iter_mut() {
             candidates.push(self.set.next_candidate(search)?);
         }
-        for ((question, search), candidate) in questions.iter().zip(searches).zip(candidates) {
-            policies.push(self.policy_of(question, search, *candidate)?);
+        for (index, (search, candidate)) in searches.iter_mut().zip(candidates).enumerate() {
+            policies.push(self.policy_of(question(index), search, *candidate)?);
         }
         Ok(())
     }
@@ -127,10 +128,13 @@ impl<'s> Inquiry<'s> {
     #[inline]
     fn policy_of(
         &self,
-        question: &HostQuestion<'_>,
+        question: HostQuestion<'_>,
         search: &mut Search,
         mut candidate: Option<HostPosition>,
     ) -> Result<Option<PolicyPosition>, Damage> {
+        if question.key.is_empty() {
+            return Ok(None);
+        }
         let place = place(question.scheme);
         if place == Place::Other {
             let host = self.set.host(&key_with_scheme(question.scheme, question.key))?;

@@ -34,7 +34,7 @@ use super::strings::Strings;
 pub use capture::StoredCapture;
 pub use document::{DocumentRecord, RecordKind};
 pub use hosts::{HostPosition, StoredHost};
-pub use inquiry::{Answered, Inquiry, InquiryMemory};
+pub use inquiry::{Answered, HostQuestion, Inquiry, InquiryMemory};
 pub use policy::{PolicyPosition, StoredPolicy};
 pub use rule_set::{RuleSetKind, RuleSetPosition, StoredRuleSet};
 
