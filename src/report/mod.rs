@@ -48,7 +48,6 @@
 //! # Ok::<(), std::convert::Infallible>(())
 //! ```
 
-mod base64;
 mod clause;
 mod counts;
 pub mod explanation;
