@@ -7,12 +7,13 @@
 
 use std::borrow::Cow;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 
 use crate::decision::Decision;
 use crate::input::Record;
 
-use super::{Counts, Provenance, Witness, base64};
+use super::{Counts, Provenance, Witness};
 
 /// One object, or the first members of one.
 #[derive(Serialize)]
@@ -36,7 +37,7 @@ pub(super) struct Line<'a> {
 pub(super) fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
     match String::from_utf8_lossy(octets) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), None),
-        lossy => (lossy, Some(base64::encode(octets))),
+        lossy => (lossy, Some(BASE64_STANDARD.encode(octets))),
     }
 }
 
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(object["url"], "d\u{fffd}\"\t");
         assert_eq!(object["url_base64"], "ZP8iCQ==");
         assert_eq!(object["rule"], "Disallow: /\u{fffd}");
-        assert_eq!(object["rule_base64"], base64::encode(b"Disallow: /\xff"));
+        assert_eq!(object["rule_base64"], BASE64_STANDARD.encode(b"Disallow: /\xff"));
         assert_eq!(object.get("group_base64"), None);
     }
 }

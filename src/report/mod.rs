@@ -45,7 +45,6 @@
 //! assert_eq!(out, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! ```
 
-mod base64;
 mod clause;
 mod counts;
 pub mod explanation;
