@@ -60,6 +60,26 @@ pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 /// dumps hold and no resolver would take.
 pub const HOST_OCTETS_MAX: usize = 512;
 
+/// Octets of a block of a policy set's file, which is checked as one: 4 KiB.
+///
+/// Source: our choice, the page of most machines. It is part of the format, see `src/set/FORMAT.md`.
+pub const SET_BLOCK_OCTETS: usize = 4 * 1024;
+
+/// Sections of a policy set's file. A header that gives more is damaged.
+///
+/// Source: our choice; their table fits into the header's block, with room to spare.
+pub const SET_SECTIONS_MAX: usize = 128;
+
+/// Distinct strings of a policy set. With more, the set cannot be compiled.
+///
+/// Source: our choice. Their numbers leave two bits of a `u32` to whoever refers to them.
+pub const SET_STRINGS_MAX: u32 = 1 << 30;
+
+/// Octets of one string of a policy set: 1 GiB. With a longer one, the set cannot be compiled.
+///
+/// Source: our choice; more than any line that is read with a limit.
+pub const SET_STRING_OCTETS_MAX: usize = 1 << 30;
+
 /// Redirects that are followed to a robots.txt file.
 ///
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
@@ -100,3 +120,17 @@ pub const PREFILTER_LITERAL_OCTETS_MAX: usize = 1024 * 1024;
 /// Source: our choice. It bounds what a small compressed body can grow to; a longer one is broken,
 /// not shorter.
 pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;
+
+/// NFA positions that building an automaton for a stored set may look at.
+///
+/// Source: measured, see `src/set/DESIGN.md`. It is more than [`AHEAD_POSITIONS_MAX`], because a set
+/// is compiled once and asked often.
+pub const SET_AHEAD_POSITIONS_MAX: u64 = 8 * 1024;
+
+/// Rules of one policy that are ordered when a set is compiled, each counted as often as a
+/// combination of groups has it: 262,144.
+///
+/// Source: our choice; five times the most rules of any of 32,711 real files. A file within its size
+/// limit can name thousands of robots, each for another combination of large groups; what is past
+/// the limit is ordered when an agent asks that needs it.
+pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;

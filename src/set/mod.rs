@@ -8,10 +8,14 @@
 //! that names it, because leaving it out would make its host unknown without a word; what a folder
 //! holds beside files named by host is left out with a [`LoadNote`].
 
+pub mod compile;
+mod file;
 mod folder;
+mod layout;
 mod origins;
 mod pool;
 mod standing;
+mod strings;
 
 use std::path::{Path, PathBuf};
 
