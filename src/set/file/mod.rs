@@ -42,7 +42,7 @@ pub(crate) use self::header::{COUNTS, HeaderFields};
 pub(crate) use self::section::{Section, SectionKind};
 pub(crate) use self::storage::Storage;
 pub(crate) use self::verify::Verification;
-pub(crate) use self::writer::{SetFileWriter, Written};
+pub(crate) use self::writer::{Destination, SetFileWriter, Written};
 
 /// A file that has been opened. Threads may share it.
 #[derive(Debug)]
@@ -109,6 +109,19 @@ impl SetFile {
     /// The section of a kind, if there is one.
     pub(crate) fn section(&self, kind: SectionKind) -> Option<Section> {
         self.header.sections.iter().copied().find(|section| section.kind == kind)
+    }
+
+    /// The section of a kind that every set has.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) fn required(&self, kind: SectionKind) -> Result<Section, Damage> {
+        let missing = || {
+            let fault = Fault::Malformed("the set has no such section");
+            Damage::new(self.storage.name(), Place::Section(kind), 0, fault)
+        };
+        self.section(kind).ok_or_else(missing)
     }
 
     /// Octets of `section`, `start` counted from its beginning.

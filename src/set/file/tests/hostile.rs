@@ -59,7 +59,7 @@ fn headers_that_do_not_fit_their_file() {
         ("at another place", entry(0) + 16, &near),
         ("more octets than the file", entry(2) + 16, &huge),
         ("do not fill the file", entry(2) + 16, &half),
-        ("do not fill the file", entry(2) + 16, &near),
+        ("more octets than the file", entry(2) + 16, &near),
         ("do not fill the file", entry(2) + 16, &40_000_u64.to_le_bytes()),
         ("do not fill the file", entry(2) + 16, &[0; 8]),
         ("not zero", entry(3), &[1]),
