@@ -134,3 +134,8 @@ pub const SET_AHEAD_POSITIONS_MAX: u64 = 8 * 1024;
 /// limit can name thousands of robots, each for another combination of large groups; what is past
 /// the limit is ordered when an agent asks that needs it.
 pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
+
+/// Broken records of one input that are named one by one; the rest is counted.
+///
+/// Source: our choice. Ten show what is wrong; a wrong file has millions.
+pub const BROKEN_RECORDS_NAMED: usize = 10;
