@@ -58,16 +58,23 @@ pub struct PolicyArgs {
     ///
     /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
     /// `example.com.robots.txt`) and speaks for http and https on their default ports.
-    #[arg(long, value_name = "PATH")]
-    pub robots: PathBuf,
+    #[arg(long, value_name = "PATH", required_unless_present = "set")]
+    pub robots: Option<PathBuf>,
 
-    /// The standard or crawler whose behaviour is followed
-    #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect())]
-    pub dialect: &'static Dialect,
+    /// A compiled policy set (see `portcullis compile`)
+    #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with = "robots")]
+    pub set: Option<PathBuf>,
+
+    /// The standard or crawler whose behaviour is followed [default: rfc9309]
+    ///
+    /// A policy set has the dialect that it was compiled for; another one is refused.
+    #[arg(long, value_name = "NAME", value_parser = values::dialect())]
+    pub dialect: Option<&'static Dialect>,
 
     /// How much of a robots.txt is read: octets, or with K, KiB, M or MiB behind; or unlimited
-    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::octets_max)]
-    pub max_robots_size: OctetsMax,
+    /// [default: 500KiB]
+    #[arg(long, value_name = "SIZE", value_parser = values::octets_max, conflicts_with = "set")]
+    pub max_robots_size: Option<OctetsMax>,
 }
 
 /// Who asks, and how records are read as URLs.

@@ -69,16 +69,21 @@ pub(super) fn speaking_line<'t>(
     dialect: &Dialect,
 ) -> UserAgentLine<'t> {
     let lines = file.user_agents_of(&file.groups()[group]);
-    let speaks = |value: &[u8]| match token {
-        Some(token) => names(value, token, dialect),
-        None => is_default(value, dialect),
-    };
-    *lines.iter().find(|line| speaks(line.value)).unwrap_or(&lines[0])
+    *lines.iter().find(|line| robot_named(line.value, token, dialect)).unwrap_or(&lines[0])
 }
 
 /// Whether a user-agent line with `value` names the robot `token`.
 pub(super) fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
     robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
+}
+
+/// Whether a user-agent line with `value` names the robot `token`, or the default group if there is
+/// no token.
+pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool {
+    match token {
+        Some(token) => names(value, token, dialect),
+        None => is_default(value, dialect),
+    }
 }
 
 /// Whether `name`, in any case, is the file's name for the robot `token`.

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::decision::Decision;
 use crate::input::Record;
 
-use super::{Counts, Provenance, Witness};
+use super::{Counts, Provenance, Witness, in_blocks};
 
 /// One object, or the first members of one.
 #[derive(Serialize)]
@@ -49,23 +49,31 @@ fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>)
 }
 
 /// Appends one object and LF for each record and each of `agents` to `out`.
-pub fn write_chunk<'c>(
+///
+/// # Errors
+///
+/// That of the witness; what stands before it is written.
+pub fn write_chunk<'c, W: Witness>(
     records: impl Iterator<Item = Record<'c>>,
     agents: &[String],
-    witness: &mut impl Witness,
+    witness: &mut W,
     counts: &mut Counts,
     out: &mut Vec<u8>,
-) {
-    let mut decisions = Vec::with_capacity(agents.len());
-    for record in records {
+) -> Result<(), W::Failure> {
+    let mut decisions = Vec::new();
+    in_blocks(records, |block| {
         decisions.clear();
-        decisions.extend_from_slice(witness.judge(record.text()));
-        counts.add(record.whole().len(), &decisions);
-        for (agent, decision) in decisions.iter().enumerate() {
-            let provenance = witness.provenance(agent);
-            write_line(record.text(), &agents[agent], decision, provenance, out);
+        decisions.extend_from_slice(witness.judge(block)?);
+        let by_record = decisions.chunks_exact(agents.len());
+        for (index, (record, decisions)) in block.iter().zip(by_record).enumerate() {
+            counts.add(record.whole().len(), decisions);
+            for (agent, decision) in decisions.iter().enumerate() {
+                let provenance = witness.provenance(index, agent)?;
+                write_line(record.text(), &agents[agent], decision, provenance, out);
+            }
         }
-    }
+        Ok(())
+    })
 }
 
 fn write_line(

@@ -4,9 +4,7 @@ use zerocopy::little_endian::U32;
 
 use crate::syntax::read_others;
 
-use super::super::layout::{
-    NONE, SLOT_WORDS, capture, count, host, record, slot_of, slots_for,
-};
+use super::super::layout::{NONE, SLOT_WORDS, capture, count, host, record, slot_of, slots_for};
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use super::DistinctPolicies;
 use super::intern::{Lists, position, push};
@@ -110,7 +108,8 @@ impl HostSections {
             self.hosts.push(U32::from_bytes(word));
         }
         self.counts.hosts += 1;
-        self.counts.origins += [&host.http, &host.https].iter().flat_map(|it| it.iter()).count() as u64;
+        self.counts.origins +=
+            [&host.http, &host.https].iter().flat_map(|it| it.iter()).count() as u64;
         self.fill_slot(&host.key, start);
     }
 

@@ -22,16 +22,21 @@ mod texts;
 use std::path::Path;
 
 use rayon::prelude::*;
+use zerocopy::IntoBytes;
 
 use crate::automaton::Limits;
 use crate::dialect::{AccessOutcome, Dialect};
 use crate::limits::SET_AHEAD_POSITIONS_MAX;
 
-use super::file::{COUNTS, HeaderFields, SectionKind, SetFileWriter, WriteError, Written};
+use super::file::{
+    COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
+};
 use super::layout::{NONE, count};
+use super::strings::StringError;
 use super::{BlobPool, Content, HostStanding, Standing};
 
 use self::hosts::HostSections;
+pub(super) use self::plan::order as record_order;
 use self::policies::PolicySections;
 
 /// Policies that are planned before they are joined. It bounds the memory for what is waiting.
@@ -56,10 +61,7 @@ impl CompileConfig {
         CompileConfig {
             dialect,
             robots_octets_max,
-            limits: Limits {
-                ahead_positions_max: SET_AHEAD_POSITIONS_MAX,
-                ..Limits::default()
-            },
+            limits: Limits { ahead_positions_max: SET_AHEAD_POSITIONS_MAX, ..Limits::default() },
             provenance: "{}".to_owned(),
         }
     }
@@ -82,6 +84,18 @@ pub struct CompiledSet {
     pub rule_sets: u64,
 }
 
+/// A set could not be compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// There are more or longer texts than a set can hold.
+    #[error(transparent)]
+    Strings(#[from] StringError),
+}
+
 /// Compiles what is known of `hosts`, which are sorted by key, and writes the set to `path`, which
 /// appears there whole or not at all.
 ///
@@ -89,40 +103,33 @@ pub struct CompiledSet {
 ///
 /// # Errors
 ///
-/// If the file cannot be written.
+/// If the file cannot be written, or a set cannot hold so much.
 pub fn write(
     hosts: &[HostStanding],
     pool: &BlobPool,
     config: &CompileConfig,
     path: &Path,
-) -> Result<CompiledSet, WriteError> {
-    let sections = Sections::of(hosts, pool, config);
+) -> Result<CompiledSet, CompileError> {
+    let sections = Sections::of(hosts, pool, config)?;
     let mut writer = SetFileWriter::create(path)?;
-    sections.write(&mut |kind, octets| {
-        writer.begin(kind)?;
-        octets.iter().try_for_each(|octets| writer.write(octets))
-    })?;
+    sections.write(&mut writer)?;
     let fields = sections.fields(config);
-    let written = writer.finish(&fields)?;
-    Ok(summary(&written, &fields))
+    Ok(summary(&writer.finish(&fields)?, &fields))
 }
 
 /// As [`write`](self::write), into memory.
 ///
 /// # Errors
 ///
-/// If the set is larger than memory can be.
+/// If a set cannot hold so much.
 pub fn to_vec(
     hosts: &[HostStanding],
     pool: &BlobPool,
     config: &CompileConfig,
-) -> Result<Vec<u8>, WriteError> {
-    let sections = Sections::of(hosts, pool, config);
+) -> Result<Vec<u8>, CompileError> {
+    let sections = Sections::of(hosts, pool, config)?;
     let mut writer = SetFileWriter::<std::io::Cursor<Vec<u8>>>::in_memory()?;
-    sections.write(&mut |kind, octets| {
-        writer.begin(kind)?;
-        octets.iter().try_for_each(|octets| writer.write(octets))
-    })?;
+    sections.write(&mut writer)?;
     Ok(writer.finish(&sections.fields(config))?.finished)
 }
 
@@ -200,7 +207,11 @@ impl DistinctPolicies {
 }
 
 impl Sections {
-    fn of(hosts: &[HostStanding], pool: &BlobPool, config: &CompileConfig) -> Sections {
+    fn of(
+        hosts: &[HostStanding],
+        pool: &BlobPool,
+        config: &CompileConfig,
+    ) -> Result<Sections, StringError> {
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = PolicySections::default();
         for origins in distinct.origins.chunks(POLICIES_AT_ONCE) {
@@ -210,10 +221,13 @@ impl Sections {
             policies.add(plans, config);
         }
         let others = HostSections::others(hosts, pool, &mut policies.texts);
+        if let Some(error) = policies.texts.failure.or(policies.rule_sets.failure) {
+            return Err(error);
+        }
         policies.finish();
         let texts = &policies.texts;
         let hosts = HostSections::new(hosts, &distinct, &policies.positions, others, texts);
-        Sections { policies, hosts, provenance: config.provenance.clone().into_bytes() }
+        Ok(Sections { policies, hosts, provenance: config.provenance.clone().into_bytes() })
     }
 
     fn fields(&self, config: &CompileConfig) -> HeaderFields {
@@ -229,24 +243,22 @@ impl Sections {
         }
     }
 
-    fn write(
-        &self,
-        section: &mut dyn FnMut(SectionKind, &[&[u8]]) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        use zerocopy::IntoBytes;
-
-        section(SectionKind::PROVENANCE, &[&self.provenance])?;
-        section(SectionKind::SLOTS, &[self.hosts.slots.as_bytes()])?;
-        section(SectionKind::HOSTS, &[self.hosts.hosts.as_bytes()])?;
-        section(SectionKind::POLICIES, &[self.policies.words.as_bytes()])?;
-        section(SectionKind::RULE_SETS, &[self.policies.rule_sets.words.as_bytes()])?;
-        section(SectionKind::ORDERS, &[self.policies.orders.words.as_bytes()])?;
-        section(SectionKind::TOKENS, &[&self.policies.tokens.section()])?;
-        section(SectionKind::DOCUMENTS, &[self.policies.texts.documents.as_bytes()])?;
-        section(SectionKind::CAPTURES, &[self.hosts.captures.as_bytes()])?;
-        section(SectionKind::OTHERS, &[self.hosts.others.as_bytes()])?;
-        let table = self.policies.texts.table();
-        section(SectionKind::STRINGS, &[&table.octets])?;
-        section(SectionKind::STRING_BUCKETS, &[table.buckets.as_bytes()])
+    fn write<D: Destination>(&self, writer: &mut SetFileWriter<D>) -> Result<(), WriteError> {
+        let policies = &self.policies;
+        let mut section = |kind, octets: &[u8]| {
+            writer.begin(kind)?;
+            writer.write(octets)
+        };
+        section(SectionKind::PROVENANCE, &self.provenance)?;
+        section(SectionKind::SLOTS, self.hosts.slots.as_bytes())?;
+        section(SectionKind::HOSTS, self.hosts.hosts.as_bytes())?;
+        section(SectionKind::POLICIES, policies.words.as_bytes())?;
+        section(SectionKind::RULE_SETS, policies.rule_sets.words.as_bytes())?;
+        section(SectionKind::ORDERS, policies.orders.words.as_bytes())?;
+        section(SectionKind::TOKENS, &policies.tokens.section())?;
+        section(SectionKind::DOCUMENTS, policies.texts.documents.as_bytes())?;
+        section(SectionKind::CAPTURES, self.hosts.captures.as_bytes())?;
+        section(SectionKind::OTHERS, self.hosts.others.as_bytes())?;
+        policies.texts.table().write(writer)
     }
 }

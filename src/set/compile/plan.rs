@@ -68,16 +68,12 @@ struct Planner<'f, 'p> {
     dialect: &'f Dialect,
     entries: Vec<PlannedEntry>,
     /// By their groups: the entries.
-    known: HashMap<Vec<usize>, u32>,
+    known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
     /// Rules that were ordered.
     ordered: usize,
 }
 
-pub fn plan<'p>(
-    origin: PolicyOrigin,
-    pool: &'p BlobPool,
-    dialect: &Dialect,
-) -> PolicyPlan<'p> {
+pub fn plan<'p>(origin: PolicyOrigin, pool: &'p BlobPool, dialect: &Dialect) -> PolicyPlan<'p> {
     match origin {
         PolicyOrigin::Access(outcome) => access(outcome),
         PolicyOrigin::Extract(blob) => {
@@ -113,7 +109,7 @@ fn of_file<'p>(file: &RobotsTxt<'p>, extract: &'p [u8], dialect: &Dialect) -> Po
         return plan;
     }
     let mut planner =
-        Planner { file, dialect, entries: Vec::new(), known: HashMap::new(), ordered: 0 };
+        Planner { file, dialect, entries: Vec::new(), known: HashMap::default(), ordered: 0 };
     let audience = Audience::of(file, dialect);
     for NamedRobot { name, groups, line } in audience.robots {
         let speaker = user_agent_record(file, groups[0], line);

@@ -1,8 +1,8 @@
 //! Policies: whom each speaks to, and where what they get stands.
 
 use hashbrown::HashMap;
-use zerocopy::little_endian::U32;
 use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
 
 use crate::decision::PolicyState;
 
@@ -74,8 +74,7 @@ impl PolicySections {
         self.positions.push(position(&self.words));
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
         let mut strings = Vec::new();
-        let document =
-            if is_file { self.texts.add(&plan.records, &mut strings) } else { NONE };
+        let document = if is_file { self.texts.add(&plan.records, &mut strings) } else { NONE };
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
         let head = [
             plan.state as u32 | (plan.verdict as u32) << 8,
@@ -93,9 +92,8 @@ impl PolicySections {
     }
 
     fn push_robots(&mut self, robots: Vec<PlannedRobot>) {
-        let number = |robot: PlannedRobot| {
-            (self.tokens.intern(robot.name), robot.entry, robot.speaker)
-        };
+        let number =
+            |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.speaker);
         let mut robots: Vec<(u32, u32, u32)> = robots.into_iter().map(number).collect();
         robots.sort_unstable();
         robots.iter().for_each(|&(token, ..)| push(&mut self.words, token));
@@ -145,6 +143,6 @@ impl PolicySections {
         counts[count::RULE_SETS] = self.rule_sets.count;
         counts[count::RULE_SETS_ON_DEMAND] = u64::from(self.rule_sets.on_demand);
         counts[count::TOKENS] = self.tokens.names.len() as u64;
-        counts[count::STRINGS] = self.texts.table().ranks.len() as u64;
+        counts[count::STRINGS] = self.texts.table().len();
     }
 }

@@ -10,7 +10,7 @@ use crate::pattern::PatternList;
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::layout::rule_set;
-use super::super::strings::StringTableBuilder;
+use super::super::strings::{StringError, StringTableBuilder};
 use super::CompileConfig;
 use super::intern::{position, push};
 use super::plan::PlannedRules;
@@ -35,6 +35,8 @@ pub struct RuleSets {
     pub positions: Vec<u32>,
     /// Where words hold provisional numbers of strings.
     pattern_words: Vec<std::ops::Range<usize>>,
+    /// Why a pattern could not be kept.
+    pub failure: Option<StringError>,
     scratch: Vec<u32>,
     text: Vec<u8>,
 }
@@ -60,19 +62,14 @@ impl RuleSets {
         self.write_key(&planned.rules);
         let RuleSets { keys, scratch, .. } = self;
         let same = |known: &Known| {
-            known.hash == planned.hash
-                && keys[known.key_start..][..known.key_length] == **scratch
+            known.hash == planned.hash && keys[known.key_start..][..known.key_length] == **scratch
         };
         if let Some(known) = self.known.find(planned.hash, same) {
             return known.number;
         }
         let number = self.positions.len() as u32;
-        let known = Known {
-            hash: planned.hash,
-            number,
-            key_start: keys.len(),
-            key_length: scratch.len(),
-        };
+        let known =
+            Known { hash: planned.hash, number, key_start: keys.len(), key_length: scratch.len() };
         keys.extend_from_slice(scratch);
         self.known.insert_unique(planned.hash, known, |known| known.hash);
         self.positions.push(u32::MAX);
@@ -93,7 +90,13 @@ impl RuleSets {
         self.scratch.clear();
         for (pattern, verdict) in rules.patterns.iter().zip(&rules.verdicts) {
             pattern.write_identity(&mut self.text);
-            let number = self.patterns.intern(&self.text);
+            let number = match self.patterns.intern(&self.text) {
+                Ok(number) => number.0,
+                Err(error) => {
+                    self.failure = Some(error);
+                    0
+                }
+            };
             self.scratch.push(number << 1 | u32::from(*verdict == Verdict::Allow));
         }
     }
@@ -125,8 +128,10 @@ impl RuleSets {
         };
         let compiled: Vec<_> = waiting.into_par_iter().with_min_len(8).map(compile).collect();
         let waited = self.positions.iter().enumerate();
-        let waited: Vec<usize> =
-            waited.filter(|(_, position)| **position == u32::MAX).map(|(number, _)| number).collect();
+        let waited: Vec<usize> = waited
+            .filter(|(_, position)| **position == u32::MAX)
+            .map(|(number, _)| number)
+            .collect();
         for (number, (automaton, count, words)) in waited.into_iter().zip(compiled) {
             self.positions[number] = position(&self.words);
             match automaton.stored() {

@@ -5,7 +5,7 @@ use zerocopy::little_endian::U32;
 use crate::bytes::push_varint;
 
 use super::super::layout::record;
-use super::super::strings::{StringTable, StringTableBuilder};
+use super::super::strings::{ProvisionalString, StringError, StringTable, StringTableBuilder};
 use super::intern::{position, push};
 use super::plan::PlannedRecord;
 
@@ -15,6 +15,8 @@ pub struct Texts {
     pub documents: Vec<U32>,
     strings: StringTableBuilder,
     table: Option<StringTable>,
+    /// Why a string could not be kept.
+    pub failure: Option<StringError>,
     scratch: Vec<u8>,
 }
 
@@ -41,7 +43,13 @@ impl Texts {
         // The lowest seven bits come last, so that the number can be read from the end.
         push_varint(&mut self.scratch, (text.len() - value_octets) as u32);
         self.scratch[text.len()..].reverse();
-        self.strings.intern(&self.scratch)
+        match self.strings.intern(&self.scratch) {
+            Ok(string) => string.0,
+            Err(error) => {
+                self.failure = Some(error);
+                0
+            }
+        }
     }
 
     /// Gives strings their numbers.
@@ -51,7 +59,7 @@ impl Texts {
         while let Some(count) = self.documents.get(start) {
             let end = start + 1 + count.get() as usize * record::WORDS;
             for string in self.documents[start + 1..end].iter_mut().skip(1).step_by(record::WORDS) {
-                *string = U32::new(table.ranks[string.get() as usize]);
+                *string = U32::new(table.id(ProvisionalString(string.get())).0);
             }
             start = end;
         }
@@ -60,7 +68,7 @@ impl Texts {
 
     /// The number of a string by its provisional one.
     pub fn rank(&self, provisional: u32) -> u32 {
-        self.table().ranks[provisional as usize]
+        self.table().id(ProvisionalString(provisional)).0
     }
 
     /// The strings.

@@ -104,6 +104,17 @@ pub enum SetError {
         /// The file.
         name: String,
     },
+    /// Its dialect is none that this version knows, or behaves otherwise now.
+    #[error(
+        "{name} was compiled for the dialect {dialect} as this version does not know it: \
+         run `portcullis compile` again"
+    )]
+    OtherDialect {
+        /// The file.
+        name: String,
+        /// The dialect's name.
+        dialect: String,
+    },
     /// The file became shorter while it was mapped.
     #[error("{name} became shorter while it was in use; run again when nothing writes to it")]
     Shrunk {

@@ -37,7 +37,7 @@ use self::error::{Fault, Place};
 use self::header::Header;
 use self::layout::BLOCK;
 
-pub(crate) use self::error::{Damage, SetError, WriteError};
+pub use self::error::{Damage, SetError, WriteError};
 pub(crate) use self::header::{COUNTS, HeaderFields};
 pub(crate) use self::section::{Section, SectionKind};
 pub(crate) use self::storage::Storage;

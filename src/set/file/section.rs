@@ -33,8 +33,7 @@ impl SectionKind {
     pub(crate) const OTHERS: SectionKind = SectionKind(12);
 
     /// Each kind that has a name. Numbers are part of the format and are never given out again.
-    const NAMES: &[(SectionKind, &str)] =
-        &[
+    const NAMES: &[(SectionKind, &str)] = &[
         (SectionKind::STRINGS, "strings"),
         (SectionKind::STRING_BUCKETS, "string buckets"),
         (SectionKind::PROVENANCE, "provenance"),

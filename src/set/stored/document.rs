@@ -8,7 +8,7 @@ use crate::syntax::ExtractWriter;
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
-use super::super::strings;
+use super::super::strings::StringID;
 use super::{StoredCapture, StoredPolicy, StoredSet};
 
 pub use crate::syntax::RecordKind;
@@ -63,9 +63,9 @@ impl StoredSet {
 
     /// Reads a string of a record into `text`, and returns where its value begins.
     pub(super) fn record_text(&self, string: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
-        let sections = (self.sections.strings, self.sections.string_buckets);
-        strings::read(&self.file, sections, string, text)?;
-        let malformed = || self.file.malformed(sections.0, 0, "a record has no value");
+        self.sections.strings.get(&self.file, StringID(string), text)?;
+        let malformed =
+            || self.malformed(self.sections.documents, 0, "a record's string says no value");
         // The number stands behind the text, the other way round.
         let (mut number, mut length) = ([0; 5], 0);
         for (octet, place) in text.iter().rev().zip(&mut number) {

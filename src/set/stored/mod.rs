@@ -29,11 +29,12 @@ use crate::dialect::Dialect;
 
 use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
 use super::layout::{SLOT_WORDS, count};
+use super::strings::Strings;
 
 pub use capture::StoredCapture;
 pub use document::{DocumentRecord, RecordKind};
 pub use hosts::{HostPosition, StoredHost};
-pub use inquiry::{Answered, Inquiry, InquiryMemory};
+pub use inquiry::{Answered, HostQuestion, Inquiry, InquiryMemory};
 pub use policy::{PolicyPosition, StoredPolicy};
 pub use rule_set::{RuleSetKind, RuleSetPosition, StoredRuleSet};
 
@@ -59,8 +60,7 @@ struct Sections {
     tokens: Section,
     documents: Section,
     others: Section,
-    strings: Section,
-    string_buckets: Section,
+    strings: Strings,
 }
 
 /// How many of everything a set has, as its maker counted.
@@ -111,26 +111,18 @@ impl StoredSet {
 
     fn of(file: SetFile) -> Result<StoredSet, SetError> {
         let dialect = dialect(&file)?;
-        let section = |kind| {
-            let missing = || SetError::MissingSection {
-                name: file.name().to_owned(),
-                section: SectionKind::to_string(&kind),
-            };
-            file.section(kind).ok_or_else(missing)
-        };
         let sections = Sections {
-            provenance: section(SectionKind::PROVENANCE)?,
-            slots: section(SectionKind::SLOTS)?,
-            hosts: section(SectionKind::HOSTS)?,
-            captures: section(SectionKind::CAPTURES)?,
-            policies: section(SectionKind::POLICIES)?,
-            rule_sets: section(SectionKind::RULE_SETS)?,
-            orders: section(SectionKind::ORDERS)?,
-            tokens: section(SectionKind::TOKENS)?,
-            documents: section(SectionKind::DOCUMENTS)?,
-            others: section(SectionKind::OTHERS)?,
-            strings: section(SectionKind::STRINGS)?,
-            string_buckets: section(SectionKind::STRING_BUCKETS)?,
+            provenance: file.required(SectionKind::PROVENANCE)?,
+            slots: file.required(SectionKind::SLOTS)?,
+            hosts: file.required(SectionKind::HOSTS)?,
+            captures: file.required(SectionKind::CAPTURES)?,
+            policies: file.required(SectionKind::POLICIES)?,
+            rule_sets: file.required(SectionKind::RULE_SETS)?,
+            orders: file.required(SectionKind::ORDERS)?,
+            tokens: file.required(SectionKind::TOKENS)?,
+            documents: file.required(SectionKind::DOCUMENTS)?,
+            others: file.required(SectionKind::OTHERS)?,
+            strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
         Ok(StoredSet { file, dialect, slots, sections })

@@ -133,15 +133,14 @@ impl<'s> StoredPolicy<'s> {
     }
 
     fn tokens(&self) -> Result<&'s [U32], Damage> {
-        let tokens = self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..self.token_count()));
+        let tokens =
+            self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..self.token_count()));
         tokens.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
     fn entry_at(&self, entry: u32) -> usize {
         let speakers = policy::HEAD_WORDS + self.token_count();
-        speakers
-            + self.token_count() * policy::SPEAKER_WORDS
-            + entry as usize * policy::ENTRY_WORDS
+        speakers + self.token_count() * policy::SPEAKER_WORDS + entry as usize * policy::ENTRY_WORDS
     }
 
     /// The numbers of the robots that are named, each with its entry.

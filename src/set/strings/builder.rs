@@ -6,13 +6,14 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rayon::slice::ParallelSliceMut;
 
-use super::{BUCKET_STRINGS, StringID, varint};
+use super::{BUCKET_STRINGS, StringID};
+use crate::bytes::push_varint;
 use crate::limits::{SET_STRING_OCTETS_MAX, SET_STRINGS_MAX};
 use crate::set::file::{Destination, SectionKind, SetFileWriter, WriteError};
 
 /// A string of a table that is being built. What it will be called is known when all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ProvisionalString(u32);
+pub(crate) struct ProvisionalString(pub(crate) u32);
 
 /// A string cannot be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -155,8 +156,8 @@ impl StringTable {
         let mut last: &[u8] = b"";
         for string in strings {
             let shared = shared_octets(last, string);
-            varint::write(shared as u32, &mut self.octets);
-            varint::write((string.len() - shared) as u32, &mut self.octets);
+            push_varint(&mut self.octets, shared as u32);
+            push_varint(&mut self.octets, (string.len() - shared) as u32);
             self.octets.extend_from_slice(&string[shared..]);
             last = string;
         }

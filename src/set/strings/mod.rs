@@ -18,9 +18,9 @@ mod builder;
 mod reader;
 #[cfg(test)]
 mod tests;
-mod varint;
 
-pub(crate) use builder::{ProvisionalString, StringError, StringTable, StringTableBuilder};
+pub use builder::StringError;
+pub(crate) use builder::{ProvisionalString, StringTable, StringTableBuilder};
 pub(crate) use reader::Strings;
 
 /// Strings of a bucket, of which the first is whole. It is part of the format.

@@ -3,7 +3,8 @@
 use zerocopy::little_endian::U64;
 
 use super::builder::shared_octets;
-use super::{BUCKET_STRINGS, StringID, varint};
+use super::{BUCKET_STRINGS, StringID};
+use crate::bytes::take_varint;
 use crate::limits::{SET_STRING_OCTETS_MAX, SET_STRINGS_MAX};
 use crate::set::file::{Damage, Section, SectionKind, SetFile};
 
@@ -130,7 +131,7 @@ impl Strings {
 /// many octets they share by what is written, or what is wrong.
 #[inline]
 fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<usize, &'static str> {
-    let lengths = varint::read(rest).zip(varint::read(rest));
+    let lengths = take_varint(rest).zip(take_varint(rest));
     let (shared, octets) = lengths.ok_or("a string has no length")?;
     let (shared, octets) = (shared as usize, octets as usize);
     if shared > string.len() {
