@@ -152,6 +152,12 @@ impl PolicyState {
     }
 }
 
+impl fmt::Display for PolicyState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// The whole answer for one URL and one agent.
 ///
 /// `rule` and `line` are there exactly if the reason is [`Reason::Rule`].

@@ -135,6 +135,11 @@ pub const SET_AHEAD_POSITIONS_MAX: u64 = 8 * 1024;
 /// the limit is ordered when an agent asks that needs it.
 pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
 
+/// Broken records of one input that are named one by one; the rest is counted.
+///
+/// Source: our choice. Ten show what is wrong; a wrong file has millions.
+pub const BROKEN_RECORDS_NAMED: usize = 10;
+
 /// Records that are decided as one block: 64.
 ///
 /// Source: measured. The look-ups of a block overlap in time; with fewer there is less to overlap,

@@ -11,6 +11,7 @@
 pub mod compile;
 mod file;
 mod folder;
+mod gather;
 mod layout;
 mod origins;
 mod pool;
@@ -25,6 +26,10 @@ use crate::policy::PolicySource;
 use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
 pub use file::{Damage, SetError, WriteError};
+pub use gather::{
+    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Part, Progress,
+    StandingCounts, gather, merge,
+};
 pub use origins::OriginTable;
 pub use pool::{BlobID, BlobPool};
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
