@@ -54,6 +54,32 @@ pub const COMPRESSED_READ_OCTETS: usize = 128 * 1024;
 /// file cannot take all the memory.
 pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
+/// Octets of a block of header fields, of a WARC record or of an HTTP response, that is read: 64 KiB.
+///
+/// Source: our choice; browsers and servers take 8 to 256 KiB. A record with a longer one is broken.
+pub const HEADER_BLOCK_OCTETS_MAX: usize = 64 * 1024;
+
+/// Octets of a WARC record that is kept until it is read, its header counted: 64 MiB.
+///
+/// Source: our choice, the length of the longest body. A robots.txt record that is longer is broken.
+pub const WARC_RECORD_OCTETS_MAX: usize = BODY_OCTETS_MAX;
+
+/// Octets of a WARC file, decompressed, that are passed over before the reader gives word: 16 MiB.
+///
+/// Source: our choice. It lets a progress bar move through an archive that holds no robots.txt.
+pub const WARC_PASSED_OCTETS_MAX: usize = 16 * 1024 * 1024;
+
+/// Content and transfer codings of one body that are undone. A body in more is broken.
+///
+/// Source: our choice. Servers use one, and faulty ones the same twice; each can make a body a
+/// thousand times longer.
+pub const CONTENT_CODINGS_MAX: usize = 4;
+
+/// The base-2 logarithm of the window (in octets) that a body in zstd may ask for: 8 MiB.
+///
+/// Source: RFC 9659, section 3.
+pub const HTTP_ZSTD_WINDOW_LOG_MAX: u32 = 23;
+
 /// Octets of a host name after lower-casing and IDNA.
 ///
 /// Source: RFC 1035, section 2.3.4, gives 255 on the wire; twice that leaves room for names that

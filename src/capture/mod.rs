@@ -16,10 +16,14 @@
 
 mod body;
 mod content_type;
+mod fields;
+mod http;
 pub mod json_lines;
+pub mod location;
 mod note;
 #[cfg(test)]
 mod testing;
+pub mod warc;
 
 use std::borrow::Cow;
 
