@@ -93,18 +93,14 @@ fn files(criterion: &mut Criterion) {
         bencher.iter(|| data.ordered().len());
     });
     let ordered = data.ordered();
-    for (name, detail) in
-        [("build for verdicts", Detail::Reason), ("build for rules", Detail::Rule)]
-    {
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| {
-                for rules in &ordered {
-                    let patterns = rules.patterns.clone();
-                    black_box(RuleSet::new(patterns, &rules.verdicts, detail, &Limits::default()));
-                }
-            });
+    group.bench_function("build", |bencher| {
+        bencher.iter(|| {
+            for rules in &ordered {
+                let patterns = rules.patterns.clone();
+                black_box(RuleSet::new(patterns, &rules.verdicts, &Limits::default()));
+            }
         });
-    }
+    });
     group.finish();
 }
 

@@ -13,12 +13,12 @@ use std::time::Instant;
 
 use bstr::ByteSlice;
 use portcullis::automaton::{
-    Automaton, Cache, Limits, Outcome, RegexCache, RegexEngine, Strategy, pattern_matches,
+    Automaton, Cache, Detail, Limits, Outcome, RegexCache, RegexEngine, Strategy, pattern_matches,
 };
 use portcullis::decision::Verdict;
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::pattern::PatternList;
-use portcullis::policy::{AgentChain, OrderedRules, PolicySource, Selection};
+use portcullis::policy::{self, AgentChain, OrderedRules, PolicySource, Selection};
 use portcullis::set::{LoadConfig, PolicySet};
 use portcullis::syntax::RobotsTxt;
 use portcullis::target::{compared_path, split};
@@ -32,13 +32,17 @@ const DENSE_OCTETS_MAX: usize = 1 << 20;
 /// A rule set, its patterns in order of precedence.
 struct Rules {
     patterns: PatternList,
+    /// What engines have to answer, by pattern.
     outcomes: Vec<Outcome>,
+    /// What ours is built with, by pattern.
+    compiled: Vec<Outcome>,
     /// Octets that counted for the order, by pattern; for the naive engine, which has no order.
     file_order: Vec<usize>,
 }
 
 /// The questions: for each URL its rule set and its path.
 struct Data {
+    detail: Detail,
     rules: Vec<Rules>,
     questions: Vec<(usize, Vec<u8>)>,
 }
@@ -53,7 +57,7 @@ trait Engine {
     }
 }
 
-fn load(detailed: bool) -> Data {
+fn load(detail: Detail) -> Data {
     let named = |variable: &str, sample: &str| {
         let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(sample);
         std::env::var_os(variable).map_or(sample, PathBuf::from)
@@ -64,12 +68,12 @@ fn load(detailed: bool) -> Data {
     let set = PolicySet::load(&robots, &config).expect("PORTCULLIS_ROBOTS names a folder");
     let urls = std::fs::read(urls).expect("PORTCULLIS_URLS names a file");
     let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
-    let mut data = Data { rules: Vec::new(), questions: Vec::new() };
+    let mut data = Data { detail, rules: Vec::new(), questions: Vec::new() };
     let mut place = Vec::new();
     for source in set.sources() {
         let rules = ordered(source, &agent);
         place.push(rules.is_some().then_some(data.rules.len()));
-        data.rules.extend(rules.map(|rules| with_outcomes(rules, detailed)));
+        data.rules.extend(rules.map(|rules| with_outcomes(rules, detail)));
     }
     let (mut host, mut scratch) = (Vec::new(), Vec::new());
     for record in urls.lines() {
@@ -93,15 +97,16 @@ fn ordered(source: PolicySource<'_>, agent: &AgentChain) -> Option<OrderedRules>
     }
 }
 
-fn with_outcomes(rules: OrderedRules, detailed: bool) -> Rules {
-    let outcome = |(index, verdict): (u32, &Verdict)| match detailed {
-        true => Outcome::new(index + 1),
-        false => Outcome::new(if *verdict == Verdict::Allow { 1 } else { 2 }),
+fn with_outcomes(rules: OrderedRules, detail: Detail) -> Rules {
+    let outcome = |(index, verdict): (u32, &Verdict)| {
+        let number = if detail == Detail::Rule { index + 1 } else { 1 };
+        Outcome::new(number, *verdict == Verdict::Allow)
     };
     let outcomes = (0..).zip(&rules.verdicts).map(outcome).collect();
     let mut file_order: Vec<usize> = (0..rules.rules.len()).collect();
     file_order.sort_by_key(|&index| rules.rules[index]);
-    Rules { patterns: rules.patterns, outcomes, file_order }
+    let compiled = policy::outcomes(&rules.verdicts);
+    Rules { patterns: rules.patterns, outcomes, compiled, file_order }
 }
 
 /// Every pattern of the rule set in file order, and the best of those that match.
@@ -136,23 +141,27 @@ impl Engine for Sorted<'_> {
 }
 
 /// Ours.
-struct Ours(Vec<(Automaton, Cache)>);
+struct Ours(Vec<(Automaton, Cache)>, Detail);
 
 impl Ours {
-    fn new(rules: &[Rules], limits: &Limits) -> Ours {
+    fn new(rules: &[Rules], limits: &Limits, detail: Detail) -> Ours {
         let build = |rules: &Rules| {
-            let automaton = Automaton::new(rules.patterns.clone(), rules.outcomes.clone(), limits);
+            let automaton = Automaton::new(rules.patterns.clone(), rules.compiled.clone(), limits);
             let cache = automaton.cache();
             (automaton, cache)
         };
-        Ours(rules.iter().map(build).collect())
+        Ours(rules.iter().map(build).collect(), detail)
     }
 }
 
 impl Engine for Ours {
     fn decide(&mut self, rules: usize, path: &[u8]) -> Outcome {
         let (automaton, cache) = &mut self.0[rules];
-        automaton.decide(path, cache)
+        let outcome = automaton.decide(path, self.1, cache);
+        match self.1 {
+            Detail::Reason if outcome != Outcome::NONE => Outcome::new(1, outcome.allows()),
+            _ => outcome,
+        }
     }
 
     fn size(&self) -> (usize, usize) {
@@ -231,9 +240,15 @@ fn measure(data: &Data) {
         ("ordered, first that matches", Box::new(|| Box::new(Sorted(&data.rules)))),
         ("regex-automata, lazy", Box::new(|| Box::new(Regex::new(&data.rules, false)))),
         ("regex-automata, dense", Box::new(|| Box::new(Regex::new(&data.rules, true)))),
-        ("on demand", Box::new(move || Box::new(Ours::new(&data.rules, &on_demand)))),
-        ("ahead, a large budget", Box::new(move || Box::new(Ours::new(&data.rules, &ahead)))),
-        ("the default", Box::new(|| Box::new(Ours::new(&data.rules, &Limits::default())))),
+        ("on demand", Box::new(move || Box::new(Ours::new(&data.rules, &on_demand, data.detail)))),
+        (
+            "ahead, a large budget",
+            Box::new(move || Box::new(Ours::new(&data.rules, &ahead, data.detail))),
+        ),
+        (
+            "the default",
+            Box::new(|| Box::new(Ours::new(&data.rules, &Limits::default(), data.detail))),
+        ),
     ];
     let mut expected = None;
     let mut engines = Vec::new();
@@ -265,8 +280,10 @@ fn measure(data: &Data) {
 }
 
 fn main() {
-    for (name, detailed) in [("verdicts told apart", false), ("rules told apart", true)] {
-        let data = load(detailed);
+    for (name, detail) in
+        [("verdicts told apart", Detail::Reason), ("rules told apart", Detail::Rule)]
+    {
+        let data = load(detail);
         let (sets, urls) = (data.rules.len(), data.questions.len());
         println!("\n{name}: {sets} rule sets, {urls} URLs\n");
         measure(&data);

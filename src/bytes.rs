@@ -43,3 +43,25 @@ pub fn trim<'a>(text: &'a [u8], set: &[u8]) -> &'a [u8] {
     let end = text.iter().rposition(|octet| !set.contains(octet)).map_or(start, |last| last + 1);
     &text[start..end]
 }
+/// Appends a number, seven bits an octet, the lowest first; the eighth bit says that more follow.
+pub fn push_varint(out: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Takes a number that [`push_varint`] wrote off the front of `octets`; nothing if there is none or
+/// it has more than 32 bits.
+pub fn take_varint(octets: &mut &[u8]) -> Option<u32> {
+    let mut number = 0_u64;
+    for (index, &octet) in octets.iter().enumerate().take(5) {
+        number |= u64::from(octet & 0x7f) << (7 * index);
+        if octet & 0x80 == 0 {
+            *octets = &octets[index + 1..];
+            return u32::try_from(number).ok();
+        }
+    }
+    None
+}

@@ -197,7 +197,7 @@ fn compare_regex(dialect: &Dialect, world: &World<'_>) -> u64 {
         if normal_text(pattern, &dialect.paths, &mut text) {
             list.push(&text, dialect.paths.wildcards);
         }
-        let outcomes = vec![Outcome::new(1); list.len()];
+        let outcomes = vec![Outcome::new(1, false); list.len()];
         let engine = RegexEngine::dense(&list, &outcomes, 1 << 20).expect("a small table");
         let mut cache = engine.cache();
         for (path, &matches) in world.paths.compared.iter().zip(row) {

@@ -95,28 +95,28 @@ fn check(shape: &Shape) {
     let paths = paths(shape, &rules);
     let judged: Vec<Decision> =
         paths[..PATHS_JUDGED].iter().map(|path| judge(shape, path)).collect();
-    for (detail, strategy) in [Detail::Rule, Detail::Reason].into_iter().zip(shape.strategies) {
+    for detail in [Detail::Rule, Detail::Reason] {
         let usual = Limits::default();
         let generous = Limits { ahead_positions_max: generous_positions(positions), ..usual };
         for limits in [usual, generous] {
-            let set = RuleSet::new(rules.patterns.clone(), &rules.verdicts, detail, &limits);
+            let set = RuleSet::new(rules.patterns.clone(), &rules.verdicts, &limits);
             if limits == generous {
-                assert_eq!(set.automaton().strategy(), strategy, "{detail:?}");
+                assert_eq!(set.automaton().strategy(), shape.strategy);
             }
             check_automaton(set.automaton(), positions, &limits);
             let mut cache = set.automaton().cache();
             for (path, judged) in paths.iter().zip(&judged) {
-                compare(&rules, &set, path, *judged, &mut cache);
+                compare(&rules, &set, path, *judged, (detail, &mut cache));
             }
             for path in &paths {
-                let answer = set.decide(path, &mut cache);
+                let answer = set.decide(path, detail, &mut cache);
                 let verdict = answer.map(|answer| answer.verdict);
                 assert_eq!(verdict, scanned(&rules, path), "{}", path.as_bstr());
                 check_cache(&cache, positions, &limits);
             }
             // Rule sets that are scanned often are scanned in another way, so ask again.
             for (path, judged) in paths.iter().zip(&judged) {
-                compare(&rules, &set, path, *judged, &mut cache);
+                compare(&rules, &set, path, *judged, (detail, &mut cache));
             }
             check_automaton(set.automaton(), positions, &limits);
         }
@@ -129,8 +129,14 @@ fn judge(shape: &Shape, path: &[u8]) -> Decision {
     oracle::decide(DIALECT, &shape.robots, None, &[AGENT], &url)
 }
 
-fn compare(rules: &OrderedRules, set: &RuleSet, path: &[u8], judged: Decision, cache: &mut Cache) {
-    let answer = set.decide(path, cache);
+fn compare(
+    rules: &OrderedRules,
+    set: &RuleSet,
+    path: &[u8],
+    judged: Decision,
+    (detail, cache): (Detail, &mut Cache),
+) {
+    let answer = set.decide(path, detail, cache);
     let verdict = answer.map_or(Verdict::Allow, |answer| answer.verdict);
     assert_eq!(verdict, judged.verdict, "{}", path.as_bstr());
     assert_eq!(answer.is_some(), judged.rule.is_some(), "{}", path.as_bstr());

@@ -34,6 +34,7 @@ mod answer;
 mod expiry;
 mod headers;
 mod outage;
+mod rfc3339;
 mod time;
 
 pub use answer::{Access, Answer, resolve};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::UNIX_EPOCH;
 
+use super::rfc3339;
+
 /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u64);
@@ -20,6 +22,35 @@ impl UnixSeconds {
     pub fn from_http_date(text: &[u8]) -> Option<UnixSeconds> {
         let date = httpdate::parse_http_date(str::from_utf8(text).ok()?).ok()?;
         Some(UnixSeconds(date.duration_since(UNIX_EPOCH).ok()?.as_secs()))
+    }
+
+    /// The time that a timestamp of RFC 3339 (section 5.6) says; nothing if it is none, names a day
+    /// that does not exist, or is before 1970. A fraction of a second is dropped.
+    ///
+    /// `t` and `z` may be small and a space may stand for `T`, as the section allows. A leap second
+    /// is the first second of the next minute.
+    ///
+    /// ```
+    /// use portcullis::access::UnixSeconds;
+    ///
+    /// let time = UnixSeconds::from_rfc3339(b"1994-11-06T09:49:37.25+01:00");
+    /// assert_eq!(time, Some(UnixSeconds(784_111_777)));
+    /// assert_eq!(UnixSeconds::from_rfc3339(b"1994-11-06"), None);
+    /// ```
+    pub fn from_rfc3339(text: &[u8]) -> Option<UnixSeconds> {
+        rfc3339::read(text)
+    }
+
+    /// The time as a timestamp of RFC 3339, in UTC and whole seconds. A time after the year 9999,
+    /// which such a timestamp cannot say, is written as the last second of that year.
+    ///
+    /// ```
+    /// use portcullis::access::UnixSeconds;
+    ///
+    /// assert_eq!(UnixSeconds(784_111_777).to_rfc3339(), "1994-11-06T08:49:37Z");
+    /// ```
+    pub fn to_rfc3339(self) -> String {
+        rfc3339::write(self)
     }
 
     /// The seconds from `earlier` to this time; none if that is the later one, as the clocks of two

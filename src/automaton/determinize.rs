@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use hashbrown::HashMap;
+use zerocopy::little_endian::U32;
 
 use super::Outcome;
 use super::nfa::{Nfa, Position, PositionSet};
@@ -115,8 +116,8 @@ impl Determinizer {
     }
 
     /// The nodes built so far.
-    pub(super) fn program(&self) -> &Program {
-        &self.program
+    pub(super) fn words(&self) -> &[U32] {
+        self.program.words()
     }
 
     /// The number of nodes.
@@ -181,14 +182,16 @@ impl Determinizer {
         }
         self.scratch.split.fill(nfa, &next.positions);
         self.work += next.positions.len() as u64;
+        let settled = nfa.is_settled(next).then_some(next.best);
+        let marked = |node: Target| settled.map_or(node, |best| node.settled(best));
         if self.scratch.split.looping.is_empty() {
-            return self.push_node(nfa);
+            return marked(self.push_node(nfa));
         }
         if let Some(&target) = self.known.get(next) {
             return target;
         }
         let set = next.clone();
-        let target = self.push_node(nfa);
+        let target = marked(self.push_node(nfa));
         self.known_positions += set.positions.len();
         self.known.insert(set, target);
         target
@@ -220,7 +223,7 @@ impl Determinizer {
     fn push_miss_edge(&mut self, node: Target, miss: Target, looping: &Range<u32>) {
         if miss == Target::UNBUILT {
             let best = self.scratch.next.best;
-            let slot = Program::miss_slot(node);
+            let slot = self.program.miss_slot(node);
             self.edges.push(Edge { slot, best, looping: looping.clone(), advancing: 0..0 });
         }
     }
@@ -251,7 +254,7 @@ impl Determinizer {
         let best = next.best;
         self.push_miss_edge(node, miss, looping);
         let advancing = push_list(&mut self.lists, &self.scratch.split.moving);
-        let slot = Program::run_slot(node);
+        let slot = self.program.run_slot(node);
         self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
         node
     }
@@ -284,7 +287,6 @@ impl Determinizer {
         octets.extend(keys.iter().map(|key| (key >> 32) as u8));
         octets.dedup();
         let node = self.program.push_branch(octets, at_end, miss);
-        let count = octets.len();
         self.push_miss_edge(node, miss, looping);
         let best = self.scratch.next.best;
         for (group, index) in
@@ -293,7 +295,7 @@ impl Determinizer {
             let start = self.lists.len() as u32;
             self.lists.extend(group.iter().map(|&key| key as u32));
             let advancing = start..self.lists.len() as u32;
-            let slot = Program::branch_slot(node, count, index);
+            let slot = self.program.branch_slot(node, index);
             self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
         }
         node

@@ -2,9 +2,8 @@
 //!
 //! Owns matching and nothing else: it knows no agents, no URLs and no lines. Give it a
 //! [`PatternList`], best first, and for each pattern an [`Outcome`]; it answers with the outcome of
-//! the first pattern of the list that matches a path. What must be told apart is said by the
-//! outcomes alone: give each rule its own and the answer names the rule; give all Allow rules one
-//! and all Disallow rules another and the same construction has fewer states and stops earlier.
+//! the first pattern of the list that matches a path. One automaton answers two questions: which
+//! pattern that is, and only whether it allows, for which a walk ends earlier ([`Detail`]).
 //! Use [`policy`](crate::policy) to get from a robots.txt to an answer.
 //!
 //! | strategy | when | cost of an answer |
@@ -20,18 +19,19 @@
 //! beside this file goes from the naive matcher to this one, with what each step gained.
 //!
 //! ```
-//! use portcullis::automaton::{Automaton, Limits, Outcome};
+//! use portcullis::automaton::{Automaton, Detail, Limits, Outcome};
 //! use portcullis::pattern::PatternList;
 //!
-//! let (allow, disallow) = (Outcome::new(1), Outcome::new(2));
+//! let (allow, disallow) = (Outcome::new(1, true), Outcome::new(2, false));
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/private/*.png", true);
 //! patterns.push(b"/private/", true);
 //! let automaton = Automaton::new(patterns, vec![allow, disallow], &Limits::default());
 //! let mut cache = automaton.cache();
-//! assert_eq!(automaton.decide(b"/private/a.png", &mut cache), allow);
-//! assert_eq!(automaton.decide(b"/private/a", &mut cache), disallow);
-//! assert_eq!(automaton.decide(b"/public", &mut cache), Outcome::NONE);
+//! assert_eq!(automaton.decide(b"/private/a.png", Detail::Rule, &mut cache), allow);
+//! assert_eq!(automaton.decide(b"/private/a", Detail::Rule, &mut cache), disallow);
+//! assert!(!automaton.decide(b"/private/a", Detail::Reason, &mut cache).allows());
+//! assert_eq!(automaton.decide(b"/public", Detail::Rule, &mut cache), Outcome::NONE);
 //! ```
 
 mod determinize;
@@ -42,42 +42,70 @@ mod program;
 mod regex;
 mod scan;
 
+use zerocopy::little_endian::U32;
+
 use crate::limits;
 use crate::pattern::PatternList;
 
 use determinize::Determinizer;
 use nfa::Nfa;
 use on_demand::OnDemand;
-use program::{Program, Target, Walk};
+use program::{Program, Target, Walk, walk};
 
 pub use on_demand::Cache;
 pub use regex::{RegexCache, RegexEngine, RegexError};
 pub use scan::matches as pattern_matches;
 
-/// What the match of a pattern means: a number of the caller's, or [`Outcome::NONE`].
+/// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Outcome(u32);
+
+/// How much an answer tells. Less means that a walk ends earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// The verdict, and whether a rule gave it.
+    Reason,
+    /// Which rule gave it.
+    Rule,
+}
 
 impl Outcome {
     /// No pattern matches.
     pub const NONE: Outcome = Outcome(0);
 
     /// The largest number.
-    pub const MAX: u32 = (1 << 31) - 1;
+    pub const NUMBER_MAX: u32 = (1 << 30) - 1;
 
-    /// The outcome with this number.
+    /// The outcome with this number, of a pattern that allows or disallows.
     ///
     /// # Panics
     ///
-    /// If `number` is 0 or more than [`Outcome::MAX`].
-    pub const fn new(number: u32) -> Outcome {
-        assert!(number != 0 && number <= Outcome::MAX, "an outcome's number is 1 to 2^31 - 1");
-        Outcome(number)
+    /// If `number` is 0 or more than [`Outcome::NUMBER_MAX`].
+    pub const fn new(number: u32, allows: bool) -> Outcome {
+        assert!(
+            number != 0 && number <= Outcome::NUMBER_MAX,
+            "an outcome's number is 1 to 2^30 - 1"
+        );
+        Outcome(number << 1 | allows as u32)
     }
 
-    /// The number; 0 if no pattern matches.
+    /// The outcome of a pattern that is not told.
+    #[inline]
+    const fn some(allows: bool) -> Outcome {
+        Outcome::new(Outcome::NUMBER_MAX, allows)
+    }
+
+    /// The number; 0 if no pattern matches. It means nothing if an answer was asked for with
+    /// [`Detail::Reason`].
+    #[inline]
     pub const fn number(self) -> u32 {
-        self.0
+        self.0 >> 1
+    }
+
+    /// Whether the pattern allows; false if no pattern matches.
+    #[inline]
+    pub const fn allows(self) -> bool {
+        self.0 & 1 != 0
     }
 }
 
@@ -98,6 +126,28 @@ impl Default for Limits {
             ahead_positions_max: limits::AHEAD_POSITIONS_MAX,
             on_demand_octets_max: limits::ON_DEMAND_OCTETS_MAX,
             on_demand_positions_max: limits::ON_DEMAND_POSITIONS_MAX,
+        }
+    }
+}
+
+/// A whole automaton as it stands in memory or in a file.
+///
+/// It may come from anywhere: a broken one gives no answer, but does no harm.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredAutomaton<'w> {
+    /// Where a walk starts.
+    pub start: u32,
+    /// The nodes.
+    pub words: &'w [U32],
+}
+
+impl StoredAutomaton<'_> {
+    /// As [`Automaton::decide`]; nothing if the automaton is broken.
+    #[inline]
+    pub fn decide(&self, path: &[u8], detail: Detail) -> Option<Outcome> {
+        match walk(self.words, Target::from_word(self.start), path, 0, detail) {
+            Walk::Done(outcome) => Some(outcome),
+            Walk::Unbuilt { .. } | Walk::Broken => None,
         }
     }
 }
@@ -161,14 +211,29 @@ impl Automaton {
     ///
     /// May panic, or answer for the other, if `cache` was used with another automaton.
     #[inline]
-    pub fn decide(&self, path: &[u8], cache: &mut Cache) -> Outcome {
+    pub fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Outcome {
         match &self.0 {
             Kind::Constant(outcome) => *outcome,
-            Kind::Ahead { program, start, .. } => match program.walk(*start, path, 0) {
-                Walk::Done(outcome) => outcome,
-                Walk::Unbuilt { .. } => unreachable!("all arcs are built"),
-            },
-            Kind::OnDemand(on_demand) => on_demand.decide(path, cache),
+            Kind::Ahead { program, start, .. } => {
+                match walk(program.words(), *start, path, 0, detail) {
+                    Walk::Done(outcome) => outcome,
+                    Walk::Unbuilt { .. } | Walk::Broken => unreachable!("all arcs are built"),
+                }
+            }
+            Kind::OnDemand(on_demand) => on_demand.decide(path, detail, cache),
+        }
+    }
+
+    /// The automaton as a piece of memory that can be stored; nothing if it is built on demand.
+    pub fn stored(&self) -> Option<StoredAutomaton<'_>> {
+        match &self.0 {
+            Kind::Constant(outcome) => {
+                Some(StoredAutomaton { start: Target::outcome(*outcome).word(), words: &[] })
+            }
+            Kind::Ahead { program, start, .. } => {
+                Some(StoredAutomaton { start: start.word(), words: program.words() })
+            }
+            Kind::OnDemand(_) => None,
         }
     }
 

@@ -237,6 +237,13 @@ impl Nfa {
         self.outcomes[self.pattern_of(position)]
     }
 
+    /// Whether nothing that may still match says otherwise than the best that has matched. It costs a
+    /// look at each position, and only where something has matched.
+    pub(super) fn is_settled(&self, set: &PositionSet) -> bool {
+        let says_same = |&position: &Position| self.outcome(position).allows() == set.best.allows();
+        set.best != Outcome::NONE && set.positions.iter().all(says_same)
+    }
+
     /// The outcome if the path ends in this set.
     pub(super) fn outcome_at_end(&self, set: &PositionSet) -> Outcome {
         let anchored = |&&position: &&Position| self.is_anchored_end(position);

@@ -15,9 +15,9 @@ use crate::pattern::PatternList;
 use super::determinize::Determinizer;
 use super::nfa::Nfa;
 use super::prefilter::{Candidates, Prefilter, positions};
-use super::program::Walk;
+use super::program::{Walk, walk};
 use super::scan::{matches, scan};
-use super::{Limits, Outcome};
+use super::{Detail, Limits, Outcome};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -87,21 +87,22 @@ impl OnDemand {
     }
 
     #[inline]
-    pub(super) fn decide(&self, path: &[u8], cache: &mut Cache) -> Outcome {
+    pub(super) fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Outcome {
         let nfa = &self.nfa;
         let determinizer =
             cache.determinizer.get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
-        let mut walk = determinizer.program().walk(determinizer.start(), path, 0);
+        let (mut target, mut consumed) = (determinizer.start(), 0);
         loop {
-            match walk {
+            match walk(determinizer.words(), target, path, consumed, detail) {
                 Walk::Done(outcome) => return outcome,
-                Walk::Unbuilt { slot, consumed } => {
+                Walk::Broken => unreachable!("the program was built here"),
+                Walk::Unbuilt { slot, consumed: read } => {
                     if self.is_spent(determinizer) {
                         cache.scans += 1;
                         return self.scan(path, cache.scans, &mut cache.candidates);
                     }
-                    let target = determinizer.build_slot(nfa, slot);
-                    walk = determinizer.program().walk(target, path, consumed);
+                    target = determinizer.build_slot(nfa, slot);
+                    consumed = read;
                 }
             }
         }

@@ -12,30 +12,47 @@
 //! does, instead of repeating the star's arcs in every node. A star's own state stays where it is
 //! on a miss, so an octet is looked at twice at most.
 //!
-//! | word | run | branch |
+//! | words | run | branch |
 //! |---|---|---|
-//! | 0 | kind, number of octets | kind, number of octets |
-//! | 1 | outcome if the path ends here, or within the run | outcome if the path ends here |
-//! | 2 | miss arc | miss arc |
-//! | 3 … | target, then the octets, four to a word | the octets, four to a word, then a target each |
+//! | 1 | kind, shape, number of octets | kind, shape, number of octets |
+//! | 0, 1 or 2, by shape | outcome if the path ends here or within the run; miss arc | the same |
+//! | the rest | target, then the octets, four to a word | the octets, four to a word, then a target each |
+//!
+//! Most nodes belong to a trie in which nothing has matched yet: a path that ends there, or leaves
+//! it, has no outcome. Their shape leaves both words out; where both would say the same outcome, one
+//! word says it.
 //!
 //! A target is a node (its first word), an outcome that nothing can change any more, or not built
-//! yet. An outcome in a target costs no memory access.
+//! yet. An outcome in a target costs no memory access. A target may also say that what lies behind
+//! it can change the rule that decides, but no longer its verdict: whoever asks for the verdict
+//! alone stops there, so that one program serves both questions.
+//!
+//! A program may come from a file that anybody wrote. So every access is checked, and the number of
+//! nodes on a walk is bounded by the path; what breaks that is [`Walk::Broken`], not a panic.
 
-use super::Outcome;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use super::{Detail, Outcome};
 
 /// Where an arc leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Target(u32);
 
 impl Target {
+    /// An outcome, in the bits below.
     const FINAL: u32 = 1 << 31;
+    /// A node behind which the verdict stays as it is.
+    const SETTLED: u32 = 1 << 30;
+    /// What that verdict is, as in an [`Outcome`].
+    const ALLOWS: u32 = 1 << 29;
+    const NODE: u32 = Target::ALLOWS - 1;
     /// The node has not been built.
-    pub(super) const UNBUILT: Target = Target(Target::FINAL - 1);
+    pub(super) const UNBUILT: Target = Target(Target::NODE);
     /// A miss leads back to the same node, and consumes the octet.
-    pub(super) const STAY: Target = Target(Target::FINAL - 2);
+    pub(super) const STAY: Target = Target(Target::NODE - 1);
     /// The largest number of words that a program may have.
-    pub(super) const WORDS_MAX: usize = (Target::FINAL - 3) as usize;
+    pub(super) const WORDS_MAX: usize = (Target::NODE - 2) as usize;
 
     pub(super) fn outcome(outcome: Outcome) -> Target {
         Target(Target::FINAL | outcome.0)
@@ -46,29 +63,105 @@ impl Target {
         Target(word as u32)
     }
 
+    /// The same target, behind which the verdict stays that of `outcome`.
+    #[must_use]
+    pub(super) fn settled(self, outcome: Outcome) -> Target {
+        let allows = if outcome.allows() { Target::ALLOWS } else { 0 };
+        Target(self.0 | Target::SETTLED | allows)
+    }
+
+    pub(super) fn from_word(word: u32) -> Target {
+        Target(word)
+    }
+
+    pub(super) fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The bits of a target at which a walk ends.
     #[inline]
-    fn is_final(self) -> bool {
-        self.0 & Target::FINAL != 0
+    fn stops(detail: Detail) -> u32 {
+        match detail {
+            Detail::Rule => Target::FINAL,
+            Detail::Reason => Target::FINAL | Target::SETTLED,
+        }
+    }
+
+    /// The outcome at a target that has one of the bits that stop a walk.
+    #[inline]
+    fn stop_outcome(self) -> Outcome {
+        if self.0 & Target::FINAL != 0 {
+            Outcome(self.0 & !Target::FINAL)
+        } else {
+            Outcome::some(self.0 & Target::ALLOWS != 0)
+        }
     }
 
     #[inline]
-    fn final_outcome(self) -> Outcome {
-        Outcome(self.0 & !Target::FINAL)
+    fn index(self) -> usize {
+        (self.0 & Target::NODE) as usize
     }
 }
 
-const KIND_BITS: u32 = 1;
-const RUN: u32 = 0;
-const BRANCH: u32 = 1;
+/// What a node says about paths that end or leave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// Neither has an outcome.
+    Bare = 0,
+    /// Both have the same outcome.
+    Same = 1,
+    /// Each has a word.
+    Full = 2,
+}
 
-const AT_END: usize = 1;
-const MISS: usize = 2;
-const RUN_TARGET: usize = 3;
-const RUN_OCTETS: usize = 4;
-const BRANCH_OCTETS: usize = 3;
+impl Shape {
+    fn of(at_end: Outcome, miss: Target) -> Shape {
+        match miss == Target::outcome(at_end) {
+            true if at_end == Outcome::NONE => Shape::Bare,
+            true => Shape::Same,
+            false => Shape::Full,
+        }
+    }
+}
+
+/// The word that a node begins with.
+#[derive(Clone, Copy)]
+struct Header(u32);
+
+impl Header {
+    const BRANCH: u32 = 1;
+    const SHAPE_SHIFT: u32 = 1;
+    const COUNT_SHIFT: u32 = 3;
+
+    fn new(branch: bool, shape: Shape, count: usize) -> Header {
+        let kind = if branch { Header::BRANCH } else { 0 };
+        let count = (count as u32) << Header::COUNT_SHIFT;
+        Header(kind | (shape as u32) << Header::SHAPE_SHIFT | count)
+    }
+
+    #[inline]
+    fn is_branch(self) -> bool {
+        self.0 & Header::BRANCH != 0
+    }
+
+    /// The words between the header and the arcs: none, one or two.
+    #[inline]
+    fn shape(self) -> usize {
+        (self.0 >> Header::SHAPE_SHIFT & 3) as usize
+    }
+
+    #[inline]
+    fn count(self) -> usize {
+        (self.0 >> Header::COUNT_SHIFT) as usize
+    }
+}
 
 /// The most octets in one run; a longer one is several nodes.
 pub(super) const RUN_OCTETS_MAX: usize = 1 << 16;
+
+/// Nodes that a walk may enter beside two for each octet. A sound program needs fewer: an octet is
+/// looked at twice at most.
+const SPARE_NODES: usize = 4;
 
 /// A slot of the program that holds a target.
 pub(super) type Slot = u32;
@@ -76,7 +169,7 @@ pub(super) type Slot = u32;
 /// The nodes, one behind the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
-    words: Vec<u32>,
+    words: Vec<U32>,
 }
 
 /// How far a walk came.
@@ -91,9 +184,16 @@ pub(super) enum Walk {
         /// The octets of the path that have been consumed, the arc's own included.
         consumed: usize,
     },
+    /// To something that no construction makes.
+    Broken,
 }
 
 impl Program {
+    /// The words.
+    pub(super) fn words(&self) -> &[U32] {
+        &self.words
+    }
+
     /// Octets of memory that this holds.
     pub(super) fn memory_octets(&self) -> usize {
         size_of_val(&*self.words)
@@ -107,113 +207,159 @@ impl Program {
     /// Appends a run of one octet or more. Its arcs are not built.
     pub(super) fn push_run(&mut self, octets: &[u8], at_end: Outcome, miss: Target) -> Target {
         debug_assert!(!octets.is_empty() && octets.len() <= RUN_OCTETS_MAX);
-        let node = self.words.len();
-        let header = RUN | (octets.len() as u32) << KIND_BITS;
-        self.words.extend([header, at_end.0, miss.0, Target::UNBUILT.0]);
+        let node = self.push_head(false, octets.len(), at_end, miss);
+        self.push(Target::UNBUILT.0);
         self.push_octets(octets);
-        Target::node(node)
+        node
     }
 
     /// Appends a branch over ascending octets. Its arcs are not built.
     pub(super) fn push_branch(&mut self, octets: &[u8], at_end: Outcome, miss: Target) -> Target {
-        let node = self.words.len();
-        let header = BRANCH | (octets.len() as u32) << KIND_BITS;
-        self.words.extend([header, at_end.0, miss.0]);
+        let node = self.push_head(true, octets.len(), at_end, miss);
         self.push_octets(octets);
-        self.words.extend(std::iter::repeat_n(Target::UNBUILT.0, octets.len()));
-        Target::node(node)
+        self.words.extend(std::iter::repeat_n(U32::new(Target::UNBUILT.0), octets.len()));
+        node
+    }
+
+    fn push_head(&mut self, branch: bool, count: usize, at_end: Outcome, miss: Target) -> Target {
+        let node = Target::node(self.words.len());
+        let shape = Shape::of(at_end, miss);
+        self.push(Header::new(branch, shape, count).0);
+        if shape != Shape::Bare {
+            self.push(at_end.0);
+        }
+        if shape == Shape::Full {
+            self.push(miss.0);
+        }
+        node
+    }
+
+    fn push(&mut self, word: u32) {
+        self.words.push(U32::new(word));
     }
 
     fn push_octets(&mut self, octets: &[u8]) {
         let word = |chunk: &[u8]| {
             let mut word = [0; 4];
             word[..chunk.len()].copy_from_slice(chunk);
-            u32::from_le_bytes(word)
+            U32::from_bytes(word)
         };
         self.words.extend(octets.chunks(4).map(word));
     }
 
-    /// The slot of a node's miss arc.
-    pub(super) fn miss_slot(node: Target) -> Slot {
-        node.0 + MISS as u32
+    fn header(&self, node: Target) -> Header {
+        Header(self.words[node.index()].get())
+    }
+
+    /// The slot of the miss arc of a node that has one of its own.
+    pub(super) fn miss_slot(&self, node: Target) -> Slot {
+        debug_assert_eq!(self.header(node).shape(), Shape::Full as usize);
+        node.index() as Slot + 2
     }
 
     /// The slot of a run's target.
-    pub(super) fn run_slot(node: Target) -> Slot {
-        node.0 + RUN_TARGET as u32
+    pub(super) fn run_slot(&self, node: Target) -> Slot {
+        (node.index() + 1 + self.header(node).shape()) as Slot
     }
 
-    /// The slot of a branch's target for the octet at `index` of `count`.
-    pub(super) fn branch_slot(node: Target, count: usize, index: usize) -> Slot {
-        node.0 + (BRANCH_OCTETS + count.div_ceil(4) + index) as u32
+    /// The slot of a branch's target for the octet at `index`.
+    pub(super) fn branch_slot(&self, node: Target, index: usize) -> Slot {
+        let header = self.header(node);
+        (node.index() + 1 + header.shape() + header.count().div_ceil(4) + index) as Slot
     }
 
     /// Fills a slot.
     pub(super) fn set(&mut self, slot: Slot, target: Target) {
-        self.words[slot as usize] = target.0;
+        self.words[slot as usize] = U32::new(target.0);
     }
 
     /// What a slot holds.
     pub(super) fn target(&self, slot: Slot) -> Target {
-        Target(self.words[slot as usize])
+        Target(self.words[slot as usize].get())
     }
+}
 
-    /// Walks from `target` over `path`, of which `consumed` octets have been read.
-    #[inline]
-    pub(super) fn walk(&self, mut target: Target, path: &[u8], mut consumed: usize) -> Walk {
-        let words = &*self.words;
-        loop {
-            if target.is_final() {
-                return Walk::Done(target.final_outcome());
-            }
-            let node = target.0 as usize;
-            let header = words[node];
-            let count = (header >> KIND_BITS) as usize;
-            let rest = &path[consumed..];
-            let slot = if header & ((1 << KIND_BITS) - 1) == RUN {
-                let octets = &words[node + RUN_OCTETS..][..count.div_ceil(4)];
-                let matched = common_prefix(octets, count, rest);
-                consumed += matched;
-                if matched == count {
-                    node + RUN_TARGET
-                } else if matched == rest.len() {
-                    return Walk::Done(Outcome(words[node + AT_END]));
-                } else {
-                    node + MISS
-                }
+/// Walks from `target` over `path`, of which `consumed` octets have been read, as far as `detail`
+/// asks.
+#[inline]
+pub(super) fn walk(
+    words: &[U32],
+    target: Target,
+    path: &[u8],
+    consumed: usize,
+    detail: Detail,
+) -> Walk {
+    checked_walk(words, target, path, consumed, Target::stops(detail)).unwrap_or(Walk::Broken)
+}
+
+/// [`walk`]; nothing where the program is broken.
+#[inline]
+fn checked_walk(
+    words: &[U32],
+    mut target: Target,
+    path: &[u8],
+    mut consumed: usize,
+    stops: u32,
+) -> Option<Walk> {
+    let word = |index: usize| words.get(index).map(|word| word.get());
+    let mut nodes_left = 2 * path.len() + SPARE_NODES;
+    loop {
+        if target.0 & stops != 0 {
+            return Some(Walk::Done(target.stop_outcome()));
+        }
+        nodes_left = nodes_left.checked_sub(1)?;
+        let node = target.index();
+        let header = Header(word(node)?);
+        let (shape, count) = (header.shape(), header.count());
+        let arcs = node + 1 + shape;
+        let rest = path.get(consumed..)?;
+        let at_end = |shape| match shape {
+            0 => Some(Walk::Done(Outcome::NONE)),
+            _ => Some(Walk::Done(Outcome(word(node + 1)?))),
+        };
+        let slot = if !header.is_branch() {
+            let octets = words.get(arcs + 1..)?.get(..count.div_ceil(4))?;
+            let matched = common_prefix(octets, count, rest);
+            consumed += matched;
+            if matched == count {
+                arcs
+            } else if matched == rest.len() || shape < 2 {
+                return at_end(shape);
             } else {
-                let Some(&octet) = rest.first() else {
-                    return Walk::Done(Outcome(words[node + AT_END]));
-                };
-                let octet_words = count.div_ceil(4);
-                let octets = &words[node + BRANCH_OCTETS..][..octet_words];
-                match find_octet(octets, count, octet) {
-                    Some(index) => {
-                        consumed += 1;
-                        node + BRANCH_OCTETS + octet_words + index
-                    }
-                    None if words[node + MISS] == Target::STAY.0 => {
-                        consumed += 1;
-                        continue;
-                    }
-                    None => node + MISS,
-                }
-            };
-            target = Target(words[slot]);
-            if target == Target::UNBUILT {
-                return Walk::Unbuilt { slot: slot as Slot, consumed };
+                node + 2
             }
+        } else {
+            let Some(&octet) = rest.first() else {
+                return at_end(shape);
+            };
+            let octets = words.get(arcs..)?.get(..count.div_ceil(4))?;
+            match find_octet(octets, count, octet) {
+                Some(index) => {
+                    consumed += 1;
+                    arcs + octets.len() + index
+                }
+                None if shape < 2 => return at_end(shape),
+                None if word(node + 2)? == Target::STAY.0 => {
+                    consumed += 1;
+                    continue;
+                }
+                None => node + 2,
+            }
+        };
+        target = Target(word(slot)?);
+        if target == Target::UNBUILT {
+            return Some(Walk::Unbuilt { slot: slot as Slot, consumed });
         }
     }
 }
 
 /// How many of the `count` octets packed in `words` the start of `text` repeats.
 #[inline]
-fn common_prefix(words: &[u32], count: usize, text: &[u8]) -> usize {
+fn common_prefix(words: &[U32], count: usize, text: &[u8]) -> usize {
     let limit = count.min(text.len());
     for (index, (word, chunk)) in words.iter().zip(text.chunks_exact(4)).enumerate() {
         let chunk = u32::from_le_bytes(chunk.try_into().expect("chunks of four"));
-        let difference = word ^ chunk;
+        let difference = word.get() ^ chunk;
         if difference != 0 {
             return (index * 4 + difference.trailing_zeros() as usize / 8).min(limit);
         }
@@ -222,18 +368,17 @@ fn common_prefix(words: &[u32], count: usize, text: &[u8]) -> usize {
     if whole >= limit {
         return limit;
     }
-    let last = words[whole / 4].to_le_bytes();
-    let tail = last.iter().zip(&text[whole..limit]);
+    let tail = words[whole / 4].as_bytes().iter().zip(&text[whole..limit]);
     whole + tail.take_while(|(one, other)| one == other).count()
 }
 
 /// Where `octet` stands among the `count` octets packed in `words`.
 #[inline]
-fn find_octet(words: &[u32], count: usize, octet: u8) -> Option<usize> {
+fn find_octet(words: &[U32], count: usize, octet: u8) -> Option<usize> {
     let pattern = u32::from(octet) * 0x0101_0101;
-    for (index, &word) in words.iter().enumerate() {
+    for (index, word) in words.iter().enumerate() {
         // Mycroft's test for a zero octet; the lowest one that it reports is exact.
-        let difference = word ^ pattern;
+        let difference = word.get() ^ pattern;
         let zero = difference.wrapping_sub(0x0101_0101) & !difference & 0x8080_8080;
         if zero != 0 {
             let position = index * 4 + zero.trailing_zeros() as usize / 8;
@@ -247,7 +392,7 @@ fn find_octet(words: &[u32], count: usize, octet: u8) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn packed(octets: &[u8]) -> Vec<u32> {
+    fn packed(octets: &[u8]) -> Vec<U32> {
         let mut program = Program::default();
         program.push_octets(octets);
         program.words

@@ -19,7 +19,7 @@
 //! use portcullis::automaton::{Outcome, RegexEngine};
 //! use portcullis::pattern::PatternList;
 //!
-//! let outcomes = [Outcome::new(1), Outcome::new(2)];
+//! let outcomes = [Outcome::new(1, true), Outcome::new(2, false)];
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/private/*.png$", true);
 //! patterns.push(b"/private/", true);

@@ -63,10 +63,11 @@ fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
         let first = texts.iter().position(|text| defined(text, path));
         let expected = first.map_or(Outcome::NONE, |index| outcomes[index]);
         for (automaton, cache) in automata.iter().zip(&mut caches) {
-            let outcome = automaton.decide(path, cache);
+            let verdict = automaton.decide(path, Detail::Reason, cache);
+            let outcome = automaton.decide(path, Detail::Rule, cache);
             assert_eq!(
-                outcome,
-                expected,
+                (outcome, verdict == Outcome::NONE, verdict.allows()),
+                (expected, expected == Outcome::NONE, expected.allows()),
                 "{:?} {:?} on {:?}",
                 automaton.strategy(),
                 texts.iter().map(|text| bstr(text)).collect::<Vec<_>>(),
@@ -83,7 +84,7 @@ fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
 fn single_patterns() {
     let paths = words(b"a/b", 6);
     for text in words(b"a/*$", 5) {
-        check(&[&text], &[Outcome::new(1)], &paths);
+        check(&[&text], &[Outcome::new(1, true)], &paths);
     }
 }
 
@@ -93,7 +94,7 @@ fn pairs_of_patterns() {
     let texts = words(b"a/*$", 3);
     for one in &texts {
         for other in &texts {
-            check(&[one, other], &[Outcome::new(1), Outcome::new(2)], &paths);
+            check(&[one, other], &[Outcome::new(1, true), Outcome::new(2, false)], &paths);
         }
     }
 }
@@ -115,8 +116,10 @@ fn seeded_random_sets() {
         let texts: Vec<Vec<u8>> = (0..12).map(|_| word(b"aab/**$", 9)).collect();
         let paths: Vec<Vec<u8>> = (0..60).map(|_| word(b"aab/", 14)).collect();
         let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
-        let named: Vec<Outcome> = (1..=12).map(Outcome::new).collect();
-        let verdicts: Vec<Outcome> = (0..12).map(|index| Outcome::new(1 + index % 2)).collect();
+        let named: Vec<Outcome> =
+            (1..=12).map(|number| Outcome::new(number, number % 3 == 0)).collect();
+        let verdicts: Vec<Outcome> =
+            (0..12).map(|index| Outcome::new(1 + index % 2, index % 2 == 0)).collect();
         check(&texts, &named, &paths);
         check(&texts, &verdicts, &paths);
     }
@@ -126,7 +129,7 @@ fn seeded_random_sets() {
 fn a_dense_table_has_a_limit() {
     let mut patterns = PatternList::new();
     patterns.push(b"/*a/*b/*c/*d", true);
-    let outcomes = [Outcome::new(1)];
+    let outcomes = [Outcome::new(1, false)];
     let error = RegexEngine::dense(&patterns, &outcomes, 64).expect_err("64 octets are too few");
     assert!(error.to_string().contains("raise the size limit"), "{error}");
     assert!(RegexEngine::dense(&patterns, &outcomes, 1 << 20).is_ok());
@@ -148,6 +151,10 @@ fn literals_longer_than_a_node() {
         let shorter = &literal[1..];
         let paths =
             [texts[0], &texts[1][1..], &[b"/", shorter].concat(), &[b"b", shorter].concat()];
-        check(&texts, &[1, 2].map(Outcome::new), &paths.map(<[u8]>::to_vec));
+        check(
+            &texts,
+            &[1, 2].map(|number| Outcome::new(number, number == 1)),
+            &paths.map(<[u8]>::to_vec),
+        );
     }
 }

@@ -83,6 +83,7 @@ impl PolicyTable {
         let mut interner = Interner::default();
         let mut table = PolicyTable {
             dialect: compilation.dialect,
+            detail: compilation.detail,
             agents,
             entries: Vec::with_capacity(sources.len()),
             rule_sets: Vec::new(),
@@ -97,7 +98,7 @@ impl PolicyTable {
         }
         let compile = |rules: OrderedRules| {
             let OrderedRules { patterns, verdicts, .. } = rules;
-            RuleSet::new(patterns, &verdicts, compilation.detail, &compilation.limits)
+            RuleSet::new(patterns, &verdicts, &compilation.limits)
         };
         table.rule_sets = interner.rule_sets.into_par_iter().with_min_len(8).map(compile).collect();
         table

@@ -36,9 +36,10 @@ use crate::id::{LineNumber, RuleID};
 use crate::limits::ROBOTS_OCTETS_MAX;
 use crate::syntax::Span;
 
+pub use crate::automaton::Detail;
 pub use agent::{AgentChain, AgentError};
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
-pub use rules::{Detail, OrderedRules, RuleAnswer, RuleSet};
+pub use rules::{OrderedRules, RuleAnswer, RuleSet, outcomes};
 pub use select::Selection;
 
 /// What is known of one origin's robots.txt.
@@ -81,6 +82,7 @@ impl Compilation {
 #[derive(Debug)]
 pub struct PolicyTable {
     dialect: &'static Dialect,
+    detail: Detail,
     agents: Vec<AgentChain>,
     /// By policy, then by agent.
     entries: Vec<Entry>,
@@ -257,7 +259,7 @@ impl PolicyTable {
             Strategy::OnDemand => memory.cache(rule_set as usize),
             Strategy::Constant | Strategy::Ahead => &mut memory.none,
         };
-        compiled.decide(path, cache)
+        compiled.decide(path, self.detail, cache)
     }
 
     #[inline]

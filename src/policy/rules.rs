@@ -1,6 +1,6 @@
 //! Rules in order of precedence, and their compiled form.
 
-use crate::automaton::{Automaton, Cache, Limits, Outcome};
+use crate::automaton::{Automaton, Cache, Detail, Limits, Outcome};
 use crate::decision::Verdict;
 use crate::dialect::{PathRules, Precedence};
 use crate::id::RuleID;
@@ -94,21 +94,10 @@ fn sort(entries: &mut [Entry], precedence: Precedence) {
     }
 }
 
-/// What a compiled rule set can tell apart. Less means fewer states and an earlier end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Detail {
-    /// The verdict, and whether a rule gave it.
-    Reason,
-    /// Which rule gave it.
-    Rule,
-}
-
 /// The rules that one agent obeys, compiled.
 #[derive(Debug)]
 pub struct RuleSet {
     automaton: Automaton,
-    /// By pattern; empty where rules are not told apart.
-    verdicts: Vec<Verdict>,
 }
 
 /// What a rule set says of a path.
@@ -116,54 +105,42 @@ pub struct RuleSet {
 pub struct RuleAnswer {
     /// The verdict of the rule that decides.
     pub verdict: Verdict,
-    /// The position of its pattern among the [`OrderedRules`], if rules are told apart.
+    /// The position of its pattern among the [`OrderedRules`], if that was asked for.
     pub pattern: Option<u32>,
 }
 
-impl RuleSet {
-    const ALLOW: Outcome = Outcome::new(1);
-    const DISALLOW: Outcome = Outcome::new(2);
-
-    /// Compiles rules in order of precedence; `verdicts` are by pattern.
-    pub fn new(
-        patterns: PatternList,
-        verdicts: &[Verdict],
-        detail: Detail,
-        limits: &Limits,
-    ) -> RuleSet {
-        let outcomes: Vec<Outcome> = match detail {
-            Detail::Rule => (1..).take(verdicts.len()).map(Outcome::new).collect(),
-            Detail::Reason => verdicts.iter().map(|&verdict| RuleSet::outcome(verdict)).collect(),
-        };
-        let verdicts = match detail {
-            Detail::Rule => verdicts.to_vec(),
-            Detail::Reason => Vec::new(),
-        };
-        RuleSet { automaton: Automaton::new(patterns, outcomes, limits), verdicts }
-    }
-
-    fn outcome(verdict: Verdict) -> Outcome {
-        match verdict {
-            Verdict::Allow => RuleSet::ALLOW,
-            _ => RuleSet::DISALLOW,
+impl RuleAnswer {
+    /// What an automaton's outcome means, of one that [`outcomes`] made; nothing if no rule matches.
+    #[inline]
+    pub fn of(outcome: Outcome, detail: Detail) -> Option<RuleAnswer> {
+        if outcome == Outcome::NONE {
+            return None;
         }
+        let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
+        let pattern = match detail {
+            Detail::Reason => None,
+            Detail::Rule => Some(outcome.number() - 1),
+        };
+        Some(RuleAnswer { verdict, pattern })
+    }
+}
+
+/// By pattern, what its match means to an automaton: its position, counted from 1, and its verdict.
+pub fn outcomes(verdicts: &[Verdict]) -> Vec<Outcome> {
+    let numbered = (1..).zip(verdicts);
+    numbered.map(|(number, &verdict)| Outcome::new(number, verdict == Verdict::Allow)).collect()
+}
+
+impl RuleSet {
+    /// Compiles rules in order of precedence; `verdicts` are by pattern.
+    pub fn new(patterns: PatternList, verdicts: &[Verdict], limits: &Limits) -> RuleSet {
+        RuleSet { automaton: Automaton::new(patterns, outcomes(verdicts), limits) }
     }
 
     /// What the rule that decides says of `path`, which is in normal form; nothing if none matches.
     #[inline]
-    pub fn decide(&self, path: &[u8], cache: &mut Cache) -> Option<RuleAnswer> {
-        let outcome = self.automaton.decide(path, cache);
-        if outcome == Outcome::NONE {
-            return None;
-        }
-        Some(if self.verdicts.is_empty() {
-            let allows = outcome == RuleSet::ALLOW;
-            let verdict = if allows { Verdict::Allow } else { Verdict::Disallow };
-            RuleAnswer { verdict, pattern: None }
-        } else {
-            let pattern = outcome.number() - 1;
-            RuleAnswer { verdict: self.verdicts[pattern as usize], pattern: Some(pattern) }
-        })
+    pub fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Option<RuleAnswer> {
+        RuleAnswer::of(self.automaton.decide(path, detail, cache), detail)
     }
 
     /// The automaton inside, for a census.
@@ -173,6 +150,6 @@ impl RuleSet {
 
     /// Octets of memory that this holds.
     pub fn memory_octets(&self) -> usize {
-        self.automaton.memory_octets() + size_of_val(&*self.verdicts)
+        self.automaton.memory_octets()
     }
 }

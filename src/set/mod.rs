@@ -10,6 +10,8 @@
 
 mod folder;
 mod origins;
+mod pool;
+mod standing;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,8 @@ use crate::policy::PolicySource;
 use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
 pub use origins::OriginTable;
+pub use pool::{BlobID, BlobPool};
+pub use standing::{CaptureFacts, Content, HostStanding, Standing};
 
 /// How files are read.
 #[derive(Clone, Copy, Debug)]

@@ -26,6 +26,7 @@
 //! assert!(file.notes().is_empty());
 //! ```
 
+mod extract;
 mod lexer;
 mod note;
 mod parser;
@@ -37,6 +38,7 @@ mod tests;
 
 use std::ops::Range;
 
+pub use extract::read_others;
 pub use lexer::{Lexer, RawLine};
 pub use note::{Note, NoteKind, NoteSet};
 pub use record::{Content, Line, Record};

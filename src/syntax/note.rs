@@ -149,6 +149,16 @@ impl NoteSet {
         self.0 >> kind as u8 & 1 == 1
     }
 
+    /// The set as a number, a bit for each kind; [`NoteSet::from_bits`] takes it back.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The set that `bits` stands for, if every bit is a kind's.
+    pub fn from_bits(bits: u16) -> Option<NoteSet> {
+        (u32::from(bits) >> NoteKind::ALL.len() == 0).then_some(NoteSet(bits))
+    }
+
     /// The kinds in the set, in the order of their numbers.
     pub fn kinds(self) -> impl Iterator<Item = NoteKind> {
         NoteKind::ALL.into_iter().filter(move |&kind| self.contains(kind))

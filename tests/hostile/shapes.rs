@@ -10,13 +10,9 @@ pub struct Shape {
     pub robots: Vec<u8>,
     /// The letters of its rules, of which URLs are made.
     pub letters: &'static [u8],
-    /// How its rules are to be answered if they are told apart, and if they are not, when there is
-    /// a generous budget for building ahead.
-    pub strategies: [Strategy; 2],
+    /// How its rules are to be answered when there is a generous budget for building ahead.
+    pub strategy: Strategy,
 }
-
-const AHEAD: [Strategy; 2] = [Strategy::Ahead; 2];
-const ON_DEMAND: [Strategy; 2] = [Strategy::OnDemand; 2];
 
 /// A file for all agents that holds rules with `patterns`, as many as fit. Every third rule allows.
 fn file(patterns: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
@@ -34,9 +30,9 @@ fn file(patterns: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
 fn shape(
     patterns: impl IntoIterator<Item = Vec<u8>>,
     letters: &'static [u8],
-    strategies: [Strategy; 2],
+    strategy: Strategy,
 ) -> Shape {
-    Shape { robots: file(patterns), letters, strategies }
+    Shape { robots: file(patterns), letters, strategy }
 }
 
 /// Rules of 2 to 6 random two-letter literals joined by stars.
@@ -48,19 +44,19 @@ pub fn random_literals() -> Shape {
         let words: Vec<Vec<u8>> = (0..count).map(|_| random.word(letters, 2..=2)).collect();
         Some([b"/*", &words.join(&b'*')[..]].concat())
     };
-    shape(std::iter::from_fn(pattern), letters, ON_DEMAND)
+    shape(std::iter::from_fn(pattern), letters, Strategy::OnDemand)
 }
 
 /// `/`, then `*a` so many times, then `b`.
 pub fn stars_in_one_rule(stars: usize) -> Shape {
-    shape([[b"/", &b"*a".repeat(stars)[..], b"b"].concat()], b"ab", ON_DEMAND)
+    shape([[b"/", &b"*a".repeat(stars)[..], b"b"].concat()], b"ab", Strategy::OnDemand)
 }
 
 /// Rules of 900 `a` joined by stars, each with another end.
 pub fn many_rules_of_stars() -> Shape {
     let stars = b"a*".repeat(900);
     let pattern = move |index: usize| [b"/", &stars[..], index.to_string().as_bytes()].concat();
-    shape((0..).map(pattern), b"a0123456789", [Strategy::OnDemand, Strategy::Ahead])
+    shape((0..).map(pattern), b"a0123456789", Strategy::OnDemand)
 }
 
 /// 20,000 distinct literals.
@@ -68,7 +64,7 @@ pub fn distinct_literals() -> Shape {
     let letters = b"abcdefghijklmnopqrstuvwxyz/-";
     let mut random = Random::new(2);
     let literals = (0..20_000).map(move |_| [b"/", &random.word(letters, 8..=12)[..]].concat());
-    shape(literals, letters, AHEAD)
+    shape(literals, letters, Strategy::Ahead)
 }
 
 /// 20,000 distinct literals, each behind a star.
@@ -76,13 +72,13 @@ pub fn distinct_literals_behind_stars() -> Shape {
     let letters = b"abcdefghijklmnopqrstuvwxyz/-";
     let mut random = Random::new(3);
     let literals = (0..20_000).map(move |_| [b"/*", &random.word(letters, 8..=12)[..]].concat());
-    shape(literals, letters, ON_DEMAND)
+    shape(literals, letters, Strategy::OnDemand)
 }
 
 /// `/*a`, `/*aa`, `/*aaa` and so on.
 pub fn longer_and_longer() -> Shape {
     let pattern = |length: usize| [b"/*", &b"a".repeat(length)[..]].concat();
-    shape((1..).map(pattern), b"ab", ON_DEMAND)
+    shape((1..).map(pattern), b"ab", Strategy::OnDemand)
 }
 
 /// Rules that begin with `/*/*/*/` and differ after it.
@@ -90,26 +86,26 @@ pub fn shared_stars() -> Shape {
     let letters = b"abcd/";
     let mut random = Random::new(4);
     let pattern = move |_| [b"/*/*/*/", &random.word(letters, 6..=12)[..]].concat();
-    shape((0..).map(pattern), letters, ON_DEMAND)
+    shape((0..).map(pattern), letters, Strategy::OnDemand)
 }
 
 /// One anchored rule as long as the file.
 pub fn one_anchored_rule() -> Shape {
     let head = b"User-agent: *\nDisallow: /".len();
     let body = b"ab".repeat((ROBOTS_OCTETS_MAX - head) / 2 - 1);
-    shape([[b"/", &body[..], b"$"].concat()], b"ab", AHEAD)
+    shape([[b"/", &body[..], b"$"].concat()], b"ab", Strategy::Ahead)
 }
 
 /// The pattern of CVE-2026-55520, which took a matcher that backtracks minutes on one URL.
 pub fn backtracking() -> Shape {
-    shape([[b"/", &b"*1".repeat(12)[..], b"*Z"].concat()], b"1", AHEAD)
+    shape([[b"/", &b"*1".repeat(12)[..], b"*Z"].concat()], b"1", Strategy::Ahead)
 }
 
 /// The same, in as many rules as fit, each with another end.
 pub fn backtracking_many() -> Shape {
     let pattern =
         |index: usize| [b"/", &b"*1".repeat(12)[..], format!("*Z{index}").as_bytes()].concat();
-    shape((0..).map(pattern), b"1Z", ON_DEMAND)
+    shape((0..).map(pattern), b"1Z", Strategy::OnDemand)
 }
 
 /// 50,000 rules without stars, in a file larger than the limit.
@@ -121,14 +117,14 @@ pub fn rules_without_stars() -> Shape {
         let field: &[u8] = if index % 3 == 2 { b"Allow: /" } else { b"Disallow: /" };
         robots.extend([field, &random.word(letters, 5..=30), b"\n"].concat());
     }
-    Shape { robots, letters, strategies: AHEAD }
+    Shape { robots, letters, strategy: Strategy::Ahead }
 }
 
 /// Rules that begin with the same 1,000 octets.
 pub fn shared_prefix() -> Shape {
     let prefix = [b"/", &b"abc/".repeat(250)[..]].concat();
     let pattern = move |index: usize| [&prefix[..], index.to_string().as_bytes()].concat();
-    shape((0..).map(pattern), b"abc/0123456789", AHEAD)
+    shape((0..).map(pattern), b"abc/0123456789", Strategy::Ahead)
 }
 
 /// Very many stars that wait for one octet, beside a rule that is long and never reads it: every
@@ -136,5 +132,5 @@ pub fn shared_prefix() -> Shape {
 pub fn waiting_stars() -> Shape {
     let long = [b"/", &b"a".repeat(200_000)[..]].concat();
     let waiting = (0..).map(|index: usize| format!("*b{index}").into_bytes());
-    shape([long].into_iter().chain(waiting), b"a", ON_DEMAND)
+    shape([long].into_iter().chain(waiting), b"a", Strategy::OnDemand)
 }

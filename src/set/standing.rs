@@ -1,0 +1,65 @@
+//! What is known of one origin, before it is filed in a set.
+
+use crate::access::UnixSeconds;
+use crate::capture::CaptureNotes;
+use crate::dialect::AccessOutcome;
+use crate::syntax::NoteSet;
+
+use super::pool::BlobID;
+
+/// A host and what is known of its origins. http and https have a place each, because nearly all
+/// hosts have both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostStanding {
+    /// The key of the host, as [`host_key`](crate::target::host_key) has it; with the scheme before
+    /// it for any other scheme than http and https (`ftp://host`), whose policy is then `http`.
+    pub key: Box<[u8]>,
+    /// What is known for http.
+    pub http: Option<Standing>,
+    /// What is known for https.
+    pub https: Option<Standing>,
+}
+
+/// What is known of one origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What its robots.txt says, or what its absence means.
+    pub content: Content,
+    /// How that came to be known.
+    pub facts: CaptureFacts,
+}
+
+/// What a robots.txt says, or what its absence means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// There is a file.
+    File {
+        /// Its extract (see [`RobotsTxt::write_extract`](crate::syntax::RobotsTxt::write_extract)).
+        extract: BlobID,
+        /// Its other records (see [`RobotsTxt::write_others`](crate::syntax::RobotsTxt::write_others)).
+        others: BlobID,
+    },
+    /// There is none.
+    Access(AccessOutcome),
+}
+
+/// How a policy came to be known. It decides nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureFacts {
+    /// When the answer was given, if that is known.
+    pub captured_at: Option<UnixSeconds>,
+    /// Until when it serves, if it is known when it was given.
+    pub expires_at: Option<UnixSeconds>,
+    /// The last answer's status; 0 if there was no answer.
+    pub status: u16,
+    /// Redirects that were followed.
+    pub redirects_followed: u8,
+    /// What was odd about the answer.
+    pub capture_notes: CaptureNotes,
+    /// What was odd about the file.
+    pub file_notes: NoteSet,
+    /// Octets of the file, as far as they were kept.
+    pub file_octets: u32,
+    /// The position of the input among those of the set.
+    pub input: u32,
+}

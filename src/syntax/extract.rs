@@ -1,0 +1,192 @@
+//! A file reduced to what can decide: its user-agent lines and rules, with their lines.
+//!
+//! Two files that differ only in comments, blank lines at their end or records that decide nothing
+//! have the same extract, and parsing it again costs a fraction of parsing the file. It is a form for
+//! memory and for passing on, not for keeping: nothing says which dialect it was made by.
+//!
+//! For each record: a kind (0 a user-agent line that starts a group, 1 one that extends it, 2 Allow,
+//! 3 Disallow), then as varints the lines since the record before, the octets of the record and
+//! those of its value, then the record. Other records are apart, because they differ from file to
+//! file where rules do not: the lines since the one before, the octets, the record.
+
+use super::{Group, RobotsTxt, Rule, Span, UserAgentLine};
+use crate::bytes::{push_varint, take_varint};
+use crate::decision::Verdict;
+use crate::id::LineNumber;
+
+const STARTS_GROUP: u8 = 0;
+const EXTENDS_GROUP: u8 = 1;
+const ALLOW: u8 = 2;
+const DISALLOW: u8 = 3;
+
+/// What is common to user-agent lines and rules.
+struct Item<'t> {
+    kind: u8,
+    line: LineNumber,
+    span: Span,
+    value: &'t [u8],
+}
+
+impl<'t> RobotsTxt<'t> {
+    /// Appends the extract of this file, which was parsed from `text`.
+    ///
+    /// ```
+    /// use portcullis::dialect::RFC_9309;
+    /// use portcullis::syntax::RobotsTxt;
+    ///
+    /// let text = b"# us\nUser-agent: *\nDisallow: /a\nSitemap: https://a.example/s.xml\n";
+    /// let file = RobotsTxt::parse(text, &RFC_9309, None);
+    /// let mut extract = Vec::new();
+    /// file.write_extract(text, &mut extract);
+    /// let again = RobotsTxt::read_extract(&extract).unwrap();
+    /// assert_eq!(again.rules()[0].value, b"/a");
+    /// assert_eq!(again.rules()[0].line.get(), 3);
+    /// ```
+    pub fn write_extract(&self, text: &[u8], out: &mut Vec<u8>) {
+        let mut line = 0;
+        for group in self.groups() {
+            for (index, user_agent) in self.user_agents_of(group).iter().enumerate() {
+                let kind = if index == 0 { STARTS_GROUP } else { EXTENDS_GROUP };
+                let UserAgentLine { value, line: number, span } = *user_agent;
+                push(&Item { kind, line: number, span, value }, text, &mut line, out);
+            }
+            for rule in self.rules_of(group) {
+                let kind = if rule.verdict == Verdict::Allow { ALLOW } else { DISALLOW };
+                let Rule { value, line: number, span, .. } = *rule;
+                push(&Item { kind, line: number, span, value }, text, &mut line, out);
+            }
+        }
+    }
+
+    /// Reads an extract. Its spans are those of the extract, and it has neither other records nor
+    /// notes. Nothing if `extract` is none.
+    pub fn read_extract(extract: &'t [u8]) -> Option<RobotsTxt<'t>> {
+        let mut file = RobotsTxt::default();
+        let (mut rest, mut line) = (extract, 0);
+        while let Some((&kind, tail)) = rest.split_first() {
+            rest = tail;
+            let item = take(kind, extract, &mut rest, &mut line)?;
+            file.add(&item)?;
+        }
+        Some(file)
+    }
+
+    fn add(&mut self, item: &Item<'t>) -> Option<()> {
+        let Item { kind, line, span, value } = *item;
+        match kind {
+            STARTS_GROUP | EXTENDS_GROUP => {
+                if kind == STARTS_GROUP {
+                    let (user_agents, rules) = (self.user_agents.len(), self.rules.len());
+                    self.groups.push(Group {
+                        user_agents: user_agents as u32..user_agents as u32,
+                        rules: rules as u32..rules as u32,
+                    });
+                }
+                self.user_agents.push(UserAgentLine { value, line, span });
+                let group = self.groups.last_mut().filter(|group| group.rules.is_empty())?;
+                group.user_agents.end += 1;
+            }
+            ALLOW | DISALLOW => {
+                let verdict = if kind == ALLOW { Verdict::Allow } else { Verdict::Disallow };
+                self.rules.push(Rule { verdict, value, line, span });
+                self.groups.last_mut()?.rules.end += 1;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Appends the records that decide nothing, of this file, which was parsed from `text`.
+    pub fn write_others(&self, text: &[u8], out: &mut Vec<u8>) {
+        let mut line = 0;
+        for record in self.other_records() {
+            push_varint(out, record.line.get() - line);
+            line = record.line.get();
+            let octets = &text[record.span.range()];
+            push_varint(out, octets.len() as u32);
+            out.extend_from_slice(octets);
+        }
+    }
+}
+
+/// The records that [`RobotsTxt::write_others`] wrote, with their lines, as far as they make sense.
+pub fn read_others(mut octets: &[u8]) -> impl Iterator<Item = (LineNumber, &[u8])> {
+    let mut line = 0_u32;
+    std::iter::from_fn(move || {
+        line = line.checked_add(take_varint(&mut octets)?)?;
+        let length = take_varint(&mut octets)? as usize;
+        let (record, rest) = octets.split_at_checked(length)?;
+        octets = rest;
+        Some((LineNumber::new(line)?, record))
+    })
+}
+
+fn push(item: &Item<'_>, text: &[u8], line: &mut u32, out: &mut Vec<u8>) {
+    out.push(item.kind);
+    push_varint(out, item.line.get() - *line);
+    *line = item.line.get();
+    let record = &text[item.span.range()];
+    push_varint(out, record.len() as u32);
+    push_varint(out, item.value.len() as u32);
+    out.extend_from_slice(record);
+}
+
+fn take<'t>(kind: u8, extract: &'t [u8], rest: &mut &'t [u8], line: &mut u32) -> Option<Item<'t>> {
+    *line = line.checked_add(take_varint(rest)?)?;
+    let record_octets = take_varint(rest)? as usize;
+    let value_octets = take_varint(rest)? as usize;
+    let start = extract.len() - rest.len();
+    let (record, tail) = rest.split_at_checked(record_octets)?;
+    *rest = tail;
+    let value = &record[record_octets.checked_sub(value_octets)?..];
+    let (start, end) = (u32::try_from(start).ok()?, u32::try_from(start + record_octets).ok()?);
+    Some(Item { kind, line: LineNumber::new(*line)?, span: Span { start, end }, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{Dialect, GOOGLE};
+
+    #[test]
+    fn an_extract_has_the_same_groups_and_rules() {
+        let text = b"\xef\xbb\xbfDisallow: /nobody\r\nUser-agent: a\nuser-agent :b # c\r\
+            Crawl-delay: 3\nAllow: /x\nDisallow /y\n\nUser-agent: c\n\
+            Sitemap: https://s.example/\nUser-agent: *\n disallow:\t/z \x0b\n";
+        for dialect in Dialect::ALL {
+            let file = RobotsTxt::parse(text, dialect, None);
+            let mut extract = Vec::new();
+            file.write_extract(text, &mut extract);
+            let again = RobotsTxt::read_extract(&extract).unwrap();
+            assert_eq!(again.groups(), file.groups());
+            let lines = |file: &RobotsTxt<'_>, text: &[u8]| -> Vec<_> {
+                let agents = file.user_agents().iter();
+                let agents = agents.map(|line| (line.line, line.value.to_vec(), line.span));
+                let rules = file.rules().iter();
+                let rules = rules.map(|rule| (rule.line, rule.value.to_vec(), rule.span));
+                let record = |span: Span| text[span.range()].to_vec();
+                agents.chain(rules).map(|(line, value, span)| (line, value, record(span))).collect()
+            };
+            assert_eq!(lines(&again, &extract), lines(&file, text), "{}", dialect.name);
+            let mut others = Vec::new();
+            file.write_others(text, &mut others);
+            assert_eq!(read_others(&others).count(), file.other_records().len());
+        }
+    }
+
+    #[test]
+    fn what_is_no_extract_is_none() {
+        let text = b"User-agent: a\nDisallow: /b\n";
+        let file = RobotsTxt::parse(text, &GOOGLE, None);
+        let mut extract = Vec::new();
+        file.write_extract(text, &mut extract);
+        for length in 1..extract.len() {
+            let shorter = RobotsTxt::read_extract(&extract[..length]);
+            assert!(shorter.is_none_or(|file| file.rules().is_empty()), "{length}");
+        }
+        assert_eq!(RobotsTxt::read_extract(&[DISALLOW, 1, 0, 0]), None);
+        assert_eq!(RobotsTxt::read_extract(&[EXTENDS_GROUP, 1, 0, 0]), None);
+        assert_eq!(RobotsTxt::read_extract(&[9, 1, 0, 0]), None);
+        assert_eq!(RobotsTxt::read_extract(&[STARTS_GROUP, 1, 1, 2, b'a']), None);
+    }
+}
