@@ -7,7 +7,7 @@ use portcullis::decision::Verdict;
 use portcullis::dialect::{FileToken, GOOGLE};
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::OrderedRules;
-use portcullis::syntax::{RobotsTxt, Span};
+use portcullis::syntax::{Group, RobotsTxt, Span};
 
 /// A fact: its name and its number.
 pub type Fact = (&'static str, u64);
@@ -22,6 +22,8 @@ struct Text {
     files: u64,
     octets: u64,
     groups: u64,
+    /// Rules of the groups of `*` together, if there is one.
+    default_rules: Option<u64>,
     has_cr: bool,
     has_byte_order_mark: bool,
 }
@@ -72,6 +74,7 @@ impl CorpusFacts {
                 files: 1,
                 octets: text.len() as u64,
                 groups: file.groups().len() as u64,
+                default_rules: default_rules(&file),
                 has_cr: text.contains(&b'\r'),
                 has_byte_order_mark: text.starts_with(b"\xEF\xBB\xBF"),
             },
@@ -145,7 +148,8 @@ impl CorpusFacts {
             if self.rule_sets.insert(key) {
                 self.patterns += ordered.patterns.len() as u64;
                 self.rule_set_patterns.push(ordered.patterns.len() as u64);
-                self.pattern_octets += (ordered.patterns.octets() + ordered.patterns.stars()) as u64;
+                self.pattern_octets +=
+                    (ordered.patterns.octets() + ordered.patterns.stars()) as u64;
             }
         }
     }
@@ -165,6 +169,10 @@ impl CorpusFacts {
         };
         let sizes = || self.texts.values().map(|text| (text.octets, text.files));
         let groups = || self.texts.values().map(|text| (text.groups, text.files));
+        let default_rules = || {
+            let texts = self.texts.values();
+            texts.filter_map(|text| text.default_rules.map(|rules| (rules, text.files)))
+        };
         let rules = || self.rules_per_group.iter().map(|&rules| (rules, 1));
         let rules_of_sets = || self.rule_set_patterns.iter().map(|&rules| (rules, 1));
         let of_rules = |count: u64| share(count, self.rules.with_value);
@@ -191,6 +199,8 @@ impl CorpusFacts {
             ("groups per file, 90 %", quantile(groups(), 9_000)),
             ("groups per file, 99 %", quantile(groups(), 9_900)),
             ("groups per file, most", quantile(groups(), 10_000)),
+            ("rules for * in a file, half", quantile(default_rules(), 5_000)),
+            ("rules for * in a file, 90 %", quantile(default_rules(), 9_000)),
             ("rules per group, half", quantile(rules(), 5_000)),
             ("rules per group, 90 %", quantile(rules(), 9_000)),
             ("rules per group, 99 %", quantile(rules(), 9_900)),
@@ -231,6 +241,13 @@ impl Rules {
         }
         self.anchored += u64::from(value.ends_with(b"$"));
     }
+}
+
+fn default_rules(file: &RobotsTxt<'_>) -> Option<u64> {
+    let is_default =
+        |group: &&Group| file.user_agents_of(group).iter().any(|agent| token(agent.value) == b"*");
+    let groups = file.groups().iter().filter(is_default);
+    groups.map(|group| u64::from(group.rules.end - group.rules.start)).reduce(|a, b| a + b)
 }
 
 /// The product token that a user-agent line names, in lower case.
