@@ -16,6 +16,7 @@ pub(super) enum Purpose {
     Pattern = 8,
     Sitemaps = 9,
     Scheme = 10,
+    Answers = 11,
 }
 
 /// A stream of random numbers.
