@@ -14,10 +14,16 @@
 //! had whole is [`Answer::BrokenBody`], because a file that lost its end may have lost the rules that
 //! disallow.
 
+mod bodiless;
 mod body;
+mod columns;
 mod content_type;
+pub mod folder;
+mod format;
 pub mod json_lines;
 mod note;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 #[cfg(test)]
 mod testing;
 
@@ -25,6 +31,8 @@ use std::borrow::Cow;
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
 
+pub use columns::ParquetColumns;
+pub use format::{CaptureConfig, CaptureFormat, open};
 pub use note::{CaptureNote, CaptureNotes};
 
 /// One answer to one request.
