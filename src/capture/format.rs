@@ -7,7 +7,7 @@ use crate::input::{OpenConfig, Source, Terminator};
 use crate::limits::FORMAT_OCTETS_MAX;
 
 use super::json_lines::{BYTE_ORDER_MARK, WHITE_SPACE};
-use super::{BatchReader, CaptureError, ParquetColumns, folder, json_lines};
+use super::{BatchReader, CaptureError, ParquetColumns, folder, json_lines, warc};
 
 /// How captures are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -129,7 +129,7 @@ pub fn open(
     match format {
         CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
         CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source))),
-        CaptureFormat::Warc => Err(not_this_format(&source, "WARC is not read yet")),
+        CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
         CaptureFormat::Parquet => open_parquet(path, source, &config.columns),
     }
 }
