@@ -171,3 +171,25 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 /// Source: measured. The look-ups of a block overlap in time; with fewer there is less to overlap,
 /// with more the block outgrows the first cache.
 pub const RECORDS_AT_ONCE: usize = 64;
+
+/// Files of a folder that are read as one piece of work.
+///
+/// Source: our choice. Opening them takes some milliseconds, beside which handing the piece over
+/// costs nothing.
+pub const FOLDER_BATCH_FILES: usize = 256;
+
+/// Octets that a file of a folder is read in at first: 64 KiB.
+///
+/// Source: our choice. Of 32,711 real files 99.8 % are shorter and so take two reads, the second of
+/// which finds the end.
+pub const FILE_READ_OCTETS: usize = 64 * 1024;
+
+/// Octets of a first line that are looked at to tell a file's format.
+///
+/// Source: our choice; 16 would do, the rest is for white space before them.
+pub const FORMAT_OCTETS_MAX: usize = 512;
+
+/// Rows of a Parquet file that are decoded and read as one piece of work.
+///
+/// Source: our choice. With bodies of some KiB on average a piece has some MiB.
+pub const PARQUET_BATCH_ROWS: usize = 1024;
