@@ -46,6 +46,10 @@ enum Policies<'s> {
     Stored(Inquiry<'s>),
 }
 
+/// The value of the rule that decides, and of the user-agent line that speaks to the agent, each if
+/// there is one.
+pub type Provenance<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
+
 /// A thread's memory for a [`Classifier`].
 #[derive(Clone, Debug, Default)]
 pub struct ClassifierMemory {
@@ -205,7 +209,7 @@ impl<'s> Classifier<'s> {
         record: usize,
         agent: usize,
         memory: &'a mut ClassifierMemory,
-    ) -> Result<(Option<&'a [u8]>, Option<&'a [u8]>), Damage> {
+    ) -> Result<Provenance<'a>, Damage> {
         match &self.0 {
             Policies::Loaded { set, table } => {
                 let Source { policy, provenance } =

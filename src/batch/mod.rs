@@ -10,4 +10,4 @@ mod classifier;
 mod pieces;
 pub mod runner;
 
-pub use classifier::{Classifier, ClassifierMemory};
+pub use classifier::{Classifier, ClassifierMemory, Provenance};

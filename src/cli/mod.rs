@@ -9,6 +9,7 @@
 mod args;
 mod check;
 mod classify;
+mod compile;
 mod engine;
 mod exit;
 mod fault;
@@ -21,6 +22,7 @@ mod stream;
 mod summary;
 mod synth;
 mod values;
+mod verify;
 
 use std::io::{self, Write};
 
@@ -56,6 +58,8 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Check(args)) => check::run(&plan::check(args)?),
         Some(Command::Classify(args)) => classify::run(&plan::classify(args)?),
         Some(Command::Filter(args)) => filter::run(&plan::filter(args)?),
+        Some(Command::Compile(args)) => compile::run(&args),
+        Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),
     }

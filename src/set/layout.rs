@@ -108,7 +108,7 @@ pub(super) mod count {
 pub(super) fn slot_of(key: &[u8], slots: u64) -> (u64, u32) {
     let hash = xxhash_rust::xxh3::xxh3_64(key);
     // The place is by the high bits, the tag by the low ones.
-    ((u128::from(hash) * u128::from(slots) >> 64) as u64, hash as u32)
+    (((u128::from(hash) * u128::from(slots)) >> 64) as u64, hash as u32)
 }
 
 /// Slots of the table for so many hosts: a quarter stays free, so that searches end soon.

@@ -117,7 +117,9 @@ impl PolicySections {
                 None => (self.rule_sets.push_of_groups(), NONE),
             };
             self.rule_set_words.push(self.words.len() + policy::RULE_SET);
-            [number, order, groups_at as u32].map(|word| push(&mut self.words, word));
+            for word in [number, order, groups_at as u32] {
+                push(&mut self.words, word);
+            }
             groups_at += 1 + entry.positions.len() * policy::GROUP_WORDS;
             push(&mut groups, entry.positions.len() as u32);
             for (rule, record) in entry.positions {

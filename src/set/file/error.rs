@@ -173,6 +173,7 @@ impl Damage {
         self.0.offset
     }
 
+    #[cfg(test)]
     pub(crate) fn place(&self) -> Place {
         self.0.place
     }

@@ -62,6 +62,7 @@ impl SetFile {
         SetFile::with(storage, CheckedBlocks::none)
     }
 
+    #[cfg(test)]
     /// Opens what this process has just written into memory, and compares no checksum of its data.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ pub(crate) struct Verification {
 }
 
 impl Verification {
+    #[cfg(test)]
     /// Whether every octet holds.
     pub(crate) fn is_sound(&self) -> bool {
         self.first.is_none()

@@ -38,7 +38,6 @@ pub struct InquiryMemory {
     searches: Vec<Search>,
     candidates: Vec<Option<HostPosition>>,
     selected: Vec<Selected>,
-    text: Vec<u8>,
 }
 
 /// A decision, and where it comes from.

@@ -63,6 +63,13 @@ struct Sections {
     strings: Strings,
 }
 
+/// What a verification looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Blocks of the file, each of which holds.
+    pub blocks: u64,
+}
+
 /// How many of everything a set has, as its maker counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetCounts {
@@ -183,6 +190,22 @@ impl StoredSet {
     pub fn provenance(&self) -> Result<&[u8], Damage> {
         let section = self.sections.provenance;
         self.file.octets(section, 0, section.octets())
+    }
+
+    /// Compares every block with its checksum, and what lies between, and reads every string. It reads the whole file.
+    ///
+    /// # Errors
+    ///
+    /// If the file became shorter meanwhile, or with the first damage.
+    pub fn verify(&self) -> Result<Verified, SetError> {
+        let found = self.file.verify()?;
+        match found.first {
+            Some(damage) => Err(SetError::Damaged(damage)),
+            None => {
+                self.sections.strings.verify(&self.file)?;
+                Ok(Verified { blocks: found.blocks })
+            }
+        }
     }
 
     /// Whether the file is still as long as it was when it was opened: to be asked before answers

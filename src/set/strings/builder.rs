@@ -73,6 +73,7 @@ impl StringTableBuilder {
     }
 
     /// The number of distinct strings.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -129,11 +130,6 @@ impl StringTable {
     /// The number of strings, which the reader has to be told.
     pub(crate) fn len(&self) -> u64 {
         self.ids.len() as u64
-    }
-
-    /// Octets of the sections.
-    pub(crate) fn octets(&self) -> usize {
-        self.octets.len() + self.bucket_starts.len() * size_of::<u64>()
     }
 
     /// Writes the two sections.

@@ -37,6 +37,7 @@ impl Strings {
         Ok(strings)
     }
 
+    #[cfg(test)]
     /// The number of strings.
     pub(crate) fn len(&self) -> u32 {
         self.count
