@@ -63,7 +63,7 @@ impl Engine {
                     path.display(),
                     own.name
                 );
-                Ok(Policies::Stored(set))
+                Ok(Policies::Stored(Box::new(set)))
             }
         }
     }
@@ -90,7 +90,7 @@ impl Engine {
 /// Policies, wherever they came from.
 pub enum Policies {
     Loaded(PolicySet),
-    Stored(StoredSet),
+    Stored(Box<StoredSet>),
 }
 
 impl Policies {

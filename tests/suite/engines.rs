@@ -107,6 +107,8 @@ fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decis
 fn last_of(classifier: &Classifier<'_>, check: &Check, times: usize) -> Decision {
     let mut memory = classifier.memory();
     let mut ask = || classifier.classify(&[&check.url], None, &mut memory).unwrap()[0];
-    (1..times).for_each(|_| drop(ask()));
+    for _ in 1..times {
+        ask();
+    }
     ask()
 }
