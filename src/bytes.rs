@@ -52,16 +52,50 @@ pub fn push_varint(out: &mut Vec<u8>, mut number: u32) {
     out.push(number as u8);
 }
 
-/// Takes a number that [`push_varint`] wrote off the front of `octets`; nothing if there is none or
-/// it has more than 32 bits.
+/// Octets that a `u32` needs at most in this form.
+const VARINT_OCTETS_MAX: usize = 5;
+
+/// Takes a number off the front of `octets`; nothing if there is none that [`push_varint`] could
+/// have written.
+#[inline]
 pub fn take_varint(octets: &mut &[u8]) -> Option<u32> {
-    let mut number = 0_u64;
-    for (index, &octet) in octets.iter().enumerate().take(5) {
-        number |= u64::from(octet & 0x7f) << (7 * index);
-        if octet & 0x80 == 0 {
-            *octets = &octets[index + 1..];
-            return u32::try_from(number).ok();
+    let (&first, rest) = octets.split_first()?;
+    if first < 0x80 {
+        *octets = rest;
+        return Some(u32::from(first));
+    }
+    take_long_varint(octets)
+}
+
+fn take_long_varint(octets: &mut &[u8]) -> Option<u32> {
+    let length = 1 + octets.iter().take(VARINT_OCTETS_MAX).position(|&octet| octet < 0x80)?;
+    let (own, rest) = octets.split_at(length);
+    let number = own.iter().rev().fold(0, |number, &octet| number << 7 | u64::from(octet & 0x7F));
+    *octets = rest;
+    // The last octet of the shortest form is not zero.
+    if own.last() == Some(&0) { None } else { u32::try_from(number).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn varints_come_back() {
+        for number in [0, 1, 127, 128, 255, 16_383, 16_384, 1 << 21, 1 << 28, u32::MAX] {
+            let mut octets = Vec::new();
+            push_varint(&mut octets, number);
+            assert!(octets.len() <= VARINT_OCTETS_MAX);
+            for cut in 0..octets.len() {
+                assert_eq!(take_varint(&mut &octets[..cut]), None, "{number}");
+            }
+            octets.push(9);
+            let mut rest = octets.as_slice();
+            assert_eq!(take_varint(&mut rest), Some(number));
+            assert_eq!(rest, [9]);
+        }
+        for odd in [&[0x80, 0][..], &[0xff, 0xff, 0xff, 0xff, 0x1f], &[0x80; 6]] {
+            assert_eq!(take_varint(&mut &odd[..]), None, "{odd:?}");
         }
     }
-    None
 }

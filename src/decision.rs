@@ -128,6 +128,36 @@ pub enum PolicyState {
     Unknown = 5,
 }
 
+impl PolicyState {
+    /// Every state, in the order of its number.
+    pub const ALL: [PolicyState; 6] = [
+        PolicyState::Rules,
+        PolicyState::NoRules,
+        PolicyState::Unavailable,
+        PolicyState::Unreachable,
+        PolicyState::Deferred,
+        PolicyState::Unknown,
+    ];
+
+    /// The word that the command line prints.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PolicyState::Rules => "rules",
+            PolicyState::NoRules => "no-rules",
+            PolicyState::Unavailable => "unavailable",
+            PolicyState::Unreachable => "unreachable",
+            PolicyState::Deferred => "deferred",
+            PolicyState::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for PolicyState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// The whole answer for one URL and one agent.
 ///
 /// `rule` and `line` are there exactly if the reason is [`Reason::Rule`].

@@ -54,11 +54,57 @@ pub const COMPRESSED_READ_OCTETS: usize = 128 * 1024;
 /// file cannot take all the memory.
 pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
+/// Octets of a block of header fields, of a WARC record or of an HTTP response, that is read: 64 KiB.
+///
+/// Source: our choice; browsers and servers take 8 to 256 KiB. A record with a longer one is broken.
+pub const HEADER_BLOCK_OCTETS_MAX: usize = 64 * 1024;
+
+/// Octets of a WARC record that is kept until it is read, its header counted: 64 MiB.
+///
+/// Source: our choice, the length of the longest body. A robots.txt record that is longer is broken.
+pub const WARC_RECORD_OCTETS_MAX: usize = BODY_OCTETS_MAX;
+
+/// Octets of a WARC file, decompressed, that are passed over before the reader gives word: 16 MiB.
+///
+/// Source: our choice. It lets a progress bar move through an archive that holds no robots.txt.
+pub const WARC_PASSED_OCTETS_MAX: usize = 16 * 1024 * 1024;
+
+/// Content and transfer codings of one body that are undone. A body in more is broken.
+///
+/// Source: our choice. Servers use one, and faulty ones the same twice; each can make a body a
+/// thousand times longer.
+pub const CONTENT_CODINGS_MAX: usize = 4;
+
+/// The base-2 logarithm of the window (in octets) that a body in zstd may ask for: 8 MiB.
+///
+/// Source: RFC 9659, section 3.
+pub const HTTP_ZSTD_WINDOW_LOG_MAX: u32 = 23;
+
 /// Octets of a host name after lower-casing and IDNA.
 ///
 /// Source: RFC 1035, section 2.3.4, gives 255 on the wire; twice that leaves room for names that
 /// dumps hold and no resolver would take.
 pub const HOST_OCTETS_MAX: usize = 512;
+
+/// Octets of a block of a policy set's file, which is checked as one: 4 KiB.
+///
+/// Source: our choice, the page of most machines. It is part of the format, see `src/set/FORMAT.md`.
+pub const SET_BLOCK_OCTETS: usize = 4 * 1024;
+
+/// Sections of a policy set's file. A header that gives more is damaged.
+///
+/// Source: our choice; their table fits into the header's block, with room to spare.
+pub const SET_SECTIONS_MAX: usize = 128;
+
+/// Distinct strings of a policy set. With more, the set cannot be compiled.
+///
+/// Source: our choice. Their numbers leave two bits of a `u32` to whoever refers to them.
+pub const SET_STRINGS_MAX: u32 = 1 << 30;
+
+/// Octets of one string of a policy set: 1 GiB. With a longer one, the set cannot be compiled.
+///
+/// Source: our choice; more than any line that is read with a limit.
+pub const SET_STRING_OCTETS_MAX: usize = 1 << 30;
 
 /// Redirects that are followed to a robots.txt file.
 ///
@@ -100,3 +146,50 @@ pub const PREFILTER_LITERAL_OCTETS_MAX: usize = 1024 * 1024;
 /// Source: our choice. It bounds what a small compressed body can grow to; a longer one is broken,
 /// not shorter.
 pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;
+
+/// NFA positions that building an automaton for a stored set may look at.
+///
+/// Source: measured, see `src/set/DESIGN.md`. It is more than [`AHEAD_POSITIONS_MAX`], because a set
+/// is compiled once and asked often.
+pub const SET_AHEAD_POSITIONS_MAX: u64 = 8 * 1024;
+
+/// Rules of one policy that are ordered when a set is compiled, each counted as often as a
+/// combination of groups has it: 262,144.
+///
+/// Source: our choice; five times the most rules of any of 32,711 real files. A file within its size
+/// limit can name thousands of robots, each for another combination of large groups; what is past
+/// the limit is ordered when an agent asks that needs it.
+pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
+
+/// Broken records of one input that are named one by one; the rest is counted.
+///
+/// Source: our choice. Ten show what is wrong; a wrong file has millions.
+pub const BROKEN_RECORDS_NAMED: usize = 10;
+
+/// Records that are decided as one block: 64.
+///
+/// Source: measured. The look-ups of a block overlap in time; with fewer there is less to overlap,
+/// with more the block outgrows the first cache.
+pub const RECORDS_AT_ONCE: usize = 64;
+
+/// Files of a folder that are read as one piece of work.
+///
+/// Source: our choice. Opening them takes some milliseconds, beside which handing the piece over
+/// costs nothing.
+pub const FOLDER_BATCH_FILES: usize = 256;
+
+/// Octets that a file of a folder is read in at first: 64 KiB.
+///
+/// Source: our choice. Of 32,711 real files 99.8 % are shorter and so take two reads, the second of
+/// which finds the end.
+pub const FILE_READ_OCTETS: usize = 64 * 1024;
+
+/// Octets of a first line that are looked at to tell a file's format.
+///
+/// Source: our choice; 16 would do, the rest is for white space before them.
+pub const FORMAT_OCTETS_MAX: usize = 512;
+
+/// Rows of a Parquet file that are decoded and read as one piece of work.
+///
+/// Source: our choice. With bodies of some KiB on average a piece has some MiB.
+pub const PARQUET_BATCH_ROWS: usize = 1024;

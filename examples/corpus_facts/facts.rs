@@ -1,7 +1,7 @@
 //! What is counted of a corpus.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash};
 
 use portcullis::decision::Verdict;
 use portcullis::dialect::{FileToken, GOOGLE};
@@ -155,9 +155,7 @@ impl CorpusFacts {
     }
 
     fn key(&self, item: &(impl Hash + ?Sized)) -> Key {
-        let mut second = self.hashers.1.build_hasher();
-        item.hash(&mut second);
-        (self.hashers.0.hash_one(item), second.finish())
+        (self.hashers.0.hash_one(item), self.hashers.1.hash_one(item))
     }
 
     /// Everything that was counted.

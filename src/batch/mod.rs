@@ -7,6 +7,7 @@
 //! where something else, such as a dataframe engine, owns the threads.
 
 mod classifier;
+mod pieces;
 pub mod runner;
 
-pub use classifier::{Classifier, ClassifierMemory};
+pub use classifier::{Classifier, ClassifierMemory, Provenance};

@@ -14,12 +14,29 @@
 //! had whole is [`Answer::BrokenBody`], because a file that lost its end may have lost the rules that
 //! disallow.
 
+mod bodiless;
+mod body;
+mod columns;
+mod content_type;
+mod fields;
+pub mod folder;
+mod format;
+mod http;
+pub mod json_lines;
+pub mod location;
 mod note;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+#[cfg(test)]
+mod testing;
+pub mod warc;
 
 use std::borrow::Cow;
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
 
+pub use columns::ParquetColumns;
+pub use format::{CaptureConfig, CaptureFormat, open};
 pub use note::{CaptureNote, CaptureNotes};
 
 /// One answer to one request.
@@ -62,6 +79,30 @@ pub struct BrokenRecord {
     pub place: String,
     /// What is wrong with it and what to do.
     pub problem: String,
+    /// Whether the rest can be relied on without it.
+    pub kind: BrokenKind,
+}
+
+impl BrokenRecord {
+    /// A record that makes no sense.
+    pub fn senseless(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
+        BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Senseless }
+    }
+
+    /// A record that may make sense to whoever can read it.
+    pub fn unreadable(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
+        BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Unreadable }
+    }
+}
+
+/// What it means that a record could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BrokenKind {
+    /// It is not what it should be. Count it, name it, go on.
+    Senseless,
+    /// The system would not give it, as with a file of a folder that may not be opened. To go on
+    /// would make a host unknown of which there is a file, so whoever makes a set should stop.
+    Unreadable,
 }
 
 /// How captures are read.
@@ -78,8 +119,9 @@ impl ReadConfig {
 
     /// Octets of a body that are handed out.
     pub fn body_octets_max(&self) -> usize {
-        let asked =
-            self.robots_octets_max.map_or(usize::MAX, |max| max + ReadConfig::SEEN_PAST_MAX);
+        let asked = self
+            .robots_octets_max
+            .map_or(usize::MAX, |max| max.saturating_add(ReadConfig::SEEN_PAST_MAX));
         asked.min(crate::limits::BODY_OCTETS_MAX)
     }
 }
@@ -130,4 +172,13 @@ pub enum CaptureError {
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+impl From<crate::input::InputError> for CaptureError {
+    fn from(error: crate::input::InputError) -> CaptureError {
+        CaptureError::Unreadable {
+            name: error.name().to_owned(),
+            source: std::io::Error::other(error),
+        }
+    }
 }

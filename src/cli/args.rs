@@ -47,6 +47,8 @@ pub enum Command {
     Check(CheckArgs),
     Classify(ClassifyArgs),
     Filter(FilterArgs),
+    Compile(CompileArgs),
+    Verify(VerifyArgs),
     Synth(SynthArgs),
 }
 
@@ -58,16 +60,23 @@ pub struct PolicyArgs {
     ///
     /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
     /// `example.com.robots.txt`) and speaks for http and https on their default ports.
-    #[arg(long, value_name = "PATH")]
-    pub robots: PathBuf,
+    #[arg(long, value_name = "PATH", required_unless_present = "set")]
+    pub robots: Option<PathBuf>,
 
-    /// The standard or crawler whose behaviour is followed
-    #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect())]
-    pub dialect: &'static Dialect,
+    /// A compiled policy set (see `portcullis compile`)
+    #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with = "robots")]
+    pub set: Option<PathBuf>,
+
+    /// The standard or crawler whose behaviour is followed [default: rfc9309]
+    ///
+    /// A policy set has the dialect that it was compiled for; another one is refused.
+    #[arg(long, value_name = "NAME", value_parser = values::dialect())]
+    pub dialect: Option<&'static Dialect>,
 
     /// How much of a robots.txt is read: octets, or with K, KiB, M or MiB behind; or unlimited
-    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::octets_max)]
-    pub max_robots_size: OctetsMax,
+    /// [default: 500KiB]
+    #[arg(long, value_name = "SIZE", value_parser = values::octets_max, conflicts_with = "set")]
+    pub max_robots_size: Option<OctetsMax>,
 }
 
 /// Who asks, and how records are read as URLs.
@@ -207,6 +216,50 @@ pub struct ClassifyArgs {
     /// The file appears under its name when it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
+}
+
+/// Compile robots.txt files and archives of them into one policy set
+///
+/// INPUT is a folder of files named by host, JSON Lines, WARC or Parquet (if built in). Of each origin
+/// the newest capture counts, redirects are followed across inputs, and what is broken is named and
+/// passed over. The set appears under its name when it is complete.
+#[derive(Args)]
+pub struct CompileArgs {
+    /// The set
+    #[arg(short, long, value_name = "SET")]
+    pub output: PathBuf,
+
+    /// Folders and files
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// The standard or crawler whose behaviour is followed
+    #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect())]
+    pub dialect: &'static Dialect,
+
+    /// How much of a robots.txt counts: octets, or with K, KiB, M or MiB behind; or unlimited
+    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::octets_max)]
+    pub max_robots_size: OctetsMax,
+
+    /// Fail if a record is broken or an input cannot be read to its end
+    #[arg(long)]
+    pub strict: bool,
+
+    /// How many threads work; 0 for one a processor. The set is the same for any number
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+
+    /// Write no summary at the end
+    #[arg(long)]
+    pub no_summary: bool,
+}
+
+/// Compare every octet of a policy set with its checksums
+#[derive(Args)]
+pub struct VerifyArgs {
+    /// The set
+    #[arg(value_name = "SET")]
+    pub set: PathBuf,
 }
 
 /// How `classify` writes verdicts.

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use portcullis::batch::Classifier;
 use portcullis::decision::{Decision, Verdict};
 use portcullis::policy::Detail;
-use portcullis::report::{Judge, Witness, explanation, explanation_json, tsv};
+use portcullis::report::{Witness, explanation, explanation_json, tsv};
 
 use super::args::Color;
 use super::engine::{Asker, Engine};
@@ -19,15 +19,15 @@ const THREADS: usize = 0;
 
 pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
     let engine = Engine::new(THREADS)?;
-    let set = engine.load(&plan.policies)?;
-    let classifier = engine.compile(&set, &plan.questions, Detail::Rule);
+    let policies = engine.load(&plan.policies)?;
+    let classifier = engine.compile(&policies, &plan.questions, Detail::Rule)?;
     let mut asker = Asker::new(&classifier, &plan.questions);
     let colored = is_colored(plan.color);
     let mut all_allowed = true;
     let mut out = Vec::new();
     for url in &plan.urls {
         let url = url.as_encoded_bytes();
-        let decisions = asker.judge(url).to_vec();
+        let decisions = asker.ask(url)?;
         all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
         if plan.telling != Telling::Json {
             for decision in &decisions {
@@ -38,10 +38,11 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
         }
         if matches!(plan.telling, Telling::Explanation | Telling::Json) {
             for (agent, decision) in decisions.iter().enumerate() {
-                explain(&classifier, &asker, (url, agent, decision), plan, &mut out)?;
+                explain(&classifier, &mut asker, (url, agent, decision), plan, &mut out)?;
             }
         }
     }
+    policies.is_whole()?;
     if plan.telling != Telling::Nothing {
         let mut output = Output::open(&Destination::StandardOutput)?;
         output.write(&out)?;
@@ -53,26 +54,26 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
 /// Appends the block or the object of one agent.
 fn explain(
     classifier: &Classifier<'_>,
-    asker: &Asker<'_>,
+    asker: &mut Asker<'_>,
     (url, agent, decision): (&[u8], usize, &Decision),
     plan: &CheckPlan,
     out: &mut Vec<u8>,
-) -> io::Result<()> {
-    let name = plan.questions.agents[agent].name();
+) -> anyhow::Result<()> {
+    let name = classifier.agents()[agent].name();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();
-    let dialect = classifier.set().dialect();
-    let (told, problem) = match classifier.explain(url, assumed_scheme, agent) {
+    let dialect = classifier.dialect();
+    let (told, problem) = match classifier.explain(url, assumed_scheme, agent)? {
         Ok(told) => (told, None),
         Err(problem) => (None, Some(problem.to_string())),
     };
     let (told, problem) = (told.as_ref(), problem.as_deref());
     if plan.telling == Telling::Json {
-        let provenance = asker.provenance(agent);
+        let provenance = asker.provenance(0, agent)?;
         let told = explanation_json::Told { explanation: told, problem, dialect };
         explanation_json::write(url, name, decision, provenance, told, out);
         return Ok(());
     }
-    explanation::write(name, decision, told, problem, dialect, out)
+    Ok(explanation::write(name, decision, told, problem, dialect, out)?)
 }
 
 /// Whether verdicts are coloured: NO_COLOR (any value but an empty one) says no, a flag outdoes it.

@@ -25,13 +25,13 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let mut output = Output::open(&plan.output)?;
     let engine = Engine::new(plan.stream.threads)?;
-    let set = engine.load(&plan.policies)?;
+    let policies = engine.load(&plan.policies)?;
     let detail = match plan.format {
         Format::Tsv => Detail::Reason,
         Format::Jsonl => Detail::Rule,
     };
     let agents = plan.questions.agent_names();
-    let classifier = engine.compile(&set, &plan.questions, detail);
+    let classifier = engine.compile(&policies, &plan.questions, detail)?;
     let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
     let mut counts = Counts::new(agents.len());
@@ -54,7 +54,8 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
             output.write(&tagged.octets)
         },
     )?;
+    policies.is_whole()?;
     output.finish()?;
-    summary::write(&plan.summary, &set, &classifier, &plan.questions, counts, None, &clock);
+    summary::write(&plan.summary, &policies, &classifier, &plan.questions, counts, None, &clock);
     Ok(ExitStatus::Done)
 }

@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use portcullis::access::UnixSeconds;
 use portcullis::batch::{Classifier, ClassifierMemory};
 use portcullis::decision::Decision;
+use portcullis::dialect::Dialect;
+use portcullis::input::Record;
 use portcullis::policy::Detail;
-use portcullis::report::{Judge, Provenance, Witness};
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::report::{CaptureDates, Judge, Provenance, Witness};
+use portcullis::set::{Damage, LoadConfig, PolicySet, StoredSet};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::plan::{PolicyPlan, QuestionPlan};
@@ -39,25 +42,99 @@ impl Engine {
     /// # Errors
     ///
     /// If the path cannot be read, or nothing in it is a policy.
-    pub fn load(&self, plan: &PolicyPlan) -> anyhow::Result<PolicySet> {
-        let config =
-            LoadConfig { dialect: plan.dialect, robots_octets_max: plan.robots_octets_max };
-        let set = self
-            .pool
-            .install(|| PolicySet::load(&plan.robots, &config))
-            .context("cannot load the policies that --robots names")?;
-        show_notes(&set);
-        Ok(set)
+    pub fn load(&self, plan: &PolicyPlan) -> anyhow::Result<Policies> {
+        match plan {
+            PolicyPlan::Robots { path, dialect, octets_max } => {
+                let config = LoadConfig { dialect, robots_octets_max: *octets_max };
+                let set = self
+                    .pool
+                    .install(|| PolicySet::load(path, &config))
+                    .context("cannot load the policies that --robots names")?;
+                show_notes(&set);
+                Ok(Policies::Loaded(set))
+            }
+            PolicyPlan::Set { path, dialect } => {
+                let set = StoredSet::open(path)?;
+                let own = set.dialect();
+                ensure!(
+                    dialect.is_none_or(|asked| asked.name == own.name),
+                    "{} was compiled for the dialect {}; leave --dialect out, or compile it for \
+                     the other one",
+                    path.display(),
+                    own.name
+                );
+                Ok(Policies::Stored(Box::new(set)))
+            }
+        }
     }
 
     /// Compiles the policies for those who ask.
+    ///
+    /// # Errors
+    ///
+    /// If somebody is no agent in the policies' dialect, or the set is damaged.
     pub fn compile<'s>(
         &self,
-        set: &'s PolicySet,
+        policies: &'s Policies,
         questions: &QuestionPlan,
         detail: Detail,
-    ) -> Classifier<'s> {
-        self.pool.install(|| Classifier::new(set, questions.agents.clone(), detail))
+    ) -> anyhow::Result<Classifier<'s>> {
+        let agents = questions.agents(policies.dialect())?;
+        Ok(match policies {
+            Policies::Loaded(set) => self.pool.install(|| Classifier::new(set, agents, detail)),
+            Policies::Stored(set) => Classifier::stored(set, agents, detail)?,
+        })
+    }
+}
+
+/// Policies, wherever they came from.
+pub enum Policies {
+    Loaded(PolicySet),
+    Stored(Box<StoredSet>),
+}
+
+impl Policies {
+    pub fn dialect(&self) -> &'static Dialect {
+        match self {
+            Policies::Loaded(set) => set.dialect(),
+            Policies::Stored(set) => set.dialect(),
+        }
+    }
+
+    /// The hash that names the set.
+    pub fn hash(&self) -> u64 {
+        match self {
+            Policies::Loaded(set) => set.hash(),
+            Policies::Stored(set) => set.hash(),
+        }
+    }
+
+    /// The number of origins; none if one policy speaks for everything.
+    pub fn origins(&self) -> Option<usize> {
+        match self {
+            Policies::Loaded(set) => set.origins(),
+            Policies::Stored(set) => Some(set.counts().origins as usize),
+        }
+    }
+
+    /// When the oldest and the newest policy were fetched, if that is known.
+    pub fn captured(&self) -> Option<CaptureDates> {
+        let Policies::Stored(set) = self else { return None };
+        let (first, last) = set.counts().captured?;
+        let date = |seconds| UnixSeconds(seconds).to_rfc3339();
+        Some(CaptureDates { first: date(first), last: date(last) })
+    }
+
+    /// Whether what was answered can be relied on: to be asked before it is called complete.
+    ///
+    /// # Errors
+    ///
+    /// If the set's file became shorter meanwhile.
+    pub fn is_whole(&self) -> anyhow::Result<()> {
+        match self {
+            Policies::Loaded(_) => Ok(()),
+            Policies::Stored(set) => Ok(set.is_whole()?),
+        }
     }
 }
 
@@ -92,15 +169,25 @@ impl<'c> Asker<'c> {
 }
 
 impl Judge for Asker<'_> {
+    type Failure = Damage;
+
     #[inline]
-    fn judge(&mut self, record: &[u8]) -> &[Decision] {
-        self.classifier.classify(record, self.assumed_scheme, &mut self.memory)
+    fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Damage> {
+        self.classifier.classify(records, self.assumed_scheme, &mut self.memory)
     }
 }
 
 impl Witness for Asker<'_> {
-    fn provenance(&self, agent: usize) -> Provenance<'_> {
-        let (rule, group) = self.classifier.provenance(agent, &self.memory);
-        Provenance { rule, group }
+    fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Damage> {
+        let (rule, group) = self.classifier.provenance(record, agent, &mut self.memory)?;
+        Ok(Provenance { rule, group })
+    }
+}
+
+impl Asker<'_> {
+    /// The decisions for one URL, one for each agent.
+    pub fn ask(&mut self, url: &[u8]) -> Result<Vec<Decision>, Damage> {
+        let decisions = self.classifier.classify(&[url], self.assumed_scheme, &mut self.memory)?;
+        Ok(decisions.to_vec())
     }
 }

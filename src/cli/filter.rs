@@ -63,9 +63,9 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let mut outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
-    let set = engine.load(&plan.policies)?;
-    let agents = plan.questions.agents.len();
-    let classifier = engine.compile(&set, &plan.questions, Detail::Reason);
+    let policies = engine.load(&plan.policies)?;
+    let agents = plan.questions.agent_count();
+    let classifier = engine.compile(&policies, &plan.questions, Detail::Reason)?;
     let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
     let mut counts = Counts::new(agents);
@@ -85,7 +85,7 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
                 asker,
                 &mut sorted.counts,
                 &mut sorted.records,
-            );
+            )
         },
         |sorted| {
             counts.merge(&sorted.counts);
@@ -93,13 +93,14 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
             outputs.write(&sorted.records, plan.printed)
         },
     )?;
+    policies.is_whole()?;
     if plan.printed == Printed::Count {
         outputs.kept.write(format!("{kept}\n").as_bytes())?;
     }
     outputs.finish()?;
     summary::write(
         &plan.summary,
-        &set,
+        &policies,
         &classifier,
         &plan.questions,
         counts,

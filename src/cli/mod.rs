@@ -3,13 +3,16 @@
 //! [`args`] holds what was typed, as clap's derived structs; [`plan`] turns that into what it means,
 //! without touching a disk; the subcommand's own file carries a plan out and owns no flag. What they
 //! share stands beside them: where output goes ([`output`]), the run over inputs ([`stream`]), the
-//! policies ([`engine`]), the summary ([`summary`]) and the exit status ([`exit`]).
+//! policies ([`engine`]), the summary ([`summary`]), the exit status ([`exit`]), and what happens when
+//! a mapped file is cut short under it ([`fault`]).
 
 mod args;
 mod check;
 mod classify;
+mod compile;
 mod engine;
 mod exit;
+mod fault;
 mod filter;
 mod generate;
 mod output;
@@ -19,6 +22,7 @@ mod stream;
 mod summary;
 mod synth;
 mod values;
+mod verify;
 
 use std::io::{self, Write};
 
@@ -32,6 +36,7 @@ use self::output::OutputFailed;
 ///
 /// Wrong usage, `--help` and `--version` end the process within clap, with status 2 and 0.
 pub fn run() -> ExitStatus {
+    fault::install();
     let arguments = Arguments::parse();
     match dispatch(arguments) {
         Ok(status) => status,
@@ -53,6 +58,8 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Check(args)) => check::run(&plan::check(args)?),
         Some(Command::Classify(args)) => classify::run(&plan::classify(args)?),
         Some(Command::Filter(args)) => filter::run(&plan::filter(args)?),
+        Some(Command::Compile(args)) => compile::run(&args),
+        Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),
     }

@@ -6,8 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use portcullis::dialect::Dialect;
+use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::input::Terminator;
+use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::report::filter::{self, Fate, Quantifier};
 
@@ -18,22 +19,56 @@ use super::args::{
 use super::output::Destination;
 
 /// Which policies to load.
-pub struct PolicyPlan {
-    pub robots: PathBuf,
-    pub dialect: &'static Dialect,
-    pub robots_octets_max: Option<usize>,
+pub enum PolicyPlan {
+    /// A file or a folder of files.
+    Robots { path: PathBuf, dialect: &'static Dialect, octets_max: Option<usize> },
+    /// A compiled set, which has to be for the dialect if one was named.
+    Set { path: PathBuf, dialect: Option<&'static Dialect> },
+}
+
+impl PolicyPlan {
+    /// The dialect, if it is known before the policies are.
+    fn dialect(&self) -> Option<&'static Dialect> {
+        match self {
+            PolicyPlan::Robots { dialect, .. } => Some(dialect),
+            PolicyPlan::Set { dialect, .. } => *dialect,
+        }
+    }
 }
 
 /// Who asks, and what a record without a scheme is.
 pub struct QuestionPlan {
-    pub agents: Vec<AgentChain>,
+    tokens: Vec<String>,
+    headers: Vec<String>,
     pub assumed_scheme: Option<Vec<u8>>,
 }
 
 impl QuestionPlan {
+    /// The agents, as a dialect knows them.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is none in that dialect.
+    pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<AgentChain>> {
+        let mut agents = Vec::with_capacity(self.agent_count());
+        for token in &self.tokens {
+            agents.push(AgentChain::parse(token, dialect).context("cannot use what -a names")?);
+        }
+        for header in &self.headers {
+            let agent = AgentChain::from_header(header, dialect);
+            agents.push(agent.context("cannot use what --user-agent gives")?);
+        }
+        Ok(agents)
+    }
+
+    /// The number of agents.
+    pub fn agent_count(&self) -> usize {
+        self.tokens.len() + self.headers.len()
+    }
+
     /// The agents as they were given.
     pub fn agent_names(&self) -> Vec<String> {
-        self.agents.iter().map(AgentChain::to_string).collect()
+        self.tokens.iter().chain(&self.headers).cloned().collect()
     }
 }
 
@@ -117,7 +152,7 @@ pub enum Printed {
 pub fn check(args: CheckArgs) -> anyhow::Result<CheckPlan> {
     let policies = policies(args.policies);
     Ok(CheckPlan {
-        questions: questions(args.questions, policies.dialect)?,
+        questions: questions(args.questions, policies.dialect())?,
         policies,
         urls: args.urls,
         telling: match (args.quiet, args.json, args.explain) {
@@ -136,7 +171,7 @@ pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
     let format = format(args.format, &output)?;
     let prints = output == Destination::StandardOutput;
     Ok(ClassifyPlan {
-        questions: questions(args.questions, policies.dialect)?,
+        questions: questions(args.questions, policies.dialect())?,
         policies,
         stream: stream(args.input, &args.run, prints)?,
         summary: summary(&args.run),
@@ -160,7 +195,7 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
     let output = Destination::new(args.output);
     let prints = output == Destination::StandardOutput && printed == Printed::Records;
     Ok(FilterPlan {
-        questions: questions(args.questions, policies.dialect)?,
+        questions: questions(args.questions, policies.dialect())?,
         policies,
         stream: stream(args.input, &args.run, prints)?,
         summary: summary(&args.run),
@@ -174,23 +209,28 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
 }
 
 fn policies(args: PolicyArgs) -> PolicyPlan {
-    PolicyPlan {
-        robots: args.robots,
-        dialect: args.dialect,
-        robots_octets_max: args.max_robots_size.0,
+    match args.set {
+        Some(path) => PolicyPlan::Set { path, dialect: args.dialect },
+        None => PolicyPlan::Robots {
+            path: args.robots.expect("clap asks for one of the two"),
+            dialect: args.dialect.unwrap_or(&RFC_9309),
+            octets_max: args.max_robots_size.map_or(Some(ROBOTS_OCTETS_MAX), |size| size.0),
+        },
     }
 }
 
-fn questions(args: QuestionArgs, dialect: &Dialect) -> anyhow::Result<QuestionPlan> {
-    let mut agents = Vec::with_capacity(args.agents.len() + args.user_agents.len());
-    for agent in &args.agents {
-        agents.push(AgentChain::parse(agent, dialect).context("cannot use what -a names")?);
-    }
-    for header in &args.user_agents {
-        let agent = AgentChain::from_header(header, dialect);
-        agents.push(agent.context("cannot use what --user-agent gives")?);
-    }
-    Ok(QuestionPlan { agents, assumed_scheme: args.assume_scheme.map(String::into_bytes) })
+/// Who asks. Where the dialect is known already, so is whether they are agents.
+fn questions(
+    args: QuestionArgs,
+    dialect: Option<&'static Dialect>,
+) -> anyhow::Result<QuestionPlan> {
+    let questions = QuestionPlan {
+        tokens: args.agents,
+        headers: args.user_agents,
+        assumed_scheme: args.assume_scheme.map(String::into_bytes),
+    };
+    dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
+    Ok(questions)
 }
 
 fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {

@@ -5,29 +5,37 @@ use std::io;
 use portcullis::batch::Classifier;
 use portcullis::batch::runner::{self, Config};
 use portcullis::input::{ChunkConfig, OpenConfig, Source};
+use portcullis::set::Damage;
 
 use super::engine::Asker;
 use super::output::OutputFailed;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::{Bar, Progress};
 
+/// What came of a chunk.
+#[derive(Default)]
+struct Done<O> {
+    output: O,
+    damage: Option<Damage>,
+}
+
 /// Has `work` done on every chunk of the inputs, and `sink` called with what comes of each, in the
 /// order of the input. Outputs are used again: `work` begins with the last use's.
 ///
 /// # Errors
 ///
-/// The first of: an input that cannot be read to its end, an output that cannot be written. What
-/// stands before it has been handed to `sink`.
+/// The first of: an input that cannot be read to its end, a policy set that is damaged, an output that
+/// cannot be written. What stands before it has been handed to `sink`.
 pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
     classifier: &Classifier<'_>,
-    work: impl Fn(&mut Asker<'_>, &[u8], &mut O) + Sync,
+    work: impl Fn(&mut Asker<'_>, &[u8], &mut O) -> Result<(), Damage> + Sync,
     mut sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
-    let mut failed = None;
+    let mut failed: Option<anyhow::Error> = None;
     let sources = plan.inputs.iter().map(|path| Source::open(path, OpenConfig::default()));
     let config = Config {
         threads: plan.threads,
@@ -38,19 +46,23 @@ pub fn run<O: Default + Send + 'static>(
         sources,
         &config,
         || Asker::new(classifier, questions),
-        work,
-        |output: &mut O| {
+        |asker, chunk, done: &mut Done<O>| done.damage = work(asker, chunk, &mut done.output).err(),
+        |done: &mut Done<O>| {
             progress.draw(&mut bar);
-            sink(output).map_err(|error| {
+            if let Some(damage) = done.damage.take() {
+                failed = Some(damage.into());
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            sink(&mut done.output).map_err(|error| {
                 let kind = error.kind();
-                failed = Some(error);
+                failed = Some(error.into());
                 io::Error::from(kind)
             })
         },
     );
     match failed {
         // It says more than what the runner made of it.
-        Some(error) => Err(error.into()),
+        Some(error) => Err(error),
         None => Ok(done.map(|_| ())?),
     }
 }

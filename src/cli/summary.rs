@@ -6,8 +6,8 @@ use std::time::Instant;
 use portcullis::batch::Classifier;
 use portcullis::policy::Census;
 use portcullis::report::{Counts, Filtered, Run, Summary};
-use portcullis::set::PolicySet;
 
+use super::engine::Policies;
 use super::plan::{QuestionPlan, SummaryForm, SummaryPlan};
 
 /// When a run began, and when its policies were loaded and compiled.
@@ -26,7 +26,7 @@ impl Clock {
 /// Writes what a run did that ends now, in the form that was asked for.
 pub fn write(
     plan: &SummaryPlan,
-    set: &PolicySet,
+    policies: &Policies,
     classifier: &Classifier<'_>,
     questions: &QuestionPlan,
     counts: Counts,
@@ -36,18 +36,21 @@ pub fn write(
     let summary = Summary {
         run: Run {
             version: env!("CARGO_PKG_VERSION"),
-            set_hash: set.hash(),
-            origins: set.origins(),
-            dialect: set.dialect().name,
+            set_hash: policies.hash(),
+            origins: policies.origins(),
+            dialect: policies.dialect().name,
             agents: questions.agent_names(),
-            // Files do not say when they were fetched.
-            captured: None,
+            captured: policies.captured(),
         },
         counts,
         filtered,
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),
-        census: if plan.census { figures(&classifier.census()) } else { Vec::new() },
+        census: if plan.census {
+            classifier.census().as_ref().map_or_else(Vec::new, figures)
+        } else {
+            Vec::new()
+        },
     };
     let mut text = Vec::new();
     let written = match plan.form {

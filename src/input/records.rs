@@ -42,6 +42,13 @@ pub struct Record<'a> {
     text_octets: usize,
 }
 
+impl AsRef<[u8]> for Record<'_> {
+    /// The text.
+    fn as_ref(&self) -> &[u8] {
+        self.text()
+    }
+}
+
 impl<'a> Record<'a> {
     /// The record without its end.
     #[inline]

@@ -27,6 +27,8 @@
 
 mod text;
 
+use crate::bytes::push_varint;
+
 pub use text::{index_page_text, normal_text};
 
 /// The patterns of one rule set, end to end.
@@ -63,6 +65,15 @@ impl<'l> PathPattern<'l> {
     pub fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'l {
         let base = self.base;
         self.stars.iter().map(move |&star| (star - base) as usize)
+    }
+
+    /// Writes octets that two patterns have in common exactly if they are equal.
+    pub fn write_identity(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.push(self.anchored.into());
+        push_varint(out, self.stars.len() as u32);
+        self.stars().for_each(|star| push_varint(out, star as u32));
+        out.extend_from_slice(self.octets);
     }
 
     /// The literal stretches: the first is compared at the start of the path, each later one

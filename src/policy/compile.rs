@@ -111,9 +111,9 @@ impl PolicyTable {
             (interner.intern(order.hash, order.rules), file_rules)
         };
         let places: Vec<(u32, u32)> = plan.orders.into_iter().map(place).collect();
-        let rule_set_of = |agent: &AgentPlan| match *agent {
+        let order_of = |agent: &AgentPlan| match *agent {
             AgentPlan::Fixed(_) => None,
-            AgentPlan::Rules(order, _) => Some(places[order]),
+            AgentPlan::Rules(order, _) => Some(order),
         };
         for (index, agent) in plan.agents.iter().enumerate() {
             self.entries.push(match *agent {
@@ -121,7 +121,7 @@ impl PolicyTable {
                 AgentPlan::Rules(order, group) => {
                     let place = places[order];
                     // The same order, not only the same rule set: lines differ between orders.
-                    let same = |other: &AgentPlan| rule_set_of(other) == Some(place);
+                    let same = |other: &AgentPlan| order_of(other) == Some(order);
                     let first_agent = plan.agents.iter().position(same).unwrap_or(index) as u32;
                     let (rule_set, file_rules) = place;
                     Entry::Rules { rule_set, file_rules, first_agent, group }

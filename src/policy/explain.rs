@@ -1,7 +1,6 @@
 //! Why a decision is what it is: the slow path, for people.
 //!
-//! It parses the file anew and tries every rule of the chosen groups one by one, so its cost is the
-//! file's; use [`PolicyTable`](super::PolicyTable) for answers alone.
+//! It tries every rule of the chosen groups one by one; use [`PolicyTable`](super::PolicyTable) for answers alone.
 
 use crate::automaton::pattern_matches;
 use crate::decision::Verdict;
@@ -101,15 +100,15 @@ impl Loss {
     }
 }
 
-/// Explains what `text` says to `agent` of `path`, which is in normal form.
+/// Explains what `file`, whose spans are those of `text`, says to `agent` of `path`, which is in
+/// normal form.
 pub fn explain(
+    file: &RobotsTxt<'_>,
     text: &[u8],
-    octets_max: Option<usize>,
     dialect: &Dialect,
     agent: &AgentChain,
     path: &[u8],
 ) -> Explanation {
-    let file = RobotsTxt::parse(text, dialect, octets_max);
     let mut explanation = Explanation {
         path: path.to_vec(),
         robots_txt: dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
@@ -119,20 +118,20 @@ pub fn explain(
         rules: Vec::new(),
         rules_in_groups: 0,
     };
-    let Selection::Groups { groups, token } = Selection::of(&file, agent, dialect) else {
+    let Selection::Groups { groups, token } = Selection::of(file, agent, dialect) else {
         return explanation;
     };
     let token = token.and_then(|position| agent.tokens().nth(position));
     explanation.token = token.map(str::to_owned);
     let explained = |&group: &usize| {
-        let line = speaking_line(&file, group, token, dialect);
+        let line = speaking_line(file, group, token, dialect);
         let (user_agent, text) = (line.value.to_vec(), written(text, line.span));
         ExplainedGroup { user_agent, line: line.line, text }
     };
     explanation.groups = groups.iter().map(explained).collect();
     explanation.rules_in_groups =
         groups.iter().map(|&group| file.rules_of(&file.groups()[group]).len()).sum();
-    explanation.rules = matching_rules(text, &file, &groups, dialect, path);
+    explanation.rules = matching_rules(text, file, &groups, dialect, path);
     judge(&mut explanation, dialect);
     explanation
 }

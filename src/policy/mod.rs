@@ -40,7 +40,7 @@ pub use crate::automaton::Detail;
 pub use agent::{AgentChain, AgentError};
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
 pub use rules::{OrderedRules, RuleAnswer, RuleSet, outcomes};
-pub use select::Selection;
+pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
 
 /// What is known of one origin's robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,8 @@ pub struct OrderedRules {
     pub verdicts: Vec<Verdict>,
     /// By pattern: its rule in the file. A rule may have two patterns.
     pub rules: Vec<RuleID>,
+    /// By pattern: whether it is that of the directory whose index page the rule names.
+    pub directories: Vec<bool>,
 }
 
 /// A pattern before it has its place.
@@ -27,6 +29,7 @@ struct Entry {
     end: usize,
     verdict: Verdict,
     rule: RuleID,
+    directory: bool,
 }
 
 impl OrderedRules {
@@ -38,7 +41,7 @@ impl OrderedRules {
         for &group in groups {
             let group = &file.groups()[group];
             for (rule, id) in file.rules_of(group).iter().zip(group.rule_ids()) {
-                push_patterns(rule, paths, &mut text, |text| {
+                push_patterns(rule, paths, &mut text, |text, directory| {
                     let start = texts.len();
                     texts.extend_from_slice(text);
                     entries.push(Entry {
@@ -46,6 +49,7 @@ impl OrderedRules {
                         end: texts.len(),
                         verdict: rule.verdict,
                         rule: id,
+                        directory,
                     });
                 });
             }
@@ -60,26 +64,28 @@ impl OrderedRules {
             ordered.patterns.push(&texts[entry.start..entry.end], paths.wildcards);
             ordered.verdicts.push(entry.verdict);
             ordered.rules.push(entry.rule);
+            ordered.directories.push(entry.directory);
         }
         ordered
     }
 }
 
-/// Hands out the normal texts of the patterns that a rule stands for: none, one or two.
+/// Hands out the normal texts of the patterns that a rule stands for: none, one or two; the second
+/// is that of a directory.
 fn push_patterns(
     rule: &Rule<'_>,
     paths: &PathRules,
     text: &mut Vec<u8>,
-    mut push: impl FnMut(&[u8]),
+    mut push: impl FnMut(&[u8], bool),
 ) {
     if !normal_text(rule.value, paths, text) {
         return;
     }
-    push(text);
+    push(text, false);
     if rule.verdict == Verdict::Allow
         && let Some(directory) = index_page_text(text, paths)
     {
-        push(&directory);
+        push(&directory, true);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which groups of a file speak to an agent (RFC 9309, section 2.2.1).
 
+use hashbrown::HashMap;
+
 use crate::dialect::{DefaultName, Dialect, FileToken, NamesAgent, SeveralGroups};
 use crate::syntax::{Group, RobotsTxt, UserAgentLine};
 
@@ -67,16 +69,37 @@ pub(super) fn speaking_line<'t>(
     dialect: &Dialect,
 ) -> UserAgentLine<'t> {
     let lines = file.user_agents_of(&file.groups()[group]);
-    let speaks = |value: &[u8]| match token {
-        Some(token) => names(value, token, dialect),
-        None => is_default(value, dialect),
-    };
-    *lines.iter().find(|line| speaks(line.value)).unwrap_or(&lines[0])
+    *lines.iter().find(|line| robot_named(line.value, token, dialect)).unwrap_or(&lines[0])
 }
 
-/// Whether a user-agent line with `value` names the robot `token`. The default group's name names
-/// nobody, not even a robot that has a `*` in its own name.
-fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
+/// Whether a user-agent line with `value` names the robot `token`.
+pub(super) fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
+    robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
+}
+
+/// Whether a user-agent line with `value` names the robot `token`, or the default group if there is
+/// no token.
+pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool {
+    match token {
+        Some(token) => names(value, token, dialect),
+        None => is_default(value, dialect),
+    }
+}
+
+/// Whether `name`, in any case, is the file's name for the robot `token`.
+pub fn is_name_of(name: &[u8], token: &str, dialect: &Dialect) -> bool {
+    match dialect.groups.names_agent {
+        NamesAgent::Equal => name.eq_ignore_ascii_case(token.as_bytes()),
+        NamesAgent::OccursInName => {
+            let mut windows = token.as_bytes().windows(name.len());
+            windows.any(|window| window.eq_ignore_ascii_case(name))
+        }
+    }
+}
+
+/// The part of a user-agent line's value that names a robot, if it does. The default group's name
+/// names nobody, not even a robot that has a `*` in its own name.
+pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
     let name = match dialect.groups.file_token {
         FileToken::WholeValue => value,
         FileToken::Prefix(alphabet) => {
@@ -84,15 +107,81 @@ fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
             &value[..end.unwrap_or(value.len())]
         }
     };
-    if name.is_empty() || is_default(value, dialect) {
-        return false;
-    }
-    match dialect.groups.names_agent {
-        NamesAgent::Equal => name.eq_ignore_ascii_case(token.as_bytes()),
-        NamesAgent::OccursInName => {
-            let mut windows = token.as_bytes().windows(name.len());
-            windows.any(|window| window.eq_ignore_ascii_case(name))
+    (!name.is_empty() && !is_default(value, dialect)).then_some(name)
+}
+
+/// Whom a file speaks to, for all agents at once.
+///
+/// It is what [`Selection`] asks for one agent: an agent obeys the groups of the first token of its
+/// chain that has a name here, or else the default groups. Where a name has to occur in the
+/// agent's own ([`NamesAgent::OccursInName`]) and several do, the one that comes first counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audience {
+    /// The robots that are named, in the order in which the file names them first.
+    pub robots: Vec<NamedRobot>,
+    /// The default groups that count, ascending.
+    pub default_groups: Vec<usize>,
+    /// The user-agent line of the first of them.
+    pub default_line: usize,
+}
+
+/// A robot that a file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedRobot {
+    /// The name, in lower case.
+    pub name: Vec<u8>,
+    /// The groups that count, ascending; at least one.
+    pub groups: Vec<usize>,
+    /// The user-agent line in the first of them that names the robot, by its position in
+    /// [`RobotsTxt::user_agents`].
+    pub line: usize,
+}
+
+impl Audience {
+    /// Finds whom `file` speaks to.
+    pub fn of(file: &RobotsTxt<'_>, dialect: &Dialect) -> Audience {
+        let mut audience = Audience::default();
+        let mut known: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> = HashMap::default();
+        for (position, group) in file.groups().iter().enumerate() {
+            for line in group.user_agents.start as usize..group.user_agents.end as usize {
+                let value = file.user_agents()[line].value;
+                if is_default(value, dialect) {
+                    audience.add_default(position, line, dialect);
+                } else if let Some(name) = robot_name(value, dialect) {
+                    let name = name.to_ascii_lowercase();
+                    let robots = &mut audience.robots;
+                    match known.get(&name) {
+                        Some(&robot) => robots[robot].add(position, dialect),
+                        None => {
+                            known.insert(name.clone(), robots.len());
+                            robots.push(NamedRobot { name, groups: vec![position], line });
+                        }
+                    }
+                }
+            }
         }
+        audience
+    }
+
+    fn add_default(&mut self, group: usize, line: usize, dialect: &Dialect) {
+        if self.default_groups.is_empty() {
+            self.default_line = line;
+        }
+        add_group(&mut self.default_groups, group, dialect.groups.several_default);
+    }
+}
+
+impl NamedRobot {
+    fn add(&mut self, group: usize, dialect: &Dialect) {
+        add_group(&mut self.groups, group, dialect.groups.several_named);
+    }
+}
+
+/// Adds a group, which is not before those that are there.
+fn add_group(groups: &mut Vec<usize>, group: usize, several: SeveralGroups) {
+    let counts = groups.is_empty() || several == SeveralGroups::Merge;
+    if counts && groups.last() != Some(&group) {
+        groups.push(group);
     }
 }
 
@@ -104,5 +193,47 @@ fn is_default(value: &[u8], dialect: &Dialect) -> bool {
             dialect.lines.white_space.contains(next)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::DRAFT_2019;
+
+    const TEXT: &[u8] = b"User-agent: Bot\nUser-agent: other\nDisallow: /a\n\nUser-agent: *\n\
+        Disallow: /b\n\nUser-agent: BOT\nAllow: /c\n\nUser-agent: *\nUser-agent: exampleb\n\
+        Disallow: /d\n\nUser-agent: /1.0\nDisallow: /e\n";
+
+    /// What an agent with one token obeys, by the audience.
+    fn by_audience(audience: &Audience, token: &str, dialect: &Dialect) -> Vec<usize> {
+        let named = audience.robots.iter().find(|robot| is_name_of(&robot.name, token, dialect));
+        named.map_or(&audience.default_groups, |robot| &robot.groups).clone()
+    }
+
+    #[test]
+    fn an_audience_says_what_selections_say() {
+        for dialect in Dialect::ALL {
+            let file = RobotsTxt::parse(TEXT, dialect, None);
+            let audience = Audience::of(&file, dialect);
+            for token in ["Bot", "OTHER", "ExampleBot", "exampleb", "Nobody", "x"] {
+                let agent = AgentChain::parse(token, dialect).unwrap();
+                let Selection::Groups { groups, token: named } =
+                    Selection::of(&file, &agent, dialect)
+                else {
+                    panic!("there are default groups")
+                };
+                assert_eq!(by_audience(&audience, token, dialect), groups, "{}", dialect.name);
+                let line = speaking_line(&file, groups[0], named.map(|_| token), dialect);
+                let robot = audience
+                    .robots
+                    .iter()
+                    .find(|robot| is_name_of(&robot.name, token, dialect))
+                    .map_or(audience.default_line, |robot| robot.line);
+                assert_eq!(file.user_agents()[robot], line, "{} {token}", dialect.name);
+            }
+        }
+        let file = RobotsTxt::parse(TEXT, &DRAFT_2019, None);
+        assert_eq!(Audience::of(&file, &DRAFT_2019).default_groups, [1]);
     }
 }

@@ -7,7 +7,7 @@
 use crate::decision::{Decision, Verdict};
 use crate::input::{Record, Terminator};
 
-use super::{Counts, Judge};
+use super::{Counts, Judge, in_blocks};
 
 /// How many agents must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,34 +109,43 @@ impl Output {
 ///
 /// `records` are those of `chunk`, all of them and in order. A record is written with its own end; a
 /// last one that has none gets that of `terminator`.
+///
+/// # Errors
+///
+/// That of the judge; then nothing that was appended is of use.
 #[inline]
-pub fn write_chunk<'c>(
+pub fn write_chunk<'c, J: Judge>(
     chunk: &'c [u8],
     records: impl Iterator<Item = Record<'c>>,
     terminator: Terminator,
     plan: &Plan,
-    judge: &mut impl Judge,
+    judge: &mut J,
     counts: &mut Counts,
     out: &mut Output,
-) {
+) -> Result<(), J::Failure> {
+    let agents = counts.agents().len();
     // What is kept since `run` and not written yet ends where the record begins.
     let mut run = 0;
     let mut start = 0;
-    for record in records {
-        let end = start + record.whole().len();
-        let decisions = judge.judge(record.text());
-        counts.add(record.whole().len(), decisions);
-        let verdict = plan.verdict(decisions);
-        if !record.text().is_empty() && plan.fate(verdict) == Fate::Keep {
-            out.kept_records += 1;
-        } else {
-            out.kept.extend_from_slice(&chunk[run..start]);
-            run = end;
-            set_aside(record, verdict, terminator, plan, out);
+    in_blocks(records, |block| {
+        let decisions = judge.judge(block)?;
+        for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
+            let end = start + record.whole().len();
+            counts.add(record.whole().len(), decisions);
+            let verdict = plan.verdict(decisions);
+            if !record.text().is_empty() && plan.fate(verdict) == Fate::Keep {
+                out.kept_records += 1;
+            } else {
+                out.kept.extend_from_slice(&chunk[run..start]);
+                run = end;
+                set_aside(record, verdict, terminator, plan, out);
+            }
+            start = end;
         }
-        start = end;
-    }
+        Ok(())
+    })?;
     push_with_end(&chunk[run..start], terminator, &mut out.kept);
+    Ok(())
 }
 
 /// Writes a record that is not kept to the file for its verdict, if there is one.

@@ -7,12 +7,13 @@
 
 use std::borrow::Cow;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 
 use crate::decision::Decision;
 use crate::input::Record;
 
-use super::{Counts, Provenance, Witness, base64};
+use super::{Counts, Provenance, Witness, in_blocks};
 
 /// One object, or the first members of one.
 #[derive(Serialize)]
@@ -36,7 +37,7 @@ pub(super) struct Line<'a> {
 pub(super) fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
     match String::from_utf8_lossy(octets) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), None),
-        lossy => (lossy, Some(base64::encode(octets))),
+        lossy => (lossy, Some(BASE64_STANDARD.encode(octets))),
     }
 }
 
@@ -48,23 +49,31 @@ fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>)
 }
 
 /// Appends one object and LF for each record and each of `agents` to `out`.
-pub fn write_chunk<'c>(
+///
+/// # Errors
+///
+/// That of the witness; what stands before it is written.
+pub fn write_chunk<'c, W: Witness>(
     records: impl Iterator<Item = Record<'c>>,
     agents: &[String],
-    witness: &mut impl Witness,
+    witness: &mut W,
     counts: &mut Counts,
     out: &mut Vec<u8>,
-) {
-    let mut decisions = Vec::with_capacity(agents.len());
-    for record in records {
+) -> Result<(), W::Failure> {
+    let mut decisions = Vec::new();
+    in_blocks(records, |block| {
         decisions.clear();
-        decisions.extend_from_slice(witness.judge(record.text()));
-        counts.add(record.whole().len(), &decisions);
-        for (agent, decision) in decisions.iter().enumerate() {
-            let provenance = witness.provenance(agent);
-            write_line(record.text(), &agents[agent], decision, provenance, out);
+        decisions.extend_from_slice(witness.judge(block)?);
+        let by_record = decisions.chunks_exact(agents.len());
+        for (index, (record, decisions)) in block.iter().zip(by_record).enumerate() {
+            counts.add(record.whole().len(), decisions);
+            for (agent, decision) in decisions.iter().enumerate() {
+                let provenance = witness.provenance(index, agent)?;
+                write_line(record.text(), &agents[agent], decision, provenance, out);
+            }
         }
-    }
+        Ok(())
+    })
 }
 
 fn write_line(
@@ -170,7 +179,7 @@ mod tests {
         assert_eq!(object["url"], "d\u{fffd}\"\t");
         assert_eq!(object["url_base64"], "ZP8iCQ==");
         assert_eq!(object["rule"], "Disallow: /\u{fffd}");
-        assert_eq!(object["rule_base64"], base64::encode(b"Disallow: /\xff"));
+        assert_eq!(object["rule_base64"], BASE64_STANDARD.encode(b"Disallow: /\xff"));
         assert_eq!(object.get("group_base64"), None);
     }
 }

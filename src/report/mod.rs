@@ -10,25 +10,27 @@
 //!
 //! Cost: TSV and filter copy octets and format nothing; runs of neighbouring records that are kept
 //! are copied in one go. JSON Lines escapes every URL and looks the rule up, some hundred
-//! nanoseconds more. Nothing here fails: any octets can be shown, and where a format asks for text
+//! nanoseconds more. Nothing fails but the judge: any octets can be shown, and where a format asks for text
 //! that they are not, the exact octets stand beside it in base64.
 //!
 //! ```
 //! use portcullis::decision::{Decision, Reason, Verdict};
-//! use portcullis::input::{Records, Terminator};
+//! use portcullis::input::{Record, Records, Terminator};
 //! use portcullis::report::{Counts, Judge, tsv};
 //!
 //! /// Allows what begins with `https`.
-//! struct Example([Decision; 1]);
+//! struct Example(Vec<Decision>);
 //!
 //! impl Judge for Example {
-//!     fn judge(&mut self, record: &[u8]) -> &[Decision] {
-//!         self.0[0] = if record.starts_with(b"https") {
-//!             Decision::without_rule(Verdict::Allow, Reason::NoRule)
-//!         } else {
-//!             Decision::INVALID
+//!     type Failure = std::convert::Infallible;
+//!
+//!     fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Self::Failure> {
+//!         let decide = |record: &Record<'_>| match record.text().starts_with(b"https") {
+//!             true => Decision::without_rule(Verdict::Allow, Reason::NoRule),
+//!             false => Decision::INVALID,
 //!         };
-//!         &self.0
+//!         self.0 = records.iter().map(decide).collect();
+//!         Ok(&self.0)
 //!     }
 //! }
 //!
@@ -38,14 +40,14 @@
 //! tsv::write_chunk(
 //!     records,
 //!     Terminator::LineFeed,
-//!     &mut Example([Decision::INVALID]),
+//!     &mut Example(Vec::new()),
 //!     &mut counts,
 //!     &mut out,
-//! );
+//! )?;
 //! assert_eq!(out, b"allow\thttps://a.example/\ninvalid\tnothing\n");
+//! # Ok::<(), std::convert::Infallible>(())
 //! ```
 
-mod base64;
 mod clause;
 mod counts;
 pub mod explanation;
@@ -63,20 +65,52 @@ pub use counts::{AgentCounts, Counts};
 pub use summary::{CaptureDates, Filtered, Run, Summary};
 
 use crate::decision::Decision;
+use crate::input::Record;
+use crate::limits::RECORDS_AT_ONCE;
 
 /// Whoever decides about records: the classifier of `batch` with its cache, or a test's table.
 pub trait Judge {
-    /// The decision for each agent, in the order in which the agents were asked for.
+    /// Why there may be no decision.
+    type Failure;
+
+    /// The decision for each record and agent, record by record, agents in the order in which they
+    /// were asked for.
     ///
     /// The same octets always get the same decisions, however often and in whatever order records
     /// come.
-    fn judge(&mut self, record: &[u8]) -> &[Decision];
+    ///
+    /// # Errors
+    ///
+    /// If the judge cannot decide any more.
+    fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Self::Failure>;
 }
 
 /// Whoever can also tell where a decision came from.
 pub trait Witness: Judge {
-    /// What stands behind the decision for `agent` on the record that was judged last.
-    fn provenance(&self, agent: usize) -> Provenance<'_>;
+    /// What stands behind the decision for `agent` on the record at `record` of those that were
+    /// judged last.
+    ///
+    /// # Errors
+    ///
+    /// If the judge cannot tell any more.
+    fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Self::Failure>;
+}
+
+/// Calls `with` for blocks of `records`, which together are all of them.
+#[inline]
+fn in_blocks<'c, E>(
+    mut records: impl Iterator<Item = Record<'c>>,
+    mut with: impl FnMut(&[Record<'c>]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
+    loop {
+        block.clear();
+        block.extend(records.by_ref().take(RECORDS_AT_ONCE));
+        if block.is_empty() {
+            return Ok(());
+        }
+        with(&block)?;
+    }
 }
 
 /// Where a decision came from, as it stands in the file.

@@ -1,21 +1,25 @@
 //! A judge for the tests of the formats.
 
+use std::convert::Infallible;
+
 use crate::decision::{Decision, Reason, Verdict};
 use crate::id::{LineNumber, RuleID};
+use crate::input::Record;
 
 use super::{Judge, Provenance, Witness};
 
 /// Judges by the first octet: `a` allow, `d` disallow, `u` unknown, else invalid; a second agent is
 /// told the opposite of allow and disallow.
 pub(super) struct FirstOctet {
+    agents: usize,
     decisions: Vec<Decision>,
-    /// Whether the record that was judged last is ASCII.
-    is_text: bool,
+    /// Whether the records that were judged last are ASCII.
+    are_text: Vec<bool>,
 }
 
 impl FirstOctet {
     pub(super) fn new(agents: usize) -> FirstOctet {
-        FirstOctet { decisions: vec![Decision::INVALID; agents], is_text: true }
+        FirstOctet { agents, decisions: Vec::new(), are_text: Vec::new() }
     }
 }
 
@@ -36,21 +40,26 @@ fn decision(first: Option<&u8>, agent: usize) -> Decision {
 }
 
 impl Judge for FirstOctet {
-    fn judge(&mut self, record: &[u8]) -> &[Decision] {
-        self.is_text = record.is_ascii();
-        for (agent, slot) in self.decisions.iter_mut().enumerate() {
-            *slot = decision(record.first(), agent);
+    type Failure = Infallible;
+
+    fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Infallible> {
+        self.decisions.clear();
+        self.are_text.clear();
+        for record in records {
+            let agents = 0..self.agents;
+            self.decisions.extend(agents.map(|agent| decision(record.text().first(), agent)));
+            self.are_text.push(record.text().is_ascii());
         }
-        &self.decisions
+        Ok(&self.decisions)
     }
 }
 
 impl Witness for FirstOctet {
-    fn provenance(&self, agent: usize) -> Provenance<'_> {
-        if self.decisions[agent].rule.is_none() {
-            return Provenance::default();
+    fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Infallible> {
+        if self.decisions[record * self.agents + agent].rule.is_none() {
+            return Ok(Provenance::default());
         }
-        let rule: &[u8] = if self.is_text { b"Disallow: /d" } else { b"Disallow: /\xff" };
-        Provenance { rule: Some(rule), group: Some(b"bot") }
+        let rule: &[u8] = if self.are_text[record] { b"Disallow: /d" } else { b"Disallow: /\xff" };
+        Ok(Provenance { rule: Some(rule), group: Some(b"bot") })
     }
 }

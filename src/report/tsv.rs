@@ -6,7 +6,7 @@
 use crate::decision::Verdict;
 use crate::input::{Record, Terminator};
 
-use super::{Counts, Judge};
+use super::{Counts, Judge, in_blocks};
 
 /// Room for a verdict's word and a TAB. Copying a fixed number of octets is one store, copying as
 /// many as a word has is a call.
@@ -43,23 +43,30 @@ pub fn push_column(verdict: Verdict, out: &mut Vec<u8>) {
 
 /// Appends one line for each record to `out`, which ends as `terminator` says.
 #[inline]
-pub fn write_chunk<'c>(
+///
+/// # Errors
+///
+/// That of the judge; what stands before it is written.
+pub fn write_chunk<'c, J: Judge>(
     records: impl Iterator<Item = Record<'c>>,
     terminator: Terminator,
-    judge: &mut impl Judge,
+    judge: &mut J,
     counts: &mut Counts,
     out: &mut Vec<u8>,
-) {
-    for record in records {
-        let text = record.text();
-        let decisions = judge.judge(text);
-        counts.add(record.whole().len(), decisions);
-        for decision in decisions {
-            push_column(decision.verdict, out);
+) -> Result<(), J::Failure> {
+    let agents = counts.agents().len();
+    in_blocks(records, |block| {
+        let decisions = judge.judge(block)?;
+        for (record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
+            counts.add(record.whole().len(), decisions);
+            for decision in decisions {
+                push_column(decision.verdict, out);
+            }
+            out.extend_from_slice(record.text());
+            out.push(terminator.octet());
         }
-        out.extend_from_slice(text);
-        out.push(terminator.octet());
-    }
+        Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -73,7 +80,7 @@ mod tests {
         let mut out = Vec::new();
         let mut judge = FirstOctet::new(agents);
         let records = Records::new(input, terminator);
-        write_chunk(records, terminator, &mut judge, &mut counts, &mut out);
+        let Ok(()) = write_chunk(records, terminator, &mut judge, &mut counts, &mut out);
         assert_eq!(counts.octets as usize, input.len());
         out
     }

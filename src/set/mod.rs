@@ -8,10 +8,16 @@
 //! that names it, because leaving it out would make its host unknown without a word; what a folder
 //! holds beside files named by host is left out with a [`LoadNote`].
 
+pub mod compile;
+mod file;
 mod folder;
+mod gather;
+mod layout;
 mod origins;
 mod pool;
 mod standing;
+pub mod stored;
+mod strings;
 
 use std::path::{Path, PathBuf};
 
@@ -19,9 +25,16 @@ use crate::dialect::Dialect;
 use crate::policy::PolicySource;
 use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
+pub use file::{Damage, SetError, WriteError};
+pub use gather::{
+    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Part, Progress,
+    StandingCounts, gather, merge,
+};
 pub use origins::OriginTable;
 pub use pool::{BlobID, BlobPool};
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
+pub use stored::StoredSet;
+pub use strings::StringError;
 
 /// How files are read.
 #[derive(Clone, Copy, Debug)]
@@ -216,9 +229,22 @@ impl PolicySet {
         scratch: &mut Vec<u8>,
     ) -> Result<Option<usize>, BadUrl> {
         let key = host_key(url, scratch)?;
-        Ok(match &self.scope {
-            Scope::Everything => Some(0),
-            Scope::Origins(table) => table.get(url.scheme, key).map(|policy| policy as usize),
-        })
+        Ok(self.policy_of_key(url.scheme, key))
     }
+
+    /// The policy that speaks for the origin with this scheme and key (see
+    /// [`host_key`](crate::target::host_key)), if there is one.
+    #[inline]
+    pub fn policy_of_key(&self, scheme: &[u8], key: &[u8]) -> Option<usize> {
+        match &self.scope {
+            Scope::Everything => Some(0),
+            Scope::Origins(table) => table.get(scheme, key).map(|policy| policy as usize),
+        }
+    }
+}
+
+/// A number that differs where a dialect's behaviour does. What it cites does not count.
+fn fingerprint(dialect: &Dialect) -> u64 {
+    let Dialect { lines, groups, paths, access, .. } = dialect;
+    xxhash_rust::xxh3::xxh3_64(format!("{lines:?}{groups:?}{paths:?}{access:?}").as_bytes())
 }

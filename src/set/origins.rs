@@ -31,14 +31,14 @@ struct Host {
 
 /// Which place of a host a scheme has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Http,
     Https,
     /// In the key.
     Other,
 }
 
-fn place(scheme: &[u8]) -> Place {
+pub(super) fn place(scheme: &[u8]) -> Place {
     match scheme.len() {
         4 if scheme.eq_ignore_ascii_case(b"http") => Place::Http,
         5 if scheme.eq_ignore_ascii_case(b"https") => Place::Https,
@@ -47,7 +47,7 @@ fn place(scheme: &[u8]) -> Place {
 }
 
 /// The key of an origin with any other scheme. No host has a `/`, so it is no other origin's.
-fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
+pub(super) fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
     [&scheme.to_ascii_lowercase(), &b"://"[..], key].concat()
 }
 

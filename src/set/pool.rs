@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn equal_blobs_are_one_until_the_last_holder_leaves() {
         let mut pool = BlobPool::default();
-        let mut intern =
+        let intern =
             |pool: &mut BlobPool, octets: &[u8]| pool.intern(octets, BlobPool::hash(octets));
         let one = intern(&mut pool, b"one");
         let two = intern(&mut pool, b"two");

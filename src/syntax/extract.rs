@@ -14,17 +14,69 @@ use crate::bytes::{push_varint, take_varint};
 use crate::decision::Verdict;
 use crate::id::LineNumber;
 
-const STARTS_GROUP: u8 = 0;
-const EXTENDS_GROUP: u8 = 1;
-const ALLOW: u8 = 2;
-const DISALLOW: u8 = 3;
+/// What a record does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum RecordKind {
+    /// A user-agent line that starts a group.
+    StartsGroup = 0,
+    /// A user-agent line that extends the group of the one before it.
+    ExtendsGroup = 1,
+    /// A rule that allows.
+    Allow = 2,
+    /// A rule that disallows.
+    Disallow = 3,
+}
+
+impl RecordKind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [RecordKind; 4] = [
+        RecordKind::StartsGroup,
+        RecordKind::ExtendsGroup,
+        RecordKind::Allow,
+        RecordKind::Disallow,
+    ];
+}
 
 /// What is common to user-agent lines and rules.
 struct Item<'t> {
-    kind: u8,
+    kind: RecordKind,
     line: LineNumber,
     span: Span,
     value: &'t [u8],
+}
+
+/// Writes an extract, record by record.
+pub struct ExtractWriter<'o> {
+    out: &'o mut Vec<u8>,
+    line: u32,
+}
+
+impl<'o> ExtractWriter<'o> {
+    /// A writer that appends to `out`.
+    pub fn new(out: &'o mut Vec<u8>) -> ExtractWriter<'o> {
+        ExtractWriter { out, line: 0 }
+    }
+
+    /// Appends a record, whose value begins at `value_start`. Nothing is appended, and nothing is
+    /// returned, if it stands before the one before it.
+    pub fn push(
+        &mut self,
+        kind: RecordKind,
+        line: LineNumber,
+        record: &[u8],
+        value_start: usize,
+    ) -> Option<()> {
+        let lines = line.get().checked_sub(self.line)?;
+        let value_octets = record.len().checked_sub(value_start)?;
+        self.out.push(kind as u8);
+        push_varint(self.out, lines);
+        self.line = line.get();
+        push_varint(self.out, record.len() as u32);
+        push_varint(self.out, value_octets as u32);
+        self.out.extend_from_slice(record);
+        Some(())
+    }
 }
 
 impl<'t> RobotsTxt<'t> {
@@ -43,17 +95,21 @@ impl<'t> RobotsTxt<'t> {
     /// assert_eq!(again.rules()[0].line.get(), 3);
     /// ```
     pub fn write_extract(&self, text: &[u8], out: &mut Vec<u8>) {
-        let mut line = 0;
+        let mut writer = ExtractWriter::new(out);
+        let mut push = |kind, line, span: Span, value: &[u8]| {
+            let record = &text[span.range()];
+            let in_order = writer.push(kind, line, record, record.len() - value.len());
+            in_order.expect("records are in the order of their lines");
+        };
         for group in self.groups() {
-            for (index, user_agent) in self.user_agents_of(group).iter().enumerate() {
-                let kind = if index == 0 { STARTS_GROUP } else { EXTENDS_GROUP };
-                let UserAgentLine { value, line: number, span } = *user_agent;
-                push(&Item { kind, line: number, span, value }, text, &mut line, out);
+            for (index, agent) in self.user_agents_of(group).iter().enumerate() {
+                let kinds = [RecordKind::StartsGroup, RecordKind::ExtendsGroup];
+                push(kinds[usize::from(index > 0)], agent.line, agent.span, agent.value);
             }
             for rule in self.rules_of(group) {
-                let kind = if rule.verdict == Verdict::Allow { ALLOW } else { DISALLOW };
-                let Rule { value, line: number, span, .. } = *rule;
-                push(&Item { kind, line: number, span, value }, text, &mut line, out);
+                let allows = rule.verdict == Verdict::Allow;
+                let kind = if allows { RecordKind::Allow } else { RecordKind::Disallow };
+                push(kind, rule.line, rule.span, rule.value);
             }
         }
     }
@@ -65,6 +121,7 @@ impl<'t> RobotsTxt<'t> {
         let (mut rest, mut line) = (extract, 0);
         while let Some((&kind, tail)) = rest.split_first() {
             rest = tail;
+            let kind = *RecordKind::ALL.get(usize::from(kind))?;
             let item = take(kind, extract, &mut rest, &mut line)?;
             file.add(&item)?;
         }
@@ -74,8 +131,8 @@ impl<'t> RobotsTxt<'t> {
     fn add(&mut self, item: &Item<'t>) -> Option<()> {
         let Item { kind, line, span, value } = *item;
         match kind {
-            STARTS_GROUP | EXTENDS_GROUP => {
-                if kind == STARTS_GROUP {
+            RecordKind::StartsGroup | RecordKind::ExtendsGroup => {
+                if kind == RecordKind::StartsGroup {
                     let (user_agents, rules) = (self.user_agents.len(), self.rules.len());
                     self.groups.push(Group {
                         user_agents: user_agents as u32..user_agents as u32,
@@ -86,12 +143,12 @@ impl<'t> RobotsTxt<'t> {
                 let group = self.groups.last_mut().filter(|group| group.rules.is_empty())?;
                 group.user_agents.end += 1;
             }
-            ALLOW | DISALLOW => {
-                let verdict = if kind == ALLOW { Verdict::Allow } else { Verdict::Disallow };
+            RecordKind::Allow | RecordKind::Disallow => {
+                let allows = kind == RecordKind::Allow;
+                let verdict = if allows { Verdict::Allow } else { Verdict::Disallow };
                 self.rules.push(Rule { verdict, value, line, span });
                 self.groups.last_mut()?.rules.end += 1;
             }
-            _ => return None,
         }
         Some(())
     }
@@ -121,17 +178,12 @@ pub fn read_others(mut octets: &[u8]) -> impl Iterator<Item = (LineNumber, &[u8]
     })
 }
 
-fn push(item: &Item<'_>, text: &[u8], line: &mut u32, out: &mut Vec<u8>) {
-    out.push(item.kind);
-    push_varint(out, item.line.get() - *line);
-    *line = item.line.get();
-    let record = &text[item.span.range()];
-    push_varint(out, record.len() as u32);
-    push_varint(out, item.value.len() as u32);
-    out.extend_from_slice(record);
-}
-
-fn take<'t>(kind: u8, extract: &'t [u8], rest: &mut &'t [u8], line: &mut u32) -> Option<Item<'t>> {
+fn take<'t>(
+    kind: RecordKind,
+    extract: &'t [u8],
+    rest: &mut &'t [u8],
+    line: &mut u32,
+) -> Option<Item<'t>> {
     *line = line.checked_add(take_varint(rest)?)?;
     let record_octets = take_varint(rest)? as usize;
     let value_octets = take_varint(rest)? as usize;
@@ -184,9 +236,9 @@ mod tests {
             let shorter = RobotsTxt::read_extract(&extract[..length]);
             assert!(shorter.is_none_or(|file| file.rules().is_empty()), "{length}");
         }
-        assert_eq!(RobotsTxt::read_extract(&[DISALLOW, 1, 0, 0]), None);
-        assert_eq!(RobotsTxt::read_extract(&[EXTENDS_GROUP, 1, 0, 0]), None);
+        assert_eq!(RobotsTxt::read_extract(&[3, 1, 0, 0]), None);
+        assert_eq!(RobotsTxt::read_extract(&[1, 1, 0, 0]), None);
         assert_eq!(RobotsTxt::read_extract(&[9, 1, 0, 0]), None);
-        assert_eq!(RobotsTxt::read_extract(&[STARTS_GROUP, 1, 1, 2, b'a']), None);
+        assert_eq!(RobotsTxt::read_extract(&[0, 1, 1, 2, b'a']), None);
     }
 }

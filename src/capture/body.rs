@@ -1,0 +1,99 @@
+//! What of a body is handed out, and what its length makes of the answer.
+
+use std::borrow::Cow;
+
+use crate::access::Answer;
+use crate::limits::BODY_OCTETS_MAX;
+
+use super::{CaptureNote, CaptureNotes, ReadConfig};
+
+/// An answer with the body that it keeps.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Settled<'c> {
+    pub answer: Answer,
+    pub body: Cow<'c, [u8]>,
+    pub notes: CaptureNotes,
+}
+
+/// The answer `status`, which is 2xx, with what is there of its body; `is_whole` unless some of its
+/// end is missing.
+///
+/// A body that is longer than what counts is cut. One that lost its end, or that was cut before
+/// all that counts, is [`Answer::BrokenBody`] with no body at all: rules may be missing.
+pub(super) fn settle<'c>(
+    status: u16,
+    mut body: Cow<'c, [u8]>,
+    is_whole: bool,
+    config: &ReadConfig,
+) -> Settled<'c> {
+    let octets_max = config.body_octets_max();
+    let is_cut = body.len() > octets_max;
+    let mut notes = CaptureNotes::EMPTY;
+    if is_cut {
+        notes = notes.with(CaptureNote::BodyCut);
+        match &mut body {
+            Cow::Borrowed(octets) => *octets = &octets[..octets_max],
+            Cow::Owned(octets) => octets.truncate(octets_max),
+        }
+    }
+    let holds_what_counts = if body.len() >= octets_max {
+        (is_whole && !is_cut) || reaches_past_what_counts(config)
+    } else {
+        is_whole
+    };
+    if !holds_what_counts {
+        return Settled { answer: Answer::BrokenBody, body: Cow::Borrowed(b""), notes };
+    }
+    Settled { answer: Answer::Status(status), body, notes }
+}
+
+/// Whether a body as long as is handed out at most holds all that counts of any file.
+fn reaches_past_what_counts(config: &ReadConfig) -> bool {
+    config.robots_octets_max.is_some_and(|max| max < BODY_OCTETS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATUS: Answer = Answer::Status(200);
+    const BROKEN: Answer = Answer::BrokenBody;
+
+    #[track_caller]
+    fn check(octets: usize, is_whole: bool, max: Option<usize>, expected: (Answer, usize, bool)) {
+        let config = ReadConfig { robots_octets_max: max };
+        let text = vec![b'a'; octets];
+        let borrowed = settle(200, Cow::Borrowed(&text), is_whole, &config);
+        let cut = borrowed.notes == CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
+        assert!(cut || borrowed.notes == CaptureNotes::EMPTY);
+        assert_eq!((borrowed.answer, borrowed.body.len(), cut), expected);
+        assert_eq!(settle(200, Cow::Owned(text.clone()), is_whole, &config), borrowed);
+    }
+
+    #[test]
+    fn lengths_beside_the_limit() {
+        // A limit of 10 octets lets 12 be handed out.
+        check(0, true, Some(10), (STATUS, 0, false));
+        check(10, true, Some(10), (STATUS, 10, false));
+        check(12, true, Some(10), (STATUS, 12, false));
+        check(13, true, Some(10), (STATUS, 12, true));
+        check(0, false, Some(10), (BROKEN, 0, false));
+        check(11, false, Some(10), (BROKEN, 0, false));
+        check(12, false, Some(10), (STATUS, 12, false));
+        check(13, false, Some(10), (STATUS, 12, true));
+    }
+
+    #[test]
+    fn without_a_limit_what_cannot_be_held_is_broken() {
+        for max in [None, Some(usize::MAX), Some(BODY_OCTETS_MAX)] {
+            check(100, true, max, (STATUS, 100, false));
+            check(100, false, max, (BROKEN, 0, false));
+            check(BODY_OCTETS_MAX, true, max, (STATUS, BODY_OCTETS_MAX, false));
+            check(BODY_OCTETS_MAX, false, max, (BROKEN, 0, false));
+            check(BODY_OCTETS_MAX + 1, true, max, (BROKEN, 0, true));
+        }
+        let max = Some(BODY_OCTETS_MAX - 1);
+        check(BODY_OCTETS_MAX + 1, true, max, (STATUS, BODY_OCTETS_MAX, true));
+        check(BODY_OCTETS_MAX, false, max, (STATUS, BODY_OCTETS_MAX, false));
+    }
+}

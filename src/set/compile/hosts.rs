@@ -1,0 +1,181 @@
+//! Hosts: the table that finds them, and how each policy came to be known.
+
+use zerocopy::little_endian::U32;
+
+use crate::syntax::read_others;
+
+use super::super::layout::{NONE, SLOT_WORDS, capture, count, host, record, slot_of, slots_for};
+use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
+use super::DistinctPolicies;
+use super::intern::{Lists, position, push};
+use super::texts::Texts;
+
+/// All that is there by host.
+pub struct HostSections {
+    pub slots: Vec<U32>,
+    pub hosts: Vec<U32>,
+    pub captures: Vec<U32>,
+    pub others: Vec<U32>,
+    counts: HostCounts,
+}
+
+#[derive(Default)]
+struct HostCounts {
+    hosts: u64,
+    origins: u64,
+    captured: Option<(u64, u64)>,
+}
+
+/// The other records of files, by blob.
+pub struct Others {
+    lists: Lists,
+    /// By blob: where its records stand.
+    of_blob: Vec<u32>,
+}
+
+impl HostSections {
+    /// Files the other records of all files. Their strings are provisional until
+    /// [`HostSections::new`].
+    pub fn others(hosts: &[HostStanding], pool: &BlobPool, texts: &mut Texts) -> Others {
+        let mut others = Others { lists: Lists::default(), of_blob: vec![NONE; pool.places()] };
+        let mut words = Vec::new();
+        for standing in hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten() {
+            let Content::File { others: blob, .. } = standing.content else { continue };
+            if pool.get(blob).is_empty() || others.of_blob[blob.index()] != NONE {
+                continue;
+            }
+            words.clear();
+            push(&mut words, 0);
+            for (line, text) in read_others(pool.get(blob)) {
+                push(&mut words, line.get() << record::KIND_BITS);
+                push(&mut words, texts.intern(text, 0));
+            }
+            words[0] = U32::new((words.len() / record::WORDS) as u32);
+            others.of_blob[blob.index()] = others.lists.intern(&words);
+        }
+        others
+    }
+
+    pub fn new(
+        hosts: &[HostStanding],
+        distinct: &DistinctPolicies,
+        policies: &[u32],
+        mut others: Others,
+        texts: &Texts,
+    ) -> HostSections {
+        others.finish(texts);
+        let slots = slots_for(hosts.len());
+        let mut sections = HostSections {
+            slots: vec![U32::new(0); slots * SLOT_WORDS],
+            hosts: Vec::new(),
+            captures: Vec::new(),
+            others: Vec::new(),
+            counts: HostCounts::default(),
+        };
+        for host in hosts {
+            sections.add(host, distinct, policies, &others);
+        }
+        sections.others = others.lists.words;
+        sections
+    }
+
+    fn add(
+        &mut self,
+        host: &HostStanding,
+        distinct: &DistinctPolicies,
+        policies: &[u32],
+        others: &Others,
+    ) {
+        let start = position(&self.hosts);
+        let policy = |standing: &Option<Standing>| {
+            standing.as_ref().map_or(NONE, |it| policies[distinct.index(it) as usize])
+        };
+        let http_capture = self.push_capture(host.http.as_ref(), others);
+        let https_capture = match host.http == host.https {
+            true => http_capture,
+            false => self.push_capture(host.https.as_ref(), others),
+        };
+        let mut head = [0; host::HEAD_WORDS];
+        head[host::KEY_OCTETS] = host.key.len() as u32;
+        head[host::HTTP_POLICY] = policy(&host.http);
+        head[host::HTTPS_POLICY] = policy(&host.https);
+        head[host::HTTP_CAPTURE] = http_capture;
+        head[host::HTTPS_CAPTURE] = https_capture;
+        self.hosts.extend(head.map(U32::new));
+        for octets in host.key.chunks(4) {
+            let mut word = [0; 4];
+            word[..octets.len()].copy_from_slice(octets);
+            self.hosts.push(U32::from_bytes(word));
+        }
+        self.counts.hosts += 1;
+        self.counts.origins +=
+            [&host.http, &host.https].iter().flat_map(|it| it.iter()).count() as u64;
+        self.fill_slot(&host.key, start);
+    }
+
+    fn fill_slot(&mut self, key: &[u8], position: u32) {
+        let slots = self.slots.len() / SLOT_WORDS;
+        let (slot, tag) = slot_of(key, slots as u64);
+        let mut slot = slot as usize;
+        while self.slots[slot * SLOT_WORDS + 1].get() != 0 {
+            slot = (slot + 1) % slots;
+        }
+        self.slots[slot * SLOT_WORDS] = U32::new(tag);
+        self.slots[slot * SLOT_WORDS + 1] = U32::new(position + 1);
+    }
+
+    fn push_capture(&mut self, standing: Option<&Standing>, others: &Others) -> u32 {
+        let Some(Standing { content, facts }) = standing else { return NONE };
+        let CaptureFacts { captured_at, expires_at, .. } = *facts;
+        let mut words = [0; capture::WORDS];
+        let time = captured_at.map_or(u64::MAX, |time| time.0);
+        words[capture::CAPTURED_AT_LOW] = time as u32;
+        words[capture::CAPTURED_AT_HIGH] = (time >> 32) as u32;
+        words[capture::SERVES_SECONDS] = match (captured_at, expires_at) {
+            (Some(captured_at), Some(expires_at)) => {
+                u32::try_from(expires_at.since(captured_at)).map_or(NONE - 1, |it| it.min(NONE - 1))
+            }
+            _ => NONE,
+        };
+        words[capture::STATUS_AND_REDIRECTS] =
+            u32::from(facts.status) | u32::from(facts.redirects_followed) << 16;
+        words[capture::NOTES] =
+            u32::from(facts.capture_notes.bits()) | u32::from(facts.file_notes.bits()) << 16;
+        words[capture::FILE_OCTETS] = facts.file_octets;
+        words[capture::OTHERS] = match content {
+            Content::File { others: blob, .. } => others.of_blob[blob.index()],
+            Content::Access(_) => NONE,
+        };
+        words[capture::INPUT] = facts.input;
+        if let Some(time) = captured_at {
+            let (from, to) = self.counts.captured.unwrap_or((time.0, time.0));
+            self.counts.captured = Some((from.min(time.0), to.max(time.0)));
+        }
+        let index = (self.captures.len() / capture::WORDS) as u32;
+        self.captures.extend(words.map(U32::new));
+        index
+    }
+
+    pub fn count(&self, counts: &mut [u64]) {
+        let (from, to) = self.counts.captured.unwrap_or_default();
+        counts[count::HOSTS] = self.counts.hosts;
+        counts[count::ORIGINS] = self.counts.origins;
+        counts[count::CAPTURES] = (self.captures.len() / capture::WORDS) as u64;
+        counts[count::CAPTURED_FROM] = from;
+        counts[count::CAPTURED_TO] = to;
+    }
+}
+
+impl Others {
+    fn finish(&mut self, texts: &Texts) {
+        let words = &mut self.lists.words;
+        let mut start = 0;
+        while let Some(count) = words.get(start) {
+            let end = start + 1 + count.get() as usize * record::WORDS;
+            for string in words[start + 1..end].iter_mut().skip(1).step_by(record::WORDS) {
+                *string = U32::new(texts.rank(string.get()));
+            }
+            start = end;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Lists of numbers, each kept once, end to end.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+/// Appends a number.
+pub fn push(words: &mut Vec<U32>, number: u32) {
+    words.push(U32::new(number));
+}
+
+/// A position in a list of words. A set that needs more than 2^32 words of one kind is beyond what
+/// one file is for: split its input.
+pub fn position(words: &[U32]) -> u32 {
+    let position = u32::try_from(words.len()).ok().filter(|&position| position < u32::MAX);
+    position.expect("a section has fewer than 2^32 words; compile the input as several sets")
+}
+
+/// Lists that are kept once.
+#[derive(Default)]
+pub struct Lists {
+    pub words: Vec<U32>,
+    known: HashTable<(u64, u32, u32)>,
+}
+
+impl Lists {
+    /// The position of `list` among all words.
+    pub fn intern(&mut self, list: &[U32]) -> u32 {
+        let hash = xxh3_64(list.as_bytes());
+        let words = &self.words;
+        let same = |&(other, start, length): &(u64, u32, u32)| {
+            other == hash && words[start as usize..][..length as usize] == *list
+        };
+        if let Some(&(_, start, _)) = self.known.find(hash, same) {
+            return start;
+        }
+        let start = position(&self.words);
+        self.words.extend_from_slice(list);
+        self.known.insert_unique(hash, (hash, start, list.len() as u32), |&(hash, ..)| hash);
+        start
+    }
+}

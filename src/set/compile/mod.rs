@@ -1,0 +1,264 @@
+//! From what is known of each origin to the sections of a set.
+//!
+//! Owns the writing of what `FORMAT.md` calls sections: which policies are equal, whom each speaks
+//! to, its rule sets compiled or kept as patterns, and the texts that explanations need. What is
+//! known of each origin comes from [`gather`](super::gather); reading a set is [`stored`](super::stored)'s.
+//!
+//! Equal things are kept once, on every level: files with the same rules on the same lines are one
+//! policy, equal rule sets one automaton, equal records one string. Everything is numbered in the
+//! order of hosts, and work is given to threads in pieces that are joined in order, so the same
+//! standings make the same file with any number of threads.
+//!
+//! Cost: each distinct file is planned once, each distinct rule set compiled once. Memory: the
+//! sections, and beside them the distinct patterns in normal form.
+
+mod hosts;
+mod intern;
+mod plan;
+mod policies;
+mod rule_sets;
+mod texts;
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use zerocopy::IntoBytes;
+
+use crate::automaton::Limits;
+use crate::dialect::{AccessOutcome, Dialect};
+use crate::limits::SET_AHEAD_POSITIONS_MAX;
+
+use super::file::{
+    COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
+};
+use super::layout::{NONE, count};
+use super::strings::StringError;
+use super::{BlobPool, Content, HostStanding, Standing};
+
+use self::hosts::HostSections;
+pub(super) use self::plan::order as record_order;
+use self::policies::PolicySections;
+
+/// Policies that are planned before they are joined. It bounds the memory for what is waiting.
+const POLICIES_AT_ONCE: usize = 4_096;
+
+/// How a set is compiled.
+#[derive(Clone, Debug)]
+pub struct CompileConfig {
+    /// The behaviour.
+    pub dialect: &'static Dialect,
+    /// Octets of a file that counted when it was read.
+    pub robots_octets_max: Option<usize>,
+    /// What an automaton that is stored whole may spend.
+    pub limits: Limits,
+    /// A JSON object that says where the set comes from; it is kept as it is.
+    pub provenance: String,
+}
+
+impl CompileConfig {
+    /// The usual limits.
+    pub fn new(dialect: &'static Dialect, robots_octets_max: Option<usize>) -> CompileConfig {
+        CompileConfig {
+            dialect,
+            robots_octets_max,
+            limits: Limits { ahead_positions_max: SET_AHEAD_POSITIONS_MAX, ..Limits::default() },
+            provenance: "{}".to_owned(),
+        }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompiledSet {
+    /// Octets of the file.
+    pub octets: u64,
+    /// The hash of its content, which names the set.
+    pub hash: u64,
+    /// Hosts.
+    pub hosts: u64,
+    /// Origins of which something is known.
+    pub origins: u64,
+    /// Distinct policies.
+    pub policies: u64,
+    /// Distinct rule sets.
+    pub rule_sets: u64,
+}
+
+/// A set could not be compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// There are more or longer texts than a set can hold.
+    #[error(transparent)]
+    Strings(#[from] StringError),
+}
+
+/// Compiles what is known of `hosts`, which are sorted by key, and writes the set to `path`, which
+/// appears there whole or not at all.
+///
+/// It runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If the file cannot be written, or a set cannot hold so much.
+pub fn write(
+    hosts: &[HostStanding],
+    pool: &BlobPool,
+    config: &CompileConfig,
+    path: &Path,
+) -> Result<CompiledSet, CompileError> {
+    let sections = Sections::of(hosts, pool, config)?;
+    let mut writer = SetFileWriter::create(path)?;
+    sections.write(&mut writer)?;
+    let fields = sections.fields(config);
+    Ok(summary(&writer.finish(&fields)?, &fields))
+}
+
+/// As [`write`](self::write), into memory.
+///
+/// # Errors
+///
+/// If a set cannot hold so much.
+pub fn to_vec(
+    hosts: &[HostStanding],
+    pool: &BlobPool,
+    config: &CompileConfig,
+) -> Result<Vec<u8>, CompileError> {
+    let sections = Sections::of(hosts, pool, config)?;
+    let mut writer = SetFileWriter::<std::io::Cursor<Vec<u8>>>::in_memory()?;
+    sections.write(&mut writer)?;
+    Ok(writer.finish(&sections.fields(config))?.finished)
+}
+
+fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
+    CompiledSet {
+        octets: written.file_octets,
+        hash: written.content_hash,
+        hosts: fields.counts[count::HOSTS],
+        origins: fields.counts[count::ORIGINS],
+        policies: fields.counts[count::POLICIES],
+        rule_sets: fields.counts[count::RULE_SETS],
+    }
+}
+
+/// All sections, in memory.
+struct Sections {
+    policies: PolicySections,
+    hosts: HostSections,
+    provenance: Vec<u8>,
+}
+
+/// What a policy comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PolicyOrigin {
+    Extract(super::BlobID),
+    Access(AccessOutcome),
+}
+
+/// The distinct policies of hosts, in the order in which hosts need them.
+#[derive(Default)]
+struct DistinctPolicies {
+    origins: Vec<PolicyOrigin>,
+    /// By blob: its policy, or [`NONE`].
+    of_blob: Vec<u32>,
+    of_access: Vec<(AccessOutcome, u32)>,
+}
+
+impl DistinctPolicies {
+    fn of(hosts: &[HostStanding], pool: &BlobPool) -> DistinctPolicies {
+        let mut distinct =
+            DistinctPolicies { of_blob: vec![NONE; pool.places()], ..DistinctPolicies::default() };
+        for standing in hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten() {
+            distinct.add(standing);
+        }
+        distinct
+    }
+
+    fn add(&mut self, standing: &Standing) {
+        if self.index(standing) != NONE {
+            return;
+        }
+        let index = self.origins.len() as u32;
+        self.origins.push(match standing.content {
+            Content::File { extract, .. } => {
+                self.of_blob[extract.index()] = index;
+                PolicyOrigin::Extract(extract)
+            }
+            Content::Access(outcome) => {
+                self.of_access.push((outcome, index));
+                PolicyOrigin::Access(outcome)
+            }
+        });
+    }
+
+    /// The policy's position, or [`NONE`].
+    fn index(&self, standing: &Standing) -> u32 {
+        match standing.content {
+            Content::File { extract, .. } => self.of_blob[extract.index()],
+            Content::Access(outcome) => {
+                let known = self.of_access.iter().find(|(other, _)| *other == outcome);
+                known.map_or(NONE, |&(_, index)| index)
+            }
+        }
+    }
+}
+
+impl Sections {
+    fn of(
+        hosts: &[HostStanding],
+        pool: &BlobPool,
+        config: &CompileConfig,
+    ) -> Result<Sections, StringError> {
+        let distinct = DistinctPolicies::of(hosts, pool);
+        let mut policies = PolicySections::default();
+        for origins in distinct.origins.chunks(POLICIES_AT_ONCE) {
+            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect);
+            let plans: Vec<plan::PolicyPlan<'_>> =
+                origins.par_iter().with_min_len(16).map(plan).collect();
+            policies.add(plans, config);
+        }
+        let others = HostSections::others(hosts, pool, &mut policies.texts);
+        if let Some(error) = policies.texts.failure.or(policies.rule_sets.failure) {
+            return Err(error);
+        }
+        policies.finish();
+        let texts = &policies.texts;
+        let hosts = HostSections::new(hosts, &distinct, &policies.positions, others, texts);
+        Ok(Sections { policies, hosts, provenance: config.provenance.clone().into_bytes() })
+    }
+
+    fn fields(&self, config: &CompileConfig) -> HeaderFields {
+        let mut counts = [0; COUNTS];
+        self.hosts.count(&mut counts);
+        self.policies.count(&mut counts);
+        HeaderFields {
+            dialect_name: config.dialect.name.to_owned(),
+            dialect_fingerprint: super::fingerprint(config.dialect),
+            robots_octets_max: config.robots_octets_max.map(|octets| octets as u64),
+            flags: 0,
+            counts,
+        }
+    }
+
+    fn write<D: Destination>(&self, writer: &mut SetFileWriter<D>) -> Result<(), WriteError> {
+        let policies = &self.policies;
+        let mut section = |kind, octets: &[u8]| {
+            writer.begin(kind)?;
+            writer.write(octets)
+        };
+        section(SectionKind::PROVENANCE, &self.provenance)?;
+        section(SectionKind::SLOTS, self.hosts.slots.as_bytes())?;
+        section(SectionKind::HOSTS, self.hosts.hosts.as_bytes())?;
+        section(SectionKind::POLICIES, policies.words.as_bytes())?;
+        section(SectionKind::RULE_SETS, policies.rule_sets.words.as_bytes())?;
+        section(SectionKind::ORDERS, policies.orders.words.as_bytes())?;
+        section(SectionKind::TOKENS, &policies.tokens.section())?;
+        section(SectionKind::DOCUMENTS, policies.texts.documents.as_bytes())?;
+        section(SectionKind::CAPTURES, self.hosts.captures.as_bytes())?;
+        section(SectionKind::OTHERS, self.hosts.others.as_bytes())?;
+        policies.texts.table().write(writer)
+    }
+}

@@ -1,0 +1,150 @@
+//! Policies: whom each speaks to, and where what they get stands.
+
+use hashbrown::HashMap;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use crate::decision::PolicyState;
+
+use super::super::layout::{NONE, count, policy};
+use super::CompileConfig;
+use super::intern::{Lists, position, push};
+use super::plan::{PlannedEntry, PlannedRobot, PolicyPlan};
+use super::rule_sets::RuleSets;
+use super::texts::Texts;
+
+/// Everything that policies consist of.
+#[derive(Default)]
+pub struct PolicySections {
+    /// The policies, end to end; until the end with numbers of rule sets instead of positions.
+    pub words: Vec<U32>,
+    /// By policy: where it stands.
+    pub positions: Vec<u32>,
+    pub rule_sets: RuleSets,
+    pub orders: Lists,
+    pub tokens: Tokens,
+    pub texts: Texts,
+    /// Where words hold the number of a rule set.
+    rule_set_words: Vec<usize>,
+}
+
+/// The names of robots, each kept once.
+#[derive(Default)]
+pub struct Tokens {
+    known: HashMap<Vec<u8>, u32, foldhash::fast::RandomState>,
+    names: Vec<Vec<u8>>,
+}
+
+impl Tokens {
+    fn intern(&mut self, name: Vec<u8>) -> u32 {
+        if let Some(&known) = self.known.get(&name) {
+            return known;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.known.insert(name, number);
+        number
+    }
+
+    /// The section: how many names there are, where each ends, their numbers in the order of their
+    /// octets, and the octets.
+    pub fn section(&self) -> Vec<u8> {
+        let mut words = vec![U32::new(self.names.len() as u32)];
+        let mut end = 0;
+        for name in &self.names {
+            end += name.len() as u32;
+            push(&mut words, end);
+        }
+        let mut sorted: Vec<u32> = (0..self.names.len() as u32).collect();
+        sorted.sort_unstable_by_key(|&number| &self.names[number as usize]);
+        sorted.into_iter().for_each(|number| push(&mut words, number));
+        [words.as_bytes(), &self.names.concat()].concat()
+    }
+}
+
+impl PolicySections {
+    /// Files some policies, in their order, and compiles what is new in them.
+    pub fn add(&mut self, plans: Vec<PolicyPlan<'_>>, config: &CompileConfig) {
+        plans.into_iter().for_each(|plan| self.add_one(plan));
+        self.rule_sets.compile(config);
+    }
+
+    fn add_one(&mut self, plan: PolicyPlan<'_>) {
+        let start = self.words.len();
+        self.positions.push(position(&self.words));
+        let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
+        let mut strings = Vec::new();
+        let document = if is_file { self.texts.add(&plan.records, &mut strings) } else { NONE };
+        let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
+        let head = [
+            plan.state as u32 | (plan.verdict as u32) << 8,
+            0,
+            document,
+            plan.robots.len() as u32,
+            plan.entries.len() as u32,
+            default_entry,
+            default_speaker,
+        ];
+        head.into_iter().for_each(|word| push(&mut self.words, word));
+        self.push_robots(plan.robots);
+        self.push_entries(start, plan.entries, &strings);
+        self.words[start + policy::WORDS] = U32::new((self.words.len() - start) as u32);
+    }
+
+    fn push_robots(&mut self, robots: Vec<PlannedRobot>) {
+        let number =
+            |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.speaker);
+        let mut robots: Vec<(u32, u32, u32)> = robots.into_iter().map(number).collect();
+        robots.sort_unstable();
+        robots.iter().for_each(|&(token, ..)| push(&mut self.words, token));
+        for (_, entry, speaker) in robots {
+            push(&mut self.words, entry);
+            push(&mut self.words, speaker);
+        }
+    }
+
+    fn push_entries(&mut self, start: usize, entries: Vec<PlannedEntry>, strings: &[u32]) {
+        let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
+        let mut groups = Vec::new();
+        for entry in entries {
+            let first = entry.positions[0].1;
+            let (number, order) = match entry.ordered {
+                Some(planned) => {
+                    let order: Vec<U32> = planned.order.iter().map(|&at| U32::new(at)).collect();
+                    let order = self.orders.intern(&order);
+                    (self.rule_sets.intern(planned, strings, first), order)
+                }
+                None => (self.rule_sets.push_of_groups(), NONE),
+            };
+            self.rule_set_words.push(self.words.len() + policy::RULE_SET);
+            for word in [number, order, groups_at as u32] {
+                push(&mut self.words, word);
+            }
+            groups_at += 1 + entry.positions.len() * policy::GROUP_WORDS;
+            push(&mut groups, entry.positions.len() as u32);
+            for (rule, record) in entry.positions {
+                push(&mut groups, rule);
+                push(&mut groups, record);
+            }
+        }
+        self.words.extend(groups);
+    }
+
+    /// Gives strings and rule sets their places.
+    pub fn finish(&mut self) {
+        self.texts.finish();
+        self.rule_sets.finish(&self.texts);
+        for &word in &self.rule_set_words {
+            let number = self.words[word].get() as usize;
+            self.words[word] = U32::new(self.rule_sets.positions[number]);
+        }
+    }
+
+    pub fn count(&self, counts: &mut [u64]) {
+        counts[count::POLICIES] = self.positions.len() as u64;
+        counts[count::RULE_SETS] = self.rule_sets.count;
+        counts[count::RULE_SETS_ON_DEMAND] = u64::from(self.rule_sets.on_demand);
+        counts[count::TOKENS] = self.tokens.names.len() as u64;
+        counts[count::STRINGS] = self.texts.table().len();
+    }
+}

@@ -1,0 +1,139 @@
+//! Which blocks have been compared with their checksums, and comparing those that have not.
+//!
+//! A bit for each block of the file says that its checksum held. It is asked for on every access, so
+//! the usual answer costs one load and one comparison; all else stands in functions apart. Threads
+//! may compare the same block at the same time: each finds the same and sets the same bit. The bits
+//! need no order among memory accesses, because nothing is written but they: whoever sees a bit
+//! learns something about octets that were there before the file was opened.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::error::{Damage, Fault, Place};
+use super::header::Header;
+use super::layout::{BLOCK, CHECKSUM};
+
+/// The bits of a file.
+#[derive(Debug)]
+pub(super) struct CheckedBlocks {
+    words: Box<[AtomicU64]>,
+}
+
+impl CheckedBlocks {
+    /// For a file of `blocks`, of which only the header has been compared.
+    pub(super) fn none(blocks: u64) -> CheckedBlocks {
+        CheckedBlocks::filled(blocks, 0)
+    }
+
+    #[cfg(test)]
+    /// For a file of `blocks` that this process has made itself.
+    pub(super) fn all(blocks: u64) -> CheckedBlocks {
+        CheckedBlocks::filled(blocks, u64::MAX)
+    }
+
+    fn filled(blocks: u64, bits: u64) -> CheckedBlocks {
+        let words = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(bits)).collect();
+        CheckedBlocks { words }
+    }
+
+    /// Whether the blocks from `first` to `last` have been compared. It may say no, not yes, of some
+    /// that do not have their bits in one word; [`BlockReader::check`] asks for each then.
+    #[inline]
+    pub(super) fn has_all(&self, first: u64, last: u64) -> bool {
+        let mask = (u64::MAX << (first % 64)) & (u64::MAX >> (63 - last % 64));
+        let word = self.words.get((first / 64) as usize);
+        first / 64 == last / 64
+            && word.is_some_and(|word| word.load(Ordering::Relaxed) & mask == mask)
+    }
+
+    fn has(&self, block: u64) -> bool {
+        self.has_all(block, block)
+    }
+
+    fn add(&self, block: u64) {
+        if let Some(word) = self.words.get((block / 64) as usize) {
+            word.fetch_or(1 << (block % 64), Ordering::Relaxed);
+        }
+    }
+}
+
+/// A file's octets with what is needed to compare them.
+#[derive(Clone, Copy)]
+pub(super) struct BlockReader<'f> {
+    pub(super) name: &'f Arc<str>,
+    pub(super) file: &'f [u8],
+    pub(super) header: &'f Header,
+    pub(super) checked: &'f CheckedBlocks,
+}
+
+impl<'f> BlockReader<'f> {
+    /// Compares those of the blocks from `first` to `last` that have not been.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn check(&self, first: u64, last: u64) -> Result<(), Damage> {
+        (first..=last).try_for_each(|block| self.check_block(block))
+    }
+
+    /// Compares a block, after those that its checksum stands in. The levels bound the depth.
+    fn check_block(&self, block: u64) -> Result<(), Damage> {
+        if self.checked.has(block) {
+            return Ok(());
+        }
+        let Some((level, index)) = self.header.layout.place(block) else {
+            return Ok(()); // The header, which was compared on opening.
+        };
+        if let Some(offset) = self.header.layout.checksum_offset(level, index) {
+            self.check_block(offset / BLOCK)?;
+        }
+        self.compare(block, self.expected(level, index))?;
+        self.checked.add(block);
+        Ok(())
+    }
+
+    /// The checksum that a block should have, as the file says.
+    pub(super) fn expected(&self, level: usize, index: u64) -> u64 {
+        match self.header.layout.checksum_offset(level, index) {
+            Some(offset) => self.checksum_at(offset),
+            None => self.header.root,
+        }
+    }
+
+    fn checksum_at(&self, offset: u64) -> u64 {
+        let octets = &self.file[offset as usize..][..CHECKSUM as usize];
+        u64::from_le_bytes(octets.try_into().expect("a checksum has eight octets"))
+    }
+
+    /// Compares a block with the checksum that it should have.
+    pub(super) fn compare(&self, block: u64, expected: u64) -> Result<(), Damage> {
+        let found = xxh3_64(self.block(block));
+        if found == expected {
+            return Ok(());
+        }
+        let offset = block * BLOCK;
+        Err(Damage::new(self.name, self.place(offset), offset, Fault::Checksum { expected, found }))
+    }
+
+    /// # Panics
+    ///
+    /// If the file has no such block; a checked header gives only blocks that it has.
+    pub(super) fn block(&self, block: u64) -> &'f [u8] {
+        &self.file[(block * BLOCK) as usize..][..BLOCK as usize]
+    }
+
+    /// What stands in the block that begins at `offset`: the first section in it, if there is one.
+    pub(super) fn place(&self, offset: u64) -> Place {
+        match self.header.layout.place(offset / BLOCK) {
+            None => Place::Header,
+            Some((0, _)) => {
+                let sections = self.header.sections.iter();
+                sections
+                    .filter(|section| section.octets > 0)
+                    .find(|section| section.end() > offset && section.start < offset + BLOCK)
+                    .map_or(Place::Padding, |section| Place::Section(section.kind))
+            }
+            Some(_) => Place::Checksums,
+        }
+    }
+}

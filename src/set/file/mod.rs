@@ -1,0 +1,236 @@
+//! The file of a policy set as a container: sections of octets, each block with a checksum.
+//!
+//! Owns what `FORMAT.md` (beside this folder) calls the container: the header, where sections stand,
+//! checksums, writing atomically. What is in the sections is its users' affair. [`SetFileWriter`]
+//! makes a file, [`SetFile`] opens one and hands out octets that are those that were written.
+//!
+//! Anything may be opened, from any source. [`SetFile::open`] looks at the header only; each block
+//! is compared with its checksum when it is first touched, and [`SetFile::verify`] looks at
+//! everything. What is handed out has no alignment, so users read it as octets or as zerocopy's
+//! little-endian numbers ([`SetFile::items`]).
+//!
+//! Cost: opening reads 4,096 octets and takes a bit of memory for each block. An access compares
+//! bounds and loads one word if its blocks have been compared, and else hashes them (some 0.3 µs a
+//! block, once) and the blocks of checksums above them, four at most for 256 TiB.
+//!
+//! What can fail: opening ([`SetError`]), and every access to octets ([`Damage`]). There is no panic
+//! and no endless loop for any octets. What a program can do to the file while it is mapped is said
+//! in `mapping.rs`; ask [`SetFile::is_whole`] before answers are called complete.
+
+mod blocks;
+mod error;
+mod header;
+mod layout;
+mod mapping;
+mod section;
+mod storage;
+#[cfg(test)]
+mod tests;
+mod unfinished;
+mod verify;
+mod writer;
+
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use self::blocks::{BlockReader, CheckedBlocks};
+use self::error::{Fault, Place};
+use self::header::Header;
+use self::layout::BLOCK;
+
+pub use self::error::{Damage, SetError, WriteError};
+pub(crate) use self::header::{COUNTS, HeaderFields};
+pub(crate) use self::section::{Section, SectionKind};
+pub(crate) use self::storage::Storage;
+pub(crate) use self::verify::Verification;
+pub(crate) use self::writer::{Destination, SetFileWriter, Written};
+
+/// A file that has been opened. Threads may share it.
+#[derive(Debug)]
+pub(crate) struct SetFile {
+    storage: Storage,
+    header: Header,
+    checked: CheckedBlocks,
+}
+
+impl SetFile {
+    /// Opens any octets. It reads the header.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SetError`] but those of [`Storage::open`] and [`SetFile::is_whole`].
+    pub(crate) fn open(storage: Storage) -> Result<SetFile, SetError> {
+        SetFile::with(storage, CheckedBlocks::none)
+    }
+
+    #[cfg(test)]
+    /// Opens what this process has just written into memory, and compares no checksum of its data.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SetFile::open`].
+    pub(crate) fn trusted(octets: Vec<u8>) -> Result<SetFile, SetError> {
+        SetFile::with(Storage::owned("the policy set in memory", octets), CheckedBlocks::all)
+    }
+
+    fn with(storage: Storage, checked: fn(u64) -> CheckedBlocks) -> Result<SetFile, SetError> {
+        if cfg!(target_endian = "big") {
+            return Err(SetError::BigEndian { name: storage.name().to_string() });
+        }
+        let header = Header::decode(storage.name(), storage.octets())?;
+        let checked = checked(header.layout.blocks());
+        Ok(SetFile { storage, header, checked })
+    }
+
+    /// What messages call the file.
+    pub(crate) fn name(&self) -> &str {
+        self.storage.name()
+    }
+
+    /// What its maker says about it. Whether the dialect is known and behaves as it did is the
+    /// caller's to ask.
+    pub(crate) fn fields(&self) -> &HeaderFields {
+        &self.header.fields
+    }
+
+    /// The identity of the content, wherever and whenever it was made.
+    pub(crate) fn content_hash(&self) -> u64 {
+        self.header.content_hash
+    }
+
+    /// The length of the file.
+    pub(crate) fn file_octets(&self) -> u64 {
+        self.header.layout.file_octets()
+    }
+
+    /// All sections, in the order of the file.
+    pub(crate) fn sections(&self) -> &[Section] {
+        &self.header.sections
+    }
+
+    /// The section of a kind, if there is one.
+    pub(crate) fn section(&self, kind: SectionKind) -> Option<Section> {
+        self.header.sections.iter().copied().find(|section| section.kind == kind)
+    }
+
+    /// The section of a kind that every set has.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) fn required(&self, kind: SectionKind) -> Result<Section, Damage> {
+        let missing = || {
+            let fault = Fault::Malformed("the set has no such section");
+            Damage::new(self.storage.name(), Place::Section(kind), 0, fault)
+        };
+        self.section(kind).ok_or_else(missing)
+    }
+
+    /// Octets of `section`, `start` counted from its beginning.
+    ///
+    /// # Errors
+    ///
+    /// If the section has not so many, or a block that they stand in is damaged.
+    #[inline]
+    pub(crate) fn octets(
+        &self,
+        section: Section,
+        start: u64,
+        octets: u64,
+    ) -> Result<&[u8], Damage> {
+        let Some(from) = section.locate(start, octets) else {
+            return Err(self.out_of_bounds(section, start, octets));
+        };
+        if octets == 0 {
+            return Ok(&[]);
+        }
+        let (first, last) = (from / BLOCK, (from + octets - 1) / BLOCK);
+        if !self.checked.has_all(first, last) {
+            self.blocks().check(first, last)?;
+        }
+        // The section is of this file, or it is somebody's mistake.
+        let found = self.storage.octets().get(from as usize..(from + octets) as usize);
+        found.ok_or_else(|| self.out_of_bounds(section, start, octets))
+    }
+
+    /// Items of a section that is an array of them, `first` counted in items. They are read in
+    /// place: numbers are zerocopy's `little_endian` ones, which have no alignment.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SetFile::octets`].
+    #[inline]
+    pub(crate) fn items<T>(&self, section: Section, first: u64, count: u64) -> Result<&[T], Damage>
+    where
+        T: FromBytes + Immutable + KnownLayout + Unaligned,
+    {
+        let item = size_of::<T>() as u64;
+        let (Some(start), Some(octets)) = (first.checked_mul(item), count.checked_mul(item)) else {
+            return Err(self.out_of_bounds(section, first, u64::MAX));
+        };
+        let found = <[T]>::ref_from_bytes(self.octets(section, start, octets)?);
+        found.map_err(|_| self.out_of_bounds(section, start, octets))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn out_of_bounds(&self, section: Section, start: u64, octets: u64) -> Damage {
+        let fault = Fault::OutOfBounds { octets, has: section.octets };
+        self.damage(section, start, fault)
+    }
+
+    /// Damage for whoever finds at `start` of a section what its format does not have there; `what`
+    /// says so in a clause.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn malformed(&self, section: Section, start: u64, what: &'static str) -> Damage {
+        self.damage(section, start, Fault::Malformed(what))
+    }
+
+    fn damage(&self, section: Section, start: u64, fault: Fault) -> Damage {
+        let offset = section.start.saturating_add(start);
+        Damage::new(self.storage.name(), Place::Section(section.kind), offset, fault)
+    }
+
+    /// Whether the file is still as long as it was when it was opened. If not, answers that were
+    /// given meanwhile may be wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Shrunk`].
+    pub(crate) fn is_whole(&self) -> Result<(), SetError> {
+        if self.storage.is_whole() {
+            return Ok(());
+        }
+        Err(SetError::Shrunk { name: self.name().to_owned() })
+    }
+
+    /// Compares everything: every block, the padding, the content hash. It reads the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Shrunk`]; what is wrong in the file is no error, but what was asked for.
+    pub(crate) fn verify(&self) -> Result<Verification, SetError> {
+        self.is_whole()?;
+        let mut found = Verification::new(self.header.layout.blocks());
+        match Header::decode(self.storage.name(), self.storage.octets()) {
+            Ok(header) if header == self.header => {}
+            Err(SetError::Damaged(damage)) => found.add(damage),
+            _ => {
+                let fault = Fault::Malformed("it is not what it was when the file was opened");
+                found.add(Damage::new(self.storage.name(), Place::Header, 0, fault));
+            }
+        }
+        verify::walk(&self.blocks(), &mut found);
+        self.is_whole()?;
+        Ok(found)
+    }
+
+    fn blocks(&self) -> BlockReader<'_> {
+        BlockReader {
+            name: self.storage.name(),
+            file: self.storage.octets(),
+            header: &self.header,
+            checked: &self.checked,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Sections: their kinds, what messages call them, and where they are.
+
+use std::fmt;
+
+/// What a section holds. The container keeps sections of kinds that it does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SectionKind(pub(crate) u32);
+
+impl SectionKind {
+    /// Strings, front-coded in buckets.
+    pub(crate) const STRINGS: SectionKind = SectionKind(1);
+    /// Where each bucket of strings begins.
+    pub(crate) const STRING_BUCKETS: SectionKind = SectionKind(2);
+    /// Where the set comes from, as JSON.
+    pub(crate) const PROVENANCE: SectionKind = SectionKind(3);
+    /// The table that finds hosts.
+    pub(crate) const SLOTS: SectionKind = SectionKind(4);
+    /// Hosts.
+    pub(crate) const HOSTS: SectionKind = SectionKind(5);
+    /// How each policy came to be known.
+    pub(crate) const CAPTURES: SectionKind = SectionKind(6);
+    /// Policies.
+    pub(crate) const POLICIES: SectionKind = SectionKind(7);
+    /// Rule sets.
+    pub(crate) const RULE_SETS: SectionKind = SectionKind(8);
+    /// The records of the rules that patterns come from.
+    pub(crate) const ORDERS: SectionKind = SectionKind(9);
+    /// The names of robots.
+    pub(crate) const TOKENS: SectionKind = SectionKind(10);
+    /// The user-agent lines and rules of policies.
+    pub(crate) const DOCUMENTS: SectionKind = SectionKind(11);
+    /// The other records of files.
+    pub(crate) const OTHERS: SectionKind = SectionKind(12);
+
+    /// Each kind that has a name. Numbers are part of the format and are never given out again.
+    const NAMES: &[(SectionKind, &str)] = &[
+        (SectionKind::STRINGS, "strings"),
+        (SectionKind::STRING_BUCKETS, "string buckets"),
+        (SectionKind::PROVENANCE, "provenance"),
+        (SectionKind::SLOTS, "slots"),
+        (SectionKind::HOSTS, "hosts"),
+        (SectionKind::CAPTURES, "captures"),
+        (SectionKind::POLICIES, "policies"),
+        (SectionKind::RULE_SETS, "rule sets"),
+        (SectionKind::ORDERS, "orders"),
+        (SectionKind::TOKENS, "tokens"),
+        (SectionKind::DOCUMENTS, "documents"),
+        (SectionKind::OTHERS, "others"),
+    ];
+}
+
+impl fmt::Display for SectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match SectionKind::NAMES.iter().find(|(kind, _)| kind == self) {
+            Some((_, name)) => write!(f, "section '{name}'"),
+            None => write!(f, "section {}", self.0),
+        }
+    }
+}
+
+/// A section of one opened file, to ask that file with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(super) kind: SectionKind,
+    /// Offset in the file.
+    pub(super) start: u64,
+    pub(super) octets: u64,
+}
+
+impl Section {
+    /// The kind of what it holds.
+    pub(crate) fn kind(&self) -> SectionKind {
+        self.kind
+    }
+
+    /// Its length.
+    pub(crate) fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Where it ends in the file. Of a section in a header that was checked this does not overflow.
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.octets
+    }
+
+    /// Where `octets` from `start` in the section on begin in the file; none if it has not so many.
+    #[inline]
+    pub(super) fn locate(&self, start: u64, octets: u64) -> Option<u64> {
+        let is_inside = start.checked_add(octets).is_some_and(|end| end <= self.octets);
+        is_inside.then(|| self.start + start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_one_name_each() {
+        for (at, (kind, name)) in SectionKind::NAMES.iter().enumerate() {
+            let rest = &SectionKind::NAMES[at + 1..];
+            assert!(!rest.iter().any(|(other, named)| other == kind || named == name), "{name}");
+        }
+        assert_eq!(SectionKind::STRINGS.to_string(), "section 'strings'");
+        assert_eq!(SectionKind(900).to_string(), "section 900");
+    }
+}

@@ -1,0 +1,93 @@
+//! Where the octets of a set are: in a mapped file, or in memory.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::SetError;
+use super::mapping::Mapping;
+
+/// The octets of a set, and what messages call it.
+pub(crate) struct Storage {
+    name: Arc<str>,
+    octets: Octets,
+}
+
+enum Octets {
+    Mapped(Mapping),
+    Owned(Vec<u8>),
+}
+
+impl Storage {
+    /// Maps the file at `path`, or reads it if the system will not map it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened or read, or is no regular file.
+    pub(crate) fn open(path: &Path) -> Result<Storage, SetError> {
+        let name = path.display().to_string();
+        let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+        let (metadata, file) = match opened {
+            Ok(opened) => opened,
+            Err(source) => return Err(SetError::Open { name, source }),
+        };
+        if !metadata.is_file() {
+            return Err(SetError::NotAFile { name });
+        }
+        // A file without octets has nothing to map.
+        let mapped = if metadata.len() == 0 { Err(file) } else { Mapping::new(file) };
+        let octets = match mapped {
+            Ok(mapping) => Octets::Mapped(mapping),
+            Err(unmapped) => match read(&unmapped, metadata.len()) {
+                Ok(octets) => Octets::Owned(octets),
+                Err(source) => return Err(SetError::Open { name, source }),
+            },
+        };
+        Ok(Storage { name: name.into(), octets })
+    }
+
+    /// Octets in memory; messages call them `name`.
+    pub(crate) fn owned(name: &str, octets: Vec<u8>) -> Storage {
+        Storage { name: name.into(), octets: Octets::Owned(octets) }
+    }
+
+    /// What messages call it.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    #[inline]
+    pub(super) fn octets(&self) -> &[u8] {
+        match &self.octets {
+            Octets::Mapped(mapping) => mapping,
+            Octets::Owned(octets) => octets,
+        }
+    }
+
+    /// Whether the octets are still those that were opened, as far as a length can tell.
+    pub(super) fn is_whole(&self) -> bool {
+        match &self.octets {
+            Octets::Mapped(mapping) => mapping.is_whole(),
+            Octets::Owned(_) => true,
+        }
+    }
+}
+
+/// At most `octets_max`, so that a file that grows without end is not followed.
+fn read(file: &File, octets_max: u64) -> io::Result<Vec<u8>> {
+    let mut octets = Vec::new();
+    file.take(octets_max).read_to_end(&mut octets)?;
+    Ok(octets)
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.octets {
+            Octets::Mapped(_) => "mapped",
+            Octets::Owned(_) => "owned",
+        };
+        write!(f, "Storage({:?}, {kind}, {} octets)", self.name, self.octets().len())
+    }
+}

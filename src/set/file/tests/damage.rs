@@ -1,0 +1,170 @@
+//! Accidents: flipped bits, files cut short or written behind, conversions, other programs' files.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use super::*;
+
+/// Asks an undamaged or damaged file for everything in pieces, and says whether some were refused.
+/// What is handed out has to be what was written.
+fn refuses(set: &SetFile, content: &[(SectionKind, &[u8])]) -> bool {
+    let mut refuses = false;
+    for (kind, written) in content {
+        let section = set.section(*kind).unwrap();
+        for (at, piece) in written.chunks(500).enumerate() {
+            match set.octets(section, at as u64 * 500, piece.len() as u64) {
+                Ok(read) => assert!(read == piece, "{kind}, piece {at}"),
+                Err(damage) => {
+                    refuses = true;
+                    assert!(damage.to_string().contains("a.set is damaged"), "{damage}");
+                }
+            }
+        }
+    }
+    refuses
+}
+
+#[test]
+fn every_flipped_bit_is_found() {
+    let (mut file, words, text) = small();
+    let content = [(WORDS, &words[..]), (TEXT, &text[..])];
+    for bit in 0..file.len() * 8 {
+        file[bit / 8] ^= 1 << (bit % 8);
+        // What is in no section may be wrong without anybody being told wrong octets.
+        match opened(file.clone()) {
+            Err(error) => {
+                assert!(bit / 8 < SET_BLOCK_OCTETS, "bit {bit}: {error}");
+                assert!(!error.to_string().is_empty());
+            }
+            Ok(set) => {
+                assert!(bit / 8 >= SET_BLOCK_OCTETS, "bit {bit} was not noticed");
+                let block = (bit / 8 / SET_BLOCK_OCTETS) as u64;
+                assert!(refuses(&set, &content), "bit {bit}");
+                let found = set.verify().unwrap();
+                assert_eq!(found.damaged, 1, "bit {bit}: {found:?}");
+                assert_eq!(found.first.unwrap().offset(), block * 4_096, "bit {bit}");
+                // Without the last block, the checksums of the three of data are unknown.
+                assert_eq!(found.unjudged, if block == 4 { 3 } else { 0 });
+            }
+        }
+        file[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+#[test]
+fn a_damaged_block_harms_no_other() {
+    let content = noise(700 * SET_BLOCK_OCTETS, 9);
+    let mut file = written(&[(TEXT, &content)]).finished;
+    let (data, level_1) = (300 * SET_BLOCK_OCTETS + 17, 702 * SET_BLOCK_OCTETS);
+    file[data] ^= 1;
+    file[level_1] ^= 1;
+    let set = opened(file).unwrap();
+    let section = set.section(TEXT).unwrap();
+    let readable = |block: u64| set.octets(section, block * 4_096, 4_096).is_ok();
+    // Block 300 of the file is 299 of the data. The second block of the first level holds the
+    // checksums from 512 on.
+    assert!(readable(298) && !readable(299) && readable(300));
+    assert!(!readable(299), "still");
+    assert!(readable(511) && !readable(512) && !readable(699));
+    let found = set.verify().unwrap();
+    assert_eq!((found.blocks, found.damaged, found.unjudged), (704, 2, 188));
+    let first = found.first.unwrap();
+    assert_eq!((first.offset(), first.place()), (300 * 4_096, Place::Section(TEXT)));
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let (file, ..) = small();
+    for octets in 0..file.len() {
+        let error = opened(file[..octets].to_vec()).unwrap_err();
+        let text = error.to_string();
+        match (octets, &error) {
+            (0, SetError::NotASet { .. }) => {}
+            (1.., SetError::Truncated { has, of, .. }) => {
+                assert_eq!(*has, octets as u64);
+                let whole = if octets < 4_096 { 4_096 } else { file.len() };
+                assert_eq!(*of, whole as u64);
+                assert!(text.contains(&format!("it has {has} octets of {of}")), "{text}");
+            }
+            _ => panic!("{octets}: {text}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_written_behind_is_an_error() {
+    let (mut file, ..) = small();
+    file.push(b'\n');
+    let error = opened(file).unwrap_err();
+    assert!(matches!(error, SetError::TooLong { has: 20_481, of: 20_480, .. }), "{error}");
+}
+
+#[test]
+fn what_is_no_set_says_so() {
+    for octets in [&b""[..], b"User-agent: *\n", b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
+        let error = opened(octets.to_vec()).unwrap_err().to_string();
+        assert_eq!(error, "a.set is no policy set; make one with `portcullis compile`");
+    }
+}
+
+#[test]
+fn a_conversion_of_text_is_recognised() {
+    let (file, ..) = small();
+    let without = |gone: &[u8]| file.iter().copied().filter(|c| !gone.contains(c)).collect();
+    let lossy = String::from_utf8_lossy(&file).into_owned().into_bytes();
+    let latin_1: Vec<u8> = file.iter().map(|&c| char::from(c)).collect::<String>().into_bytes();
+    let seven_bits: Vec<u8> = file.iter().map(|c| c & 0x7F).collect();
+    let unix: Vec<u8> = without(b"\r");
+    for converted in [lossy, latin_1, seven_bits, unix] {
+        let error = opened(converted).unwrap_err();
+        assert!(matches!(error, SetError::ChangedAsText { .. }), "{error}");
+        assert!(error.to_string().contains("as binary data"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_file_cannot_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Storage::open(folder.path()).unwrap_err();
+    assert!(matches!(error, SetError::NotAFile { .. }), "{error}");
+    let error = Storage::open(&folder.path().join("missing")).unwrap_err();
+    assert!(error.to_string().contains("missing: check that it exists"), "{error}");
+    let empty = folder.path().join("empty");
+    fs::write(&empty, "").unwrap();
+    let error = SetFile::open(Storage::open(&empty).unwrap()).unwrap_err();
+    assert!(matches!(error, SetError::NotASet { .. }), "{error}");
+}
+
+#[test]
+fn a_file_that_became_shorter_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.set");
+    fs::write(&path, small().0).unwrap();
+    let set = open_path(&path);
+    set.is_whole().unwrap();
+    assert!(set.verify().unwrap().is_sound());
+    let file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.set_len(20_481).unwrap();
+    set.is_whole().unwrap();
+    file.set_len(20_479).unwrap();
+    assert!(matches!(set.is_whole(), Err(SetError::Shrunk { .. })));
+    assert!(matches!(set.verify(), Err(SetError::Shrunk { .. })));
+}
+
+#[test]
+fn a_set_that_is_replaced_stays_what_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.set");
+    let (file, _, text) = small();
+    fs::write(&path, file).unwrap();
+    let set = open_path(&path);
+    SetFileWriter::create(&path).unwrap().finish(&fields()).unwrap();
+    assert_eq!(open_path(&path).sections().len(), 0);
+    set.is_whole().unwrap();
+    assert_eq!(set.octets(set.section(TEXT).unwrap(), 0, 6_001).unwrap(), text);
+    assert!(set.verify().unwrap().is_sound());
+}
+
+fn open_path(path: &Path) -> SetFile {
+    SetFile::open(Storage::open(path).unwrap()).unwrap()
+}

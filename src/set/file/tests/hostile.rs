@@ -1,0 +1,149 @@
+//! Enemies: headers whose checksum is right and whose contents are not, and padding that hides
+//! something.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::super::header::{ENTRY, at, seal};
+use super::super::verify::content_hash;
+use super::*;
+
+/// A small file with octets of its header replaced, and the header's checksum made right.
+fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
+    let (mut file, ..) = small();
+    let block: &mut [u8; SET_BLOCK_OCTETS] = file.first_chunk_mut().unwrap();
+    for (at, octets) in changes {
+        block[*at..][..octets.len()].copy_from_slice(octets);
+    }
+    seal(block);
+    file
+}
+
+#[test]
+fn a_version_from_the_future_asks_for_an_update() {
+    let error = opened(with_header(&[(at::VERSION, &[2])])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a.set was made by a newer portcullis (format 2, this one reads up to 1): update portcullis"
+    );
+    // Whatever else the future has in its header.
+    let future = with_header(&[(at::VERSION, &[0xFF; 4]), (at::SECTIONS, &[0xFF; 4_000])]);
+    assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
+    let error = opened(with_header(&[(at::VERSION, &[0])])).unwrap_err();
+    assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
+}
+
+#[test]
+fn headers_that_do_not_fit_their_file() {
+    let entry = |index: usize| at::TABLE + index * ENTRY;
+    let huge = u64::MAX.to_le_bytes();
+    let half = (1_u64 << 63).to_le_bytes();
+    let near = (u64::MAX - 63 - 4_096).to_le_bytes();
+    let cases: &[(&str, usize, &[u8])] = &[
+        ("sections than a set can have", at::SECTIONS, &[129]),
+        ("sections than a set can have", at::SECTIONS, &[0xFF; 4]),
+        ("a section begins at another place", at::SECTIONS, &[4]),
+        ("do not fill the file", at::SECTIONS, &[0]),
+        ("do not fill the file", at::SECTIONS, &[1]),
+        ("do not fill the file", at::SECTIONS, &[2]),
+        ("is cut short", at::FILE_OCTETS, &huge),
+        ("something was written behind", at::FILE_OCTETS, &[0; 8]),
+        ("of one kind", entry(1), &WORDS.0.to_le_bytes()),
+        ("of one kind", entry(2), &EMPTY.0.to_le_bytes()),
+        ("not zero", entry(0) + 4, &[1]),
+        ("at another place", entry(0) + 8, &[64]),
+        ("at another place", entry(0) + 8, &[0; 8]),
+        ("at another place", entry(1) + 8, &[0; 8]),
+        ("at another place", entry(2) + 8, &huge),
+        ("more octets than the file", entry(0) + 16, &huge),
+        ("at another place", entry(0) + 16, &half),
+        ("at another place", entry(0) + 16, &near),
+        ("more octets than the file", entry(2) + 16, &huge),
+        ("do not fill the file", entry(2) + 16, &half),
+        ("more octets than the file", entry(2) + 16, &near),
+        ("do not fill the file", entry(2) + 16, &40_000_u64.to_le_bytes()),
+        ("do not fill the file", entry(2) + 16, &[0; 8]),
+        ("not zero", entry(3), &[1]),
+        ("not zero", at::CHECKSUM - 1, &[1]),
+        ("the dialect's name", at::DIALECT_NAME, &[0]),
+        ("the dialect's name", at::DIALECT_NAME, b"rfc 9309"),
+        ("the dialect's name", at::DIALECT_NAME, b"\xC3\xA4"),
+        ("the dialect's name", at::DIALECT_NAME, b"\xFF"),
+        ("not zero", at::DIALECT_NAME + 9, b"x"),
+    ];
+    for &(expected, at, octets) in cases {
+        let error = opened(with_header(&[(at, octets)])).unwrap_err().to_string();
+        assert!(error.contains(expected), "octet {at}: {error}, expected {expected}");
+        assert!(error.contains("a.set"), "{error}");
+    }
+}
+
+/// Whatever the octets of a header with a right checksum, opening ends with an error or with a file
+/// that can be asked and verified.
+#[test]
+fn no_header_does_harm() {
+    let mut opened_anyway = 0;
+    for seed in 0..20_000 {
+        let random = noise(24, seed);
+        let mut changes: Vec<(usize, &[u8])> = Vec::new();
+        for change in random.chunks(8).take(1 + seed as usize % 3) {
+            let place = usize::from(change[0]) + usize::from(change[1] & 1) * 256;
+            let octets = &change[3..][..1 + usize::from(change[2] % 5)];
+            changes.push((8 + place % (at::TABLE + 4 * ENTRY - 8), octets));
+        }
+        let Ok(set) = opened(with_header(&changes)) else { continue };
+        opened_anyway += 1;
+        for &section in set.sections() {
+            for (start, octets) in [(0, section.octets()), (section.octets() / 2, 3), (1, 0)] {
+                let _ = set.octets(section, start, octets);
+            }
+        }
+        let _ = set.verify().unwrap();
+    }
+    assert!(opened_anyway > 100, "{opened_anyway}");
+}
+
+/// Makes every checksum of a file with one block of checksums right. The octets of `sections` are
+/// those of its sections.
+fn sealed(mut file: Vec<u8>, sections: &[Section]) -> Vec<u8> {
+    let (header, rest) = file.split_first_chunk_mut::<SET_BLOCK_OCTETS>().unwrap();
+    let (data, level) = rest.split_at_mut(rest.len() - SET_BLOCK_OCTETS);
+    for (block, checksum) in data.chunks(SET_BLOCK_OCTETS).zip(level.chunks_mut(8)) {
+        checksum.copy_from_slice(&xxh3_64(block).to_le_bytes());
+    }
+    let checksums = &level[..data.len() / SET_BLOCK_OCTETS * 8];
+    let hash = content_hash(sections, checksums);
+    header[at::CONTENT_HASH..][..8].copy_from_slice(&hash.to_le_bytes());
+    header[at::ROOT..][..8].copy_from_slice(&xxh3_64(level).to_le_bytes());
+    seal(header);
+    file
+}
+
+#[test]
+fn what_hides_behind_right_checksums_is_found_by_verifying() {
+    let (whole, words, text) = small();
+    let sections = opened(whole.clone()).unwrap().sections().to_vec();
+    assert!(sealed(whole.clone(), &sections) == whole);
+    let text_start = (4_096 + words.len()).next_multiple_of(64);
+    for (odd, place) in [
+        (4_096 + words.len(), Place::Padding),
+        (text_start - 1, Place::Padding),
+        (text_start + text.len(), Place::Padding),
+        (4 * 4_096 - 1, Place::Padding),
+        (4 * 4_096 + 3 * 8, Place::Checksums),
+        (5 * 4_096 - 1, Place::Checksums),
+    ] {
+        let mut file = whole.clone();
+        file[odd] = 1;
+        let set = opened(sealed(file, &sections)).unwrap();
+        let found = set.verify().unwrap();
+        let first = found.first.unwrap();
+        assert_eq!(first.place(), place, "{odd}: {first}");
+        assert_eq!(first.offset(), odd as u64, "{first}");
+    }
+    let mut file = whole;
+    file[text_start] ^= 1;
+    let set = opened(sealed(file, &[])).unwrap();
+    let found = set.verify().unwrap();
+    assert_eq!(found.damaged, 1);
+    assert!(found.first.unwrap().to_string().contains("content hash"));
+}

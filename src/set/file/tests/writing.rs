@@ -1,0 +1,182 @@
+//! A file is there whole or not at all, and the same content makes the same file.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Cursor, ErrorKind, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::super::writer::Destination;
+use super::*;
+
+fn names(folder: &Path) -> Vec<OsString> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names
+}
+
+/// The format is what is stored, by files that outlive the program: if this fails, octets have
+/// moved. Give the format another version (`VERSION` and `FORMAT.md`) before the number here.
+#[test]
+fn the_format_stays_as_it_is() {
+    let (file, ..) = small();
+    assert_eq!(xxh3_64(&file), GOLDEN, "the format has changed: see the comment of this test");
+    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x01\0\0\0\x03\0\0\0");
+}
+
+const GOLDEN: u64 = 4_221_461_218_855_655_390;
+
+#[test]
+fn how_it_is_cut_into_writes_makes_no_difference() {
+    let content = noise(20_000, 7);
+    let whole = written(&[(TEXT, &content)]);
+    let mut writer = SetFileWriter::in_memory().unwrap();
+    writer.begin(TEXT).unwrap();
+    for piece in content.chunks(7) {
+        writer.write(piece).unwrap();
+        writer.write(b"").unwrap();
+    }
+    let pieces = writer.finish(&fields()).unwrap();
+    assert!(whole.finished == pieces.finished);
+    assert_eq!(whole.content_hash, pieces.content_hash);
+}
+
+#[test]
+fn the_content_hash_is_of_the_content() {
+    let hash = |sections: &[(SectionKind, &[u8])]| written(sections).content_hash;
+    let hashes = [
+        hash(&[(TEXT, b"ab")]),
+        hash(&[(TEXT, b"ab\0")]),
+        hash(&[(WORDS, b"ab")]),
+        hash(&[(TEXT, b"ab"), (EMPTY, b"")]),
+        hash(&[(EMPTY, b""), (TEXT, b"ab")]),
+        hash(&[]),
+    ];
+    for (at, one) in hashes.iter().enumerate() {
+        assert!(!hashes[at + 1..].contains(one), "{at}");
+    }
+    let mut writer = SetFileWriter::in_memory().unwrap();
+    writer.begin(TEXT).unwrap();
+    writer.write(b"ab").unwrap();
+    let other_fields = HeaderFields { dialect_fingerprint: 1, flags: 0, ..fields() };
+    assert_eq!(writer.finish(&other_fields).unwrap().content_hash, hashes[0]);
+}
+
+#[test]
+fn a_file_appears_when_it_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.set");
+    fs::write(&path, "before").unwrap();
+    let (expected, words, text) = small();
+    let mut writer = SetFileWriter::create(&path).unwrap();
+    for (kind, octets) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
+        writer.begin(kind).unwrap();
+        writer.write(octets).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"before");
+    }
+    writer.finish(&fields()).unwrap();
+    assert_eq!(names(folder.path()), ["a.set"]);
+    assert!(fs::read(&path).unwrap() == expected);
+    let set = SetFile::open(Storage::open(&path).unwrap()).unwrap();
+    assert_eq!(set.octets(set.section(TEXT).unwrap(), 0, 6_001).unwrap(), text);
+}
+
+#[test]
+fn a_run_that_fails_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.set");
+    fs::write(&path, "before").unwrap();
+    let mut writer = SetFileWriter::create(&path).unwrap();
+    writer.begin(TEXT).unwrap();
+    writer.write(&noise(1_000_000, 8)).unwrap();
+    assert!(SetFileWriter::create(&path).is_err(), "two writers would mix");
+    drop(writer);
+    assert_eq!(fs::read(&path).unwrap(), b"before");
+    assert_eq!(names(folder.path()), ["a.set"]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = SetFileWriter::create(&folder.path().join("no/a.set")).err().unwrap();
+    let text = error.to_string();
+    assert!(text.contains("no/a.set") && text.contains("create its folder"), "{text}");
+    let error = SetFileWriter::create(folder.path()).err().unwrap();
+    assert!(error.to_string().contains("regular files only"), "{error}");
+    assert_eq!(names(folder.path()), Vec::<OsString>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_and_its_target_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+    fs::write(&target, "before").unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    SetFileWriter::create(&link).unwrap().finish(&fields()).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(SetFile::open(Storage::open(&target).unwrap()).is_ok());
+}
+
+/// A disk with room for so many octets.
+struct FullDisk {
+    octets: Cursor<Vec<u8>>,
+    room: usize,
+}
+
+impl Write for FullDisk {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let room = self.room.saturating_sub(self.octets.position() as usize);
+        if room == 0 {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        self.octets.write(&octets[..octets.len().min(room)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for FullDisk {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.octets.seek(to)
+    }
+}
+
+impl Destination for FullDisk {
+    type Finished = Vec<u8>;
+
+    fn publish(self) -> io::Result<Vec<u8>> {
+        Ok(self.octets.into_inner())
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_wherever_it_happens() {
+    let (whole, words, text) = small();
+    let write = |room: usize| {
+        let disk = FullDisk { octets: Cursor::default(), room };
+        let mut writer = SetFileWriter::new(Path::new("disk/a.set"), disk)?;
+        let mut failure = None;
+        for (kind, octets) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
+            // Somebody who does not listen.
+            failure = writer.begin(kind).err().or(failure);
+            failure = writer.write(octets).err().or(failure);
+        }
+        let finished = writer.finish(&fields());
+        assert!(failure.is_none() || finished.is_err(), "{room}");
+        failure.map_or(finished, Err)
+    };
+    for room in (0..whole.len()).step_by(509) {
+        let error = write(room).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageFull, "{room}");
+        assert_eq!(
+            error.to_string(),
+            "cannot write disk/a.set: make room, or choose another place for it"
+        );
+    }
+    assert!(write(whole.len()).unwrap().finished == whole);
+}

@@ -1,0 +1,243 @@
+//! Writing a set's file: sections one after the other, then checksums, then the header.
+//!
+//! Content is streamed: one block is held, and 8 octets for each block that was written. The header
+//! comes last, so a file that was not finished has zeros where its magic should be, wherever it
+//! turns up.
+
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::error::WriteError;
+use super::header::{Header, HeaderFields};
+use super::layout::{BLOCK, Layout, SECTION_ALIGNMENT};
+use super::section::{Section, SectionKind};
+use super::unfinished::UnfinishedFile;
+use super::verify::{content_hash, root_of_nothing};
+use crate::limits::{SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
+
+/// Where a file is written to, from its beginning.
+pub(crate) trait Destination: Write + Seek {
+    /// What comes of it.
+    type Finished;
+
+    /// Ends it; only now may anybody see it.
+    fn publish(self) -> io::Result<Self::Finished>;
+}
+
+impl Destination for UnfinishedFile {
+    type Finished = ();
+
+    fn publish(self) -> io::Result<()> {
+        UnfinishedFile::publish(self)
+    }
+}
+
+impl Destination for Cursor<Vec<u8>> {
+    type Finished = Vec<u8>;
+
+    fn publish(self) -> io::Result<Vec<u8>> {
+        Ok(self.into_inner())
+    }
+}
+
+/// A file that was written.
+#[derive(Debug)]
+pub(crate) struct Written<F> {
+    /// The identity of its content.
+    pub(crate) content_hash: u64,
+    /// Its length.
+    pub(crate) file_octets: u64,
+    /// The octets, if it was written into memory.
+    pub(crate) finished: F,
+}
+
+/// A file that is being written. If it is dropped, or anything fails, nothing is left of it.
+pub(crate) struct SetFileWriter<D> {
+    /// For messages.
+    path: PathBuf,
+    destination: D,
+    /// Octets of the block that is not full yet.
+    block: Vec<u8>,
+    /// Blocks that were handed to the destination.
+    blocks: u64,
+    /// A checksum, as it is written, for each block of data.
+    checksums: Vec<u8>,
+    sections: Vec<Section>,
+    /// A write has failed, so that octets are missing.
+    is_broken: bool,
+}
+
+impl SetFileWriter<UnfinishedFile> {
+    /// Begins a file that will stand at `path`, in place of one that stands there already.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be written there.
+    pub(crate) fn create(path: &Path) -> Result<SetFileWriter<UnfinishedFile>, WriteError> {
+        let file = UnfinishedFile::create(path).map_err(|error| WriteError::new(path, error))?;
+        SetFileWriter::new(path, file)
+    }
+}
+
+impl SetFileWriter<Cursor<Vec<u8>>> {
+    /// Begins a file in memory.
+    ///
+    /// # Errors
+    ///
+    /// None that a vector has.
+    pub(crate) fn in_memory() -> Result<SetFileWriter<Cursor<Vec<u8>>>, WriteError> {
+        SetFileWriter::new(Path::new("the policy set in memory"), Cursor::default())
+    }
+}
+
+impl<D: Destination> SetFileWriter<D> {
+    /// Begins a file in `destination`, which messages call `path`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written to.
+    pub(crate) fn new(path: &Path, destination: D) -> Result<SetFileWriter<D>, WriteError> {
+        let mut writer = SetFileWriter {
+            path: path.to_owned(),
+            destination,
+            block: Vec::with_capacity(SET_BLOCK_OCTETS),
+            blocks: 0,
+            checksums: Vec::new(),
+            sections: Vec::new(),
+            is_broken: false,
+        };
+        let header = [0; SET_BLOCK_OCTETS];
+        let written = writer.destination.write_all(&header);
+        writer.checked(written)?;
+        writer.blocks = 1;
+        Ok(writer)
+    }
+
+    /// Begins a section; the one before it ends.
+    ///
+    /// # Errors
+    ///
+    /// If the destination cannot be written to.
+    ///
+    /// # Panics
+    ///
+    /// If there is a section of this kind, or there are as many as a file can have.
+    pub(crate) fn begin(&mut self, kind: SectionKind) -> Result<(), WriteError> {
+        assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
+        assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
+        self.pad(SECTION_ALIGNMENT)?;
+        self.sections.push(Section { kind, start: self.position(), octets: 0 });
+        Ok(())
+    }
+
+    /// Appends `octets` to the section that was begun last.
+    ///
+    /// # Errors
+    ///
+    /// If the destination cannot be written to. Only dropping the writer makes sense then; it cannot
+    /// be finished any more.
+    ///
+    /// # Panics
+    ///
+    /// If no section was begun.
+    pub(crate) fn write(&mut self, octets: &[u8]) -> Result<(), WriteError> {
+        let section = self.sections.last_mut().expect("a section is begun before it is written");
+        section.octets += octets.len() as u64;
+        self.append(octets)
+    }
+
+    /// Writes checksums and header, and publishes the file.
+    ///
+    /// # Errors
+    ///
+    /// If the destination cannot be written to, now or before.
+    ///
+    /// # Panics
+    ///
+    /// If the dialect's name in `fields` is none that a header can hold.
+    pub(crate) fn finish(
+        mut self,
+        fields: &HeaderFields,
+    ) -> Result<Written<D::Finished>, WriteError> {
+        if self.is_broken {
+            let missing = io::Error::other("not all that was written has arrived");
+            return Err(WriteError::new(&self.path, missing));
+        }
+        let data_end = self.position();
+        self.pad(BLOCK)?;
+        let layout = Layout::of_data(data_end).expect("what was written can be counted");
+        let header = Header {
+            fields: fields.clone(),
+            content_hash: content_hash(&self.sections, &self.checksums),
+            root: self.write_levels()?,
+            sections: std::mem::take(&mut self.sections),
+            layout,
+        };
+        let file_octets = header.layout.file_octets();
+        let written = self.write_header(&header);
+        self.checked(written)?;
+        let SetFileWriter { path, destination, .. } = self;
+        let finished = destination.publish().map_err(|error| WriteError::new(&path, error))?;
+        Ok(Written { content_hash: header.content_hash, file_octets, finished })
+    }
+
+    /// Writes each level over the one before it, and returns the root checksum.
+    fn write_levels(&mut self) -> Result<u64, WriteError> {
+        let mut level = std::mem::take(&mut self.checksums);
+        let mut root = root_of_nothing();
+        while !level.is_empty() {
+            self.append(&level)?;
+            self.pad(BLOCK)?;
+            // The checksums of the blocks that were just written are the next level, but for the
+            // last one's.
+            level = std::mem::take(&mut self.checksums);
+            if let Ok(last) = level.as_slice().try_into() {
+                root = u64::from_le_bytes(last);
+                break;
+            }
+        }
+        Ok(root)
+    }
+
+    fn write_header(&mut self, header: &Header) -> io::Result<()> {
+        self.destination.seek(SeekFrom::Start(0))?;
+        self.destination.write_all(&header.encode())?;
+        self.destination.flush()
+    }
+
+    /// Where the next octet goes.
+    fn position(&self) -> u64 {
+        self.blocks * BLOCK + self.block.len() as u64
+    }
+
+    fn append(&mut self, mut octets: &[u8]) -> Result<(), WriteError> {
+        while !octets.is_empty() {
+            let room = SET_BLOCK_OCTETS - self.block.len();
+            let (now, later) = octets.split_at(room.min(octets.len()));
+            self.block.extend_from_slice(now);
+            octets = later;
+            if self.block.len() == SET_BLOCK_OCTETS {
+                let written = self.destination.write_all(&self.block);
+                self.checked(written)?;
+                self.checksums.extend_from_slice(&xxh3_64(&self.block).to_le_bytes());
+                self.blocks += 1;
+                self.block.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends zeros up to a multiple of `alignment`, which divides a block.
+    fn pad(&mut self, alignment: u64) -> Result<(), WriteError> {
+        let octets = self.position().next_multiple_of(alignment) - self.position();
+        self.append(&[0; SET_BLOCK_OCTETS][..octets as usize])
+    }
+
+    /// Names the file in a failure, and remembers that there was one.
+    fn checked(&mut self, written: io::Result<()>) -> Result<(), WriteError> {
+        self.is_broken |= written.is_err();
+        written.map_err(|error| WriteError::new(&self.path, error))
+    }
+}

@@ -1,0 +1,212 @@
+//! From archives of answers to what is known of each origin.
+//!
+//! Owns the choice among captures. [`gather`] reads WARC files, JSON Lines, folders and Parquet
+//! files, of which there may be many, and of each origin the newest capture counts; [`merge`] joins
+//! what was gathered apart. What comes of it is compiled to a set by [`compile`](super::compile);
+//! the formats are [`capture`](crate::capture)'s business, what an answer means
+//! [`access`](crate::access)'s.
+//!
+//! What counts:
+//!
+//! - The newest capture of an origin, by date. A capture without a date is older than any with one;
+//!   among equals the later input counts, and the later place within it. So the result is the same
+//!   with any number of threads.
+//! - The robots.txt of a host without a scheme speaks for http and https, each on its default port
+//!   unless the host has a port behind it.
+//! - A redirect is followed to the newest capture of the URL that it leads to, as often as the
+//!   dialect allows, and what is found speaks for the origin that was asked first. Captures of other
+//!   URLs than an origin's `/robots.txt` serve for this alone.
+//! - A capture that says "not modified" (304, or a revisit of an archive) confirms the newest file
+//!   that is older, and its date counts.
+//!
+//! † A redirect to what was not captured, or to no place, and a confirmation of nothing, are the
+//! dialect's [`other_status`](crate::dialect::AccessRules::other_status): a failure in each dialect.
+//! A broken record, or an input that cannot be read to its end, is named and passed over; what
+//! it would have told is then not known, and no origin is allowed anything by that, but an older
+//! capture may count in its place. Who cannot have that is [`strict`](GatherConfig::strict).
+//!
+//! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
+//! files once, and some hundred octets for each resource; not what was read.
+//!
+//! ```
+//! use portcullis::dialect::RFC_9309;
+//! use portcullis::limits::ROBOTS_OCTETS_MAX;
+//! use portcullis::set::{GatherConfig, Input, gather};
+//!
+//! let config = GatherConfig { strict: true, ..GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX)) };
+//! let inputs = [Input::new("corpora/sample")];
+//! let gathered = gather(&inputs, &config, &())?;
+//! assert_eq!(gathered.counts.hosts, gathered.hosts.len() as u64);
+//! # Ok::<(), portcullis::set::GatherError>(())
+//! ```
+
+mod census;
+mod digest;
+mod hosts;
+mod inputs;
+mod known;
+mod merge;
+mod newest;
+mod place;
+mod read;
+mod redirects;
+mod settle;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+use crate::capture::{self, CaptureConfig};
+use crate::dialect::Dialect;
+
+use super::pool::BlobPool;
+use super::standing::HostStanding;
+
+pub use census::StandingCounts;
+pub use inputs::{Input, InputReport};
+pub use merge::{Part, merge};
+
+use inputs::OpenReport;
+
+/// How captures are gathered.
+#[derive(Clone, Debug)]
+pub struct GatherConfig {
+    /// The behaviour that policies will follow.
+    pub dialect: &'static Dialect,
+    /// Octets of a file that count; all, if there is no limit.
+    pub robots_octets_max: Option<usize>,
+    /// How inputs are opened.
+    pub capture: CaptureConfig,
+    /// Whether a broken record or an input that cannot be read to its end is an error. All inputs
+    /// are read before it is told, so that one run names everything that has to be mended.
+    pub strict: bool,
+}
+
+impl GatherConfig {
+    /// The usual way: inputs are what they look like, and what is broken is passed over.
+    pub fn new(dialect: &'static Dialect, robots_octets_max: Option<usize>) -> GatherConfig {
+        GatherConfig {
+            dialect,
+            robots_octets_max,
+            capture: CaptureConfig::default(),
+            strict: false,
+        }
+    }
+}
+
+/// What is known of the origins of all inputs.
+#[derive(Debug)]
+pub struct Gathered {
+    /// The hosts, sorted by key.
+    pub hosts: Vec<HostStanding>,
+    /// What their files say.
+    pub pool: BlobPool,
+    /// What became of each input.
+    pub inputs: Vec<InputReport>,
+    /// Counts.
+    pub counts: StandingCounts,
+}
+
+/// Nothing could be gathered, or not all.
+#[derive(Debug, thiserror::Error)]
+pub enum GatherError {
+    /// Something could not be read, and that was to be an error.
+    #[error(
+        "of the inputs, {} cannot be read to their ends, and {} records are broken: mend them, \
+         or do without them by not being strict",
+        failures(inputs),
+        broken(inputs)
+    )]
+    Broken {
+        /// What became of each input.
+        inputs: Vec<InputReport>,
+    },
+    /// No input has a capture.
+    #[error(
+        "no capture of a robots.txt was found, so nothing is known of any origin ({} inputs, of \
+         which {} cannot be read to their ends, and {} broken records): name inputs that have some",
+        inputs.len(),
+        failures(inputs),
+        broken(inputs)
+    )]
+    NothingCaptured {
+        /// What became of each input.
+        inputs: Vec<InputReport>,
+    },
+}
+
+impl GatherError {
+    /// What became of each input.
+    pub fn inputs(&self) -> &[InputReport] {
+        let (GatherError::Broken { inputs } | GatherError::NothingCaptured { inputs }) = self;
+        inputs
+    }
+}
+
+fn failures(inputs: &[InputReport]) -> usize {
+    inputs.iter().filter(|input| input.failure.is_some()).count()
+}
+
+fn broken(inputs: &[InputReport]) -> u64 {
+    inputs.iter().map(|input| input.broken).sum()
+}
+
+/// Is told how far the reading has come. `()` is, and does nothing.
+pub trait GatherObserver: Sync {
+    /// A piece of an input was read. It is called on any thread, some thousand times a second at
+    /// most.
+    fn progressed(&self, progress: &Progress);
+}
+
+impl GatherObserver for () {
+    fn progressed(&self, _: &Progress) {}
+}
+
+/// What a piece of an input had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Its octets, as they are stored.
+    pub octets: u64,
+    /// Captures in it.
+    pub captures: u64,
+    /// Records that could not be read.
+    pub broken: u64,
+}
+
+/// Reads `inputs`, which may be of different formats, and finds what is known of each origin.
+///
+/// It runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If no input has a capture. If it is to be strict, also if anything in any input cannot be read.
+pub fn gather(
+    inputs: &[Input],
+    config: &GatherConfig,
+    observer: &dyn GatherObserver,
+) -> Result<Gathered, GatherError> {
+    let reports = inputs.iter().map(OpenReport::new).collect();
+    let open = |input: usize| {
+        let Input { path, format } = &inputs[input];
+        capture::open(path, *format, &config.capture)
+    };
+    gather_from(reports, &open, config, observer)
+}
+
+/// As [`gather`], from whatever `open` opens.
+fn gather_from(
+    reports: Vec<OpenReport>,
+    open: &read::Open<'_>,
+    config: &GatherConfig,
+    observer: &dyn GatherObserver,
+) -> Result<Gathered, GatherError> {
+    let (newest, inputs) = read::read_all(reports, open, config, observer);
+    if config.strict && !inputs.iter().all(InputReport::is_whole) {
+        return Err(GatherError::Broken { inputs });
+    }
+    let (hosts, pool) = settle::settle(newest, &config.dialect.access);
+    if hosts.is_empty() {
+        return Err(GatherError::NothingCaptured { inputs });
+    }
+    let counts = StandingCounts::of(&hosts, &pool);
+    Ok(Gathered { hosts, pool, inputs, counts })
+}

@@ -1,0 +1,80 @@
+//! What was gathered apart, joined.
+
+use super::*;
+use crate::set::{Part, merge};
+
+fn url(host: &str) -> String {
+    format!("https://{host}.example/robots.txt")
+}
+
+#[test]
+fn the_newest_of_each_origin_counts() {
+    let parts = [
+        gather_made(
+            &[
+                file(&url("a"), 5, "/a5"),
+                file("http://a.example/robots.txt", 1, "/http1"),
+                file(&url("b"), 5, "/b5"),
+                file(&url("c"), 0, "/c").undated(),
+                file(&url("only-one"), 1, "/one"),
+            ],
+            &RFC_9309,
+        ),
+        gather_made(
+            &[
+                file(&url("a"), 4, "/a4"),
+                file("http://a.example/robots.txt", 2, "/http2"),
+                file(&url("b"), 5, "/b5 again"),
+                file(&url("c"), 0, "/c dated"),
+                status(&url("d"), 3, 503),
+            ],
+            &RFC_9309,
+        ),
+        gather_made(&[file(&url("c"), 9, "/c undated").undated()], &RFC_9309),
+    ];
+    let merged = merge(parts.iter().map(Part::of));
+    for (origin, said) in [
+        ("https://a.example", "-/a5"),
+        ("http://a.example", "-/http2"),
+        ("https://b.example", "-/b5 again"),
+        ("https://c.example", "-/c dated"),
+        ("https://d.example", "unreachable disallow"),
+        ("https://only-one.example", "-/one"),
+    ] {
+        assert_eq!(merged.says(origin), said, "{origin}");
+    }
+    assert_eq!(merged.inputs.len(), 3);
+    assert_eq!(merged.find("https://a.example").unwrap().facts.input, 0);
+    assert_eq!(merged.find("https://b.example").unwrap().facts.input, 1);
+    assert!(merged.hosts.is_sorted_by(|one, other| one.key < other.key));
+    assert_eq!((merged.counts.hosts, merged.counts.origins), (5, 6));
+}
+
+#[test]
+fn one_part_stays_as_it_is_and_shares_what_it_shared() {
+    let shared: Vec<Made> = (0..50).map(|host| file(&url(&format!("h{host}")), 1, "/x")).collect();
+    let part = gather_made(&shared, &RFC_9309);
+    let merged = merge([Part::of(&part), Part::of(&part)]);
+    assert_eq!(merged.pool.octets(), part.pool.octets());
+    assert_eq!(merged.says("https://h49.example"), "-/x");
+    let alone = merge([Part::of(&part)]);
+    assert_eq!((alone.all(), &alone.counts), (part.all(), &part.counts));
+}
+
+#[test]
+fn what_does_not_count_is_given_up() {
+    let long = |number: u32| format!("/{number}{}", "x".repeat(5_000));
+    let parts: Vec<Gathered> = (0..100)
+        .map(|date| gather_made(&[file(&url("a"), u64::from(date), &long(date))], &RFC_9309))
+        .collect();
+    let merged = merge(parts.iter().map(Part::of));
+    assert_eq!(merged.says("https://a.example"), format!("-{}", long(99)));
+    assert_eq!(merged.pool.octets(), parts[99].pool.octets());
+    assert!(merged.pool.places() < 10, "{}", merged.pool.places());
+}
+
+#[test]
+fn nothing_merges_to_nothing() {
+    let merged = merge(std::iter::empty::<Part<'_, Vec<HostStanding>>>());
+    assert_eq!((merged.hosts.len(), merged.inputs.len()), (0, 0));
+}

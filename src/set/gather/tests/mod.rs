@@ -1,0 +1,345 @@
+//! Captures made by hand, and what is known when they were gathered.
+
+mod confirmations;
+mod inputs;
+mod merging;
+mod newest;
+mod redirects;
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use crate::access::{Answer, CachingHeaders, UnixSeconds};
+use crate::capture::{
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureNotes,
+    CaptureSink, ReadConfig, Subject,
+};
+use crate::decision::Verdict;
+use crate::dialect::{Dialect, RFC_9309};
+use crate::set::{Content, HostStanding, Standing};
+use crate::syntax::RobotsTxt;
+use crate::target::Origin;
+
+use super::inputs::OpenReport;
+use super::{GatherConfig, GatherError, Gathered, Input, gather_from};
+
+/// A record of an archive.
+#[derive(Clone, Debug)]
+enum Record {
+    Capture(Made),
+    Broken(&'static str),
+}
+
+/// A capture that owns everything.
+#[derive(Clone, Debug)]
+struct Made {
+    subject: String,
+    is_host: bool,
+    captured_at: Option<UnixSeconds>,
+    redirects_followed: u32,
+    answer: Answer,
+    location: Option<String>,
+    max_age: Option<u64>,
+    body: String,
+    notes: CaptureNotes,
+}
+
+impl Made {
+    fn new(url: &str, captured_at: u64, answer: Answer) -> Made {
+        Made {
+            subject: url.into(),
+            is_host: false,
+            captured_at: Some(UnixSeconds(captured_at)),
+            redirects_followed: 0,
+            answer,
+            location: None,
+            max_age: None,
+            body: String::new(),
+            notes: CaptureNotes::EMPTY,
+        }
+    }
+
+    fn undated(self) -> Made {
+        Made { captured_at: None, ..self }
+    }
+
+    fn after(self, redirects_followed: u32) -> Made {
+        Made { redirects_followed, ..self }
+    }
+
+    fn noted(self, note: CaptureNote) -> Made {
+        Made { notes: self.notes.with(note), ..self }
+    }
+}
+
+/// A file that disallows `path`.
+fn file(url: &str, captured_at: u64, path: &str) -> Made {
+    let body = format!("User-agent: *\nDisallow: {path}\nSitemap: https://s.example{path}\n");
+    Made { body, ..Made::new(url, captured_at, Answer::Status(200)) }
+}
+
+/// A file of the host without a scheme, and without a date.
+fn host_file(host: &str, path: &str) -> Made {
+    Made { is_host: true, ..file(host, 0, path) }.undated()
+}
+
+fn status(url: &str, captured_at: u64, status: u16) -> Made {
+    Made::new(url, captured_at, Answer::Status(status))
+}
+
+fn redirect(url: &str, captured_at: u64, location: &str) -> Made {
+    Made { location: Some(location.into()), ..status(url, captured_at, 301) }
+}
+
+/// An input in pieces.
+type Pieces = Vec<Vec<Record>>;
+
+struct MadeReader {
+    pieces: VecDeque<Vec<Record>>,
+    /// Whether the input ends with an error.
+    fails: bool,
+}
+
+struct MadeBatch(Vec<Record>);
+
+impl BatchReader for MadeReader {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        match self.pieces.pop_front() {
+            Some(piece) => Ok(Some(Box::new(MadeBatch(piece)))),
+            None if self.fails => Err(unreadable("cut short")),
+            None => Ok(None),
+        }
+    }
+}
+
+fn unreadable(name: &str) -> CaptureError {
+    let source = std::io::Error::other("no more octets");
+    CaptureError::Unreadable { name: name.into(), source }
+}
+
+impl Batch for MadeBatch {
+    fn stored_octets(&self) -> u64 {
+        100
+    }
+
+    fn read(&self, _: &ReadConfig, sink: &mut dyn CaptureSink) {
+        for record in &self.0 {
+            match record {
+                Record::Capture(made) => sink.capture(made.capture()),
+                Record::Broken(place) => sink.broken(BrokenRecord::senseless(*place, "is odd")),
+            }
+        }
+    }
+}
+
+impl Made {
+    fn capture(&self) -> Capture<'_> {
+        let subject = self.subject.as_bytes();
+        Capture {
+            subject: if self.is_host { Subject::Host(subject) } else { Subject::Url(subject) },
+            captured_at: self.captured_at,
+            redirects_followed: self.redirects_followed,
+            answer: self.answer,
+            location: self.location.as_deref().map(|location| Cow::Borrowed(location.as_bytes())),
+            caching: CachingHeaders { max_age: self.max_age, ..CachingHeaders::default() },
+            body: Cow::Borrowed(self.body.as_bytes()),
+            notes: self.notes,
+        }
+    }
+}
+
+fn config(dialect: &'static Dialect) -> GatherConfig {
+    GatherConfig::new(dialect, None)
+}
+
+/// Gathers inputs, each with whether it ends with an error.
+fn gather_pieces(
+    inputs: &[(Pieces, bool)],
+    config: &GatherConfig,
+    threads: usize,
+) -> Result<Gathered, GatherError> {
+    let names = (0..inputs.len()).map(|input| Input::new(format!("input {input}")));
+    let reports = names.map(|input| OpenReport::new(&input)).collect();
+    let open = |input: usize| -> Result<Box<dyn BatchReader>, CaptureError> {
+        let (pieces, fails) = inputs[input].clone();
+        Ok(Box::new(MadeReader { pieces: pieces.into(), fails }))
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| gather_from(reports, &open, config, &()))
+}
+
+/// Gathers one input of one piece.
+#[track_caller]
+fn gather_made(captures: &[Made], dialect: &'static Dialect) -> Gathered {
+    let piece = captures.iter().cloned().map(Record::Capture).collect();
+    gather_pieces(&[(vec![piece], false)], &config(dialect), 1).unwrap()
+}
+
+impl Gathered {
+    /// What is known of an origin.
+    fn find(&self, origin: &str) -> Option<Standing> {
+        let origin = Origin::of_url(origin.as_bytes()).unwrap();
+        let key = match origin.scheme() {
+            "http" | "https" => origin.key(),
+            scheme => format!("{scheme}://{}", origin.key()),
+        };
+        let at = self.hosts.binary_search_by(|host| (*host.key).cmp(key.as_bytes())).ok()?;
+        let HostStanding { http, https, .. } = &self.hosts[at];
+        if origin.scheme() == "https" { *https } else { *http }
+    }
+
+    /// What is known of an origin, in short: `-/a` for a file that disallows `/a`, else the state
+    /// and the verdict.
+    fn says(&self, origin: &str) -> String {
+        match self.find(origin).map(|standing| standing.content) {
+            None => "nothing".into(),
+            Some(Content::Access(outcome)) => format!("{} {}", outcome.state, outcome.verdict),
+            Some(Content::File { extract, .. }) => {
+                let file = RobotsTxt::read_extract(self.pool.get(extract)).unwrap();
+                let rule = |rule: &crate::syntax::Rule<'_>| {
+                    let sign = if rule.verdict == Verdict::Allow { '+' } else { '-' };
+                    format!("{sign}{}", String::from_utf8_lossy(rule.value))
+                };
+                file.rules().iter().map(rule).collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+
+    /// Every origin and all that is known of it, apart from how octets are numbered.
+    fn all(&self) -> Vec<String> {
+        let text = |id| String::from_utf8_lossy(self.pool.get(id)).into_owned();
+        let tell = |standing: &Option<Standing>| match standing {
+            None => "nothing".into(),
+            Some(Standing { content: Content::File { extract, others }, facts }) => {
+                format!("{:?} {:?} {facts:?}", text(*extract), text(*others))
+            }
+            Some(Standing { content: Content::Access(outcome), facts }) => {
+                format!("{outcome:?} {facts:?}")
+            }
+        };
+        let host = |host: &HostStanding| {
+            let key = String::from_utf8_lossy(&host.key);
+            format!("{key}: {}; {}", tell(&host.http), tell(&host.https))
+        };
+        self.hosts.iter().map(host).collect()
+    }
+
+    #[track_caller]
+    fn notes(&self, origin: &str) -> Vec<CaptureNote> {
+        self.find(origin).unwrap().facts.capture_notes.iter().collect()
+    }
+}
+
+/// The dialect's outcome as [`Gathered::says`] has it.
+fn other_status(dialect: &Dialect) -> String {
+    let outcome = dialect.access.other_status;
+    format!("{} {}", outcome.state, outcome.verdict)
+}
+
+fn too_many(dialect: &Dialect) -> String {
+    let outcome = dialect.access.too_many_redirects;
+    format!("{} {}", outcome.state, outcome.verdict)
+}
+
+#[test]
+fn each_answer_is_what_the_dialect_says() {
+    use Answer::{BrokenBody, NoAnswer, RedirectToNowhere, Status};
+    let answers = [401, 403, 404, 410, 418, 429, 451, 500, 503, 599, 100, 304, 600].map(Status);
+    for dialect in Dialect::ALL {
+        let rules = &dialect.access;
+        for answer in answers.into_iter().chain([RedirectToNowhere, BrokenBody, NoAnswer]) {
+            let found =
+                gather_made(&[Made::new("https://a.example/robots.txt", 9, answer)], dialect);
+            let expected = match crate::access::resolve(answer, 0, rules) {
+                crate::access::Access::Outcome(outcome) => outcome,
+                _ => rules.other_status,
+            };
+            let standing = found.find("https://a.example").unwrap();
+            assert_eq!(standing.content, Content::Access(expected), "{}: {answer:?}", dialect.name);
+            assert_ne!((expected.verdict, answer), (Verdict::Allow, NoAnswer));
+            let status = if let Status(status) = answer { status } else { 0 };
+            assert_eq!(standing.facts.status, status);
+            assert_eq!(standing.facts.captured_at, Some(UnixSeconds(9)));
+            assert_eq!(standing.facts.expires_at, None);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
+    use crate::decision::PolicyState;
+    use crate::syntax::NoteKind;
+    let page = |url: &str, body: &str| Made { body: body.into(), ..status(url, 1, 200) };
+    let captures = [
+        page("https://a.example/robots.txt", "<!DOCTYPE html><p>not here")
+            .noted(CaptureNote::HtmlContentType),
+        page("https://b.example/robots.txt", "\0\x01\x02\x03"),
+        page("https://c.example/robots.txt", ""),
+        page("https://d.example/robots.txt", "User-agent: *\n").after(3),
+        file("https://e.example/robots.txt", 1, "/e"),
+    ];
+    let found = gather_made(&captures, &RFC_9309);
+    for origin in ["https://a.example", "https://b.example", "https://c.example"] {
+        assert_eq!(found.says(origin), "", "{origin}");
+    }
+    let counts = &found.counts;
+    assert_eq!((counts.hosts, counts.origins, counts.redirected), (5, 5, 1));
+    assert_eq!(counts.in_state(PolicyState::NoRules), 4);
+    assert_eq!(counts.in_state(PolicyState::Rules), 1);
+    assert_eq!(counts.with_file_note(NoteKind::LooksLikeHtml), 1);
+    assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
+    assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
+    assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1))));
+    assert_eq!(found.find("https://d.example").unwrap().facts.redirects_followed, 3);
+    assert_eq!(found.find("https://d.example").unwrap().facts.file_octets, 14);
+}
+
+#[test]
+fn a_file_expires_as_the_dialect_says() {
+    let url = "https://a.example/robots.txt";
+    for dialect in Dialect::ALL {
+        let made = Made { max_age: Some(60), ..file(url, 1_000, "/a") };
+        let found = gather_made(&[made], dialect);
+        let facts = found.find("https://a.example").unwrap().facts;
+        assert_eq!(facts.expires_at, Some(UnixSeconds(1_060)), "{}", dialect.name);
+        let found = gather_made(&[file(url, 1_000, "/a").undated()], dialect);
+        assert_eq!(found.find("https://a.example").unwrap().facts.expires_at, None);
+    }
+}
+
+#[test]
+fn a_host_speaks_for_both_schemes_and_a_url_for_one() {
+    let captures = [
+        host_file("a.example", "/host"),
+        host_file("b.example:443", "/443"),
+        host_file("c.example:8080", "/8080"),
+        file("http://d.example/robots.txt", 1, "/http"),
+        file("ftp://e.example/robots.txt", 1, "/ftp"),
+        file("https://a.example/robots.txt", 1, "/https"),
+        file("https://f.example/x/robots.txt", 1, "/x"),
+        file("https://f.example/robots.txt?q", 1, "/q"),
+    ];
+    let found = gather_made(&captures, &RFC_9309);
+    let rows = [
+        ("http://a.example", "-/host"),
+        ("https://a.example", "-/https"),
+        ("https://b.example", "-/443"),
+        ("http://b.example:443", "-/443"),
+        ("http://b.example", "nothing"),
+        ("http://c.example:8080", "-/8080"),
+        ("https://c.example:8080", "-/8080"),
+        ("https://c.example", "nothing"),
+        ("http://d.example", "-/http"),
+        ("https://d.example", "nothing"),
+        ("ftp://e.example", "-/ftp"),
+        ("https://e.example", "nothing"),
+        ("https://f.example", "nothing"),
+    ];
+    for (origin, said) in rows {
+        assert_eq!(found.says(origin), said, "{origin}");
+    }
+    let keys: Vec<_> = found.hosts.iter().map(|host| String::from_utf8_lossy(&host.key)).collect();
+    let expected = ["a.example", "b.example", "b.example:443", "c.example:8080", "d.example"];
+    assert_eq!(keys[..5], expected);
+    assert_eq!(keys[5..], ["ftp://e.example"]);
+}

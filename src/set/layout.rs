@@ -1,0 +1,117 @@
+//! Where everything stands in the sections of a set, as `FORMAT.md` says it: the numbers that writing
+//! and reading have in common.
+
+/// What stands for nothing where a position or a number is expected.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A slot of the origin table: the hash's tag, and the host's position and 1, or 0.
+pub(super) const SLOT_WORDS: usize = 2;
+
+/// Words of a host before its key.
+pub(super) mod host {
+    pub const KEY_OCTETS: usize = 0;
+    pub const HTTP_POLICY: usize = 1;
+    pub const HTTPS_POLICY: usize = 2;
+    pub const HTTP_CAPTURE: usize = 3;
+    pub const HTTPS_CAPTURE: usize = 4;
+    pub const HEAD_WORDS: usize = 5;
+}
+
+/// Words of a capture.
+pub(super) mod capture {
+    pub const CAPTURED_AT_LOW: usize = 0;
+    pub const CAPTURED_AT_HIGH: usize = 1;
+    pub const SERVES_SECONDS: usize = 2;
+    pub const STATUS_AND_REDIRECTS: usize = 3;
+    pub const NOTES: usize = 4;
+    pub const FILE_OCTETS: usize = 5;
+    pub const OTHERS: usize = 6;
+    pub const INPUT: usize = 7;
+    pub const WORDS: usize = 8;
+}
+
+/// Words of a policy before its tokens.
+pub(super) mod policy {
+    pub const STATE: usize = 0;
+    pub const WORDS: usize = 1;
+    pub const DOCUMENT: usize = 2;
+    pub const TOKENS: usize = 3;
+    pub const ENTRIES: usize = 4;
+    pub const DEFAULT_ENTRY: usize = 5;
+    pub const DEFAULT_SPEAKER: usize = 6;
+    pub const HEAD_WORDS: usize = 7;
+
+    /// Beside each token: its entry, and the record that speaks to it.
+    pub const SPEAKER_WORDS: usize = 2;
+
+    /// Words of an entry: its rule set, its order, and where in the policy its groups stand.
+    pub const ENTRY_WORDS: usize = 3;
+    pub const RULE_SET: usize = 0;
+    pub const ORDER: usize = 1;
+    pub const GROUPS: usize = 2;
+
+    /// Words of a group: its first rule's number, and its first rule's record.
+    pub const GROUP_WORDS: usize = 2;
+}
+
+/// Words of a rule set before its automaton or patterns.
+pub(super) mod rule_set {
+    /// The kind in the lowest two bits, above it the words that follow the head.
+    pub const KIND_AND_WORDS: usize = 0;
+    /// Of an automaton, where a walk starts; of others, their number among those that are no
+    /// automaton.
+    pub const START: usize = 1;
+    /// How many patterns there are.
+    pub const PATTERNS: usize = 2;
+    pub const HEAD_WORDS: usize = 3;
+
+    pub const KIND_BITS: u32 = 2;
+    /// An automaton.
+    pub const AUTOMATON: u32 = 0;
+    /// Patterns.
+    pub const PATTERNS_ONLY: u32 = 1;
+    /// Nothing: the rules are those of the entry's groups.
+    pub const OF_GROUPS: u32 = 2;
+
+    /// In a pattern's word, below the number of the string that it comes from.
+    pub const ALLOWS: u32 = 1;
+    pub const DIRECTORY: u32 = 2;
+    pub const STRING_SHIFT: u32 = 2;
+}
+
+/// Words of a document's record: its line and kind, its string.
+pub(super) mod record {
+    pub const WORDS: usize = 2;
+    pub const KIND_BITS: u32 = 2;
+    pub const STARTS_GROUP: u32 = 0;
+    pub const EXTENDS_GROUP: u32 = 1;
+    pub const ALLOW: u32 = 2;
+    pub const DISALLOW: u32 = 3;
+}
+
+/// Positions of the counts in the header.
+pub(super) mod count {
+    pub const HOSTS: usize = 0;
+    pub const ORIGINS: usize = 1;
+    pub const POLICIES: usize = 2;
+    pub const RULE_SETS: usize = 3;
+    pub const RULE_SETS_ON_DEMAND: usize = 4;
+    pub const CAPTURES: usize = 5;
+    pub const STRINGS: usize = 6;
+    pub const TOKENS: usize = 7;
+    /// The earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
+    pub const CAPTURED_FROM: usize = 8;
+    pub const CAPTURED_TO: usize = 9;
+}
+
+/// The place and the tag of a key in a table of so many slots.
+pub(super) fn slot_of(key: &[u8], slots: u64) -> (u64, u32) {
+    let hash = xxhash_rust::xxh3::xxh3_64(key);
+    // The place is by the high bits, the tag by the low ones.
+    (((u128::from(hash) * u128::from(slots)) >> 64) as u64, hash as u32)
+}
+
+/// Slots of the table for so many hosts: a quarter stays free, so that searches end soon.
+pub(super) fn slots_for(hosts: usize) -> usize {
+    hosts + hosts / 3 + 1
+}

@@ -1,0 +1,143 @@
+//! The texts of a policy: its user-agent lines and rules, and the other records of a file.
+
+use zerocopy::little_endian::U32;
+
+use crate::bytes::take_varint;
+use crate::id::LineNumber;
+use crate::syntax::ExtractWriter;
+
+use super::super::file::{Damage, Section};
+use super::super::layout::{NONE, record};
+use super::super::strings::StringID;
+use super::{StoredCapture, StoredPolicy, StoredSet};
+
+pub use crate::syntax::RecordKind;
+
+/// A record as it stands in its file, without white space around it and without comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentRecord {
+    /// What it is; nothing for a record that decides nothing.
+    pub kind: Option<RecordKind>,
+    /// Its line.
+    pub line: LineNumber,
+    /// The record.
+    pub text: Vec<u8>,
+    /// Where in it the value begins; 0 for a record that decides nothing.
+    pub value_start: usize,
+}
+
+impl DocumentRecord {
+    /// The record's value.
+    pub fn value(&self) -> &[u8] {
+        &self.text[self.value_start..]
+    }
+}
+
+impl StoredSet {
+    /// The words of the record list at `position` of `section`, without its length.
+    fn record_words(&self, section: Section, position: u32) -> Result<&[U32], Damage> {
+        if position == NONE {
+            return Ok(&[]);
+        }
+        let count = self.words(section, position, 1)?[0].get() as usize;
+        self.words(section, position.saturating_add(1), count.saturating_mul(record::WORDS))
+    }
+
+    /// The line of the record at `index`, and the number of its string.
+    pub(super) fn document_line(
+        &self,
+        document: u32,
+        index: u32,
+    ) -> Result<(LineNumber, u32), Damage> {
+        let at = index.checked_mul(record::WORDS as u32).and_then(|at| at.checked_add(1));
+        let at = at.and_then(|at| document.checked_add(at)).unwrap_or(NONE);
+        let words = self.words(self.sections.documents, at, record::WORDS)?;
+        let line = LineNumber::new(words[0].get() >> record::KIND_BITS);
+        let line = line.ok_or_else(|| self.bad_document(document))?;
+        Ok((line, words[1].get()))
+    }
+
+    fn bad_document(&self, document: u32) -> Damage {
+        self.malformed(self.sections.documents, document, "a record makes no sense")
+    }
+
+    /// Reads a string of a record into `text`, and returns where its value begins.
+    pub(super) fn record_text(&self, string: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
+        self.sections.strings.get(&self.file, StringID(string), text)?;
+        let malformed =
+            || self.malformed(self.sections.documents, 0, "a record's string says no value");
+        // The number stands behind the text, the other way round.
+        let (mut number, mut length) = ([0; 5], 0);
+        for (octet, place) in text.iter().rev().zip(&mut number) {
+            *place = *octet;
+            length += 1;
+            if octet & 0x80 == 0 {
+                break;
+            }
+        }
+        let value_start = take_varint(&mut &number[..length]).ok_or_else(malformed)? as usize;
+        text.truncate(text.len() - length);
+        if value_start > text.len() {
+            return Err(malformed());
+        }
+        Ok(value_start)
+    }
+
+    fn read_records(
+        &self,
+        section: Section,
+        position: u32,
+        decides: bool,
+    ) -> Result<Vec<DocumentRecord>, Damage> {
+        let words = self.record_words(section, position)?;
+        let read = |pair: &[U32]| {
+            let mut text = Vec::new();
+            let value_start = self.record_text(pair[1].get(), &mut text)?;
+            let line = LineNumber::new(pair[0].get() >> record::KIND_BITS);
+            let line = line.ok_or_else(|| self.bad_document(position))?;
+            let kind = RecordKind::ALL[(pair[0].get() & ((1 << record::KIND_BITS) - 1)) as usize];
+            Ok(DocumentRecord { kind: decides.then_some(kind), line, text, value_start })
+        };
+        words.chunks_exact(record::WORDS).map(read).collect()
+    }
+}
+
+impl StoredPolicy<'_> {
+    /// The user-agent lines and rules of its file, in their order.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
+        self.set.read_records(self.set.sections.documents, self.document(), true)
+    }
+
+    /// The extract of its file (see [`RobotsTxt::read_extract`](crate::syntax::RobotsTxt::read_extract));
+    /// empty if there is no file.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged.
+    pub fn extract(&self) -> Result<Vec<u8>, Damage> {
+        let mut extract = Vec::new();
+        let mut writer = ExtractWriter::new(&mut extract);
+        for record in self.records()? {
+            if let Some(kind) = record.kind {
+                let in_order = writer.push(kind, record.line, &record.text, record.value_start);
+                in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
+            }
+        }
+        Ok(extract)
+    }
+}
+
+impl StoredCapture<'_> {
+    /// The records of its file that decide nothing, in their order.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
+        self.set.read_records(self.set.sections.others, self.others, false)
+    }
+}

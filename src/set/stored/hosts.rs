@@ -1,0 +1,182 @@
+//! Hosts: found by key, octet by octet, or one after another.
+
+use zerocopy::IntoBytes;
+
+use crate::limits::HOST_OCTETS_MAX;
+use crate::set::origins::{Place, key_with_scheme, place};
+
+use super::super::file::Damage;
+use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
+use super::{PolicyPosition, StoredCapture, StoredSet};
+
+/// Where a host stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HostPosition(u32);
+
+/// A host of a set.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredHost<'s> {
+    set: &'s StoredSet,
+    key: &'s [u8],
+    policies: [u32; 2],
+    captures: [u32; 2],
+}
+
+/// A search for a host, which goes on from slot to slot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Search {
+    slot: u64,
+    tag: u32,
+    tried: u64,
+}
+
+/// The longest key: a host, a port, and a scheme before it.
+const KEY_OCTETS_MAX: usize = HOST_OCTETS_MAX + 64 * 1024;
+
+impl StoredSet {
+    /// The host with this key (see [`host_key`](crate::target::host_key)).
+    ///
+    /// # Errors
+    ///
+    /// If what has to be looked at is damaged.
+    pub fn host(&self, key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
+        let mut search = self.search(key);
+        while let Some(position) = self.next_candidate(&mut search)? {
+            let host = self.host_at(position)?;
+            if host.key == key {
+                return Ok(Some(host));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The policy of an origin.
+    ///
+    /// # Errors
+    ///
+    /// If what has to be looked at is damaged.
+    pub fn policy_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<PolicyPosition>, Damage> {
+        let host = match place(scheme) {
+            Place::Other => self.host(&key_with_scheme(scheme, key))?,
+            Place::Http | Place::Https => self.host(key)?,
+        };
+        Ok(host.and_then(|host| host.policy(place(scheme) == Place::Https)))
+    }
+
+    #[inline]
+    pub(super) fn search(&self, key: &[u8]) -> Search {
+        let (slot, tag) = slot_of(key, self.slots);
+        Search { slot, tag, tried: 0 }
+    }
+
+    /// The next host that may be the one that is searched for.
+    #[inline]
+    pub(super) fn next_candidate(
+        &self,
+        search: &mut Search,
+    ) -> Result<Option<HostPosition>, Damage> {
+        while search.tried < self.slots {
+            let words: &[zerocopy::little_endian::U32] = self.file.items(
+                self.sections.slots,
+                search.slot * SLOT_WORDS as u64,
+                SLOT_WORDS as u64,
+            )?;
+            let (tag, position) = (words[0].get(), words[1].get());
+            if position == 0 {
+                return Ok(None);
+            }
+            search.tried += 1;
+            search.slot = if search.slot + 1 == self.slots { 0 } else { search.slot + 1 };
+            if tag == search.tag {
+                return Ok(Some(HostPosition(position - 1)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The host at a position.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged.
+    #[inline]
+    pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
+        let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
+        let octets = head[host::KEY_OCTETS].get() as usize;
+        if octets > KEY_OCTETS_MAX {
+            return Err(self.malformed(self.sections.hosts, position.0, "its key is too long"));
+        }
+        let key_at = position.0.saturating_add(host::HEAD_WORDS as u32);
+        let key = self.words(self.sections.hosts, key_at, octets.div_ceil(4))?;
+        let word = |index: usize| head[index].get();
+        Ok(StoredHost {
+            set: self,
+            key: &key.as_bytes()[..octets],
+            policies: [word(host::HTTP_POLICY), word(host::HTTPS_POLICY)],
+            captures: [word(host::HTTP_CAPTURE), word(host::HTTPS_CAPTURE)],
+        })
+    }
+
+    /// All hosts, in the order of their keys. After damage there is no next one.
+    pub fn hosts(&self) -> impl Iterator<Item = Result<StoredHost<'_>, Damage>> {
+        let end = self.sections.hosts.octets() / size_of::<u32>() as u64;
+        let mut next = Some(0_u32);
+        std::iter::from_fn(move || {
+            let position = next.filter(|&position| u64::from(position) < end)?;
+            let host = self.host_at(HostPosition(position));
+            next = host.as_ref().ok().and_then(|host| {
+                position.checked_add((host::HEAD_WORDS + host.key.len().div_ceil(4)) as u32)
+            });
+            Some(host)
+        })
+    }
+}
+
+impl<'s> StoredHost<'s> {
+    /// The key: the host, its port if that is no default, and before it `scheme://` if that is
+    /// neither http nor https.
+    pub fn key(&self) -> &'s [u8] {
+        self.key
+    }
+
+    /// The policy for http (or the only scheme of the key), or for https.
+    #[inline]
+    pub fn policy(&self, https: bool) -> Option<PolicyPosition> {
+        let position = self.policies[usize::from(https)];
+        (position != NONE).then_some(PolicyPosition(position))
+    }
+
+    /// How that policy came to be known.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged.
+    pub fn capture(&self, https: bool) -> Result<Option<StoredCapture<'s>>, Damage> {
+        let index = self.captures[usize::from(https)];
+        if index == NONE {
+            return Ok(None);
+        }
+        self.set.capture_at(index).map(Some)
+    }
+
+    /// The schemes of which something is known: http or the only one of the key (false), https.
+    pub fn schemes(&self) -> impl Iterator<Item = bool> + use<'s> {
+        let policies = self.policies;
+        [false, true].into_iter().filter(move |&https| policies[usize::from(https)] != NONE)
+    }
+
+    /// The origin as people write it.
+    pub fn origin(&self, https: bool) -> Vec<u8> {
+        let has_scheme = self.key.windows(3).any(|window| window == b"://");
+        match (has_scheme, https) {
+            (true, _) => self.key.to_vec(),
+            (false, false) => [b"http://", self.key].concat(),
+            (false, true) => [b"https://", self.key].concat(),
+        }
+    }
+
+    /// Whether http and https are known by one and the same capture.
+    pub fn is_one_capture(&self) -> bool {
+        self.captures[0] == self.captures[1]
+    }
+}

@@ -1,0 +1,243 @@
+//! A compiled set, opened: mapped and used in place.
+//!
+//! Owns reading what [`compile`](super::compile) writes. [`StoredSet::open`] looks at the header and
+//! nothing else, so it costs the same for ten hosts and ten million. To ask about URLs make a
+//! [`Classifier`](crate::batch::Classifier); to look at what is in it go through
+//! [`StoredSet::hosts`].
+//!
+//! Cost: a look-up touches a slot, a host, a policy and a rule set, one or two cache lines each.
+//! Memory: a bit for each 4,096 octets of the file, and what rule sets without a stored automaton
+//! build when they are asked ([`Inquiry`]).
+//!
+//! What can fail: everything that reads, with a [`Damage`] that names the file, because any octets
+//! may be opened. Nothing that is damaged becomes an answer.
+
+mod capture;
+mod document;
+mod hosts;
+mod inquiry;
+mod on_demand;
+mod policy;
+mod rule_set;
+mod tokens;
+
+use std::path::Path;
+
+use zerocopy::little_endian::U32;
+
+use crate::dialect::Dialect;
+
+use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
+use super::layout::{SLOT_WORDS, count};
+use super::strings::Strings;
+
+pub use capture::StoredCapture;
+pub use document::{DocumentRecord, RecordKind};
+pub use hosts::{HostPosition, StoredHost};
+pub use inquiry::{Answered, HostQuestion, Inquiry, InquiryMemory};
+pub use policy::{PolicyPosition, StoredPolicy};
+pub use rule_set::{RuleSetKind, RuleSetPosition, StoredRuleSet};
+
+/// A compiled set.
+#[derive(Debug)]
+pub struct StoredSet {
+    file: SetFile,
+    dialect: &'static Dialect,
+    slots: u64,
+    sections: Sections,
+}
+
+/// Where everything is.
+#[derive(Debug)]
+struct Sections {
+    provenance: Section,
+    slots: Section,
+    hosts: Section,
+    captures: Section,
+    policies: Section,
+    rule_sets: Section,
+    orders: Section,
+    tokens: Section,
+    documents: Section,
+    others: Section,
+    strings: Strings,
+}
+
+/// What a verification looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Blocks of the file, each of which holds.
+    pub blocks: u64,
+}
+
+/// How many of everything a set has, as its maker counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetCounts {
+    /// Hosts.
+    pub hosts: u64,
+    /// Origins of which something is known.
+    pub origins: u64,
+    /// Distinct policies.
+    pub policies: u64,
+    /// Distinct rule sets.
+    pub rule_sets: u64,
+    /// Rule sets whose automaton is built when somebody asks.
+    pub rule_sets_on_demand: u64,
+    /// Captures.
+    pub captures: u64,
+    /// Distinct strings.
+    pub strings: u64,
+    /// Distinct names of robots.
+    pub tokens: u64,
+    /// The earliest and the latest capture, if any is dated, in seconds since 1970.
+    pub captured: Option<(u64, u64)>,
+}
+
+impl StoredSet {
+    /// Opens the set at `path` by mapping it.
+    ///
+    /// While it is open nobody may write into the file; replacing it by renaming another over it is
+    /// harmless, and what `compile` does. If it is cut short all the same, touching it raises SIGBUS.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be opened, or is no set that this version can read; the message says what
+    /// to do.
+    pub fn open(path: &Path) -> Result<StoredSet, SetError> {
+        StoredSet::of(SetFile::open(Storage::open(path)?)?)
+    }
+
+    /// Opens a set that is in memory; `name` is what messages call it.
+    ///
+    /// # Errors
+    ///
+    /// As [`StoredSet::open`].
+    pub fn of_octets(name: &str, octets: Vec<u8>) -> Result<StoredSet, SetError> {
+        StoredSet::of(SetFile::open(Storage::owned(name, octets))?)
+    }
+
+    fn of(file: SetFile) -> Result<StoredSet, SetError> {
+        let dialect = dialect(&file)?;
+        let sections = Sections {
+            provenance: file.required(SectionKind::PROVENANCE)?,
+            slots: file.required(SectionKind::SLOTS)?,
+            hosts: file.required(SectionKind::HOSTS)?,
+            captures: file.required(SectionKind::CAPTURES)?,
+            policies: file.required(SectionKind::POLICIES)?,
+            rule_sets: file.required(SectionKind::RULE_SETS)?,
+            orders: file.required(SectionKind::ORDERS)?,
+            tokens: file.required(SectionKind::TOKENS)?,
+            documents: file.required(SectionKind::DOCUMENTS)?,
+            others: file.required(SectionKind::OTHERS)?,
+            strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
+        };
+        let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
+        Ok(StoredSet { file, dialect, slots, sections })
+    }
+
+    /// What messages call the set.
+    pub fn name(&self) -> &str {
+        self.file.name()
+    }
+
+    /// The behaviour that its policies follow.
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect
+    }
+
+    /// Octets of a file that counted; all, if there was no limit.
+    pub fn robots_octets_max(&self) -> Option<u64> {
+        self.file.fields().robots_octets_max
+    }
+
+    /// The hash of its content: sets that were compiled from the same captures have the same.
+    pub fn hash(&self) -> u64 {
+        self.file.content_hash()
+    }
+
+    /// Octets of the file.
+    pub fn octets(&self) -> u64 {
+        self.file.file_octets()
+    }
+
+    /// The name and the octets of each section.
+    pub fn section_octets(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+        self.file.sections().iter().map(|section| (section.kind().to_string(), section.octets()))
+    }
+
+    /// How many of everything there are.
+    pub fn counts(&self) -> SetCounts {
+        let counts = &self.file.fields().counts;
+        let captured = (counts[count::CAPTURED_FROM], counts[count::CAPTURED_TO]);
+        SetCounts {
+            hosts: counts[count::HOSTS],
+            origins: counts[count::ORIGINS],
+            policies: counts[count::POLICIES],
+            rule_sets: counts[count::RULE_SETS],
+            rule_sets_on_demand: counts[count::RULE_SETS_ON_DEMAND],
+            captures: counts[count::CAPTURES],
+            strings: counts[count::STRINGS],
+            tokens: counts[count::TOKENS],
+            captured: (captured != (0, 0)).then_some(captured),
+        }
+    }
+
+    /// The JSON object that says where the set comes from.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged.
+    pub fn provenance(&self) -> Result<&[u8], Damage> {
+        let section = self.sections.provenance;
+        self.file.octets(section, 0, section.octets())
+    }
+
+    /// Compares every block with its checksum, and what lies between, and reads every string. It reads the whole file.
+    ///
+    /// # Errors
+    ///
+    /// If the file became shorter meanwhile, or with the first damage.
+    pub fn verify(&self) -> Result<Verified, SetError> {
+        let found = self.file.verify()?;
+        match found.first {
+            Some(damage) => Err(SetError::Damaged(damage)),
+            None => {
+                self.sections.strings.verify(&self.file)?;
+                Ok(Verified { blocks: found.blocks })
+            }
+        }
+    }
+
+    /// Whether the file is still as long as it was when it was opened: to be asked before answers
+    /// are called complete.
+    ///
+    /// # Errors
+    ///
+    /// If it is not.
+    pub fn is_whole(&self) -> Result<(), SetError> {
+        self.file.is_whole()
+    }
+
+    /// Words of a section, counted in words.
+    #[inline]
+    fn words(&self, section: Section, first: u32, count: usize) -> Result<&[U32], Damage> {
+        self.file.items(section, u64::from(first), count as u64)
+    }
+
+    #[cold]
+    fn malformed(&self, section: Section, word: u32, what: &'static str) -> Damage {
+        self.file.malformed(section, u64::from(word) * size_of::<u32>() as u64, what)
+    }
+}
+
+/// The dialect that a set was compiled for, which has to behave as it did then.
+fn dialect(file: &SetFile) -> Result<&'static Dialect, SetError> {
+    let fields = file.fields();
+    let known = Dialect::by_name(&fields.dialect_name);
+    known.filter(|dialect| super::fingerprint(dialect) == fields.dialect_fingerprint).ok_or_else(
+        || SetError::OtherDialect {
+            name: file.name().to_owned(),
+            dialect: fields.dialect_name.clone(),
+        },
+    )
+}

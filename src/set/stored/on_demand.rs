@@ -1,0 +1,134 @@
+//! Rule sets that are no automaton: built when the first path asks, shared by all threads.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hashbrown::HashMap;
+
+use crate::automaton::{Automaton, Cache, Detail, Limits, Outcome};
+use crate::decision::Verdict;
+use crate::pattern::{PatternList, index_page_text, normal_text};
+use crate::policy::{OrderedRules, outcomes};
+use crate::syntax::RobotsTxt;
+
+use super::super::compile::record_order;
+use super::super::file::Damage;
+use super::super::layout::rule_set;
+use super::policy::SelectedRules;
+use super::{PolicyPosition, RuleSetKind, StoredRuleSet, StoredSet};
+
+/// What a rule set was built into.
+#[derive(Debug)]
+pub(super) struct Built {
+    automaton: Automaton,
+    /// By pattern: its rule's record, counted from the first rule of the first group, where the set
+    /// does not keep it.
+    pub order: Option<Vec<u32>>,
+}
+
+/// All that was built, by position of the rule set.
+#[derive(Debug, Default)]
+pub(super) struct BuiltRuleSets(RwLock<HashMap<u32, Arc<Built>, foldhash::fast::RandomState>>);
+
+/// A thread's memory for rule sets that were built.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BuiltCaches(HashMap<u32, (Arc<Built>, Cache), foldhash::fast::RandomState>);
+
+impl BuiltCaches {
+    /// What a rule set says of a path; it is built if this is the first question.
+    pub(super) fn decide(
+        &mut self,
+        set: &StoredSet,
+        built: &BuiltRuleSets,
+        selected: &SelectedRules,
+        path: &[u8],
+        detail: Detail,
+    ) -> Result<(Outcome, &Built), Damage> {
+        let key = selected.rule_set.0;
+        if !self.0.contains_key(&key) {
+            let built = built.get(set, selected)?;
+            let cache = built.automaton.cache();
+            self.0.insert(key, (built, cache));
+        }
+        let (built, cache) = self.0.get_mut(&key).expect("it was put there if it was not");
+        Ok((built.automaton.decide(path, detail, cache), built))
+    }
+}
+
+impl BuiltRuleSets {
+    fn get(&self, set: &StoredSet, selected: &SelectedRules) -> Result<Arc<Built>, Damage> {
+        let key = selected.rule_set.0;
+        // Nobody panics while holding the lock, and what is in the map is whole in any case.
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        // Two threads may build the same; one of the two is kept.
+        let built = Arc::new(build(set, selected)?);
+        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(map.entry(key).or_insert(built)))
+    }
+}
+
+fn build(set: &StoredSet, selected: &SelectedRules) -> Result<Built, Damage> {
+    let stored = set.rule_set(selected.rule_set)?;
+    let limits = Limits { ahead_positions_max: 0, ..Limits::default() };
+    if stored.kind() == RuleSetKind::Patterns {
+        let (patterns, verdicts) = set.patterns(&stored)?;
+        let automaton = Automaton::new(patterns, outcomes(&verdicts), &limits);
+        return Ok(Built { automaton, order: None });
+    }
+    let policy = set.policy(PolicyPosition(selected.policy))?;
+    let extract = policy.extract()?;
+    let malformed = || policy.malformed("its records are no file");
+    let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
+    let words = policy.groups(selected.entry)?;
+    let positions: Vec<(u32, u32)> =
+        words.chunks_exact(2).map(|pair| (pair[0].get(), pair[1].get())).collect();
+    let groups = groups_at(&file, &positions).ok_or_else(malformed)?;
+    let rules = OrderedRules::new(&file, &groups, &set.dialect().paths);
+    let order = record_order(&rules, &positions);
+    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), &limits);
+    Ok(Built { automaton, order: Some(order) })
+}
+
+/// The groups whose first rules have these numbers and records.
+fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize>> {
+    let find = |&(rule, record): &(u32, u32)| {
+        let is_it = |group: &crate::syntax::Group| {
+            group.rules.start == rule && rule.checked_add(group.user_agents.end) == Some(record)
+        };
+        file.groups().iter().position(is_it)
+    };
+    positions.iter().map(find).collect()
+}
+
+impl StoredSet {
+    /// The patterns of a rule set that is kept as such, in order of precedence, and their verdicts.
+    pub(super) fn patterns(
+        &self,
+        stored: &StoredRuleSet<'_>,
+    ) -> Result<(PatternList, Vec<Verdict>), Damage> {
+        let paths = &self.dialect().paths;
+        let mut patterns = PatternList::new();
+        let mut verdicts = Vec::with_capacity(stored.pattern_words().len());
+        let (mut record, mut text) = (Vec::new(), Vec::new());
+        for word in stored.pattern_words() {
+            let word = word.get();
+            let value_start = self.record_text(word >> rule_set::STRING_SHIFT, &mut record)?;
+            normal_text(&record[value_start..], paths, &mut text);
+            match word & rule_set::DIRECTORY {
+                0 => patterns.push(&text, paths.wildcards),
+                _ => {
+                    let directory = index_page_text(&text, paths).ok_or_else(|| {
+                        let section = self.sections.rule_sets;
+                        self.malformed(section, stored.position().0, "a rule names no index page")
+                    })?;
+                    patterns.push(&directory, paths.wildcards);
+                }
+            }
+            let allows = word & rule_set::ALLOWS != 0;
+            verdicts.push(if allows { Verdict::Allow } else { Verdict::Disallow });
+        }
+        Ok((patterns, verdicts))
+    }
+}

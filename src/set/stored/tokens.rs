@@ -1,0 +1,110 @@
+//! The names of robots in a set, and which of them an agent answers to.
+
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use crate::dialect::NamesAgent;
+use crate::policy::{AgentChain, is_name_of};
+
+use super::super::file::Damage;
+use super::StoredSet;
+
+/// An agent in the numbers of one set.
+#[derive(Clone, Debug)]
+pub(super) struct AgentTokens {
+    /// For each token of the chain that has any: its position in the chain, and the numbers of the
+    /// names that are its, ascending.
+    pub chain: Vec<(u32, Vec<u32>)>,
+}
+
+/// The section, looked at.
+#[derive(Clone, Copy)]
+struct Names<'s> {
+    ends: &'s [U32],
+    sorted: &'s [U32],
+    octets: &'s [u8],
+}
+
+impl<'s> Names<'s> {
+    fn get(&self, number: u32) -> Option<&'s [u8]> {
+        let number = number as usize;
+        let start = match number {
+            0 => 0,
+            _ => self.ends.get(number - 1)?.get() as usize,
+        };
+        self.octets.get(start..self.ends.get(number)?.get() as usize)
+    }
+
+    fn find(&self, name: &[u8]) -> Option<u32> {
+        let (mut low, mut high) = (0, self.sorted.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            let number = self.sorted[middle].get();
+            match self.get(number)?.cmp(name) {
+                std::cmp::Ordering::Equal => return Some(number),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+impl StoredSet {
+    fn names(&self) -> Result<Names<'_>, Damage> {
+        let section = self.sections.tokens;
+        let malformed = || self.malformed(section, 0, "its names do not fit into it");
+        let octets = self.file.octets(section, 0, section.octets())?;
+        let word_octets = size_of::<u32>();
+        let (count, rest) = octets.split_at_checked(word_octets).ok_or_else(malformed)?;
+        let count = u32::from_le_bytes(count.try_into().expect("four octets")) as usize;
+        let table_octets = count.checked_mul(2 * word_octets).ok_or_else(malformed)?;
+        let (table, octets) = rest.split_at_checked(table_octets).ok_or_else(malformed)?;
+        let (ends, sorted) = table.split_at(count * word_octets);
+        let words = |octets| <[U32] as zerocopy::FromBytes>::ref_from_bytes(octets);
+        match (words(ends), words(sorted)) {
+            (Ok(ends), Ok(sorted)) => Ok(Names { ends, sorted, octets }),
+            _ => Err(malformed()),
+        }
+    }
+
+    /// The names of robots, by number.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub fn robot_names(&self) -> Result<Vec<&[u8]>, Damage> {
+        let names = self.names()?;
+        let name = |number| {
+            let malformed = || self.malformed(self.sections.tokens, number, "a name is missing");
+            names.get(number).ok_or_else(malformed)
+        };
+        (0..names.ends.len() as u32).map(name).collect()
+    }
+
+    /// The names that an agent answers to.
+    pub(super) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
+        let names = self.names()?;
+        let mut chain = Vec::new();
+        for (position, token) in (0..).zip(agent.tokens()) {
+            let numbers = match self.dialect.groups.names_agent {
+                NamesAgent::Equal => {
+                    names.find(&token.to_ascii_lowercase().into_bytes()).into_iter().collect()
+                }
+                NamesAgent::OccursInName => {
+                    let is_own = |number: &u32| {
+                        names.get(*number).is_some_and(|name| {
+                            !name.is_empty() && is_name_of(name, token, self.dialect)
+                        })
+                    };
+                    (0..names.ends.as_bytes().len() as u32 / 4).filter(is_own).collect()
+                }
+            };
+            let numbers: Vec<u32> = numbers;
+            if !numbers.is_empty() {
+                chain.push((position, numbers));
+            }
+        }
+        Ok(AgentTokens { chain })
+    }
+}

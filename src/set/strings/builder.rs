@@ -1,0 +1,166 @@
+//! Gathering strings, and putting the distinct ones in order.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rayon::slice::ParallelSliceMut;
+
+use super::{BUCKET_STRINGS, StringID};
+use crate::bytes::push_varint;
+use crate::limits::{SET_STRING_OCTETS_MAX, SET_STRINGS_MAX};
+use crate::set::file::{Destination, SectionKind, SetFileWriter, WriteError};
+
+/// A string of a table that is being built. What it will be called is known when all are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ProvisionalString(pub(crate) u32);
+
+/// A string cannot be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StringError {
+    /// It is longer than a set's string may be.
+    #[error(
+        "a line has {octets} octets, and a policy set keeps {SET_STRING_OCTETS_MAX} of one at most; \
+         set a limit with --max-robots-size"
+    )]
+    TooLong {
+        /// Its octets.
+        octets: usize,
+    },
+    /// There are as many as a set may have.
+    #[error("there are more than {SET_STRINGS_MAX} distinct strings; compile several smaller sets")]
+    TooMany,
+}
+
+/// Strings that are being gathered, each kept once. Its memory: the distinct strings and some 14
+/// octets for each.
+#[derive(Debug, Default)]
+pub(crate) struct StringTableBuilder {
+    octets: Vec<u8>,
+    /// Where each string ends in `octets`; it begins where the one before it ends.
+    ends: Vec<u64>,
+    numbers: HashTable<u32>,
+    hasher: foldhash::fast::RandomState,
+}
+
+impl StringTableBuilder {
+    /// Keeps `string`, if it is a new one.
+    ///
+    /// # Errors
+    ///
+    /// If it is too long, or one too many.
+    pub(crate) fn intern(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
+        if string.len() > SET_STRING_OCTETS_MAX {
+            return Err(StringError::TooLong { octets: string.len() });
+        }
+        let StringTableBuilder { octets, ends, numbers, hasher } = self;
+        let entry = numbers.entry(
+            hasher.hash_one(string),
+            |&number| string_at(octets, ends, number) == string,
+            |&number| hasher.hash_one(string_at(octets, ends, number)),
+        );
+        match entry {
+            Entry::Occupied(entry) => Ok(ProvisionalString(*entry.get())),
+            Entry::Vacant(_) if ends.len() >= SET_STRINGS_MAX as usize => Err(StringError::TooMany),
+            Entry::Vacant(entry) => {
+                let number = ends.len() as u32;
+                entry.insert(number);
+                octets.extend_from_slice(string);
+                ends.push(octets.len() as u64);
+                Ok(ProvisionalString(number))
+            }
+        }
+    }
+
+    /// The number of distinct strings.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Sorts and front-codes them, on the calling thread's rayon pool. The result depends on the
+    /// strings alone, not on their order before.
+    pub(crate) fn finish(self) -> StringTable {
+        let StringTableBuilder { octets, ends, numbers, .. } = self;
+        drop(numbers);
+        let string = |number: u32| string_at(&octets, &ends, number);
+        let mut order: Vec<u32> = (0..ends.len() as u32).collect();
+        order.par_sort_unstable_by(|&one, &other| string(one).cmp(string(other)));
+        let mut table = StringTable {
+            ids: vec![StringID(0); order.len()],
+            octets: Vec::new(),
+            bucket_starts: Vec::with_capacity(order.len() / BUCKET_STRINGS + 2),
+        };
+        for (bucket, numbers) in order.chunks(BUCKET_STRINGS).enumerate() {
+            for (place, &number) in numbers.iter().enumerate() {
+                let id = StringID((bucket * BUCKET_STRINGS + place) as u32);
+                table.ids[number as usize] = id;
+            }
+            table.push_bucket(numbers.iter().map(|&number| string(number)));
+        }
+        table.bucket_starts.push(table.octets.len() as u64);
+        table
+    }
+}
+
+fn string_at<'o>(octets: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
+    let number = number as usize;
+    let start = if number == 0 { 0 } else { ends[number - 1] };
+    &octets[start as usize..ends[number] as usize]
+}
+
+/// The strings in order, as a file has them.
+#[derive(Clone, Debug)]
+pub(crate) struct StringTable {
+    ids: Vec<StringID>,
+    octets: Vec<u8>,
+    bucket_starts: Vec<u64>,
+}
+
+impl StringTable {
+    /// What `string` is called now.
+    ///
+    /// # Panics
+    ///
+    /// If it is of another builder with more strings.
+    pub(crate) fn id(&self, string: ProvisionalString) -> StringID {
+        self.ids[string.0 as usize]
+    }
+
+    /// The number of strings, which the reader has to be told.
+    pub(crate) fn len(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
+    /// Writes the two sections.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written to.
+    pub(crate) fn write<D: Destination>(
+        &self,
+        writer: &mut SetFileWriter<D>,
+    ) -> Result<(), WriteError> {
+        writer.begin(SectionKind::STRINGS)?;
+        writer.write(&self.octets)?;
+        writer.begin(SectionKind::STRING_BUCKETS)?;
+        self.bucket_starts.iter().try_for_each(|start| writer.write(&start.to_le_bytes()))
+    }
+
+    fn push_bucket<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]>) {
+        self.bucket_starts.push(self.octets.len() as u64);
+        let mut last: &[u8] = b"";
+        for string in strings {
+            let shared = shared_octets(last, string);
+            push_varint(&mut self.octets, shared as u32);
+            push_varint(&mut self.octets, (string.len() - shared) as u32);
+            self.octets.extend_from_slice(&string[shared..]);
+            last = string;
+        }
+    }
+}
+
+/// How many octets both begin with.
+pub(super) fn shared_octets(one: &[u8], other: &[u8]) -> usize {
+    one.iter().zip(other).take_while(|(a, b)| a == b).count()
+}
