@@ -55,7 +55,7 @@
 //! | [`access`] | HTTP answers to the state of a policy, expiry, long outages | |
 //! | [`input`] | lists of URLs: mapped, piped, gzip, zstd | |
 //! | [`capture`] | answers to GET /robots.txt as archives keep them | linear in the archive |
-//! | [`synth`] | a made-up corpus of any size | |
+//! | [`synth`] | a made-up corpus of any size, and archives of it | |
 //! | [`oracle`] | the whole protocol, naively; the judge in tests | quadratic |
 //! | [`automaton`] | patterns in order of precedence to one matcher | see there |
 //! | [`policy`] | which groups speak to an agent, which rule decides | parse and build once |

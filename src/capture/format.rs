@@ -278,6 +278,8 @@ mod tests {
 
         let said = "neither its name nor its first octets tell how it holds captures; \
                     say which it is: folder, jsonl, warc, parquet";
+        let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+        assert_eq!(read(&file("e", warc), None).broken, []);
         assert_eq!(problem(&file("empty", b""), None), said);
         assert_eq!(problem(&file("f", b"User-agent: *\n"), None), said);
         assert_eq!(

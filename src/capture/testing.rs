@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject};
+use super::{
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
+};
 
 /// A capture that owns what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +46,15 @@ impl CaptureSink for Keeper {
     }
 }
 
+impl<R: BatchReader + ?Sized> BatchReader for &mut R {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        (**self).next_batch()
+    }
+}
+
 /// Reads everything.
 #[track_caller]
-pub(super) fn read_all(reader: &mut dyn BatchReader, robots_octets_max: Option<usize>) -> Keeper {
+pub(super) fn read_all(mut reader: impl BatchReader, robots_octets_max: Option<usize>) -> Keeper {
     let mut keeper = Keeper::default();
     while let Some(batch) = reader.next_batch().unwrap() {
         keeper.stored_octets += batch.stored_octets();
