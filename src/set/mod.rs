@@ -233,7 +233,7 @@ impl PolicySet {
     }
 
     /// The policy that speaks for the origin with this scheme and key (see
-    /// [`host_key`](crate::target::host_key)), if there is one.
+    /// [`host_key`]), if there is one.
     #[inline]
     pub fn policy_of_key(&self, scheme: &[u8], key: &[u8]) -> Option<usize> {
         match &self.scope {

@@ -12,7 +12,7 @@
 //!
 //! Cost: a scan of the headers and one copy of the records that are kept. Memory: 1 MiB at hand and
 //! 1 MiB for each batch, or one longer record, up to
-//! [`WARC_RECORD_OCTETS_MAX`](crate::limits::WARC_RECORD_OCTETS_MAX).
+//! [`WARC_RECORD_OCTETS_MAX`].
 //!
 //! What can fail: a file that is cut short, after the whole records before; damaged compression,
 //! likewise, but without the record that ends where the damage begins, because its checksum may not

@@ -2,7 +2,7 @@
 //!
 //! Owns the writing of what `FORMAT.md` calls sections: which policies are equal, whom each speaks
 //! to, its rule sets compiled or kept as patterns, and the texts that explanations need. What is
-//! known of each origin comes from [`gather`](super::gather); reading a set is [`stored`](super::stored)'s.
+//! known of each origin comes from [`gather`](fn@super::gather); reading a set is [`stored`](super::stored)'s.
 //!
 //! Equal things are kept once, on every level: files with the same rules on the same lines are one
 //! policy, equal rule sets one automaton, equal records one string. Everything is numbered in the
@@ -117,7 +117,7 @@ pub fn write(
     Ok(summary(&writer.finish(&fields)?, &fields))
 }
 
-/// As [`write`](self::write), into memory.
+/// As [`write`](fn@write), into memory.
 ///
 /// # Errors
 ///

@@ -42,7 +42,7 @@ pub struct InputReport {
     /// The dates of its oldest and its newest capture, if any of them has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     /// The first of the broken records, at most
-    /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
+    /// [`BROKEN_RECORDS_NAMED`].
     pub broken_named: Vec<BrokenRecord>,
     /// Why it could not be read, or not further; nothing if it was read to its end.
     pub failure: Option<String>,

@@ -3,7 +3,7 @@
 //! Owns the choice among captures. [`gather`] reads WARC files, JSON Lines, folders and Parquet
 //! files, of which there may be many, and of each origin the newest capture counts; [`merge`] joins
 //! what was gathered apart. What comes of it is compiled to a set by [`compile`](super::compile);
-//! the formats are [`capture`](crate::capture)'s business, what an answer means
+//! the formats are [`capture`]'s business, what an answer means
 //! [`access`](crate::access)'s.
 //!
 //! What counts:
