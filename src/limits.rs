@@ -54,6 +54,11 @@ pub const COMPRESSED_READ_OCTETS: usize = 128 * 1024;
 /// file cannot take all the memory.
 pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
+/// Octets of the dictionary that a zstd file may bring along: 16 MiB.
+///
+/// Source: our choice; those of archives have some 100 KiB to 1 MiB. A longer one is an error.
+pub const ZSTD_DICTIONARY_OCTETS_MAX: usize = 16 * 1024 * 1024;
+
 /// Octets of a block of header fields, of a WARC record or of an HTTP response, that is read: 64 KiB.
 ///
 /// Source: our choice; browsers and servers take 8 to 256 KiB. A record with a longer one is broken.

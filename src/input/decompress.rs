@@ -1,8 +1,9 @@
 //! Compression: found by the first octets, undone while reading.
 //!
-//! gzip with any number of members and zstd with any number of frames (and skippable ones). What
-//! follows the last member or frame has to be another one: trailing octets of another kind are
-//! damage, because nobody can tell them from a member that was hit.
+//! gzip with any number of members and zstd with any number of frames (and skippable ones, of which
+//! the first may hold a dictionary for the others). What follows the last member or frame has to be
+//! another one: trailing octets of another kind are damage, because nobody can tell them from a
+//! member that was hit.
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
@@ -10,6 +11,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::dictionary::split_dictionary;
 use crate::limits::{COMPRESSED_READ_OCTETS, ZSTD_WINDOW_LOG_MAX};
 
 /// How the octets of an input are stored.
@@ -81,7 +83,8 @@ impl Encoding {
             Encoding::Identity => stored,
             Encoding::Gzip => Box::new(MultiGzDecoder::new(buffered(stored))),
             Encoding::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(buffered(stored))?;
+                let (dictionary, stored) = split_dictionary(stored)?;
+                let mut decoder = zstd::Decoder::with_dictionary(buffered(stored), &dictionary)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
                 Box::new(decoder)
             }

@@ -35,6 +35,7 @@
 
 mod chunks;
 mod decompress;
+mod dictionary;
 mod error;
 mod gather;
 mod mapping;

@@ -144,6 +144,9 @@ impl WarcReader {
             if matches!(self.state, State::Begin) {
                 return Err(self.no_warc_file());
             }
+            if is_stump(self.window.octets()) {
+                return Err(self.cut_short());
+            }
             batch.push_broken(position, "no WARC record begins here; write the archive anew");
             self.resynchronise();
             return Ok(true);
@@ -200,8 +203,10 @@ impl WarcReader {
         if self.window.has_failed() && rest.iter().all(|octet| b"\r\n".contains(octet)) {
             return Err(self.cut_short());
         }
-        let Some(end_octets) = end_octets(rest, header.has_crlf) else {
-            let problem = "no record and no end follows it, so its Content-Length is wrong; \
+        let end = end_of_record(rest, header.has_crlf)
+            .filter(|end| end.is_sure || next_line_of_record(&record[header_octets..]).is_none());
+        let Some(End { octets: end_octets, .. }) = end else {
+            let problem = "its block is longer or shorter than its Content-Length says; \
                            write the archive anew";
             batch.push_broken(position, problem);
             self.resynchronise();
@@ -232,8 +237,7 @@ impl WarcReader {
     fn resynchronise(&mut self) {
         loop {
             let octets = self.window.octets();
-            let mut lines = memmem::find_iter(octets, b"\nWARC/").map(|line_end| line_end + 1);
-            if let Some(start) = lines.find(|&start| begins_record(&octets[start..])) {
+            if let Some(start) = next_line_of_record(octets) {
                 self.window.consume(start);
                 return;
             }
@@ -282,17 +286,43 @@ fn too_long(fate: &Fate) -> Option<String> {
     }
 }
 
-/// The octets of `rest` that end the record before, or nothing if no record ends there.
+/// Whether `octets`, the last of a file, break off inside a version line.
+fn is_stump(octets: &[u8]) -> bool {
+    octets.len() < VERSION_LINE_OCTETS_MAX
+        && begins_record(&[octets, &b"WARC/1.0\r\n"[octets.len().min(10)..]].concat())
+}
+
+/// How a record ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct End {
+    /// Octets of the end itself.
+    octets: usize,
+    /// Whether the next record, or the end of the file, follows at once. If not, one of two is
+    /// damaged: the length that led here, or the begin of the next record.
+    is_sure: bool,
+}
+
+/// The end of a record that `rest` begins with, or nothing if no record ends there.
 ///
 /// Two line ends of the kind that the record has are one, and so is the place where the next record
 /// begins, with fewer line ends in front or damaged ones. `rest` is at least as long as that unless
 /// the file ends with it.
-fn end_octets(rest: &[u8], has_crlf: bool) -> Option<usize> {
+fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     let usual: &[u8] = if has_crlf { b"\r\n\r\n" } else { b"\n\n" };
     let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(b"WARC/"));
-    if rest.starts_with(usual) || next_begins(usual.len()) {
-        return Some(usual.len());
-    }
     let line_ends = rest.iter().take_while(|octet| b"\r\n".contains(octet)).count();
-    (line_ends == rest.len() || next_begins(line_ends)).then_some(line_ends)
+    let sure = [usual.len(), line_ends].into_iter().find(|&octets| next_begins(octets));
+    match sure {
+        Some(octets) => Some(End { octets, is_sure: true }),
+        None if line_ends == rest.len() => {
+            Some(End { octets: line_ends, is_sure: line_ends < END_OCTETS })
+        }
+        None => rest.starts_with(usual).then_some(End { octets: usual.len(), is_sure: false }),
+    }
+}
+
+/// Where the next line of `octets` begins that a record can begin with, the first line left aside.
+fn next_line_of_record(octets: &[u8]) -> Option<usize> {
+    let mut lines = memmem::find_iter(octets, b"\nWARC/").map(|line_end| line_end + 1);
+    lines.find(|&start| begins_record(&octets[start..]))
 }

@@ -1,0 +1,246 @@
+//! Holds the reading of WARC files against FastWARC: the same URLs, dates, statuses and bodies.
+//!
+//! The files are made here, of every kind of record and coding that both know. What the two treat
+//! differently on purpose (bodies that are cut, codings in name only) is tested in the crate.
+
+use std::fmt::Write as _;
+use std::io::{Cursor, Read, Write};
+
+use fastwarc::warc::iter::{ArchiveIterator, ArchiveIteratorOptions};
+use fastwarc::warc::record::{AutoDecode, WarcRecord, WarcRecordType};
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+use portcullis::access::{Answer, UnixSeconds};
+use portcullis::capture::{
+    BatchReader, BrokenRecord, Capture, CaptureNote, CaptureSink, ReadConfig, Subject, warc,
+};
+use portcullis::input::{OpenConfig, Source};
+
+/// One answer, as both readers have to find it.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    url: String,
+    captured_at: u64,
+    status: u16,
+    body: Vec<u8>,
+}
+
+/// A SplitMix64 generator.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    fn text(&mut self) -> Vec<u8> {
+        let mut text = String::new();
+        let ending = self.one_of(&["\n", "\r\n", "\r\n\r\n"]);
+        for line in 0..self.below(60) {
+            let path = self.next();
+            write!(text, "{}: /{path:x}{ending}", ["Allow", "Disallow"][line % 2]).unwrap();
+        }
+        text.into_bytes()
+    }
+}
+
+fn gzip(octets: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(octets).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(octets: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(octets).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn chunked(octets: &[u8], size: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    for chunk in octets.chunks(size) {
+        write!(out, "{:x}\r\n", chunk.len()).unwrap();
+        out.extend([chunk, b"\r\n"].concat());
+    }
+    out.extend(b"0\r\n\r\n");
+    out
+}
+
+/// A response with `body` in some coding and framing.
+fn response(draw: &mut Draw, status: u16, body: &[u8]) -> Vec<u8> {
+    let mut head = format!("HTTP/1.1 {status} {}\r\n", draw.one_of(&["OK", "", "Some reason"]));
+    let mut stored = match draw.below(5) {
+        0 if !body.is_empty() => {
+            head += "Content-Encoding: gzip\r\n";
+            gzip(body)
+        }
+        1 if !body.is_empty() => {
+            head += "content-encoding: deflate\r\n";
+            zlib(body)
+        }
+        _ => body.to_vec(),
+    };
+    match draw.below(3) {
+        0 => {
+            head += "Transfer-Encoding: chunked\r\n";
+            let size = 1 + draw.below(500);
+            stored = chunked(&stored, size);
+        }
+        1 => write!(head, "Content-Length: {}\r\n", stored.len()).unwrap(),
+        _ => {}
+    }
+    head += draw.one_of(&["", "Server: x\r\n", "Location: https://b.example/\r\n"]);
+    [head.as_bytes(), b"\r\n", &stored].concat()
+}
+
+const TYPES: [&str; 10] = [
+    "response",
+    "response",
+    "response",
+    "response",
+    "resource",
+    "revisit",
+    "request",
+    "warcinfo",
+    "metadata",
+    "conversion",
+];
+
+const PATHS: [&str; 6] =
+    ["/robots.txt", "/robots.txt", "/Robots.TXT?x=/", "/", "/index.html", "/x/robots.txt"];
+
+const STATUSES: [u16; 10] = [200, 200, 200, 203, 301, 304, 403, 404, 500, 503];
+
+/// One record of any type; `number` makes its URL one of its own.
+fn record(draw: &mut Draw, number: u32) -> Vec<u8> {
+    const RESPONSE: &str = "application/http; msgtype=response";
+    const REQUEST: &str = "application/http; msgtype=request";
+    let (record_type, path, body) = (draw.one_of(&TYPES), draw.one_of(&PATHS), draw.text());
+    let (content_type, block) = match record_type {
+        "response" => {
+            let status = draw.one_of(&STATUSES);
+            (RESPONSE, response(draw, status, &body))
+        }
+        "revisit" => (RESPONSE, b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
+        "request" => (REQUEST, b"GET /robots.txt HTTP/1.1\r\n\r\n".to_vec()),
+        _ => ("text/plain", body),
+    };
+    let version = draw.one_of(&["WARC/1.0", "WARC/1.1"]);
+    let (day, second) = (1 + draw.below(28), draw.below(60));
+    let header = format!(
+        "{version}\r\nWARC-Type: {record_type}\r\n\
+         WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-{number:012}>\r\n\
+         WARC-Date: 2023-02-{day:02}T10:20:{second:02}Z\r\n\
+         WARC-Target-URI: http://h{number}.example{path}\r\n\
+         Content-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    );
+    [header.as_bytes(), &block, b"\r\n\r\n"].concat()
+}
+
+#[derive(Default)]
+struct Ours(Vec<Entry>);
+
+impl CaptureSink for Ours {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let Subject::Url(url) = capture.subject else { panic!("{capture:?}") };
+        let Answer::Status(status) = capture.answer else { panic!("{capture:?}") };
+        assert!(capture.notes.iter().all(|note| note == CaptureNote::Revisit), "{capture:?}");
+        self.0.push(Entry {
+            url: String::from_utf8(url.to_vec()).unwrap(),
+            captured_at: capture.captured_at.unwrap().0,
+            status,
+            body: capture.body.into_owned(),
+        });
+    }
+
+    fn broken(&mut self, broken: BrokenRecord) {
+        panic!("{broken:?}");
+    }
+}
+
+fn read_here(file: &[u8]) -> Vec<Entry> {
+    let source = Source::from_reader("a.warc", Cursor::new(file.to_vec()), OpenConfig::default());
+    let mut reader = warc::open(source);
+    let mut ours = Ours::default();
+    while let Some(batch) = reader.next_batch().unwrap() {
+        batch.read(&ReadConfig { robots_octets_max: None }, &mut ours);
+    }
+    ours.0
+}
+
+fn read_there(file: &[u8]) -> Vec<Entry> {
+    let options = ArchiveIteratorOptions {
+        decode_http_payload: AutoDecode::All,
+        ..ArchiveIteratorOptions::default()
+    };
+    ArchiveIterator::with_options(Cursor::new(file.to_vec()), options)
+        .filter_map(|record| entry_of(&mut record.unwrap().borrow_mut()))
+        .collect()
+}
+
+/// What a record that FastWARC has read means, which it leaves to the caller.
+fn entry_of(record: &mut WarcRecord) -> Option<Entry> {
+    let url = record.headers().get("WARC-Target-URI")?.into_owned();
+    let path = url.split('?').next().unwrap_or_default();
+    if !path.to_ascii_lowercase().ends_with("/robots.txt") {
+        return None;
+    }
+    let status = match record.record_type() {
+        WarcRecordType::Response => record.http_headers().and_then(|http| http.status_code())?,
+        WarcRecordType::Resource => 200,
+        WarcRecordType::Revisit => 304,
+        _ => return None,
+    };
+    let mut body = Vec::new();
+    record.reader_mut().unwrap().read_to_end(&mut body).unwrap();
+    if !(200..=299).contains(&status) {
+        body.clear();
+    }
+    let captured_at = record.record_date().unwrap().unix_timestamp().try_into().unwrap();
+    Some(Entry { url, captured_at, status, body })
+}
+
+#[test]
+fn both_readers_find_the_same() {
+    for seed in 0..10 {
+        let mut draw = Draw(seed);
+        let records: Vec<Vec<u8>> = (0..600).map(|number| record(&mut draw, number)).collect();
+        let frame = |record: &Vec<u8>| zstd::encode_all(&record[..], 3).unwrap();
+        let files: [(&str, Vec<u8>); 3] = [
+            ("plain", records.concat()),
+            ("gzip", records.iter().flat_map(|record| gzip(record)).collect()),
+            ("zstd", records.iter().flat_map(frame).collect()),
+        ];
+        for (name, file) in files {
+            let (here, there) = (read_here(&file), read_there(&file));
+            assert!(there.len() > 200, "{}", there.len());
+            for (here, there) in here.iter().zip(&there) {
+                assert_eq!(here, there, "{name}, seed {seed}");
+            }
+            assert_eq!(here.len(), there.len(), "{name}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn dates_are_the_same() {
+    for text in ["2023-02-28T23:59:59Z", "2000-02-29T00:00:00.25Z", "2023-01-01T00:30:00+01:00"] {
+        let mut record = WarcRecord::new();
+        record.headers_mut().set("WARC-Date", text);
+        let there = record.record_date().unwrap().unix_timestamp();
+        let here = UnixSeconds::from_rfc3339(text.as_bytes()).map(|time| time.0);
+        assert_eq!(here, u64::try_from(there).ok(), "{text}");
+    }
+}

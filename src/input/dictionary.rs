@@ -1,0 +1,62 @@
+//! The dictionary that a zstd file brings along, as `.warc.zst` files do.
+//!
+//! Such a file begins with a skippable frame of a magic number of its own, which holds a dictionary
+//! (RFC 8878, section 5), plain or in a frame of zstd. Every frame after it needs the dictionary.
+//! Source: the IIPC's Zstandard Compression of WARC Files, version 1.0.
+
+use std::io::{self, Cursor, ErrorKind, Read};
+
+use crate::limits::ZSTD_DICTIONARY_OCTETS_MAX;
+
+/// The begin of the skippable frame that is a dictionary's.
+const FRAME_MAGIC: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
+
+/// The begin of a dictionary (RFC 8878, section 5).
+const DICTIONARY_MAGIC: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
+
+/// The begin of a frame that holds data.
+const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// The dictionary at the begin of `stored`, or none, and what the frames of data are read from.
+///
+/// A skippable frame that holds something else is passed over, as any other is.
+pub(super) fn split_dictionary(
+    mut stored: Box<dyn Read + Send>,
+) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
+    let mut first = Vec::new();
+    stored.by_ref().take(FRAME_MAGIC.len() as u64).read_to_end(&mut first)?;
+    if first != FRAME_MAGIC {
+        return Ok((Vec::new(), Box::new(Cursor::new(first).chain(stored))));
+    }
+    let mut octets = [0; 4];
+    stored.read_exact(&mut octets)?;
+    let content = read_exactly(&mut stored, u32::from_le_bytes(octets) as usize)?;
+    let dictionary = if content.starts_with(ZSTD_MAGIC) { decompress(&content)? } else { content };
+    let is_dictionary = dictionary.starts_with(DICTIONARY_MAGIC);
+    Ok((if is_dictionary { dictionary } else { Vec::new() }, stored))
+}
+
+fn read_exactly(stored: &mut dyn Read, octets: usize) -> io::Result<Vec<u8>> {
+    if octets > ZSTD_DICTIONARY_OCTETS_MAX {
+        return Err(too_long());
+    }
+    let mut content = Vec::new();
+    stored.take(octets as u64).read_to_end(&mut content)?;
+    if content.len() < octets {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    Ok(content)
+}
+
+fn decompress(content: &[u8]) -> io::Result<Vec<u8>> {
+    let mut dictionary = Vec::new();
+    zstd::Decoder::with_buffer(content)?
+        .take(ZSTD_DICTIONARY_OCTETS_MAX as u64 + 1)
+        .read_to_end(&mut dictionary)?;
+    if dictionary.len() > ZSTD_DICTIONARY_OCTETS_MAX { Err(too_long()) } else { Ok(dictionary) }
+}
+
+fn too_long() -> io::Error {
+    let problem = format!("its dictionary is longer than {ZSTD_DICTIONARY_OCTETS_MAX} octets");
+    io::Error::new(ErrorKind::InvalidData, problem)
+}

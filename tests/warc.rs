@@ -1,0 +1,243 @@
+//! WARC files that others have written, and files that were hit.
+
+use std::collections::BTreeSet;
+use std::io::Cursor;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use portcullis::access::{Answer, UnixSeconds};
+use portcullis::capture::{
+    BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
+    Subject, warc,
+};
+use portcullis::input::{OpenConfig, Source};
+
+const RULES: &str = "User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
+
+const SAMPLES: [&str; 6] = [
+    "sample.warc",
+    "sample.warc.gz",
+    "sample-1.1.warc.gz",
+    "sample.warc.zst",
+    "dictionary.warc.zst",
+    "compressed-dictionary.warc.zst",
+];
+
+/// What was read, one line for a capture.
+#[derive(Default)]
+struct Found {
+    captures: Vec<String>,
+    broken: Vec<BrokenRecord>,
+    error: Option<CaptureError>,
+}
+
+impl CaptureSink for Found {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let Subject::Url(url) = capture.subject else { panic!("{capture:?}") };
+        let answer = match capture.answer {
+            Answer::Status(status) => status.to_string(),
+            other => format!("{other:?}"),
+        };
+        let body = match &*capture.body {
+            body if body == RULES.as_bytes() => "rules".to_owned(),
+            body => body.escape_ascii().to_string(),
+        };
+        let location = capture.location.as_deref().unwrap_or_default().escape_ascii();
+        let notes: Vec<&str> = capture.notes.iter().map(CaptureNote::as_str).collect();
+        self.captures.push(format!(
+            "{} {} {answer} [{body}] <{location}> {}",
+            capture.captured_at.map_or(0, |UnixSeconds(seconds)| seconds % 60),
+            url.escape_ascii(),
+            notes.join(",")
+        ));
+    }
+
+    fn broken(&mut self, broken: BrokenRecord) {
+        self.broken.push(broken);
+    }
+}
+
+fn read(source: Source) -> Found {
+    let mut reader = warc::open(source);
+    let mut found = Found::default();
+    loop {
+        match reader.next_batch() {
+            Ok(Some(batch)) => {
+                batch.read(&ReadConfig { robots_octets_max: Some(100_000) }, &mut found);
+            }
+            Ok(None) => return found,
+            Err(error) => {
+                found.error = Some(error);
+                return found;
+            }
+        }
+    }
+}
+
+fn path_of(sample: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/warc").join(sample)
+}
+
+fn read_octets(octets: Vec<u8>) -> Found {
+    read(Source::from_reader("a.warc", Cursor::new(octets), OpenConfig::default()))
+}
+
+#[test]
+fn samples_of_every_version_and_compression() {
+    let https = [
+        ("2 plain", "200 [rules] <> "),
+        ("4 chunked", "200 [rules] <> "),
+        ("5 gzip", "200 [rules] <> "),
+        ("6 deflate", "200 [rules] <> "),
+        ("7 br", "200 [rules] <> "),
+        ("8 zstd", "200 [rules] <> "),
+        ("9 both", "200 [rules] <> "),
+        ("10 undone", "200 [rules] <> "),
+        ("11 short", "BrokenBody [] <> short-body"),
+        ("12 cut", "BrokenBody [] <> bad-compression"),
+        ("13 truncated", "BrokenBody [] <> truncated"),
+        ("14 html", "200 [<p>no] <> html-content-type"),
+        ("15 moved", "301 [] <https://www.example.com/robots.txt> "),
+        ("16 gone", "404 [] <> "),
+        ("17 failed", "503 [] <> "),
+        ("18 files", "200 [rules] <> "),
+        ("19 again", "304 [] <> revisit"),
+    ];
+    let expected = https.map(|(name, rest)| {
+        let (number, host) = name.split_once(' ').unwrap();
+        let scheme = if host == "files" { "ftp" } else { "https" };
+        format!("{number} {scheme}://{host}.example/robots.txt {rest}")
+    });
+    for sample in SAMPLES {
+        let path = path_of(sample);
+        for map in [true, false] {
+            let config = OpenConfig { map, ..OpenConfig::default() };
+            let found = read(Source::open(&path, config).unwrap());
+            assert!(found.error.is_none(), "{sample}: {:?}", found.error);
+            assert!(found.broken.is_empty(), "{sample}: {:?}", found.broken);
+            assert_eq!(found.captures, expected, "{sample}");
+        }
+    }
+}
+
+#[test]
+fn a_dictionary_that_is_missing_or_cut_is_an_error() {
+    let octets = std::fs::read(path_of("dictionary.warc.zst")).unwrap();
+    let dictionary_octets = u32::from_le_bytes(octets[4..8].try_into().unwrap()) as usize;
+    let found = read_octets(octets[8 + dictionary_octets..].to_vec());
+    assert!(found.captures.is_empty());
+    assert!(matches!(found.error, Some(CaptureError::Unreadable { .. })), "{:?}", found.error);
+    for octets_kept in [4, 5, 8, 100, 7 + dictionary_octets] {
+        let found = read_octets(octets[..octets_kept].to_vec());
+        assert!(found.captures.is_empty());
+        let error = found.error.unwrap();
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert!(source.contains("cut short"), "{octets_kept}: {source}");
+    }
+    let mut octets = octets;
+    octets[7] = 0x7f;
+    assert!(read_octets(octets).error.is_some());
+}
+
+/// A SplitMix64 generator: the tests draw the same octets on every run.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+}
+
+/// Four records, short, so that many flips can be tried.
+fn small_file() -> Vec<u8> {
+    let record = |record_type: &str, block: &str| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: {record_type}\r\nWARC-Target-URI: http://a.example/robots.txt\
+             \r\nContent-Length: {}\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        )
+    };
+    [
+        record("warcinfo", "a: b\r\n"),
+        record("response", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nAllow: /a\n"),
+        record("request", "GET /robots.txt HTTP/1.1\r\n\r\n"),
+        record("response", "HTTP/1.1 200 OK\r\n\r\nDisallow: /b\n"),
+        record("response", "HTTP/1.1 200 OK\r\n\r\n"),
+    ]
+    .concat()
+    .into_bytes()
+}
+
+/// The lines of `file` that name a URL, and the octet after each, which can join another line to it.
+/// A flip there makes a good record of another URL.
+fn lines_of_urls(file: &[u8]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for line in file.split_inclusive(|&octet| octet == b'\n') {
+        if line.starts_with(b"WARC-Target-URI") {
+            lines.push(start..start + line.len() + 1);
+        }
+        start += line.len();
+    }
+    lines
+}
+
+#[test]
+fn no_flip_of_an_octet_loses_a_record() {
+    let file = small_file();
+    let urls = lines_of_urls(&file);
+    assert_eq!(read_octets(file.clone()).captures.len(), 3);
+    let mut draw = Draw(1);
+    let mut outcomes = BTreeSet::new();
+    for at in 0..file.len() {
+        let others = (0..90).map(|_| draw.next() as u8);
+        for octet in others.chain(*b"\r\n \t:0123456789WARC/") {
+            let mut flipped = file.clone();
+            flipped[at] = octet;
+            let found = read_octets(flipped);
+            let count = found.captures.len() + found.broken.len();
+            outcomes.insert((count, found.error.is_some()));
+            let in_url = urls.iter().any(|line| line.contains(&at));
+            assert!(
+                found.error.is_some() || count >= 3 || in_url,
+                "{octet:?} at {at} ({:?}): {:?}, {:?}",
+                file[at.saturating_sub(20)..at].escape_ascii().to_string(),
+                found.captures,
+                found.broken
+            );
+        }
+    }
+    assert!(outcomes.contains(&(3, false)) && outcomes.contains(&(4, false)), "{outcomes:?}");
+}
+
+#[test]
+fn no_damage_makes_it_panic() {
+    let mut draw = Draw(2);
+    for sample in SAMPLES {
+        let octets = std::fs::read(path_of(sample)).unwrap();
+        for _ in 0..2_000 {
+            let mut damaged = octets.clone();
+            for _ in 0..=draw.below(20) {
+                let at = draw.below(damaged.len());
+                match draw.below(4) {
+                    0 => damaged[at] = draw.next() as u8,
+                    1 => damaged.truncate(at.max(1)),
+                    2 => {
+                        let end = (at + draw.below(40)).min(damaged.len());
+                        damaged.drain(at..end.min(damaged.len() - 1).max(at));
+                    }
+                    _ => damaged[at] ^= 1 << draw.below(8),
+                }
+            }
+            let found = read_octets(damaged);
+            assert!(found.captures.len() <= 40);
+        }
+    }
+}
