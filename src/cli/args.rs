@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 
 use super::exit;
@@ -47,6 +48,7 @@ pub enum Command {
     Check(CheckArgs),
     Classify(ClassifyArgs),
     Filter(FilterArgs),
+    Compile(CompileArgs),
     Synth(SynthArgs),
 }
 
@@ -142,13 +144,18 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "no_summary")]
     pub json: bool,
 
-    /// Add figures about the compiled rules to the summary
-    #[arg(long, conflicts_with = "no_summary")]
-    pub stats: bool,
-
     /// Draw no progress bar (there is one only where standard error is a terminal)
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// What else is told about a run that classifies.
+#[derive(Args)]
+#[command(next_help_heading = "Run")]
+pub struct FigureArgs {
+    /// Add figures about the compiled rules to the summary
+    #[arg(long, conflicts_with = "no_summary")]
+    pub stats: bool,
 }
 
 /// Say for a few URLs whether they are allowed: VERDICT, TAB, URL
@@ -201,6 +208,8 @@ pub struct ClassifyArgs {
     pub questions: QuestionArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub figures: FigureArgs,
 
     /// How verdicts are written; by default as OUTPUT's name ends, else tsv
     ///
@@ -238,6 +247,8 @@ pub struct FilterArgs {
     pub selection: SelectionArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub figures: FigureArgs,
 
     /// Print the number of records kept in place of the records
     #[arg(short, long, help_heading = "Output")]
@@ -295,6 +306,43 @@ pub struct SelectionArgs {
 pub enum KeepOrDrop {
     Keep,
     Drop,
+}
+
+/// Make a policy set of archives of robots.txt
+///
+/// Of each origin the newest capture counts. Redirects are followed through what was captured. What
+/// cannot be read is named and left out, so that its origin is unknown or an older capture counts.
+#[derive(Args)]
+pub struct CompileArgs {
+    /// WARC files, JSON Lines, Parquet files, folders of robots.txt files named by host; `-` for
+    /// standard input
+    ///
+    /// Found by name and first octets; .gz and .zst files are decompressed.
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// The policy set to write; it appears under its name when it is complete
+    #[arg(short, long, value_name = "SET", help_heading = "Output")]
+    pub output: PathBuf,
+
+    /// The standard or crawler whose behaviour the set follows
+    #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect(), help_heading = "Policies")]
+    pub dialect: &'static Dialect,
+
+    /// How much of a robots.txt is read: octets, or with K, KiB, M or MiB behind; or unlimited
+    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::octets_max, help_heading = "Policies")]
+    pub max_robots_size: OctetsMax,
+
+    /// What every INPUT is, if it should not be found out
+    #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
+    pub input_format: Option<CaptureFormat>,
+
+    /// Write no set if an input cannot be read to its end, or a record in it is broken
+    #[arg(long, help_heading = "Input")]
+    pub strict: bool,
+
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// Make up robots.txt files and a list of URLs, the same for a seed everywhere
