@@ -135,7 +135,7 @@ fn urls(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 for record in &records {
-                    black_box(classifier.classify(record, None, &mut memory));
+                    black_box(classifier.classify(&[record], None, &mut memory).unwrap());
                 }
             });
         });

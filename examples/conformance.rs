@@ -128,7 +128,7 @@ fn compare_row(
 ) {
     let mut columns = row.split(|&octet| octet == b'\t');
     let url = columns.next().unwrap_or_default();
-    let decisions = classifier.classify(url, None, memory);
+    let decisions = classifier.classify(&[url], None, memory).expect("files cannot be damaged");
     for (agent, decision) in decisions.iter().enumerate() {
         let expected = columns.next().unwrap_or_default();
         tally.compare(url, &classifier.agents()[agent], expected, decision);

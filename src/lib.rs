@@ -74,7 +74,8 @@
 //! # Features
 //!
 //! `cli` (default) brings the command-line program and what only it needs. Libraries switch it off
-//! with `default-features = false`.
+//! with `default-features = false`. `parquet` brings captures from Parquet files, and some forty
+//! crates to build.
 
 pub mod access;
 pub mod automaton;

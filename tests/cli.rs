@@ -18,6 +18,9 @@ mod check;
 mod classify;
 #[path = "cli/errors.rs"]
 mod errors;
+#[cfg(unix)]
+#[path = "cli/fault.rs"]
+mod fault;
 #[path = "cli/filter.rs"]
 mod filter;
 #[path = "cli/generate.rs"]

@@ -122,7 +122,7 @@ fn compare_file(seed: u64) -> Result<Tally, Box<Failure>> {
         for _ in 0..SCANS_BEFORE_PREFILTER {
             let url = generate::url(&mut random, &file.patterns);
             for (classifier, memory) in classifiers.iter().zip(&mut memories) {
-                classifier.classify(&url, None, memory);
+                classifier.classify(&[&url], None, memory).unwrap();
             }
         }
     }
@@ -133,7 +133,8 @@ fn compare_file(seed: u64) -> Result<Tally, Box<Failure>> {
             let judged = oracle::decide(dialect, &file.text, robots_octets_max, &agents, &url);
             tally.add(judged, chosen.len() as u64);
             for way in 0..chosen.len() {
-                let decision = classifiers[way].classify(&url, None, &mut memories[way])[index];
+                let decision =
+                    classifiers[way].classify(&[&url], None, &mut memories[way]).unwrap()[index];
                 if !chosen[way].agrees(decision, judged) {
                     let agents = agents.iter().map(|&agent| agent.to_owned()).collect();
                     let mut check =
@@ -195,7 +196,7 @@ fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
     let chain = AgentChain::parse(&check.agents.join("+"), dialect).ok()?;
     let classifier = classifier(&set, &[chain], configuration);
     let mut memory: ClassifierMemory = classifier.memory();
-    Some(classifier.classify(&check.url, None, &mut memory)[0])
+    Some(classifier.classify(&[&check.url], None, &mut memory).unwrap()[0])
 }
 
 /// The failure, shrunk, as a case of the suite.

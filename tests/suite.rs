@@ -8,6 +8,7 @@ mod case;
 #[cfg(feature = "cli")]
 #[path = "suite/command_line.rs"]
 mod command_line;
+mod common;
 #[path = "suite/engines.rs"]
 mod engines;
 #[path = "suite/paste.rs"]

@@ -89,7 +89,7 @@ fn check(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>
             let classifier = Classifier::with_limits(&set, agents, detail, limits);
             let mut memory = classifier.memory();
             for (url, judged) in urls.iter().zip(&judged) {
-                let decision = classifier.classify(url, None, &mut memory)[0];
+                let decision = classifier.classify(&[url], None, &mut memory).unwrap()[0];
                 let expected = expected(config.dialect, url, *judged, decision, detail);
                 assert_eq!(
                     decision,

@@ -14,17 +14,29 @@
 //! had whole is [`Answer::BrokenBody`], because a file that lost its end may have lost the rules that
 //! disallow.
 
+mod bodiless;
 mod body;
+mod columns;
 mod content_type;
+mod fields;
+pub mod folder;
+mod format;
+mod http;
 pub mod json_lines;
+pub mod location;
 mod note;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 #[cfg(test)]
 mod testing;
+pub mod warc;
 
 use std::borrow::Cow;
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
 
+pub use columns::ParquetColumns;
+pub use format::{CaptureConfig, CaptureFormat, open};
 pub use note::{CaptureNote, CaptureNotes};
 
 /// One answer to one request.

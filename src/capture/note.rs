@@ -76,6 +76,12 @@ impl CaptureNotes {
         CaptureNotes(self.0 | 1 << note as u8)
     }
 
+    /// These notes and the `others`.
+    #[must_use]
+    pub const fn union(self, others: CaptureNotes) -> CaptureNotes {
+        CaptureNotes(self.0 | others.0)
+    }
+
     /// Whether `note` is among them.
     pub const fn contains(self, note: CaptureNote) -> bool {
         self.0 & 1 << note as u8 != 0

@@ -46,7 +46,7 @@ impl CaptureSink for Keeper {
 
 /// Reads everything.
 #[track_caller]
-pub(super) fn read_all(mut reader: impl BatchReader, robots_octets_max: Option<usize>) -> Keeper {
+pub(super) fn read_all(reader: &mut dyn BatchReader, robots_octets_max: Option<usize>) -> Keeper {
     let mut keeper = Keeper::default();
     while let Some(batch) = reader.next_batch().unwrap() {
         keeper.stored_octets += batch.stored_octets();

@@ -3,7 +3,8 @@
 //! [`args`] holds what was typed, as clap's derived structs; [`plan`] turns that into what it means,
 //! without touching a disk; the subcommand's own file carries a plan out and owns no flag. What they
 //! share stands beside them: where output goes ([`output`]), the run over inputs ([`stream`]), the
-//! policies ([`engine`]), the summary ([`summary`]) and the exit status ([`exit`]).
+//! policies ([`engine`]), the summary ([`summary`]), the exit status ([`exit`]), and what happens when
+//! a mapped file is cut short under it ([`fault`]).
 
 mod args;
 mod check;
@@ -11,6 +12,7 @@ mod classify;
 mod compile;
 mod engine;
 mod exit;
+mod fault;
 mod filter;
 mod generate;
 mod output;
@@ -33,6 +35,7 @@ use self::output::OutputFailed;
 ///
 /// Wrong usage, `--help` and `--version` end the process within clap, with status 2 and 0.
 pub fn run() -> ExitStatus {
+    fault::install();
     let arguments = Arguments::parse();
     match dispatch(arguments) {
         Ok(status) => status,

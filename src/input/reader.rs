@@ -28,7 +28,7 @@ use super::stream::Stream;
 pub struct SourceReader(Inner);
 
 enum Inner {
-    Mapped { name: String, mapping: Arc<Mapping>, position: usize },
+    Mapped { name: String, mapping: Arc<Mapping>, start: usize, position: usize },
     Stream(Stream),
 }
 
@@ -36,10 +36,18 @@ impl SourceReader {
     pub(super) fn new(source: Source) -> SourceReader {
         SourceReader(match source.content {
             Content::Mapped { name, mapping, start } => {
-                Inner::Mapped { name, mapping, position: start }
+                Inner::Mapped { name, mapping, start, position: start }
             }
             Content::Stream(stream) => Inner::Stream(stream),
         })
+    }
+
+    /// The octets that were taken from the file or pipe so far, before decompression.
+    pub fn stored_octets(&self) -> u64 {
+        match &self.0 {
+            Inner::Mapped { start, position, .. } => (position - start) as u64,
+            Inner::Stream(stream) => stream.stored_octets(),
+        }
     }
 }
 
@@ -48,7 +56,7 @@ impl Read for SourceReader {
         match &mut self.0 {
             _ if out.is_empty() => Ok(0),
             Inner::Stream(stream) => stream.read(out).map_err(into_io_error),
-            Inner::Mapped { name, mapping, position } => {
+            Inner::Mapped { name, mapping, position, .. } => {
                 let count = (&mapping[*position..]).read(out)?;
                 *position += count;
                 if count == 0 && !mapping.is_whole() {

@@ -146,6 +146,7 @@ mod tests {
     use super::*;
     use crate::dialect::{GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
     use crate::policy::{AgentChain, explain};
+    use crate::syntax::RobotsTxt;
     use serde_json::{Value, json};
 
     const FILE: &[u8] = b"User-agent: *\n dis\xc3\xa4llow: /\n  Disallow:/%7ea # why\nallow: /*\n\
@@ -153,7 +154,8 @@ mod tests {
 
     fn told(file: &[u8], dialect: &'static Dialect, path: &[u8]) -> Value {
         let agent = AgentChain::parse("Bot", dialect).unwrap();
-        let explanation = explain(file, None, dialect, &agent, path);
+        let parsed = RobotsTxt::parse(file, dialect, None);
+        let explanation = explain(&parsed, file, dialect, &agent, path);
         let told = Told { explanation: Some(&explanation), problem: None, dialect };
         let mut out = Vec::new();
         write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), told, &mut out);

@@ -24,29 +24,135 @@ impl Quantiles {
     }
 }
 
-/// Rules of a group: half have 6 at most, one in a hundred more than 114.
-pub(super) const RULES_PER_GROUP: Quantiles = Quantiles(&[
-    (0, 1),
-    (250_000, 2),
-    (500_000, 6),
-    (750_000, 14),
-    (900_000, 32),
-    (990_000, 114),
-    (996_000, 180),
-    (999_000, 600),
-    (999_990, 4_000),
-    (WHOLE, 47_000),
+/// Which layout a host has, of those that are shared, by rank: the first has a quarter of these
+/// hosts (a fifth of all), and past a thousand each doubling of the rank leaves little more than half
+/// of the hosts to come.
+pub(super) const LAYOUT_RANK: Quantiles = Quantiles(&[
+    (0, 0),
+    (251_000, 1),
+    (317_000, 2),
+    (376_000, 3),
+    (419_000, 4),
+    (452_000, 5),
+    (478_000, 6),
+    (499_000, 7),
+    (518_000, 8),
+    (611_000, 16),
+    (676_000, 32),
+    (730_000, 64),
+    (781_000, 128),
+    (827_000, 256),
+    (871_000, 512),
+    (917_500, 1 << 10),
+    (955_000, 1 << 11),
+    (975_000, 1 << 12),
+    (987_000, 1 << 13),
+    (994_000, 1 << 14),
+    (997_000, 1 << 16),
+    (999_000, 1 << 18),
+    (999_900, 1 << 22),
+    (WHOLE, 1 << 26),
 ]);
 
-/// Groups of a file: half have one, one in ten nine or more.
-pub(super) const GROUPS_PER_FILE: Quantiles = Quantiles(&[
+/// Rules of a layout's default group. Half have 9 at most, one in a hundred more than 372.
+pub(super) const DEFAULT_RULES: Quantiles = Quantiles(&[
     (0, 1),
-    (640_000, 1),
-    (800_000, 4),
-    (900_000, 9),
-    (990_000, 24),
-    (999_000, 80),
-    (WHOLE, 1_700),
+    (130_000, 2),
+    (250_000, 3),
+    (500_000, 9),
+    (750_000, 28),
+    (900_000, 60),
+    (950_000, 97),
+    (990_000, 372),
+    (996_000, 1_000),
+    (999_000, 2_500),
+    (WHOLE, 7_300),
+]);
+
+/// The most rules of a default group, and the most lines that name crawlers, in a layout that is
+/// shared: a longer one would weigh as much as all its hosts.
+pub(super) const SHARED_DEFAULT_RULES_MAX: u64 = 400;
+pub(super) const SHARED_NAMED_LINES_MAX: u64 = 40;
+
+/// User-agent lines of a layout that name a crawler: half have none, one in a hundred 109.
+pub(super) const NAMED_LINES: Quantiles = Quantiles(&[
+    (0, 0),
+    (600_000, 0),
+    (750_000, 2),
+    (900_000, 6),
+    (950_000, 14),
+    (970_000, 32),
+    (990_000, 100),
+    (995_000, 170),
+    (999_000, 557),
+    (WHOLE, 1_774),
+]);
+
+/// Rules of a group that names a crawler and has rules of its own.
+pub(super) const NAMED_RULES: Quantiles = Quantiles(&[
+    (0, 1),
+    (300_000, 2),
+    (500_000, 6),
+    (750_000, 22),
+    (900_000, 50),
+    (990_000, 200),
+    (WHOLE, 900),
+]);
+
+/// User-agent lines of a group that shuts several crawlers out.
+pub(super) const NAMES_OF_ONE_GROUP: Quantiles =
+    Quantiles(&[(0, 1), (500_000, 4), (900_000, 28), (WHOLE, 200)]);
+
+/// Which platform a default group begins like.
+pub(super) const PLATFORM: Quantiles = Quantiles(&[
+    (0, 0),
+    (250_000, 1),
+    (400_000, 4),
+    (600_000, 16),
+    (800_000, 64),
+    (950_000, 400),
+    (WHOLE, 4_000),
+]);
+
+/// Which of the patterns that all the web writes is meant.
+pub(super) const COMMON_PATTERN: Quantiles = Quantiles(&[
+    (0, 0),
+    (150_000, 16),
+    (350_000, 128),
+    (550_000, 1_000),
+    (750_000, 8_000),
+    (900_000, 64_000),
+    (WHOLE, 1_000_000),
+]);
+
+/// Octets of a pattern that all the web writes.
+pub(super) const COMMON_PATTERN_OCTETS: Quantiles =
+    Quantiles(&[(0, 3), (250_000, 8), (500_000, 13), (900_000, 28), (WHOLE, 60)]);
+
+/// Octets of a pattern that one layout has.
+pub(super) const OWN_PATTERN_OCTETS: Quantiles = Quantiles(&[
+    (0, 4),
+    (100_000, 9),
+    (250_000, 13),
+    (500_000, 22),
+    (750_000, 40),
+    (900_000, 70),
+    (990_000, 140),
+    (WHOLE, 500),
+]);
+
+/// Records of a file that are tied to its host: sitemaps, nearly all.
+pub(super) const SITEMAPS: Quantiles = Quantiles(&[
+    (0, 0),
+    (220_000, 0),
+    (250_000, 1),
+    (600_000, 1),
+    (800_000, 2),
+    (900_000, 3),
+    (950_000, 8),
+    (990_000, 30),
+    (999_000, 225),
+    (WHOLE, 1_460),
 ]);
 
 /// Octets of a URL after its host: with scheme and host, half have 52 at most.
@@ -61,10 +167,6 @@ pub(super) const PATH_OCTETS: Quantiles = Quantiles(&[
     (WHOLE, 10_000),
 ]);
 
-/// Segments of a rule's pattern.
-pub(super) const SEGMENTS_PER_PATTERN: Quantiles =
-    Quantiles(&[(0, 1), (600_000, 1), (900_000, 2), (990_000, 4), (WHOLE, 9)]);
-
 /// Which of a site's sections is meant: the first are on most of its pages.
 pub(super) const SECTION: Quantiles =
     Quantiles(&[(0, 0), (400_000, 8), (800_000, 40), (990_000, 400), (WHOLE, 40_000)]);
@@ -75,9 +177,20 @@ mod tests {
 
     #[test]
     fn tables_rise_from_nothing_to_the_whole() {
-        for table in
-            [&RULES_PER_GROUP, &GROUPS_PER_FILE, &PATH_OCTETS, &SEGMENTS_PER_PATTERN, &SECTION]
-        {
+        for table in [
+            &LAYOUT_RANK,
+            &DEFAULT_RULES,
+            &NAMED_LINES,
+            &NAMED_RULES,
+            &NAMES_OF_ONE_GROUP,
+            &PLATFORM,
+            &COMMON_PATTERN,
+            &COMMON_PATTERN_OCTETS,
+            &OWN_PATTERN_OCTETS,
+            &SITEMAPS,
+            &PATH_OCTETS,
+            &SECTION,
+        ] {
             assert_eq!(table.0[0].0, 0);
             assert_eq!(table.0[table.0.len() - 1].0, WHOLE);
             assert!(table.0.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));
@@ -86,9 +199,9 @@ mod tests {
 
     #[test]
     fn values_lie_on_the_line_between_two_shares() {
-        assert_eq!(RULES_PER_GROUP.at(0), 1);
-        assert_eq!(RULES_PER_GROUP.at(500_000), 6);
-        assert_eq!(RULES_PER_GROUP.at(625_000), 10);
-        assert_eq!(RULES_PER_GROUP.at(WHOLE), 47_000);
+        assert_eq!(DEFAULT_RULES.at(0), 1);
+        assert_eq!(DEFAULT_RULES.at(500_000), 9);
+        assert_eq!(DEFAULT_RULES.at(825_000), 44);
+        assert_eq!(DEFAULT_RULES.at(WHOLE), 7_300);
     }
 }

@@ -1,17 +1,21 @@
 //! A made-up corpus of robots.txt files and URLs, of any size, the same for a seed on any machine.
 //!
 //! Owns what `portcullis synth` writes: for benchmarks and tests that must not depend on anybody's
-//! data. It is drawn like the web that was measured: file sizes, rules and groups per file, the
-//! share of rules with wildcards, of files that equal another, of line ends and byte order marks,
-//! and hosts that get most of the URLs. All hosts stand below `.example` (RFC 2606), so that no real
-//! one is named. For questions about a real site, use its real file.
+//! data. It is drawn like the web that was measured: sizes of files and groups, line ends and byte
+//! order marks, rules with wildcards, hosts that get most of the URLs, and above all what files share.
+//! Most hosts have the file of a template and differ from one another in a sitemap's line at most, a
+//! few templates have half of all hosts, rules come from platforms and from everybody's stock of
+//! patterns, and the crawlers that are named have a long tail. `examples/corpus_facts` counts all
+//! this, of real files and of made-up ones. All hosts stand below `.example` (RFC 2606), so that no
+//! real one is named. For questions about a real site, use its real file.
 //!
 //! Every host and every URL has its own stream of random numbers, found from the seed and its
-//! position alone: nothing is kept in memory, a million hosts stream, and the first thousand URLs of
-//! a long list are the whole of a short one. All arithmetic is on integers, because the mathematical
+//! position alone, and so have templates and patterns: nothing is kept in memory, a million hosts
+//! stream, and the first thousand files of a large corpus are the whole of a small one. (Its URLs
+//! differ, because they are spread over all hosts; of one corpus a short list begins a long one.) All arithmetic is on integers, because the mathematical
 //! functions of floating point may differ from one platform to the next.
 //!
-//! Cost: some microseconds a file, half a microsecond a URL. Only writing can fail.
+//! Cost: some microseconds a file, a quarter of a microsecond a URL. Only writing can fail.
 //!
 //! ```
 //! use portcullis::synth::Corpus;
@@ -26,20 +30,24 @@
 //! assert!(url.starts_with(b"http"));
 //! ```
 
+mod archive;
 mod draw;
+mod layout;
+mod patterns;
 mod random;
 mod robots;
 mod site;
 mod urls;
 mod words;
 
+pub use self::archive::{Answers, Archive, ArchiveFormat, ArchivedFile};
+
+use self::layout::Layout;
 use self::random::{Purpose, SplitMix64};
 use self::site::Site;
 
-/// Files in ten thousand that equal another file.
-const SHARED_PER_TEN_THOUSAND: u64 = 5_200;
-/// Hosts for each file that is shared, so that every shared file is likely to have several users.
-const HOSTS_PER_SHARED_FILE: u64 = 16;
+/// Hosts in ten thousand whose URLs are https.
+const HTTPS: u64 = 8_800;
 
 /// A corpus: a seed and a number of hosts.
 ///
@@ -65,34 +73,77 @@ impl Corpus {
     ///
     /// No two positions give the same name.
     pub fn host(&self, host: u64) -> String {
-        words::host_name(self.stream(Purpose::Host, host), host)
+        let mut name = Vec::new();
+        self.write_host(host, &mut name);
+        String::from_utf8_lossy(&name).into_owned()
+    }
+
+    /// Appends the name of a host to `out`.
+    pub fn write_host(&self, host: u64, out: &mut Vec<u8>) {
+        words::write_host(self.stream(Purpose::Host, host), host, out);
     }
 
     /// Appends the robots.txt of a host to `out`.
     pub fn write_robots(&self, host: u64, out: &mut Vec<u8>) {
-        let content = self.content(host);
-        let site = Site::new(self.stream(Purpose::Site, content));
-        robots::write(self.stream(Purpose::Robots, content), site, out);
+        let mut name = Vec::new();
+        self.write_host(host, &mut name);
+        let sitemaps = self.stream(Purpose::Sitemaps, host);
+        robots::write(self.seed, self.layout(host), &name, sitemaps, out);
+    }
+
+    /// Whether the robots.txt of a host has a rule in any group, even one without a value.
+    pub fn has_rules(&self, host: u64) -> bool {
+        robots::has_rules(self.seed, self.layout(host))
+    }
+
+    /// Appends the answers of a host to `records` and the states of its origins to `states`, as
+    /// [`Archive::write_host`] does for any file.
+    pub fn write_archived(
+        &self,
+        host: u64,
+        archive: &Archive,
+        records: &mut Vec<u8>,
+        states: &mut Vec<u8>,
+    ) {
+        let (mut name, mut robots) = (Vec::new(), Vec::new());
+        self.write_host(host, &mut name);
+        self.write_robots(host, &mut robots);
+        let other_name = match name.strip_prefix(b"www.") {
+            Some(bare) => bare.to_vec(),
+            None => [b"www.", &name[..]].concat(),
+        };
+        let file = ArchivedFile {
+            https: self.has_https(host),
+            host: &name,
+            other_host: &other_name,
+            robots: &robots,
+            has_rules: self.has_rules(host),
+        };
+        archive.write_host(host, &file, records, states);
     }
 
     /// Appends a URL of the list, without a line end, to `out`.
     pub fn write_url(&self, position: u64, out: &mut Vec<u8>) {
         let mut random = self.stream(Purpose::Url, position);
         let host = self.draw_host(&mut random);
-        let site = Site::new(self.stream(Purpose::Site, self.content(host)));
-        urls::write(random, &self.host(host), site, out);
+        self.write_origin(host, out);
+        let sites = [Site::of_layout(self.seed, self.layout(host)), Site::common(self.seed)];
+        urls::write(random, sites, out);
     }
 
-    /// Which file a host has. Hosts that share one have the same number.
-    fn content(&self, host: u64) -> u64 {
-        let mut random = self.stream(Purpose::Content, host);
-        if random.chance(SHARED_PER_TEN_THOUSAND) {
-            let shared_files = self.hosts / HOSTS_PER_SHARED_FILE + 1;
-            // Above every host's own number.
-            self.hosts + random.below(shared_files)
-        } else {
-            host
-        }
+    /// Appends the origin of a host's URLs (`https://www.small-lake-7.example`) to `out`.
+    pub fn write_origin(&self, host: u64, out: &mut Vec<u8>) {
+        let scheme: &[u8] = if self.has_https(host) { b"https://" } else { b"http://" };
+        out.extend_from_slice(scheme);
+        self.write_host(host, out);
+    }
+
+    fn has_https(&self, host: u64) -> bool {
+        self.stream(Purpose::Scheme, host).chance(HTTPS)
+    }
+
+    fn layout(&self, host: u64) -> Layout {
+        Layout::of_host(self.stream(Purpose::Layout, host), host)
     }
 
     /// A host, some far more often than others: the chance falls with the position, as it does in a

@@ -7,10 +7,16 @@
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Host = 1,
-    Content = 2,
+    Layout = 2,
     Site = 3,
     Robots = 4,
     Url = 5,
+    Plan = 6,
+    Rules = 7,
+    Pattern = 8,
+    Sitemaps = 9,
+    Scheme = 10,
+    Answers = 11,
 }
 
 /// A stream of random numbers.

@@ -1,59 +1,87 @@
 //! Makes up one robots.txt file.
 
-use super::draw::{GROUPS_PER_FILE, RULES_PER_GROUP, SEGMENTS_PER_PATTERN};
-use super::random::SplitMix64;
-use super::site::{Site, write_number};
-use super::words::{ADJECTIVES, AGENTS, EXTENSIONS, NOUNS, PARAMETERS};
+use super::draw::{NAMED_RULES, NAMES_OF_ONE_GROUP, SITEMAPS};
+use super::layout::{DefaultGroup, Layout, NamedGroups, Plan};
+use super::patterns::Patterns;
+use super::random::{Purpose, SplitMix64};
+use super::site::Site;
+use super::words::{ADJECTIVES, NOUNS, write_agent, write_number};
+use crate::decision::Verdict;
 
-// Shares in ten thousand, as measured: of the files …
-const BYTE_ORDER_MARK: u64 = 150;
-const CRLF: u64 = 2_000;
-const SITEMAP: u64 = 6_500;
-const HEADING: u64 = 7_500;
-// … of the groups …
-const FIRST_IS_DEFAULT: u64 = 7_500;
-const SECOND_USER_AGENT_LINE: u64 = 800;
-const CRAWL_DELAY: u64 = 800;
-// … and of the rules.
-const ALLOW: u64 = 1_500;
-const ONE_STAR: u64 = 1_100;
-const MORE_STARS: u64 = 400;
-const END_ANCHOR: u64 = 270;
-const EMPTY_VALUE: u64 = 150;
-const WHOLE_SITE: u64 = 500;
-const COMMENT_BEFORE_RULE: u64 = 300;
+// Shares in ten thousand.
+const COMMENT_BEFORE_RULE: u64 = 60;
+const BLANK_LINE_BEFORE_RULE: u64 = 150;
+const DEFAULT_GROUP_LAST: u64 = 3_000;
+/// Named lines that name a crawler which hardly another file names.
+const RARE_AGENT: u64 = 800;
 
-/// Appends a file to `out`.
-pub(super) fn write(random: SplitMix64, site: Site, out: &mut Vec<u8>) {
-    let mut file = File { random, site, line_end: b"\n", out };
-    file.write();
+/// Ranks within which the crawlers of a short list are found.
+const FAMOUS_AGENTS: u64 = 56;
+/// Ranks of the crawlers that hardly another file names.
+const RARE_AGENTS: u64 = 4_800;
+
+/// How a file spells its fields. Most have the first way.
+const SPELLINGS: [[&str; 3]; 4] = [
+    ["User-agent: ", "Disallow: ", "Allow: "],
+    ["User-Agent: ", "Disallow: ", "Allow: "],
+    ["User-agent: ", "Disallow:", "Allow:"],
+    ["user-agent: ", "disallow: ", "allow: "],
+];
+const OTHER_SPELLING: u64 = 800;
+
+/// Appends the file of a layout for a host, whose name this is. `sitemaps` is the host's stream for
+/// what it adds.
+pub(super) fn write(
+    seed: u64,
+    layout: Layout,
+    host: &[u8],
+    sitemaps: SplitMix64,
+    out: &mut Vec<u8>,
+) {
+    let plan = layout.plan(seed);
+    let site = Site::of_layout(seed, layout);
+    let mut random = SplitMix64::stream(seed, Purpose::Robots, layout.number());
+    let spelling =
+        if random.chance(OTHER_SPELLING) { random.pick(&SPELLINGS[1..]) } else { SPELLINGS[0] };
+    let mut file = File { seed, layout, plan, site, spelling, random, start: out.len(), out };
+    file.write(host, sitemaps);
+}
+
+/// Whether the file of a layout has a rule, even one without a value.
+pub(super) fn has_rules(seed: u64, layout: Layout) -> bool {
+    let plan = layout.plan(seed);
+    plan.named_lines > 0 || !matches!(plan.default, DefaultGroup::Absent | DefaultGroup::NoRule)
 }
 
 /// A file that is being written.
 struct File<'a> {
-    random: SplitMix64,
+    seed: u64,
+    layout: Layout,
+    plan: Plan,
     site: Site,
-    line_end: &'static [u8],
+    spelling: [&'static str; 3],
+    random: SplitMix64,
+    start: usize,
     out: &'a mut Vec<u8>,
 }
 
 impl File<'_> {
-    fn write(&mut self) {
-        if self.random.chance(BYTE_ORDER_MARK) {
+    fn write(&mut self, host: &[u8], sitemaps: SplitMix64) {
+        if self.plan.has_byte_order_mark {
             self.put("\u{feff}");
         }
-        if self.random.chance(CRLF) {
-            self.line_end = b"\r\n";
+        for _ in 0..self.plan.heading_lines {
+            self.write_heading_line();
         }
-        if self.random.chance(HEADING) {
-            self.write_heading();
+        if self.random.chance(DEFAULT_GROUP_LAST) {
+            self.write_named_groups();
+            self.write_default_group();
+        } else {
+            self.write_default_group();
+            self.write_named_groups();
         }
-        for group in 0..GROUPS_PER_FILE.draw(&mut self.random) {
-            self.write_group(group);
-        }
-        if self.random.chance(SITEMAP) {
-            self.write_sitemaps();
-        }
+        self.fill();
+        self.write_sitemaps(host, sitemaps);
     }
 
     fn put(&mut self, text: &str) {
@@ -61,186 +89,167 @@ impl File<'_> {
     }
 
     fn end_line(&mut self) {
-        self.out.extend_from_slice(self.line_end);
+        self.put(if self.plan.has_crlf { "\r\n" } else { "\n" });
     }
 
-    fn write_heading(&mut self) {
-        for _ in 0..=self.random.below(6) {
+    fn write_heading_line(&mut self) {
+        if self.random.chance(7_500) {
             self.write_comment();
+        } else {
+            self.end_line();
         }
-        self.end_line();
     }
 
     fn write_comment(&mut self) {
         self.put("#");
         for _ in 0..self.random.below(10) {
+            self.put(" ");
             let word = if self.random.chance(5_000) {
                 self.random.pick(&NOUNS)
             } else {
                 self.random.pick(&ADJECTIVES)
             };
-            self.put(" ");
             self.put(word);
         }
         self.end_line();
     }
 
-    fn write_group(&mut self, group: u64) {
-        self.write_user_agent_line(group);
-        if self.random.chance(SECOND_USER_AGENT_LINE) {
-            self.write_user_agent_line(group + 1);
+    fn write_default_group(&mut self) {
+        if self.plan.default == DefaultGroup::Absent {
+            return;
         }
-        if self.random.chance(CRAWL_DELAY) {
+        self.put(self.spelling[0]);
+        self.put("*");
+        self.end_line();
+        if self.plan.crawl_delay {
             self.put("Crawl-delay: ");
             let seconds = self.random.below(30) + 1;
             write_number(seconds, self.out);
             self.end_line();
         }
-        for _ in 0..RULES_PER_GROUP.draw(&mut self.random) {
-            self.write_rule();
+        match self.plan.default {
+            DefaultGroup::Absent | DefaultGroup::NoRule => {}
+            DefaultGroup::Open => self.write_rule(Verdict::Disallow, b""),
+            DefaultGroup::OpenByAllow => self.write_rule(Verdict::Allow, b"/"),
+            DefaultGroup::Closed => self.write_rule(Verdict::Disallow, b"/"),
+            DefaultGroup::Rules(rules) => self.write_rules(0, rules, self.plan.platform),
         }
         self.end_line();
     }
 
-    /// The first group is mostly the default one; the others name a crawler. A file with more
-    /// groups than there are well-known crawlers goes on with made-up names.
-    fn write_user_agent_line(&mut self, group: u64) {
-        self.put("User-agent: ");
-        if group == 0 && self.random.chance(FIRST_IS_DEFAULT) {
-            self.put("*");
-        } else if group < AGENTS.len() as u64 {
-            let agent = self.random.pick(&AGENTS);
-            self.put(agent);
-        } else {
-            let name = self.random.pick(&NOUNS);
-            self.put(name);
-            self.put("-bot-");
-            write_number(group, self.out);
-        }
+    fn write_rule(&mut self, verdict: Verdict, value: &[u8]) {
+        self.put(self.spelling[1 + usize::from(verdict == Verdict::Allow)]);
+        self.out.extend_from_slice(value);
         self.end_line();
     }
 
-    fn write_rule(&mut self) {
-        if self.random.chance(COMMENT_BEFORE_RULE) {
+    /// Writes the rules of the layout's list at `list`: the same whenever it is asked for.
+    fn write_rules(&mut self, list: u64, rules: u64, platform: Option<u64>) {
+        let mut random =
+            SplitMix64::stream(self.seed, Purpose::Rules, self.layout.number() * 4 + list);
+        let patterns = Patterns { seed: self.seed, site: self.site, platform };
+        let mut value = Vec::new();
+        for position in 0..rules {
+            if random.chance(BLANK_LINE_BEFORE_RULE) {
+                self.end_line();
+            }
+            if random.chance(COMMENT_BEFORE_RULE) {
+                self.write_comment();
+            }
+            value.clear();
+            let verdict = patterns.write(position, &mut random, &mut value);
+            self.write_rule(verdict, &value);
+        }
+    }
+
+    fn write_named_groups(&mut self) {
+        let mut agents = Agents::new(self.plan.named_lines);
+        let mut left = self.plan.named_lines;
+        while left > 0 {
+            let lines = match self.plan.named {
+                NamedGroups::OneClosed => left.min(NAMES_OF_ONE_GROUP.draw(&mut self.random)),
+                _ => 1,
+            };
+            for _ in 0..lines {
+                self.put(self.spelling[0]);
+                let rank = agents.next(&mut self.random);
+                write_agent(rank, self.out);
+                self.end_line();
+            }
+            self.write_named_rules();
+            self.end_line();
+            left -= lines;
+        }
+    }
+
+    fn write_named_rules(&mut self) {
+        match (self.plan.named, self.plan.default) {
+            (NamedGroups::Open, _) => self.write_rule(Verdict::Disallow, b""),
+            (NamedGroups::AsDefault, DefaultGroup::Rules(rules)) => {
+                self.write_rules(0, rules, self.plan.platform);
+            }
+            // One of two lists, so that groups of one file may have the same.
+            (NamedGroups::Own, _) => {
+                let list = 1 + self.random.below(2);
+                let mut random =
+                    SplitMix64::stream(self.seed, Purpose::Rules, self.layout.number() * 4 + 3);
+                let lengths = [NAMED_RULES.draw(&mut random), NAMED_RULES.draw(&mut random)];
+                self.write_rules(list, lengths[list as usize - 1], None);
+            }
+            (NamedGroups::Closed | NamedGroups::OneClosed | NamedGroups::AsDefault, _) => {
+                self.write_rule(Verdict::Disallow, b"/");
+            }
+        }
+    }
+
+    /// Fills the file with comments to the size that the layout has.
+    fn fill(&mut self) {
+        while self.out.len() - self.start < self.plan.octets_min {
             self.write_comment();
         }
-        let allow = self.random.chance(ALLOW);
-        self.put(if allow { "Allow: " } else { "Disallow: " });
-        self.write_value();
-        self.end_line();
     }
 
-    fn write_value(&mut self) {
-        if self.random.chance(EMPTY_VALUE) {
-            return;
-        }
-        if self.random.chance(WHOLE_SITE) {
-            self.put("/");
-            return;
-        }
-        let share = self.random.below(10_000);
-        if share < MORE_STARS {
-            self.write_pattern_with_stars();
-        } else if share < MORE_STARS + ONE_STAR {
-            self.write_pattern_with_star();
+    fn write_sitemaps(&mut self, host: &[u8], mut random: SplitMix64) {
+        let sitemaps = if self.layout.is_own() {
+            SITEMAPS.draw(&mut random)
+        } else if random.chance(self.plan.own_sitemap) {
+            // Templates write few.
+            random.below(8).saturating_sub(5) + 1
         } else {
-            self.write_literal_pattern();
-        }
-        if self.random.chance(END_ANCHOR) {
-            self.put("$");
-        }
-    }
-
-    fn write_section(&mut self) {
-        self.put("/");
-        self.site.write_section(&mut self.random, self.out);
-    }
-
-    fn write_sections(&mut self) {
-        for _ in 0..SEGMENTS_PER_PATTERN.draw(&mut self.random) {
-            self.write_section();
-        }
-    }
-
-    fn put_extension(&mut self) {
-        let extension = self.random.pick(&EXTENSIONS);
-        self.put(extension);
-    }
-
-    fn put_parameter(&mut self) {
-        let parameter = self.random.pick(&PARAMETERS);
-        self.put(parameter);
-        self.put("=");
-    }
-
-    fn write_literal_pattern(&mut self) {
-        self.write_sections();
-        match self.random.below(10) {
-            0 => self.put_extension(),
-            1 => {
-                self.put("?");
-                self.put_parameter();
+            0
+        };
+        for position in 0..sitemaps {
+            self.put("Sitemap: https://");
+            self.out.extend_from_slice(host);
+            self.put("/sitemap");
+            if position > 0 {
+                self.put("-");
+                write_number(position, self.out);
             }
-            2..=6 => self.put("/"),
-            _ => {}
-        }
-    }
-
-    fn write_pattern_with_star(&mut self) {
-        match self.random.below(5) {
-            0 => {
-                self.put("/*");
-                self.put_extension();
-            }
-            1 => {
-                self.put("/*?");
-                self.put_parameter();
-            }
-            2 => {
-                self.put("/*");
-                self.write_section();
-            }
-            3 => {
-                self.write_sections();
-                self.put("/*");
-            }
-            _ => {
-                self.write_section();
-                self.put("/*");
-                self.write_section();
-            }
-        }
-    }
-
-    fn write_pattern_with_stars(&mut self) {
-        match self.random.below(4) {
-            0 => {
-                self.put("/*?*");
-                self.put_parameter();
-            }
-            1 => {
-                self.put("/*/*");
-                self.write_section();
-            }
-            2 => {
-                self.write_section();
-                self.put("/*/*/*/");
-            }
-            _ => {
-                self.put("*");
-                self.write_section();
-                self.put("/*");
-                self.put_extension();
-            }
-        }
-    }
-
-    fn write_sitemaps(&mut self) {
-        for _ in 0..=self.random.below(4) {
-            self.put("Sitemap: https://sitemap.example");
-            self.write_section();
-            self.put("/sitemap.xml");
+            self.put(".xml");
             self.end_line();
         }
+    }
+}
+
+/// The crawlers that a list names, from the most famous on, none twice but the rare ones.
+struct Agents {
+    next: u64,
+    /// Ranks from one to the next, on average half of this and a half.
+    stride: u64,
+}
+
+impl Agents {
+    /// A list of so many lines.
+    fn new(lines: u64) -> Agents {
+        Agents { next: 0, stride: (FAMOUS_AGENTS / (lines + 1)).max(1) * 2 }
+    }
+
+    fn next(&mut self, random: &mut SplitMix64) -> u64 {
+        if random.chance(RARE_AGENT) {
+            return random.below(RARE_AGENTS);
+        }
+        self.next += 1 + random.below(self.stride);
+        self.next - 1
     }
 }

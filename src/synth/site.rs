@@ -1,8 +1,9 @@
 //! What rules and URLs of one site have in common: its sections.
 
 use super::draw::SECTION;
+use super::layout::Layout;
 use super::random::{Purpose, SplitMix64};
-use super::words::{ADJECTIVES, NOUNS};
+use super::words::{ADJECTIVES, NOUNS, write_number};
 
 /// A site: the sections of its paths, counted from the most frequent.
 ///
@@ -14,8 +15,14 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn new(mut random: SplitMix64) -> Site {
-        Site { seed: random.next_u64() }
+    /// The site of all hosts that have a layout.
+    pub(super) fn of_layout(seed: u64, layout: Layout) -> Site {
+        Site { seed: SplitMix64::stream(seed, Purpose::Site, layout.number()).next_u64() }
+    }
+
+    /// The sections that sites everywhere have.
+    pub(super) fn common(seed: u64) -> Site {
+        Site { seed: SplitMix64::stream(seed, Purpose::Site, u64::MAX).next_u64() }
     }
 
     /// Appends the name of one of the site's sections.
@@ -26,24 +33,19 @@ impl Site {
 
     /// Appends the name of the section at `position`: a noun, or two words, or a noun and a number.
     fn write_section_at(self, position: u64, out: &mut Vec<u8>) {
-        let mut random = SplitMix64::stream(self.seed, Purpose::Site, position);
-        let shape = random.below(10);
+        // A URL has some six sections, so each takes one number and shares it out.
+        let word = SplitMix64::stream(self.seed, Purpose::Site, position).next_u64();
+        let shape = ((word & 0xffff) * 10) >> 16;
         if shape >= 6 {
-            out.extend_from_slice(random.pick(&ADJECTIVES).as_bytes());
-            out.push(random.pick(b"-_-"));
+            let adjective = ADJECTIVES[((word >> 16) % ADJECTIVES.len() as u64) as usize];
+            out.extend_from_slice(adjective.as_bytes());
+            out.push(b"-_-"[((word >> 24) % 3) as usize]);
         }
-        out.extend_from_slice(random.pick(&NOUNS).as_bytes());
+        let noun = NOUNS[((word >> 32) % NOUNS.len() as u64) as usize];
+        out.extend_from_slice(noun.as_bytes());
         if shape >= 8 {
             out.push(b'-');
-            write_number(random.below(100_000), out);
+            write_number((word >> 40) % 100_000, out);
         }
     }
-}
-
-/// Appends a number in decimal digits.
-pub(super) fn write_number(number: u64, out: &mut Vec<u8>) {
-    if number >= 10 {
-        write_number(number / 10, out);
-    }
-    out.push(b'0' + (number % 10) as u8);
 }

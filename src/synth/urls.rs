@@ -2,11 +2,11 @@
 
 use super::draw::PATH_OCTETS;
 use super::random::SplitMix64;
-use super::site::{Site, write_number};
-use super::words::{EXTENSIONS, PARAMETERS};
+use super::site::Site;
+use super::words::{EXTENSIONS, PARAMETERS, write_number};
 
 // Shares of the URLs, in ten thousand, as measured.
-const HTTPS: u64 = 8_800;
+const COMMON_SECTION: u64 = 2_500;
 const QUERY: u64 = 1_200;
 // A root path has none, so the others have a little more.
 const ESCAPE: u64 = 425;
@@ -15,11 +15,10 @@ const FRAGMENT: u64 = 30;
 const TRAILING_SLASH: u64 = 3_500;
 const EXTENSION: u64 = 3_500;
 
-/// Appends a URL on `host`, without a line end.
-pub(super) fn write(mut random: SplitMix64, host: &str, site: Site, out: &mut Vec<u8>) {
-    let scheme: &[u8] = if random.chance(HTTPS) { b"https://" } else { b"http://" };
-    out.extend_from_slice(scheme);
-    out.extend_from_slice(host.as_bytes());
+/// Appends a URL's part after the origin, without a line end. The sections of its path are those of
+/// its own site or, now and then, those that sites everywhere have.
+pub(super) fn write(mut random: SplitMix64, [own, common]: [Site; 2], out: &mut Vec<u8>) {
+    let site = if random.chance(COMMON_SECTION) { common } else { own };
     write_path(&mut random, site, out);
     if random.chance(QUERY) {
         write_query(&mut random, out);

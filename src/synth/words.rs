@@ -82,11 +82,70 @@ pub(super) const AGENTS: [&str; 32] = [
     "SeznamBot",
 ];
 
-/// A host's name. Its position is part of it, so that no two are the same.
-pub(super) fn host_name(mut random: SplitMix64, position: u64) -> String {
+/// Last words of the names of crawlers that few files name.
+const AGENT_KINDS: [&str; 8] =
+    ["bot", "Crawler", "Spider", "Fetcher", "-agent", "Robot", "Copier", "Search"];
+
+/// Appends the product token of the crawler at `rank`, counted from the one that most files name.
+/// No two ranks give the same. It is made of letters and `-`, which every dialect takes.
+pub(super) fn write_agent(rank: u64, out: &mut Vec<u8>) {
+    if let Some(name) = usize::try_from(rank).ok().and_then(|rank| AGENTS.get(rank)) {
+        out.extend_from_slice(name.as_bytes());
+        return;
+    }
+    let mut rest = rank - AGENTS.len() as u64;
+    let mut next = |items: &[&'static str]| {
+        let item = items[(rest % items.len() as u64) as usize];
+        rest /= items.len() as u64;
+        item
+    };
+    let words = [next(&NOUNS), next(&AGENT_KINDS), next(&ADJECTIVES)];
+    out.extend_from_slice(words[2].as_bytes());
+    out.push(b'-');
+    out.extend_from_slice(words[0].as_bytes());
+    out.extend_from_slice(words[1].as_bytes());
+    while rest > 0 {
+        rest -= 1;
+        out.push(b'a' + (rest % 26) as u8);
+        rest /= 26;
+    }
+}
+
+/// Appends a host's name. Its position is part of it, so that no two are the same.
+pub(super) fn write_host(mut random: SplitMix64, position: u64, out: &mut Vec<u8>) {
     const FRONTS: [&str; 6] = ["www.", "www.", "www.", "", "", "shop."];
-    let front = random.pick(&FRONTS);
-    let adjective = random.pick(&ADJECTIVES);
-    let noun = random.pick(&NOUNS);
-    format!("{front}{adjective}-{noun}-{position}.example")
+    out.extend_from_slice(random.pick(&FRONTS).as_bytes());
+    out.extend_from_slice(random.pick(&ADJECTIVES).as_bytes());
+    out.push(b'-');
+    out.extend_from_slice(random.pick(&NOUNS).as_bytes());
+    out.push(b'-');
+    write_number(position, out);
+    out.extend_from_slice(b".example");
+}
+
+/// Appends a number in decimal digits.
+pub(super) fn write_number(number: u64, out: &mut Vec<u8>) {
+    if number >= 10 {
+        write_number(number / 10, out);
+    }
+    out.push(b'0' + (number % 10) as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_two_agents_share_a_name() {
+        let mut seen = HashSet::new();
+        for rank in 0..100_000 {
+            let mut name = Vec::new();
+            write_agent(rank, &mut name);
+            assert!(
+                name.iter().all(|octet| octet.is_ascii_alphabetic() || b"-_12".contains(octet))
+            );
+            assert!(seen.insert(name.to_ascii_lowercase()), "{rank}");
+        }
+    }
 }

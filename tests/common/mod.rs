@@ -6,6 +6,10 @@ use portcullis::automaton::Limits;
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
 use portcullis::policy::{Compilation, Detail};
+use portcullis::set::compile::{self, CompileConfig};
+use portcullis::set::{BlobPool, CaptureFacts, Content, HostStanding, Standing, StoredSet};
+use portcullis::syntax::RobotsTxt;
+use portcullis::target::Origin;
 
 /// One way in which the engine can answer.
 #[derive(Clone, Copy, Debug)]
@@ -108,4 +112,37 @@ impl Random {
         let length = self.within(lengths);
         (0..length).map(|_| *self.pick(alphabet)).collect()
     }
+}
+
+/// A compiled set, opened, in which each file speaks for its origin. Without an origin it speaks for
+/// nobody.
+pub fn stored_set(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> StoredSet {
+    let mut pool = BlobPool::default();
+    let mut hosts: Vec<HostStanding> = Vec::new();
+    for (origin, text) in files {
+        let Some(origin) = origin else { continue };
+        let file = RobotsTxt::parse(text, config.dialect, config.robots_octets_max);
+        let mut blob = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut octets = Vec::new();
+            write(&mut octets);
+            pool.intern(&octets, BlobPool::hash(&octets))
+        };
+        let content = Content::File {
+            extract: blob(&|out| file.write_extract(text, out)),
+            others: blob(&|out| file.write_others(text, out)),
+        };
+        let standing = Some(Standing { content, facts: CaptureFacts::default() });
+        let key = origin.key().into_bytes();
+        hosts.push(match origin.scheme() {
+            "http" => HostStanding { key: key.into(), http: standing, https: None },
+            "https" => HostStanding { key: key.into(), http: None, https: standing },
+            scheme => {
+                let key = [scheme.as_bytes(), b"://", &key].concat();
+                HostStanding { key: key.into(), http: standing, https: None }
+            }
+        });
+    }
+    hosts.sort_by(|one, other| one.key.cmp(&other.key));
+    let octets = compile::to_vec(&hosts, &pool, config).expect("memory takes it");
+    StoredSet::of_octets("a set in memory", octets).expect("it was just made")
 }

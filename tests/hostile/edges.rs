@@ -16,7 +16,7 @@ fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
     let set = PolicySet::of_text(robots, &LoadConfig { dialect, robots_octets_max });
     let agent = AgentChain::parse(AGENT, dialect).expect("a token");
     let classifier = Classifier::new(&set, vec![agent], Detail::Rule);
-    let decision = classifier.classify(url, None, &mut classifier.memory())[0];
+    let decision = classifier.classify(&[url], None, &mut classifier.memory()).unwrap()[0];
     let judged = oracle::decide(dialect, robots, robots_octets_max, &[AGENT], url);
     assert_eq!(decision, judged, "{} {} octets", dialect.name, url.len());
     decision

@@ -7,10 +7,12 @@ use portcullis::automaton::Limits;
 use portcullis::batch::Classifier;
 use portcullis::decision::Decision;
 use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::compile::CompileConfig;
 use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::target::Origin;
+use portcullis::target::{Origin, split};
 
 use crate::case::Check;
+use crate::common;
 
 /// Answers a check.
 type Engine = fn(&Check) -> Decision;
@@ -26,6 +28,10 @@ pub const ENGINES: &[(&str, Engine)] = &[
     ("on demand, hot", |check| classifier(check, &ON_DEMAND, Detail::Rule, 2)),
     ("scan", |check| classifier(check, &SPENT, Detail::Rule, 1)),
     ("scan behind a prefilter", |check| classifier(check, &SPENT, Detail::Rule, 40)),
+    ("stored", |check| stored(check, &Limits::default(), Detail::Rule, 1)),
+    ("stored, hot", |check| stored(check, &Limits::default(), Detail::Rule, 2)),
+    ("stored as automata", |check| stored(check, &AHEAD, Detail::Rule, 1)),
+    ("stored as patterns", |check| stored(check, &ON_DEMAND, Detail::Rule, 1)),
 ];
 
 /// Engines that tell verdicts and reasons apart, but no rules.
@@ -33,6 +39,7 @@ pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
     ("the default, verdicts", |check| classifier(check, &Limits::default(), Detail::Reason, 1)),
     ("ahead, verdicts", |check| classifier(check, &AHEAD, Detail::Reason, 2)),
     ("on demand, verdicts", |check| classifier(check, &ON_DEMAND, Detail::Reason, 2)),
+    ("stored, verdicts", |check| stored(check, &Limits::default(), Detail::Reason, 1)),
     ("scan, verdicts", |check| classifier(check, &SPENT, Detail::Reason, 1)),
 ];
 
@@ -74,7 +81,32 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
     let classifier = Classifier::with_limits(&set, vec![chain], detail, *limits);
+    last_of(&classifier, check, times)
+}
+
+/// The answer of a compiled set, the last of `times`. It is compiled into memory and opened as a file
+/// is, so every block of it is compared with its checksum.
+fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
+    let origins = match &check.robots_url {
+        None => {
+            split(&check.url, check.dialect.paths.path_start).and_then(|url| Origin::of_split(&url))
+        }
+        Some(robots_url) => Origin::of_robots_txt(robots_url),
+    };
+    let config = CompileConfig {
+        limits: *limits,
+        ..CompileConfig::new(check.dialect, check.robots_octets_max)
+    };
+    let set = common::stored_set(&[(origins.ok(), &check.robots)], &config);
+    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
+    let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
+    let classifier = Classifier::stored(&set, vec![chain], detail).unwrap();
+    last_of(&classifier, check, times)
+}
+
+fn last_of(classifier: &Classifier<'_>, check: &Check, times: usize) -> Decision {
     let mut memory = classifier.memory();
-    (1..times).for_each(|_| drop(classifier.classify(&check.url, None, &mut memory).to_vec()));
-    classifier.classify(&check.url, None, &mut memory)[0]
+    let mut ask = || classifier.classify(&[&check.url], None, &mut memory).unwrap()[0];
+    (1..times).for_each(|_| drop(ask()));
+    ask()
 }

@@ -8,9 +8,10 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
 use crate::bytes::trim;
+use crate::capture::bodiless::{bodiless, without_body};
 use crate::capture::body::{Settled, settle};
 use crate::capture::content_type::is_html;
-use crate::capture::{Capture, CaptureNote, CaptureNotes, CaptureSink, ReadConfig, Subject};
+use crate::capture::{Capture, CaptureNote, CaptureSink, ReadConfig, Subject};
 
 use super::WHITE_SPACE;
 use super::members::Members;
@@ -20,9 +21,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-
-/// Statuses of answers that have no body (RFC 9110, sections 15.3.5 and 15.3.6).
-const WITHOUT_BODY: [u16; 2] = [204, 205];
 
 /// Reads the line `text`, without its end, and hands its capture to `sink`; an empty one has none.
 ///
@@ -88,8 +86,6 @@ fn captured_at(members: &Members<'_>) -> Result<Option<UnixSeconds>, String> {
 
 /// The answer that the members tell of, with its body, which is taken from them.
 fn answer<'l>(members: &mut Members<'l>, config: &ReadConfig) -> Result<Settled<'l>, String> {
-    let without_body =
-        |answer| Settled { answer, body: Cow::default(), notes: CaptureNotes::EMPTY };
     let text = members.body.take();
     let base64 = members.body_base64.take();
     if text.is_some() && base64.is_some() {
@@ -97,17 +93,16 @@ fn answer<'l>(members: &mut Members<'l>, config: &ReadConfig) -> Result<Settled<
     }
     let status = match members.status.number() {
         Some(status) => status,
-        None if members.error.is_said() => return Ok(without_body(Answer::NoAnswer)),
+        None if members.error.is_said() => return Ok(bodiless(Answer::NoAnswer)),
         None => return Err("no `status` and no `error`: nothing says what came of it".to_owned()),
     };
     if !(200..=299).contains(&status) {
-        return Ok(without_body(Answer::Status(status)));
+        return Ok(bodiless(Answer::Status(status)));
     }
     let body = match (text, base64) {
         (Some(text), _) => text.into_octets(),
         (None, Some(base64)) => Cow::Owned(decode(base64.as_bytes(), config)?),
-        (None, None) if WITHOUT_BODY.contains(&status) => Cow::default(),
-        (None, None) => return Ok(without_body(Answer::BrokenBody)),
+        (None, None) => return Ok(without_body(status)),
     };
     let is_whole = !members.truncated.is_said() && !members.error.is_said();
     Ok(settle(status, body, is_whole, config))

@@ -9,7 +9,7 @@ const MAX: usize = 10;
 
 fn read(lines: impl AsRef<[u8]>) -> Keeper {
     let lines = std::io::Cursor::new(lines.as_ref().to_vec());
-    read_all(open(Source::from_reader("lines", lines, OpenConfig::default())), Some(MAX))
+    read_all(&mut open(Source::from_reader("lines", lines, OpenConfig::default())), Some(MAX))
 }
 
 /// The one capture of the line that `members` make together with a URL.

@@ -77,12 +77,12 @@ impl<'f> BlockReader<'f> {
 
     /// Compares a block, after those that its checksum stands in. The levels bound the depth.
     fn check_block(&self, block: u64) -> Result<(), Damage> {
-        let Some((level, index)) = self.header.layout.place(block) else {
-            return Ok(()); // The header, which was compared on opening.
-        };
         if self.checked.has(block) {
             return Ok(());
         }
+        let Some((level, index)) = self.header.layout.place(block) else {
+            return Ok(()); // The header, which was compared on opening.
+        };
         if let Some(offset) = self.header.layout.checksum_offset(level, index) {
             self.check_block(offset / BLOCK)?;
         }

@@ -1,0 +1,298 @@
+//! WARC files (ISO 28500, versions 1.0 and 1.1, and the drafts before), plain or compressed.
+//!
+//! Owns finding the records of a file and telling those that can be an answer to GET /robots.txt:
+//! `response`, `resource` and `revisit` records whose URL's last segment ends in `robots.txt`. All
+//! others are passed over, so an archive of a whole crawl will do. What is in a response is read by
+//! the batch, on any thread.
+//!
+//! Records are cut by the length that their headers give. Where that cannot be right, because no
+//! record and no end follows, the record is broken, and reading goes on at the next line that begins
+//! one. What is found behind such damage is as sure as a guess: a broken archive should be mended.
+//! Lines may end in LF alone, and blank lines between records may be missing or too many.
+//!
+//! Cost: a scan of the headers and one copy of the records that are kept. Memory: 1 MiB at hand and
+//! 1 MiB for each batch, or one longer record, up to
+//! [`WARC_RECORD_OCTETS_MAX`](crate::limits::WARC_RECORD_OCTETS_MAX).
+//!
+//! What can fail: a file that is cut short, after the whole records before; damaged compression,
+//! likewise, but without the record that ends where the damage begins, because its checksum may not
+//! have been seen; and a file that begins with no record.
+//!
+//! ```
+//! use portcullis::capture::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, warc};
+//! use portcullis::input::{OpenConfig, Source};
+//!
+//! #[derive(Default)]
+//! struct Bodies(Vec<Vec<u8>>);
+//!
+//! impl CaptureSink for Bodies {
+//!     fn capture(&mut self, capture: Capture<'_>) {
+//!         self.0.push(capture.body.into_owned());
+//!     }
+//!     fn broken(&mut self, broken: BrokenRecord) {
+//!         panic!("{broken:?}");
+//!     }
+//! }
+//!
+//! let file: &[u8] = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 40\r\n\
+//!     WARC-Target-URI: http://a.example/robots.txt\r\n\r\n\
+//!     HTTP/1.1 200 OK\r\n\r\nUser-agent: crawler\r\n\r\n\r\n";
+//! let mut reader = warc::open(Source::from_reader("a.warc", file, OpenConfig::default()));
+//! let mut bodies = Bodies::default();
+//! while let Some(batch) = reader.next_batch()? {
+//!     batch.read(&ReadConfig { robots_octets_max: None }, &mut bodies);
+//! }
+//! assert_eq!(bodies.0, [b"User-agent: crawler\r\n"]);
+//! # Ok::<(), portcullis::capture::CaptureError>(())
+//! ```
+
+mod batch;
+mod header;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use std::io::{self, ErrorKind};
+
+use memchr::memmem;
+
+use super::fields::block_octets;
+use super::{Batch, BatchReader, CaptureError};
+use crate::input::Source;
+use crate::limits::{
+    CHUNK_OCTETS, HEADER_BLOCK_OCTETS_MAX, WARC_PASSED_OCTETS_MAX, WARC_RECORD_OCTETS_MAX,
+};
+use batch::WarcBatch;
+use header::{Fate, Header, VERSION_LINE_OCTETS_MAX, begins_record};
+use window::Window;
+
+/// Reads the captures of the WARC file `source`. Nothing is read yet.
+pub fn open(source: Source) -> WarcReader {
+    WarcReader {
+        name: source.name().to_owned(),
+        window: Window::new(source.into_reader()),
+        stored_octets_told: 0,
+        state: State::Begin,
+    }
+}
+
+/// Cuts a WARC file into batches; see [`open`]. After an error there is nothing more.
+pub struct WarcReader {
+    name: String,
+    window: Window,
+    /// Stored octets that batches have accounted for.
+    stored_octets_told: u64,
+    state: State,
+}
+
+enum State {
+    /// No record has been seen.
+    Begin,
+    Within,
+    /// The error is still to be told.
+    Failed(CaptureError),
+    Over,
+}
+
+/// Octets behind a record that show whether it ends there: two line ends and `WARC/`.
+const END_OCTETS: usize = 9;
+
+impl BatchReader for WarcReader {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Failed(error) => return Err(error),
+            State::Over => return Ok(None),
+            state => self.state = state,
+        }
+        let mut batch = WarcBatch::default();
+        let position = self.window.position();
+        let passed = |window: &Window| window.position() - position;
+        while !batch.is_full() && passed(&self.window) < WARC_PASSED_OCTETS_MAX as u64 {
+            match self.next_record(&mut batch) {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.state = State::Over;
+                    break;
+                }
+                Err(error) => {
+                    self.state = State::Failed(error);
+                    break;
+                }
+            }
+        }
+        let stored_octets = self.window.stored_octets();
+        batch.stored_octets = stored_octets - self.stored_octets_told;
+        self.stored_octets_told = stored_octets;
+        let is_last = matches!(self.state, State::Failed(_) | State::Over);
+        if is_last && batch.is_empty() && batch.stored_octets == 0 {
+            return self.next_batch();
+        }
+        Ok(Some(Box::new(batch)))
+    }
+}
+
+impl WarcReader {
+    /// Reads one record, or what stands in its place, into `batch`; `false` at the end.
+    fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, CaptureError> {
+        self.pass_blank_lines();
+        self.window.fill(HEADER_BLOCK_OCTETS_MAX);
+        if self.window.octets().is_empty() {
+            return self.window.failure().map_or(Ok(false), |error| Err(self.unreadable(error)));
+        }
+        let position = self.window.position();
+        if !begins_record(self.window.octets()) {
+            if matches!(self.state, State::Begin) {
+                return Err(self.no_warc_file());
+            }
+            batch.push_broken(position, "no WARC record begins here; write the archive anew");
+            self.resynchronise();
+            return Ok(true);
+        }
+        self.state = State::Within;
+        let at_hand = self.window.octets();
+        let window = &at_hand[..at_hand.len().min(HEADER_BLOCK_OCTETS_MAX)];
+        let Some(header_octets) = block_octets(window) else {
+            if window.len() < HEADER_BLOCK_OCTETS_MAX {
+                return Err(self.cut_short());
+            }
+            let problem = format!(
+                "its header is longer than {HEADER_BLOCK_OCTETS_MAX} octets; write the archive anew"
+            );
+            batch.push_broken(position, problem);
+            self.resynchronise();
+            return Ok(true);
+        };
+        let Some(header) = Header::read(&window[..header_octets]) else {
+            batch.push_broken(position, "its header has no Content-Length; write the archive anew");
+            self.resynchronise();
+            return Ok(true);
+        };
+        self.read_block(header_octets, header, batch)?;
+        Ok(true)
+    }
+
+    /// Reads the block of the record that stands at the begin of the window.
+    fn read_block(
+        &mut self,
+        header_octets: usize,
+        header: Header,
+        batch: &mut WarcBatch,
+    ) -> Result<(), CaptureError> {
+        let position = self.window.position();
+        let octets = header.block_octets.saturating_add(header_octets as u64);
+        let octets_max = match header.fate {
+            Fate::Keep(_) => WARC_RECORD_OCTETS_MAX,
+            // Records of which nothing is needed are held only to see that they end well.
+            Fate::PassOver | Fate::Broken(_) => CHUNK_OCTETS,
+        };
+        let held = usize::try_from(octets).ok().filter(|&octets| octets <= octets_max);
+        let Some(octets) = held else {
+            if let Some(problem) = too_long(&header.fate) {
+                batch.push_broken(position, problem);
+            }
+            return if self.window.skip(octets) { Ok(()) } else { Err(self.cut_short()) };
+        };
+        self.window.fill(octets + END_OCTETS);
+        let Some((record, rest)) = self.window.octets().split_at_checked(octets) else {
+            return Err(self.cut_short());
+        };
+        // The record ends with the octets that could be had, and its checksum may be the damage.
+        if self.window.has_failed() && rest.iter().all(|octet| b"\r\n".contains(octet)) {
+            return Err(self.cut_short());
+        }
+        let Some(end_octets) = end_octets(rest, header.has_crlf) else {
+            let problem = "no record and no end follows it, so its Content-Length is wrong; \
+                           write the archive anew";
+            batch.push_broken(position, problem);
+            self.resynchronise();
+            return Ok(());
+        };
+        match header.fate {
+            Fate::Keep(kept) => batch.push(position, kept, &record[header_octets..]),
+            Fate::PassOver => {}
+            Fate::Broken(problem) => batch.push_broken(position, problem),
+        }
+        self.window.consume(octets + end_octets);
+        Ok(())
+    }
+
+    fn pass_blank_lines(&mut self) {
+        while self.window.fill(1) {
+            let octets = self.window.octets();
+            let blank = octets.iter().take_while(|octet| b"\r\n".contains(octet)).count();
+            let is_all = blank == octets.len();
+            self.window.consume(blank);
+            if !is_all {
+                break;
+            }
+        }
+    }
+
+    /// Moves on to the next line that begins a record, or to the end.
+    fn resynchronise(&mut self) {
+        loop {
+            let octets = self.window.octets();
+            let mut lines = memmem::find_iter(octets, b"\nWARC/").map(|line_end| line_end + 1);
+            if let Some(start) = lines.find(|&start| begins_record(&octets[start..])) {
+                self.window.consume(start);
+                return;
+            }
+            // The line end and version line of a record may be at hand in part.
+            let kept = octets.len().min(VERSION_LINE_OCTETS_MAX);
+            self.window.consume(octets.len() - kept);
+            if !self.window.fill(kept + 1) {
+                self.window.consume(kept);
+                return;
+            }
+        }
+    }
+
+    /// The error of a file that ends, or cannot be read further, inside a record.
+    fn cut_short(&mut self) -> CaptureError {
+        let position = self.window.position();
+        let error = self.window.failure().unwrap_or_else(|| {
+            let problem = format!("the file ends inside the record at octet {position}");
+            io::Error::new(ErrorKind::UnexpectedEof, problem)
+        });
+        self.unreadable(error)
+    }
+
+    fn unreadable(&self, source: io::Error) -> CaptureError {
+        CaptureError::Unreadable { name: self.name.clone(), source }
+    }
+
+    fn no_warc_file(&self) -> CaptureError {
+        CaptureError::NotThisFormat {
+            name: self.name.clone(),
+            problem: "it does not begin with a WARC record (a line as WARC/1.0); \
+                      is it a WARC file, and is it whole?"
+                .to_owned(),
+        }
+    }
+}
+
+/// What is wrong with a record that is too long to be held; nothing if it is not needed.
+fn too_long(fate: &Fate) -> Option<String> {
+    match fate {
+        Fate::Keep(_) => Some(format!(
+            "it is longer than {WARC_RECORD_OCTETS_MAX} octets; ask the host anew and keep less"
+        )),
+        Fate::PassOver => None,
+        Fate::Broken(problem) => Some((*problem).to_owned()),
+    }
+}
+
+/// The octets of `rest` that end the record before, or nothing if no record ends there.
+///
+/// Two line ends of the kind that the record has are one, and so is the place where the next record
+/// begins, with fewer line ends in front or damaged ones. `rest` is at least as long as that unless
+/// the file ends with it.
+fn end_octets(rest: &[u8], has_crlf: bool) -> Option<usize> {
+    let usual: &[u8] = if has_crlf { b"\r\n\r\n" } else { b"\n\n" };
+    let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(b"WARC/"));
+    if rest.starts_with(usual) || next_begins(usual.len()) {
+        return Some(usual.len());
+    }
+    let line_ends = rest.iter().take_while(|octet| b"\r\n".contains(octet)).count();
+    (line_ends == rest.len() || next_begins(line_ends)).then_some(line_ends)
+}

@@ -1,0 +1,259 @@
+//! Which layout a host's file has, and what is drawn of a layout before its first line.
+//!
+//! A layout is a list of user-agent lines and rules on certain lines. On the web most files come
+//! from templates (of shop and blog programs, lists of crawlers to shut out) and differ at most in a
+//! sitemap's address, so most hosts take a layout by its rank, the first far more often than the
+//! last; the others have one of their own. A layout is a numbered stream, as everything here: there
+//! is no end of them, and a corpus of more hosts sees more.
+
+use super::draw::{
+    DEFAULT_RULES, LAYOUT_RANK, NAMED_LINES, PLATFORM, SHARED_DEFAULT_RULES_MAX,
+    SHARED_NAMED_LINES_MAX,
+};
+use super::random::{Purpose, SplitMix64};
+
+// Shares in ten thousand, as measured: of the hosts …
+const OWN_LAYOUT: u64 = 2_150;
+// … and of the layouts.
+const BYTE_ORDER_MARK: u64 = 280;
+const CRLF: u64 = 3_000;
+const HEADING: u64 = 3_500;
+const CRAWL_DELAY: u64 = 900;
+const NO_GROUP: u64 = 120;
+const NO_DEFAULT_GROUP: u64 = 250;
+const NO_RULE: u64 = 350;
+const OWN_SITEMAP: u64 = 3_100;
+
+/// Rules of a default group and its copies together, at most. Without it a few files would hold most
+/// of the records.
+const COPIED_RULES_MAX: u64 = 600;
+
+/// Where the numbers of layouts that one host alone has begin.
+const OWN_START: u64 = 1 << 48;
+
+/// A layout's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout(u64);
+
+/// What the default group of a layout says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DefaultGroup {
+    /// There is none.
+    Absent,
+    /// A user-agent line and no rule.
+    NoRule,
+    /// `Disallow:` and nothing behind it.
+    Open,
+    /// `Allow: /`.
+    OpenByAllow,
+    /// `Disallow: /`.
+    Closed,
+    /// So many rules.
+    Rules(u64),
+}
+
+/// What the groups say that name crawlers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NamedGroups {
+    /// Each of them is shut out.
+    Closed,
+    /// Each of them may go anywhere.
+    Open,
+    /// The default group's rules again.
+    AsDefault,
+    /// Rules of their own.
+    Own,
+    /// One group of many user-agent lines, shut out.
+    OneClosed,
+}
+
+/// What is drawn of a layout before its first line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) has_byte_order_mark: bool,
+    pub(super) has_crlf: bool,
+    /// Lines of comments and blank lines before the first group.
+    pub(super) heading_lines: u64,
+    pub(super) default: DefaultGroup,
+    /// The platform (a template's rules) that the default group begins with, if any.
+    pub(super) platform: Option<u64>,
+    pub(super) named: NamedGroups,
+    /// User-agent lines that name a crawler.
+    pub(super) named_lines: u64,
+    pub(super) crawl_delay: bool,
+    /// Hosts in ten thousand whose file names a sitemap of their own.
+    pub(super) own_sitemap: u64,
+    /// Octets up to which comments fill the file.
+    pub(super) octets_min: usize,
+}
+
+/// One of the most frequent layouts. They weigh so much that they are not left to chance: each has
+/// the size, the groups and the rules of one that was measured, and made-up words.
+struct Frequent {
+    default: DefaultGroup,
+    named: NamedGroups,
+    named_lines: u64,
+    own_sitemap: u64,
+    octets_min: usize,
+    has_crlf: bool,
+}
+
+const fn frequent(
+    default: DefaultGroup,
+    (named, named_lines): (NamedGroups, u64),
+    own_sitemap: u64,
+    octets_min: usize,
+) -> Frequent {
+    Frequent { default, named, named_lines, own_sitemap, octets_min, has_crlf: false }
+}
+
+const fn with_crlf(frequent: Frequent) -> Frequent {
+    Frequent { has_crlf: true, ..frequent }
+}
+
+const NOBODY: (NamedGroups, u64) = (NamedGroups::Closed, 0);
+
+/// By rank.
+const FREQUENT: [Frequent; 24] = {
+    use DefaultGroup::{Absent, Closed, NoRule, Open, OpenByAllow, Rules};
+    [
+        frequent(Rules(6), (NamedGroups::Closed, 8), 0, 495),
+        with_crlf(frequent(Rules(22), (NamedGroups::Closed, 3), 0, 816)),
+        frequent(Rules(2), NOBODY, 7_400, 0),
+        frequent(Open, NOBODY, 9_100, 110),
+        frequent(Open, NOBODY, 3_500, 0),
+        frequent(OpenByAllow, NOBODY, 4_400, 0),
+        frequent(NoRule, NOBODY, 3_700, 0),
+        frequent(Rules(52), NOBODY, 0, 2_074),
+        frequent(Closed, NOBODY, 500, 0),
+        frequent(Absent, NOBODY, 6_600, 0),
+        with_crlf(frequent(Rules(204), (NamedGroups::Closed, 32), 0, 15_483)),
+        frequent(Rules(68), NOBODY, 300, 2_326),
+        frequent(Rules(3), (NamedGroups::AsDefault, 6), 10_000, 600),
+        frequent(Rules(44), NOBODY, 400, 1_756),
+        frequent(Rules(38), (NamedGroups::AsDefault, 1), 9_600, 2_000),
+        frequent(Rules(40), NOBODY, 1_500, 1_708),
+        frequent(Open, NOBODY, 2_200, 0),
+        frequent(OpenByAllow, (NamedGroups::Own, 4), 10_000, 700),
+        frequent(Closed, (NamedGroups::Open, 1), 9_700, 0),
+        frequent(Open, NOBODY, 3_800, 0),
+        with_crlf(frequent(OpenByAllow, (NamedGroups::Open, 5), 0, 210)),
+        frequent(Rules(134), (NamedGroups::Closed, 1), 0, 3_864),
+        frequent(Absent, (NamedGroups::OneClosed, 28), 8_600, 900),
+        frequent(Rules(3), NOBODY, 0, 0),
+    ]
+};
+
+impl Layout {
+    /// The layout of the host at this position; `random` is the host's stream for that.
+    pub(super) fn of_host(mut random: SplitMix64, host: u64) -> Layout {
+        if random.chance(OWN_LAYOUT) {
+            Layout(OWN_START + host)
+        } else {
+            Layout(LAYOUT_RANK.draw(&mut random))
+        }
+    }
+
+    /// Its number among the layouts, and so its place among their streams.
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Whether one host alone has it.
+    pub(super) fn is_own(self) -> bool {
+        self.0 >= OWN_START
+    }
+
+    /// What is drawn of it before its first line.
+    pub(super) fn plan(self, seed: u64) -> Plan {
+        let mut random = SplitMix64::stream(seed, Purpose::Plan, self.0);
+        let frequent = usize::try_from(self.0).ok().and_then(|rank| FREQUENT.get(rank));
+        match frequent {
+            Some(frequent) => self.frequent_plan(frequent),
+            None => self.drawn_plan(&mut random),
+        }
+    }
+
+    fn frequent_plan(self, frequent: &Frequent) -> Plan {
+        Plan {
+            has_byte_order_mark: false,
+            has_crlf: frequent.has_crlf,
+            // Otherwise two that say the same would be one.
+            heading_lines: self.0 % 8,
+            default: frequent.default,
+            platform: Some(self.0),
+            named: frequent.named,
+            named_lines: frequent.named_lines,
+            crawl_delay: false,
+            own_sitemap: frequent.own_sitemap,
+            octets_min: frequent.octets_min,
+        }
+    }
+
+    fn drawn_plan(self, random: &mut SplitMix64) -> Plan {
+        let named_lines = self.draw_named_lines(random);
+        let default = self.draw_default(random, named_lines);
+        Plan {
+            has_byte_order_mark: random.chance(BYTE_ORDER_MARK),
+            has_crlf: random.chance(CRLF),
+            heading_lines: if random.chance(HEADING) { random.below(16) + 1 } else { 0 },
+            default,
+            platform: draw_platform(random, default),
+            named: draw_named(random, named_lines, default),
+            named_lines,
+            crawl_delay: random.chance(CRAWL_DELAY),
+            own_sitemap: if random.chance(OWN_SITEMAP) { 10_000 } else { 0 },
+            octets_min: 0,
+        }
+    }
+
+    fn draw_named_lines(self, random: &mut SplitMix64) -> u64 {
+        let lines = NAMED_LINES.draw(random);
+        if self.is_own() { lines } else { lines.min(SHARED_NAMED_LINES_MAX) }
+    }
+
+    fn draw_default(self, random: &mut SplitMix64, named_lines: u64) -> DefaultGroup {
+        let share = random.below(10_000);
+        if share < NO_GROUP {
+            return DefaultGroup::Absent;
+        }
+        if share < NO_GROUP + NO_DEFAULT_GROUP && named_lines > 0 {
+            return DefaultGroup::Absent;
+        }
+        if share < NO_GROUP + NO_DEFAULT_GROUP + NO_RULE {
+            return DefaultGroup::NoRule;
+        }
+        let rules = DEFAULT_RULES.draw(random);
+        let rules = if self.is_own() { rules } else { rules.min(SHARED_DEFAULT_RULES_MAX) };
+        match (rules, random.below(10)) {
+            (1, 0..=2) => DefaultGroup::Open,
+            (1, 3) => DefaultGroup::OpenByAllow,
+            (1, 4..=5) => DefaultGroup::Closed,
+            _ => DefaultGroup::Rules(rules),
+        }
+    }
+}
+
+/// A third of the longer default groups begin as a platform's do.
+fn draw_platform(random: &mut SplitMix64, default: DefaultGroup) -> Option<u64> {
+    match default {
+        DefaultGroup::Rules(6..) if random.chance(4_000) => Some(PLATFORM.draw(random)),
+        _ => None,
+    }
+}
+
+fn draw_named(random: &mut SplitMix64, lines: u64, default: DefaultGroup) -> NamedGroups {
+    let share = random.below(100);
+    match (lines, share) {
+        (8.., 0..83) | (_, 0..40) => NamedGroups::Closed,
+        (8.., 83..87) | (_, 40..52) => NamedGroups::Open,
+        (8.., 87..91) | (_, 52..60) => match default {
+            DefaultGroup::Rules(rules) if rules * lines <= COPIED_RULES_MAX => {
+                NamedGroups::AsDefault
+            }
+            _ => NamedGroups::Closed,
+        },
+        (8.., 91..94) | (_, 60..95) => NamedGroups::Own,
+        _ => NamedGroups::OneClosed,
+    }
+}

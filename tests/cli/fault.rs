@@ -1,0 +1,81 @@
+//! A mapped list that is truncated under the program: a message and status 2, no signal.
+//!
+//! Nobody reads the output until the list has been truncated, so the program waits with a small
+//! part of the list behind it, and cannot end before it has touched what is not there any more.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command as Process, Stdio};
+use std::time::Duration;
+
+use super::*;
+
+/// More than the program may have read and not written, see `IN_FLIGHT_CHUNKS_PER_THREAD`.
+const LIST_OCTETS: usize = 24 * 1024 * 1024;
+
+fn start(folder: &Folder, threads: &str, list: &str) -> Child {
+    Process::new(env!("CARGO_BIN_EXE_portcullis"))
+        .current_dir(folder.folder.path())
+        .args(["classify", "--robots", "robots", "-a", "Bot", "-j", threads, list])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn long_list(folder: &Folder) -> PathBuf {
+    let line = format!("https://a.example/{}\n", "x".repeat(1_000));
+    folder.write("urls.txt", line.repeat(LIST_OCTETS / line.len() + 1))
+}
+
+fn error_text(child: &mut Child) -> String {
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn a_list_that_is_cut_short_while_it_is_mapped() {
+    for (threads, left) in [("1", 0), ("2", 0), ("2", LIST_OCTETS as u64 / 2)] {
+        let folder = Folder::new();
+        let list = long_list(&folder);
+        let mut child = start(&folder, threads, "urls.txt");
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut first = String::new();
+        output.read_line(&mut first).unwrap();
+        assert!(first.starts_with("allow\thttps://a.example/xxx"), "{first}");
+        OpenOptions::new().write(true).open(&list).unwrap().set_len(left).unwrap();
+        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+        let text = error_text(&mut child);
+        let status = child.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (Some(2), None), "{text}");
+        assert_eq!(text.matches("portcullis:").count(), 1, "{text}");
+        assert!(text.contains("became shorter while it was read"), "{text}");
+        assert!(text.contains("run again when nothing writes"), "{text}");
+    }
+}
+
+/// The handler is for mapped files alone.
+#[test]
+fn the_signal_from_elsewhere_still_kills() {
+    let folder = Folder::new();
+    long_list(&folder);
+    let mut child = start(&folder, "1", "urls.txt");
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    let pid = child.id().to_string();
+    assert!(Process::new("kill").args(["-BUS", &pid]).status().unwrap().success());
+    let mut status = None;
+    for _ in 0..1_000 {
+        status = child.try_wait().unwrap();
+        if status.is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let status = status.expect("the program ends");
+    assert!(status.code().is_none() && status.signal().is_some(), "{status}");
+    assert_eq!(error_text(&mut child), "");
+}
