@@ -347,7 +347,9 @@ pub struct CompileArgs {
 
 /// Make up robots.txt files and a list of URLs, the same for a seed everywhere
 ///
-/// Writes DIR/robots/HOST for each host and DIR/urls.txt.
+/// The files are drawn like the web's: sizes, groups, wildcards, and how much they share, since most
+/// come from templates. A larger corpus begins with the hosts of the smaller. Writes DIR/urls.txt
+/// and, by the format, DIR/robots/HOST for each host, DIR/robots.jsonl or DIR/robots.warc.gz.
 #[derive(Args)]
 pub struct SynthArgs {
     /// The number that everything is drawn from
@@ -362,9 +364,34 @@ pub struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub urls: u64,
 
+    /// What the robots.txt files are written as
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = SynthFormat::Folder)]
+    pub format: SynthFormat,
+
+    /// Answer as the web does, not every host with its file
+    ///
+    /// Some three hosts in ten redirect (to https or another name, in chains, in loops, to nowhere);
+    /// others have no file, are busy, send a page, or a body that is chunked, compressed or cut
+    /// short; some origins answer several times, and the newest answer counts. DIR/expected.tsv then
+    /// has a line `scheme://host<TAB>state` for each origin that was captured, with the state that
+    /// RFC 9309 gives it: rules, no-rules, unavailable or unreachable.
+    #[arg(long)]
+    pub answers: bool,
+
     /// The folder; it must not have a corpus yet
     #[arg(short, long, value_name = "DIR")]
     pub out: PathBuf,
+}
+
+/// What a made-up corpus is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SynthFormat {
+    /// A folder of files named by host
+    Folder,
+    /// JSON Lines, an answer on each line
+    Jsonl,
+    /// WARC, compressed record by record
+    Warc,
 }
 
 #[cfg(test)]

@@ -106,13 +106,24 @@ impl Output {
         }
     }
 
-    /// Opens a file.
+    /// Opens a file, compressed as its name ends.
     pub fn create(path: &Path) -> Result<Output, OutputFailed> {
+        Output::create_with(path, |plain| Encoder::for_name(path, plain))
+    }
+
+    /// Opens a file for octets that are compressed already, if its name says that they are.
+    pub fn create_as_is(path: &Path) -> Result<Output, OutputFailed> {
+        Output::create_with(path, |plain| Ok(Encoder::Identity(plain)))
+    }
+
+    fn create_with(
+        path: &Path,
+        encoder: impl FnOnce(Plain) -> io::Result<Encoder>,
+    ) -> Result<Output, OutputFailed> {
         let name = path.display().to_string();
         let opened = create_beside(path).and_then(|(file, unfinished)| {
             let buffered = BufWriter::with_capacity(BUFFER_OCTETS, file);
-            let encoder = Encoder::for_name(path, Box::new(buffered))?;
-            Ok((encoder, unfinished))
+            Ok((encoder(Box::new(buffered))?, unfinished))
         });
         match opened {
             Ok((encoder, unfinished)) => Ok(Output { name, encoder: Some(encoder), unfinished }),

@@ -1,25 +1,48 @@
 //! `portcullis synth`: writes a made-up corpus.
 
 use std::fs;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use portcullis::synth::Corpus;
+use portcullis::synth::{Answers, Archive, ArchiveFormat, Corpus};
+use rayon::prelude::*;
 
-use super::args::SynthArgs;
+use super::args::{SynthArgs, SynthFormat};
 use super::exit::ExitStatus;
 use super::output::Output;
 
-/// The folder of robots.txt files and the list of URLs, within the corpus's folder.
+/// What stands within the corpus's folder.
 const ROBOTS: &str = "robots";
+const JSON_LINES: &str = "robots.jsonl";
+const WARC: &str = "robots.warc.gz";
+const STATES: &str = "expected.tsv";
 const URLS: &str = "urls.txt";
 
-/// Octets of the list that are made before they are written.
-const BUFFER_OCTETS: usize = 256 * 1024;
+/// Answers of one origin that are older than the one that counts, at most.
+const OLDER_ANSWERS_MAX: u64 = 1;
+
+/// Hosts and URLs of one piece of work; each makes some 400 KiB.
+const HOSTS_AT_ONCE: u64 = 256;
+const URLS_AT_ONCE: u64 = 5_000;
+
+/// Pieces for each thread that are made before they are written.
+const PIECES_PER_THREAD: usize = 4;
 
 pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
-    let (robots, urls) = (args.out.join(ROBOTS), args.out.join(URLS));
-    for path in [&robots, &urls] {
+    let (name, archive) = match args.format {
+        SynthFormat::Folder => (ROBOTS, None),
+        SynthFormat::Jsonl => (JSON_LINES, Some(ArchiveFormat::JsonLines)),
+        SynthFormat::Warc => (WARC, Some(ArchiveFormat::Warc)),
+    };
+    ensure!(
+        archive.is_some() || !args.answers,
+        "a folder holds files and no other answers; add --format jsonl or --format warc"
+    );
+    let path = |name: &str| args.out.join(name);
+    let (robots, urls) = (path(name), path(URLS));
+    let states = args.answers.then(|| path(STATES));
+    for path in [Some(&robots), Some(&urls), states.as_ref()].into_iter().flatten() {
         ensure!(
             !path.exists(),
             "{} is there already; choose an empty folder with --out, or remove it",
@@ -27,39 +50,104 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
         );
     }
     let corpus = Corpus::new(args.seed, args.hosts);
-    write_robots(&corpus, &robots)?;
+    match archive {
+        None => write_folder(&corpus, &robots)?,
+        Some(format) => {
+            create_folder(&args.out)?;
+            let answers = match args.answers {
+                true => Answers::AsTheWeb { older_max: OLDER_ANSWERS_MAX },
+                false => Answers::Files,
+            };
+            let archive = Archive::new(args.seed, format, answers);
+            write_archive(&corpus, &archive, &robots, states)?;
+        }
+    }
     // The list comes last: where it is, the corpus is complete.
     write_urls(&corpus, args.urls, &urls)?;
     Ok(ExitStatus::Done)
 }
 
-fn write_robots(corpus: &Corpus, folder: &Path) -> anyhow::Result<()> {
+fn create_folder(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
-        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-    let mut robots = Vec::new();
-    for host in 0..corpus.hosts() {
+        .with_context(|| format!("cannot create the folder {}", folder.display()))
+}
+
+fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<()> {
+    create_folder(folder)?;
+    (0..corpus.hosts()).into_par_iter().try_for_each_init(Vec::new, |robots, host| {
         robots.clear();
-        corpus.write_robots(host, &mut robots);
+        corpus.write_robots(host, robots);
         let path = folder.join(corpus.host(host));
-        fs::write(&path, &robots).with_context(|| {
+        fs::write(&path, robots).with_context(|| {
             format!("cannot write {}: make room, and remove the folder", path.display())
-        })?;
-    }
+        })
+    })
+}
+
+fn write_archive(
+    corpus: &Corpus,
+    archive: &Archive,
+    path: &Path,
+    states: Option<PathBuf>,
+) -> anyhow::Result<()> {
+    let mut output = Output::create_as_is(path)?;
+    let mut states_output = states.map(|path| Output::create(&path)).transpose()?;
+    let mut head = Vec::new();
+    archive.write_head(&mut head);
+    output.write(&head)?;
+    let make = |hosts: Range<u64>| {
+        let (mut records, mut states) = (Vec::new(), Vec::new());
+        for host in hosts {
+            corpus.write_archived(host, archive, &mut records, &mut states);
+        }
+        (records, states)
+    };
+    in_pieces(corpus.hosts(), HOSTS_AT_ONCE, make, |(records, states)| {
+        output.write(&records)?;
+        if let Some(output) = &mut states_output {
+            output.write(&states)?;
+        }
+        Ok(())
+    })?;
+    output.finish()?;
+    states_output.map_or(Ok(()), Output::finish)?;
     Ok(())
 }
 
 fn write_urls(corpus: &Corpus, urls: u64, path: &Path) -> anyhow::Result<()> {
     let mut output = Output::create(path)?;
-    let mut lines = Vec::new();
-    for position in 0..urls {
-        corpus.write_url(position, &mut lines);
-        lines.push(b'\n');
-        if lines.len() >= BUFFER_OCTETS {
-            output.write(&lines)?;
-            lines.clear();
+    let make = |positions: Range<u64>| {
+        let mut lines = Vec::new();
+        for position in positions {
+            corpus.write_url(position, &mut lines);
+            lines.push(b'\n');
         }
-    }
-    output.write(&lines)?;
+        lines
+    };
+    in_pieces(urls, URLS_AT_ONCE, make, |lines| Ok(output.write(&lines)?))?;
     output.finish()?;
+    Ok(())
+}
+
+/// Makes the items up to `end`, so many at once, on all threads, and hands the pieces to `write` in
+/// their order.
+fn in_pieces<P: Send>(
+    end: u64,
+    at_once: u64,
+    make: impl Fn(Range<u64>) -> P + Sync,
+    mut write: impl FnMut(P) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let pieces_at_once = rayon::current_num_threads() * PIECES_PER_THREAD;
+    let mut start = 0;
+    while start < end {
+        let ranges: Vec<Range<u64>> = (0..pieces_at_once as u64)
+            .map(|piece| start + piece * at_once)
+            .take_while(|&start| start < end)
+            .map(|start| start..end.min(start + at_once))
+            .collect();
+        start = ranges.last().map_or(end, |last| last.end);
+        let pieces: Vec<P> = ranges.into_par_iter().map(&make).collect();
+        pieces.into_iter().try_for_each(&mut write)?;
+    }
     Ok(())
 }

@@ -104,7 +104,7 @@ impl Corpus {
         archive: &Archive,
         records: &mut Vec<u8>,
         states: &mut Vec<u8>,
-    ) {
+    ) -> usize {
         let (mut name, mut robots) = (Vec::new(), Vec::new());
         self.write_host(host, &mut name);
         self.write_robots(host, &mut robots);
@@ -119,7 +119,7 @@ impl Corpus {
             robots: &robots,
             has_rules: self.has_rules(host),
         };
-        archive.write_host(host, &file, records, states);
+        archive.write_host(host, &file, records, states)
     }
 
     /// Appends a URL of the list, without a line end, to `out`.

@@ -60,3 +60,64 @@ fn it_replaces_nothing() {
     assert_fails(&synth(&folder, "--seed 9 --hosts 3 --urls 3 --out c"), &["c/robots", "--out"]);
     assert!(corpus(&folder, "c") == before);
 }
+
+/// The lines of the list of states.
+fn states(folder: &Folder, name: &str) -> Vec<String> {
+    let text = String::from_utf8(folder.read(&format!("{name}/expected.tsv"))).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn json_lines_hold_the_files_of_the_folder() {
+    let folder = Folder::new();
+    for (format, out) in [("folder", "c"), ("jsonl", "j")] {
+        let line = format!("--hosts 30 --urls 500 --format {format} --out {out}");
+        assert_status(&synth(&folder, &line), 0);
+    }
+    let (files, urls) = corpus(&folder, "c");
+    assert!(urls == folder.read("j/urls.txt"));
+    let mut archived: Vec<(String, Vec<u8>)> = String::from_utf8(folder.read("j/robots.jsonl"))
+        .unwrap()
+        .lines()
+        .map(|line| {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            let host = record["url"].as_str().unwrap().split('/').nth(2).unwrap();
+            (host.to_owned(), record["body"].as_str().unwrap().into())
+        })
+        .collect();
+    archived.sort();
+    assert!(files == archived);
+}
+
+#[test]
+fn answers_come_with_the_states_that_they_make() {
+    let folder = Folder::new();
+    for (format, archive) in [("jsonl", "robots.jsonl"), ("warc", "robots.warc.gz")] {
+        let line = format!("--hosts 600 --urls 10 --format {format} --answers --out {format}");
+        assert_status(&synth(&folder, &line), 0);
+        assert!(folder.path(&format!("{format}/{archive}")).is_file());
+        let states = states(&folder, format);
+        for state in ["rules", "no-rules", "unavailable", "unreachable"] {
+            assert!(states.iter().any(|line| line.ends_with(&format!("\t{state}"))), "{state}");
+        }
+        assert_fails(&synth(&folder, &line), &[archive, "--out"]);
+    }
+}
+
+#[test]
+fn a_warc_file_is_compressed_once() {
+    let folder = Folder::new();
+    assert_status(&synth(&folder, "--hosts 3 --urls 3 --format warc --out w"), 0);
+    let stored = folder.read("w/robots.warc.gz");
+    let mut text = Vec::new();
+    let mut decoder = flate2::read::MultiGzDecoder::new(&stored[..]);
+    std::io::Read::read_to_end(&mut decoder, &mut text).unwrap();
+    assert!(text.starts_with(b"WARC/1.0\r\n"));
+}
+
+#[test]
+fn a_folder_has_no_other_answers_than_files() {
+    let folder = Folder::new();
+    assert_fails(&synth(&folder, "--answers --out c"), &["--format jsonl"]);
+    assert!(!folder.path("c").exists());
+}

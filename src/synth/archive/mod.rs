@@ -99,14 +99,14 @@ impl Archive {
 
     /// Appends the answers of the host at this position to `records`, and to `states` a line
     /// `scheme://host<TAB>state` for every origin that an answer of root `/robots.txt` is of. The
-    /// state is `rules`, `no-rules`, `unavailable` or `unreachable`.
+    /// state is `rules`, `no-rules`, `unavailable` or `unreachable`. Returns the number of answers.
     pub fn write_host(
         &self,
         position: u64,
         file: &ArchivedFile<'_>,
         records: &mut Vec<u8>,
         states: &mut Vec<u8>,
-    ) {
+    ) -> usize {
         let mut random = self.stream(position);
         let story = match self.answers {
             Answers::Files => Story::of_file(file, &mut random),
@@ -121,6 +121,7 @@ impl Archive {
             states.extend_from_slice(word(*state).as_bytes());
             states.push(b'\n');
         }
+        story.exchanges.len()
     }
 
     fn write_exchange(

@@ -1,0 +1,94 @@
+//! Makes a WARC file of answers from a folder of robots.txt files, and the states that they make.
+//!
+//! Usage: `warc_corpus ROBOTS OUT.warc.gz EXPECTED.tsv`, where ROBOTS is a folder of files named by
+//! host. Each file becomes the answer of its host as `portcullis synth --answers` makes them:
+//! several answers of one origin at different dates, redirects, hosts without a file or too busy to
+//! give it, pages in its place, bodies that are chunked, compressed or cut short. EXPECTED has a line
+//! `scheme://host<TAB>state` for each origin that was captured, by RFC 9309 and the usual limit on a
+//! file's size. Files whose name is no plain host name are left out. Prints how many hosts, answers
+//! and origins there are.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use portcullis::dialect::RFC_9309;
+use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::syntax::RobotsTxt;
+use portcullis::synth::{Answers, Archive, ArchiveFormat, ArchivedFile};
+use rayon::prelude::*;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The corpus is the same whenever it is made of the same files.
+const SEED: u64 = 1;
+
+/// With the redirects, some three records for a file.
+const OLDER_ANSWERS_MAX: u64 = 4;
+
+/// Hosts that are made before they are written.
+const HOSTS_AT_ONCE: usize = 1_024;
+
+/// What a host has: its records, the states of its origins, the number of its answers.
+type Piece = (Vec<u8>, Vec<u8>, usize);
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let [robots, warc, expected] = &arguments[..] else {
+        return Err("usage: warc_corpus ROBOTS OUT.warc.gz EXPECTED.tsv".into());
+    };
+    let hosts = hosts(robots)?;
+    let archive =
+        Archive::new(SEED, ArchiveFormat::Warc, Answers::AsTheWeb { older_max: OLDER_ANSWERS_MAX });
+    let mut warc = BufWriter::new(fs::File::create(warc)?);
+    let mut expected = BufWriter::new(fs::File::create(expected)?);
+    let mut head = Vec::new();
+    archive.write_head(&mut head);
+    warc.write_all(&head)?;
+    let (mut answers, mut origins) = (0, 0);
+    for (chunk, names) in hosts.chunks(HOSTS_AT_ONCE).enumerate() {
+        let pieces: Vec<Piece> = names
+            .par_iter()
+            .enumerate()
+            .map(|(host, name)| piece(&archive, chunk * HOSTS_AT_ONCE + host, robots, name))
+            .collect::<Result<_, Failure>>()?;
+        for (records, states, of_host) in pieces {
+            warc.write_all(&records)?;
+            expected.write_all(&states)?;
+            answers += of_host;
+            origins += memchr::memchr_iter(b'\n', &states).count();
+        }
+    }
+    warc.flush()?;
+    expected.flush()?;
+    println!("{} hosts, {answers} answers, {origins} origins", hosts.len());
+    Ok(())
+}
+
+/// The names in a folder that are plain host names, sorted.
+fn hosts(folder: &Path) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let is_plain = |octet: u8| matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+        names.extend(name.to_str().filter(|name| name.bytes().all(is_plain)).map(str::to_owned));
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+fn piece(archive: &Archive, position: usize, folder: &Path, name: &str) -> Result<Piece, Failure> {
+    let robots = fs::read(folder.join(name))?;
+    let file = RobotsTxt::parse(&robots, &RFC_9309, Some(ROBOTS_OCTETS_MAX));
+    let file = ArchivedFile {
+        https: !position.is_multiple_of(8),
+        host: name.as_bytes(),
+        // A folder may have `www.` and more of its own.
+        other_host: &[b"made-up-name-of.", name.as_bytes()].concat(),
+        robots: &robots,
+        has_rules: !file.rules().is_empty(),
+    };
+    let (mut records, mut states) = (Vec::new(), Vec::new());
+    let answers = archive.write_host(position as u64, &file, &mut records, &mut states);
+    Ok((records, states, answers))
+}
