@@ -56,7 +56,7 @@ fn subjects(keeper: &Keeper) -> Vec<&str> {
 
 #[track_caller]
 fn check(file: &[u8], captures: usize, broken: &[u64]) {
-    let keeper = read_all(reader(file), None);
+    let keeper = read_all(&mut reader(file), None);
     assert_eq!(keeper.captures.len(), captures, "{:?}", subjects(&keeper));
     let places: Vec<String> =
         broken.iter().map(|position| format!("record at octet {position}")).collect();
@@ -91,7 +91,7 @@ fn records_of_every_type() {
         record("response", url, b"HTTP/1.1 500 Oops\r\nLocation: /x\r\n\r\n<html>"),
     ]
     .concat();
-    let keeper = read_all(reader(&file), None);
+    let keeper = read_all(&mut reader(&file), None);
     assert!(keeper.broken.is_empty(), "{:?}", keeper.broken);
     let found: Vec<_> = keeper
         .captures
@@ -332,7 +332,7 @@ fn records_have_a_longest_length() {
         let header = long_record(record_type, octets as u64);
         let spaces = (octets - header.len()) as u64;
         let front = [&one[..], &header].concat();
-        let keeper = read_all(long_file(front.clone(), spaces, rest.clone()), Some(10));
+        let keeper = read_all(&mut long_file(front.clone(), spaces, rest.clone()), Some(10));
         assert_eq!(keeper.captures.len(), captures, "{record_type} {octets}");
         assert_eq!(keeper.broken.len(), broken, "{record_type} {octets}");
         let (keeper, error) = read_to_error(long_file(front, spaces - 1, Vec::new()));
