@@ -1,103 +1,114 @@
-//! `portcullis compile`: captures to a policy set.
+//! `portcullis compile`: archives to a policy set.
+
+mod summary;
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use anyhow::Context;
-use portcullis::decision::PolicyState;
-use portcullis::set::compile::{self, CompileConfig, CompiledSet};
-use portcullis::set::{GatherConfig, GatherError, Gathered, Input, InputReport, gather};
-use rayon::ThreadPoolBuilder;
+use anyhow::{Context, ensure};
+use portcullis::set::compile::{self, CompileConfig};
+use portcullis::set::{self, GatherError, GatherObserver, Gathered, InputReport};
 
-use super::args::CompileArgs;
+use self::summary::Summary;
+use super::engine::Engine;
 use super::exit::ExitStatus;
+use super::plan::{CompilePlan, SummaryForm};
+use super::progress::{Bar, Progress};
 
-pub fn run(args: &CompileArgs) -> anyhow::Result<ExitStatus> {
+/// Inputs and records that could not be read which are shown one by one.
+const PROBLEMS_SHOWN_MAX: usize = 10;
+
+pub fn run(plan: &CompilePlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let threads = args.threads;
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .with_context(|| format!("cannot start {threads} threads; ask for fewer with -j"))?;
-    let octets_max = args.max_robots_size.0;
-    let config =
-        GatherConfig { strict: args.strict, ..GatherConfig::new(args.dialect, octets_max) };
-    let inputs: Vec<Input> = args.inputs.iter().map(Input::new).collect();
-    let gathered = pool.install(|| gather(&inputs, &config, &()));
-    show_problems(gathered.as_ref().map_or_else(GatherError::inputs, |gathered| &gathered.inputs));
-    let gathered = gathered.context("cannot compile the inputs")?;
+    check_folder_of(&plan.output)?;
+    let engine = Engine::new(plan.threads)?;
+    let gathered = gather(plan, &engine)?;
+    let gathering = started.elapsed();
     let config = CompileConfig {
-        provenance: provenance(&gathered),
-        ..CompileConfig::new(args.dialect, octets_max)
+        provenance: summary::provenance(&gathered.inputs)?,
+        ..CompileConfig::new(plan.gathering.dialect, plan.gathering.robots_octets_max)
     };
-    let write = || compile::write(&gathered.hosts, &gathered.pool, &config, &args.output);
-    let set = pool.install(write)?;
-    if !args.no_summary {
-        show_summary(&gathered, &set, started.elapsed());
-    }
+    let write = || compile::write(&gathered.hosts, &gathered.pool, &config, &plan.output);
+    let written = engine.install(write)?;
+    let times = (gathering, started.elapsed());
+    Summary::new(plan, &gathered, &written, times).show(plan.summary);
     Ok(ExitStatus::Done)
 }
 
-/// Names what could not be read. The run goes on if standard error is closed.
-fn show_problems(inputs: &[InputReport]) {
-    let mut err = io::stderr().lock();
-    for input in inputs {
-        for broken in &input.broken_named {
-            let _ = writeln!(
-                err,
-                "portcullis: note: {}: {}: {}",
-                input.name, broken.place, broken.problem
-            );
-        }
-        let unnamed = input.broken.saturating_sub(input.broken_named.len() as u64);
-        if unnamed > 0 {
-            let _ = writeln!(err, "portcullis: note: {}: {unnamed} more", input.name);
-        }
-        if let Some(failure) = &input.failure {
-            let _ = writeln!(err, "portcullis: note: {failure}");
+/// A set that cannot be written is better told before hours of reading than after.
+fn check_folder_of(output: &Path) -> anyhow::Result<()> {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    ensure!(
+        folder.is_none_or(Path::is_dir),
+        "the folder of {} is not there; make it, or write the set elsewhere",
+        output.display()
+    );
+    ensure!(!output.is_dir(), "{} is a folder, and a set is a file; name a file", output.display());
+    Ok(())
+}
+
+fn gather(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Gathered> {
+    let paths: Vec<&Path> = plan.inputs.iter().map(|input| input.path.as_path()).collect();
+    let observer = Observer {
+        progress: Progress::over(&paths, plan.progress),
+        bar: Mutex::new(Bar::default()),
+    };
+    let gathered = engine.install(|| set::gather(&plan.inputs, &plan.gathering, &observer));
+    drop(observer); // The bar goes before anything is said.
+    // Who asked for JSON finds the same in the object at the end, if it comes to that.
+    if gathered.is_err() || plan.summary != SummaryForm::Json {
+        show_problems(gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs));
+    }
+    gathered.context("no set was written")
+}
+
+/// Draws the bar as pieces are read, on whatever thread reads them.
+struct Observer {
+    progress: Progress,
+    bar: Mutex<Bar>,
+}
+
+impl GatherObserver for Observer {
+    fn progressed(&self, progress: &set::Progress) {
+        self.progress.octets_done().fetch_add(progress.octets, Ordering::Relaxed);
+        // Nobody waits for another thread's drawing.
+        if let Ok(mut bar) = self.bar.try_lock() {
+            self.progress.draw(&mut bar);
         }
     }
 }
 
-/// Where the set comes from, as it stands in the set. It has no time of its making, so that the same
-/// captures make the same set.
-fn provenance(gathered: &Gathered) -> String {
-    let input = |input: &InputReport| {
-        serde_json::json!({
-            "name": input.name,
-            "octets": input.octets,
-            "captures": input.captures,
-            "broken": input.broken,
-        })
-    };
-    let inputs: Vec<serde_json::Value> = gathered.inputs.iter().map(input).collect();
-    serde_json::json!({
-        "tool": concat!("portcullis ", env!("CARGO_PKG_VERSION")),
-        "inputs": inputs,
-    })
-    .to_string()
-}
-
-fn show_summary(gathered: &Gathered, set: &CompiledSet, time: Duration) {
+/// Says what could not be read, and goes on without a word if standard error is closed.
+fn show_problems(inputs: &[InputReport]) {
     let mut err = io::stderr().lock();
-    let seconds = time.as_secs_f64();
-    let captures: u64 = gathered.inputs.iter().map(|input| input.captures).sum();
-    let _ = writeln!(
-        err,
-        "set {:016x}: {} octets, {} hosts, {} origins, {} policies, {} rule sets; {captures} \
-         captures in {seconds:.3} s: {:.0} origins/s",
-        set.hash,
-        set.octets,
-        set.hosts,
-        set.origins,
-        set.policies,
-        set.rule_sets,
-        set.origins as f64 / seconds,
-    );
-    for state in PolicyState::ALL {
-        let origins = gathered.counts.in_state(state);
-        if origins > 0 {
-            let _ = writeln!(err, "  {}: {origins} origins", state.as_str());
-        }
+    let mut show = |text: &str| {
+        let _ = writeln!(err, "portcullis: note: {text}");
+    };
+    let failed: Vec<&InputReport> = inputs.iter().filter(|input| input.failure.is_some()).collect();
+    for input in failed.iter().take(PROBLEMS_SHOWN_MAX) {
+        show(&format!(
+            "{} ({} captures were read)",
+            input.failure.as_deref().unwrap_or_default(),
+            input.captures
+        ));
+    }
+    if failed.len() > PROBLEMS_SHOWN_MAX {
+        let rest = failed.len() - PROBLEMS_SHOWN_MAX;
+        show(&format!("and {rest} more inputs that cannot be read to their ends"));
+    }
+    let broken = inputs.iter().flat_map(|input| {
+        input.broken_named.iter().map(|broken| (&input.name, &broken.place, &broken.problem))
+    });
+    let mut shown = 0;
+    for (name, place, problem) in broken.take(PROBLEMS_SHOWN_MAX) {
+        show(&format!("{name}: {place}: left out: {problem}"));
+        shown += 1;
+    }
+    let all: u64 = inputs.iter().map(|input| input.broken).sum();
+    if all > shown {
+        show(&format!("and {} more broken records that were left out", all - shown));
     }
 }

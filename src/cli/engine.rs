@@ -37,6 +37,11 @@ impl Engine {
         Ok(Engine { pool })
     }
 
+    /// Does `work` on the engine's threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
     /// Loads the policies and says on standard error what was left out of them.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Check(args)) => check::run(&plan::check(args)?),
         Some(Command::Classify(args)) => classify::run(&plan::classify(args)?),
         Some(Command::Filter(args)) => filter::run(&plan::filter(args)?),
-        Some(Command::Compile(args)) => compile::run(&args),
+        Some(Command::Compile(args)) => compile::run(&plan::compile(args)?),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),

@@ -11,10 +11,11 @@ use portcullis::input::Terminator;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::report::filter::{self, Fate, Quantifier};
+use portcullis::set::{GatherConfig, Input};
 
 use super::args::{
-    CheckArgs, ClassifyArgs, Color, FilterArgs, Format, InputArgs, KeepOrDrop, PolicyArgs,
-    QuestionArgs, RunArgs, SelectionArgs,
+    CheckArgs, ClassifyArgs, Color, CompileArgs, FigureArgs, FilterArgs, Format, InputArgs,
+    KeepOrDrop, PolicyArgs, QuestionArgs, RunArgs, SelectionArgs,
 };
 use super::output::Destination;
 
@@ -141,6 +142,18 @@ pub struct FilterPlan {
     pub tells_emptiness: bool,
 }
 
+pub struct CompilePlan {
+    /// At least one; `-` is standard input.
+    pub inputs: Vec<Input>,
+    pub gathering: GatherConfig,
+    /// The set.
+    pub output: PathBuf,
+    /// 0 for one a processor.
+    pub threads: usize,
+    pub progress: bool,
+    pub summary: SummaryForm,
+}
+
 /// What `filter` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printed {
@@ -174,7 +187,7 @@ pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
         questions: questions(args.questions, policies.dialect())?,
         policies,
         stream: stream(args.input, &args.run, prints)?,
-        summary: summary(&args.run),
+        summary: summary(&args.run, &args.figures),
         format,
         output,
     })
@@ -198,13 +211,35 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
         questions: questions(args.questions, policies.dialect())?,
         policies,
         stream: stream(args.input, &args.run, prints)?,
-        summary: summary(&args.run),
+        summary: summary(&args.run, &args.figures),
         selection: selected(selection),
         printed,
         output,
         unknown_to: args.selection.unknown_to,
         invalid_to: args.selection.invalid_to,
         tells_emptiness: args.exit_status,
+    })
+}
+
+pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
+    stdin_once(&args.inputs)?;
+    ensure!(args.output.as_os_str() != "-", "a set is written to a file; name one, not -");
+    ensure!(
+        !args.inputs.contains(&args.output),
+        "{} is an input too, and the set would replace it; write the set elsewhere",
+        args.output.display()
+    );
+    let input = |path| Input { path, format: args.input_format };
+    Ok(CompilePlan {
+        inputs: args.inputs.into_iter().map(input).collect(),
+        gathering: GatherConfig {
+            strict: args.strict,
+            ..GatherConfig::new(args.dialect, args.max_robots_size.0)
+        },
+        output: args.output,
+        threads: args.run.threads,
+        progress: !args.run.no_progress,
+        summary: summary_form(&args.run),
     })
 }
 
@@ -234,11 +269,7 @@ fn questions(
 }
 
 fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
-    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
-    ensure!(
-        input.files.iter().filter(is_stdin).count() <= 1,
-        "standard input can be read only once; write - only once"
-    );
+    stdin_once(&input.files)?;
     let inputs = if input.files.is_empty() { vec![PathBuf::from("-")] } else { input.files };
     Ok(StreamPlan {
         inputs,
@@ -249,14 +280,21 @@ fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<Strea
     })
 }
 
-fn summary(run: &RunArgs) -> SummaryPlan {
-    SummaryPlan {
-        form: match (run.no_summary, run.json) {
-            (true, _) => SummaryForm::None,
-            (false, true) => SummaryForm::Json,
-            (false, false) => SummaryForm::Text,
-        },
-        census: run.stats,
+fn stdin_once(inputs: &[PathBuf]) -> anyhow::Result<()> {
+    let times = inputs.iter().filter(|path| path.as_os_str() == "-").count();
+    ensure!(times <= 1, "standard input can be read only once; write - only once");
+    Ok(())
+}
+
+fn summary(run: &RunArgs, figures: &FigureArgs) -> SummaryPlan {
+    SummaryPlan { form: summary_form(run), census: figures.stats }
+}
+
+fn summary_form(run: &RunArgs) -> SummaryForm {
+    match (run.no_summary, run.json) {
+        (true, _) => SummaryForm::None,
+        (false, true) => SummaryForm::Json,
+        (false, false) => SummaryForm::Text,
     }
 }
 

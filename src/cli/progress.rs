@@ -5,7 +5,7 @@
 //! it would stand between them.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -31,11 +31,16 @@ impl Progress {
     /// Progress of what `plan` says, drawn if it is wanted and somebody can see it.
     pub fn new(plan: &StreamPlan) -> Progress {
         let prints_to_terminal = plan.prints && io::stdout().is_terminal();
-        let wanted = plan.progress && io::stderr().is_terminal() && !prints_to_terminal;
+        Progress::over(&plan.inputs, plan.progress && !prints_to_terminal)
+    }
+
+    /// Progress over the octets of `inputs`, drawn if it is wanted and somebody can see it.
+    pub fn over(inputs: &[impl AsRef<Path>], wanted: bool) -> Progress {
+        let wanted = wanted && io::stderr().is_terminal();
         Progress {
             started: Instant::now(),
             wanted,
-            octets_total: wanted.then(|| octets_stored(&plan.inputs)).flatten(),
+            octets_total: wanted.then(|| octets_stored(inputs)).flatten(),
             octets_done: AtomicU64::new(0),
         }
     }
@@ -79,10 +84,10 @@ impl Drop for Bar {
 }
 
 /// The octets of all inputs, if each is a regular file.
-fn octets_stored(inputs: &[PathBuf]) -> Option<u64> {
+fn octets_stored(inputs: &[impl AsRef<Path>]) -> Option<u64> {
     let octets = |path: &Path| {
         let metadata = path.metadata().ok()?;
         metadata.is_file().then_some(metadata.len())
     };
-    inputs.iter().map(|path| octets(path)).sum()
+    inputs.iter().map(|path| octets(path.as_ref())).sum()
 }

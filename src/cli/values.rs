@@ -1,6 +1,7 @@
 //! Values of flags: text to numbers, dialects and schemes, with errors that say what is accepted.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 
 /// How much of a file is read.
@@ -36,6 +37,14 @@ pub fn octets_max(text: &str) -> Result<OctetsMax, String> {
 pub fn dialect() -> impl TypedValueParser<Value = &'static Dialect> {
     PossibleValuesParser::new(Dialect::ALL.map(|dialect| dialect.name)).map(|name| {
         Dialect::by_name(&name).expect("the parser lets only the names of dialects pass")
+    })
+}
+
+/// Reads the name of a format of captures.
+pub fn capture_format() -> impl TypedValueParser<Value = CaptureFormat> {
+    PossibleValuesParser::new(CaptureFormat::ALL.map(CaptureFormat::as_str)).map(|name| {
+        let named = CaptureFormat::ALL.into_iter().find(|format| format.as_str() == name);
+        named.expect("the parser lets only the names of formats pass")
     })
 }
 

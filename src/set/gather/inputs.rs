@@ -66,7 +66,10 @@ pub(super) struct OpenReport {
 impl OpenReport {
     pub(super) fn new(input: &Input) -> OpenReport {
         let name = input.path.display().to_string();
-        let format = input.format.or_else(|| CaptureFormat::of_name(&input.path));
+        let format = input.format.or_else(|| match input.path.is_dir() {
+            true => Some(CaptureFormat::Folder),
+            false => CaptureFormat::of_name(&input.path),
+        });
         let report = InputReport { name, format, ..InputReport::default() };
         OpenReport { report, broken: Vec::new() }
     }

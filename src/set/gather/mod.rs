@@ -34,7 +34,7 @@
 //! use portcullis::set::{GatherConfig, Input, gather};
 //!
 //! let config = GatherConfig { strict: true, ..GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX)) };
-//! let inputs = [Input::new("corpora/sample")];
+//! let inputs = [Input::new("corpora/sample/robots")];
 //! let gathered = gather(&inputs, &config, &())?;
 //! assert_eq!(gathered.counts.hosts, gathered.hosts.len() as u64);
 //! # Ok::<(), portcullis::set::GatherError>(())

@@ -1,6 +1,8 @@
 //! What was typed: clap's derived structs, one for each subcommand and one for each group of flags
 //! that several of them share. What it means is the business of [`plan`](super::plan).
 
+mod sets;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -9,6 +11,8 @@ use portcullis::dialect::Dialect;
 
 use super::exit;
 use super::values::{self, OctetsMax};
+
+pub use self::sets::{CompileArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.
 ///
@@ -144,13 +148,18 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "no_summary")]
     pub json: bool,
 
-    /// Add figures about the compiled rules to the summary
-    #[arg(long, conflicts_with = "no_summary")]
-    pub stats: bool,
-
     /// Draw no progress bar (there is one only where standard error is a terminal)
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// What else is told about a run that classifies.
+#[derive(Args)]
+#[command(next_help_heading = "Run")]
+pub struct FigureArgs {
+    /// Add figures about the compiled rules to the summary
+    #[arg(long, conflicts_with = "no_summary")]
+    pub stats: bool,
 }
 
 /// Say for a few URLs whether they are allowed: VERDICT, TAB, URL
@@ -203,6 +212,8 @@ pub struct ClassifyArgs {
     pub questions: QuestionArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub figures: FigureArgs,
 
     /// How verdicts are written; by default as OUTPUT's name ends, else tsv
     ///
@@ -216,50 +227,6 @@ pub struct ClassifyArgs {
     /// The file appears under its name when it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
-}
-
-/// Compile robots.txt files and archives of them into one policy set
-///
-/// INPUT is a folder of files named by host, JSON Lines, WARC or Parquet (if built in). Of each origin
-/// the newest capture counts, redirects are followed across inputs, and what is broken is named and
-/// passed over. The set appears under its name when it is complete.
-#[derive(Args)]
-pub struct CompileArgs {
-    /// The set
-    #[arg(short, long, value_name = "SET")]
-    pub output: PathBuf,
-
-    /// Folders and files
-    #[arg(value_name = "INPUT", required = true)]
-    pub inputs: Vec<PathBuf>,
-
-    /// The standard or crawler whose behaviour is followed
-    #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect())]
-    pub dialect: &'static Dialect,
-
-    /// How much of a robots.txt counts: octets, or with K, KiB, M or MiB behind; or unlimited
-    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::octets_max)]
-    pub max_robots_size: OctetsMax,
-
-    /// Fail if a record is broken or an input cannot be read to its end
-    #[arg(long)]
-    pub strict: bool,
-
-    /// How many threads work; 0 for one a processor. The set is the same for any number
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
-
-    /// Write no summary at the end
-    #[arg(long)]
-    pub no_summary: bool,
-}
-
-/// Compare every octet of a policy set with its checksums
-#[derive(Args)]
-pub struct VerifyArgs {
-    /// The set
-    #[arg(value_name = "SET")]
-    pub set: PathBuf,
 }
 
 /// How `classify` writes verdicts.
@@ -284,6 +251,8 @@ pub struct FilterArgs {
     pub selection: SelectionArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub figures: FigureArgs,
 
     /// Print the number of records kept in place of the records
     #[arg(short, long, help_heading = "Output")]

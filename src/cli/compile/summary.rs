@@ -1,0 +1,231 @@
+//! What a compilation did: for a person, for a machine, and for the set itself.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use portcullis::access::UnixSeconds;
+use portcullis::capture::CaptureNote;
+use portcullis::decision::PolicyState;
+use portcullis::report::CaptureDates;
+use portcullis::set::compile::CompiledSet;
+use portcullis::set::{Gathered, InputReport};
+use portcullis::syntax::NoteKind;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::cli::plan::{CompilePlan, SummaryForm};
+
+/// Where a set comes from. It is the same for the same inputs, so it says nothing of the run.
+#[derive(Serialize)]
+struct Provenance<'r> {
+    version: &'static str,
+    inputs: Vec<InputObject<'r>>,
+}
+
+#[derive(Serialize)]
+struct InputObject<'r> {
+    name: &'r str,
+    format: Option<&'static str>,
+    octets: u64,
+    captures: u64,
+    broken: u64,
+    capture_dates: Option<CaptureDates>,
+    failure: Option<&'r str>,
+    broken_records: Vec<BrokenObject<'r>>,
+}
+
+#[derive(Serialize)]
+struct BrokenObject<'r> {
+    place: &'r str,
+    problem: &'r str,
+}
+
+/// The provenance of what was gathered from `inputs`, as a JSON object.
+pub fn provenance(inputs: &[InputReport]) -> serde_json::Result<String> {
+    let inputs = inputs.iter().map(InputObject::new).collect();
+    serde_json::to_string(&Provenance { version: env!("CARGO_PKG_VERSION"), inputs })
+}
+
+impl<'r> InputObject<'r> {
+    fn new(input: &'r InputReport) -> InputObject<'r> {
+        let broken = input.broken_named.iter();
+        InputObject {
+            name: &input.name,
+            format: input.format.map(|format| format.as_str()),
+            octets: input.octets,
+            captures: input.captures,
+            broken: input.broken,
+            capture_dates: input.captured.map(dates),
+            failure: input.failure.as_deref(),
+            broken_records: broken
+                .map(|broken| BrokenObject { place: &broken.place, problem: &broken.problem })
+                .collect(),
+        }
+    }
+}
+
+fn dates((first, last): (UnixSeconds, UnixSeconds)) -> CaptureDates {
+    CaptureDates { first: first.to_rfc3339(), last: last.to_rfc3339() }
+}
+
+/// What a compilation read and wrote, as the members of a JSON object.
+#[derive(Serialize)]
+pub struct Summary<'r> {
+    version: &'static str,
+    set_hash: String,
+    dialect: &'static str,
+    output: String,
+    output_octets: u64,
+    inputs: Vec<InputObject<'r>>,
+    octets: u64,
+    captures: u64,
+    broken: u64,
+    hosts: u64,
+    origins: u64,
+    redirected: u64,
+    capture_dates: Option<CaptureDates>,
+    states: Figures,
+    capture_notes: Figures,
+    file_notes: Figures,
+    policies: u64,
+    rule_sets: u64,
+    gather_seconds: f64,
+    compile_seconds: f64,
+    seconds: f64,
+    origins_per_second: u64,
+}
+
+impl<'r> Summary<'r> {
+    /// The summary of a run that took so long to gather, and so long in all.
+    pub fn new(
+        plan: &CompilePlan,
+        gathered: &'r Gathered,
+        written: &CompiledSet,
+        (gathering, all): (Duration, Duration),
+    ) -> Summary<'r> {
+        let Gathered { inputs, counts, .. } = gathered;
+        let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
+        // Origins of which nothing is known are not in a set.
+        let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
+        Summary {
+            version: env!("CARGO_PKG_VERSION"),
+            set_hash: format!("{:016x}", written.hash),
+            dialect: plan.gathering.dialect.name,
+            output: plan.output.display().to_string(),
+            output_octets: written.octets,
+            inputs: inputs.iter().map(InputObject::new).collect(),
+            octets: sum(|input| input.octets),
+            captures: sum(|input| input.captures),
+            broken: sum(|input| input.broken),
+            hosts: counts.hosts,
+            origins: counts.origins,
+            redirected: counts.redirected,
+            capture_dates: counts.captured.map(dates),
+            states: Figures::new(states, PolicyState::as_str, |state| counts.in_state(state)),
+            capture_notes: Figures::new(CaptureNote::ALL, CaptureNote::as_str, |note| {
+                counts.with_capture_note(note)
+            }),
+            file_notes: Figures::new(NoteKind::ALL, NoteKind::as_str, |kind| {
+                counts.with_file_note(kind)
+            }),
+            policies: written.policies,
+            rule_sets: written.rule_sets,
+            gather_seconds: gathering.as_secs_f64(),
+            compile_seconds: all.saturating_sub(gathering).as_secs_f64(),
+            seconds: all.as_secs_f64(),
+            origins_per_second: per_second(counts.origins, all),
+        }
+    }
+
+    /// Writes it to standard error, in the form that was asked for.
+    pub fn show(&self, form: SummaryForm) {
+        let mut text = Vec::new();
+        let written = match form {
+            SummaryForm::None => Ok(()),
+            SummaryForm::Text => self.write_text(&mut text),
+            SummaryForm::Json => serde_json::to_writer(&mut text, self)
+                .map_err(io::Error::from)
+                .and_then(|()| text.write_all(b"\n")),
+        };
+        // The set is complete at this point; a closed standard error takes nothing away from it.
+        let _ = written.and_then(|()| io::stderr().write_all(&text));
+    }
+
+    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let captured = match &self.capture_dates {
+            Some(dates) => format!("captured from {} to {}", dates.first, dates.last),
+            None => "capture dates not known".into(),
+        };
+        writeln!(
+            out,
+            "portcullis {}, set {}, dialect {}, {} origins, {captured}",
+            self.version, self.set_hash, self.dialect, self.origins
+        )?;
+        writeln!(
+            out,
+            "{} captures, {} broken records, {} octets in {} inputs",
+            self.captures,
+            self.broken,
+            self.octets,
+            self.inputs.len()
+        )?;
+        writeln!(
+            out,
+            "{:.3} s to gather, {:.3} s to compile: {} origins/s",
+            self.gather_seconds, self.compile_seconds, self.origins_per_second
+        )?;
+        writeln!(out, "{} origins of {} hosts: {}", self.origins, self.hosts, self.states)?;
+        writeln!(out, "redirected {}", self.redirected)?;
+        for (what, figures) in [("answers", &self.capture_notes), ("files", &self.file_notes)] {
+            if figures.0.iter().any(|&(_, figure)| figure > 0) {
+                writeln!(out, "notes on {what}: {figures}")?;
+            }
+        }
+        writeln!(
+            out,
+            "{}: {} octets, {} policies, {} rule sets",
+            self.output, self.output_octets, self.policies, self.rule_sets
+        )
+    }
+}
+
+/// `amount` a second, rounded down; 0 if no time passed.
+fn per_second(amount: u64, time: Duration) -> u64 {
+    let rate = (u128::from(amount) * 1_000_000_000).checked_div(time.as_nanos());
+    rate.map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
+}
+
+/// Figures by name, in their own order. As text, those that are 0 are left out.
+struct Figures(Vec<(&'static str, u64)>);
+
+impl Figures {
+    fn new<T: Copy>(
+        items: impl IntoIterator<Item = T>,
+        name: impl Fn(T) -> &'static str,
+        figure: impl Fn(T) -> u64,
+    ) -> Figures {
+        Figures(items.into_iter().map(|item| (name(item), figure(item))).collect())
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, figure) in &self.0 {
+            map.serialize_entry(name, figure)?;
+        }
+        map.end()
+    }
+}
+
+impl Display for Figures {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut before = "";
+        for (name, figure) in self.0.iter().filter(|&&(_, figure)| figure > 0) {
+            write!(f, "{before}{name} {figure}")?;
+            before = ", ";
+        }
+        Ok(())
+    }
+}

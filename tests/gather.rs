@@ -1,0 +1,232 @@
+//! Archives of every format to what is known of each origin: made-up ones with the states that they
+//! make, the sample of the project, and files that are damaged.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use portcullis::access::UnixSeconds;
+use portcullis::capture::CaptureFormat;
+use portcullis::decision::PolicyState;
+use portcullis::dialect::{Dialect, RFC_9309};
+use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::set::{
+    Content, GatherConfig, GatherError, Gathered, Input, Standing, gather, merge,
+};
+use portcullis::syntax::RobotsTxt;
+use portcullis::synth::{Answers, Archive, ArchiveFormat, Corpus};
+use tempfile::TempDir;
+
+const HOSTS: u64 = 3_000;
+
+fn config() -> GatherConfig {
+    GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX))
+}
+
+fn gather_with(inputs: &[Input], config: &GatherConfig, threads: usize) -> Gathered {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| gather(inputs, config, &())).unwrap()
+}
+
+#[track_caller]
+fn gather_all(inputs: &[PathBuf]) -> Gathered {
+    let inputs: Vec<Input> = inputs.iter().map(Input::new).collect();
+    gather_with(&inputs, &config(), 2)
+}
+
+fn state(standing: &Standing, gathered: &Gathered) -> PolicyState {
+    match standing.content {
+        Content::Access(outcome) => outcome.state,
+        Content::File { extract, .. } => {
+            let file = RobotsTxt::read_extract(gathered.pool.get(extract)).unwrap();
+            if file.rules().is_empty() { PolicyState::NoRules } else { PolicyState::Rules }
+        }
+    }
+}
+
+/// Each http and https origin and its state.
+fn states(gathered: &Gathered) -> BTreeMap<String, String> {
+    let mut states = BTreeMap::new();
+    for host in &gathered.hosts {
+        let key = String::from_utf8_lossy(&host.key);
+        for (scheme, standing) in [("http", &host.http), ("https", &host.https)] {
+            if let Some(standing) = standing {
+                states.insert(format!("{scheme}://{key}"), state(standing, gathered).to_string());
+            }
+        }
+    }
+    states
+}
+
+/// Made-up answers in one file or in several, and the state of each origin.
+fn archive(
+    folder: &Path,
+    format: ArchiveFormat,
+    files: u64,
+) -> (Vec<PathBuf>, BTreeMap<String, String>) {
+    let corpus = Corpus::new(7, HOSTS);
+    let archive = Archive::new(7, format, Answers::AsTheWeb { older_max: 3 });
+    let ending = match format {
+        ArchiveFormat::JsonLines => "jsonl",
+        ArchiveFormat::Warc => "warc.gz",
+    };
+    let (mut records, mut lines) = (vec![Vec::new(); files as usize], Vec::new());
+    for records in &mut records {
+        archive.write_head(records);
+    }
+    for host in 0..HOSTS {
+        corpus.write_archived(host, &archive, &mut records[(host % files) as usize], &mut lines);
+    }
+    let write = |(number, records): (usize, Vec<u8>)| {
+        let path = folder.join(format!("{number}.{ending}"));
+        fs::write(&path, records).unwrap();
+        path
+    };
+    let paths = records.into_iter().enumerate().map(write).collect();
+    let line = |line: &str| {
+        let (origin, state) = line.split_once('\t').unwrap();
+        (origin.to_owned(), state.to_owned())
+    };
+    (paths, String::from_utf8(lines).unwrap().lines().map(line).collect())
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[track_caller]
+fn assert_states(found: &BTreeMap<String, String>, expected: &BTreeMap<String, String>) {
+    for (origin, state) in expected {
+        assert_eq!(found.get(origin), Some(state), "{origin}");
+    }
+    assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn every_state_is_what_was_made() {
+    for format in [ArchiveFormat::JsonLines, ArchiveFormat::Warc] {
+        for files in [1, 7] {
+            let folder = folder();
+            let (paths, expected) = archive(folder.path(), format, files);
+            let gathered = gather_all(&paths);
+            assert_states(&states(&gathered), &expected);
+            for state in [
+                PolicyState::Rules,
+                PolicyState::NoRules,
+                PolicyState::Unavailable,
+                PolicyState::Unreachable,
+            ] {
+                let of_state = expected.values().filter(|other| **other == state.as_str()).count();
+                assert_eq!(gathered.counts.in_state(state), of_state as u64);
+                assert!(of_state > 10, "{state} {of_state}");
+            }
+            assert!(gathered.inputs.iter().all(|input| input.is_whole()));
+        }
+    }
+}
+
+#[test]
+fn threads_and_dialects_know_the_same_origins() {
+    let folder = folder();
+    let (paths, expected) = archive(folder.path(), ArchiveFormat::Warc, 3);
+    let inputs: Vec<Input> = paths.iter().map(Input::new).collect();
+    for dialect in Dialect::ALL {
+        let config = GatherConfig { dialect, ..config() };
+        let one = gather_with(&inputs, &config, 1);
+        let many = gather_with(&inputs, &config, 8);
+        assert_eq!(states(&one), states(&many));
+        assert_eq!((&one.counts, &one.inputs), (&many.counts, &many.inputs));
+        assert!(states(&one).keys().eq(expected.keys()));
+    }
+}
+
+#[test]
+fn captures_of_several_formats_are_one_history() {
+    let folder = folder();
+    let robots = folder.path().join("robots");
+    fs::create_dir(&robots).unwrap();
+    fs::write(robots.join("a.example"), "User-agent: *\nDisallow: /folder\n").unwrap();
+    fs::write(robots.join("b.example.txt"), "").unwrap();
+    let line = |date: &str, path: &str| {
+        format!(
+            "{{\"url\": \"https://a.example/robots.txt\", \"status\": 200, \
+             \"fetched_at\": \"{date}\", \"body\": \"User-agent: *\\nDisallow: {path}\\n\"}}\n"
+        )
+    };
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let new = write("new.jsonl", line("2024-05-02T00:00:00Z", "/new"));
+    let old = write("old.ndjson", line("2024-05-01T00:00:00Z", "/old"));
+    for inputs in [[&robots, &old, &new], [&new, &old, &robots], [&old, &robots, &new]] {
+        let gathered = gather_all(&inputs.map(PathBuf::clone));
+        let host = gathered.hosts.iter().find(|host| *host.key == *b"a.example").unwrap();
+        let rule = |standing: Option<Standing>| {
+            let Some(Standing { content: Content::File { extract, .. }, .. }) = standing else {
+                panic!("{standing:?}");
+            };
+            let file = RobotsTxt::read_extract(gathered.pool.get(extract)).unwrap();
+            String::from_utf8_lossy(file.rules()[0].value).into_owned()
+        };
+        assert_eq!((rule(host.http), rule(host.https)), ("/folder".into(), "/new".into()));
+        let https = host.https.unwrap().facts;
+        assert_eq!(https.captured_at, UnixSeconds::from_rfc3339(b"2024-05-02T00:00:00Z"));
+        assert_eq!(&gathered.inputs[https.input as usize].name, &new.display().to_string());
+        assert_eq!(host.http.unwrap().facts.captured_at, None);
+        assert_eq!(states(&gathered)["http://b.example"], "no-rules");
+        let format = |path: &PathBuf| {
+            let name = path.display().to_string();
+            gathered.inputs.iter().find(|input| input.name == name).unwrap().format
+        };
+        assert_eq!(format(&robots), Some(CaptureFormat::Folder));
+        assert_eq!(format(&old), Some(CaptureFormat::JsonLines));
+    }
+}
+
+#[test]
+fn the_sample_speaks_for_both_schemes() {
+    let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
+    let gathered = gather_all(std::slice::from_ref(&robots));
+    let files = fs::read_dir(&robots).unwrap().count();
+    assert_eq!((gathered.hosts.len(), gathered.inputs[0].captures), (files, files as u64));
+    assert_eq!(gathered.counts.origins, 2 * files as u64);
+    let known = gathered.counts.in_state(PolicyState::Rules);
+    assert_eq!(known + gathered.counts.in_state(PolicyState::NoRules), 2 * files as u64);
+    let merged = merge([portcullis::set::Part::of(&gathered)]);
+    assert_eq!((states(&merged), &merged.counts), (states(&gathered), &gathered.counts));
+}
+
+#[test]
+fn what_is_cut_short_is_named_and_what_was_read_counts() {
+    let folder = folder();
+    let (paths, expected) = archive(folder.path(), ArchiveFormat::Warc, 1);
+    let whole = fs::read(&paths[0]).unwrap();
+    let cut = folder.path().join("cut.warc.gz");
+    fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+    let gathered = gather_all(std::slice::from_ref(&cut));
+    let report = &gathered.inputs[0];
+    assert!(report.failure.as_ref().is_some_and(|text| text.contains("cut.warc.gz")), "{report:?}");
+    let found = states(&gathered);
+    assert!(found.len() > expected.len() / 3 && found.len() < expected.len());
+
+    let strict = GatherConfig { strict: true, ..config() };
+    let error = gather(&[Input::new(&cut)], &strict, &()).unwrap_err();
+    assert!(matches!(error, GatherError::Broken { .. }));
+}
+
+#[test]
+fn an_input_that_is_not_there_is_named() {
+    let folder = folder();
+    let robots = folder.path().join("robots");
+    fs::create_dir(&robots).unwrap();
+    fs::write(robots.join("a.example"), "").unwrap();
+    let missing = folder.path().join("missing.warc");
+    let gathered = gather_all(&[missing.clone(), robots]);
+    assert!(gathered.inputs[0].failure.as_ref().is_some_and(|text| text.contains("missing.warc")));
+    assert_eq!(gathered.hosts.len(), 1);
+    let error = gather(&[Input::new(missing)], &config(), &()).unwrap_err();
+    assert!(matches!(error, GatherError::NothingCaptured { .. }));
+    assert!(error.inputs()[0].failure.is_some());
+}
