@@ -155,26 +155,27 @@ fn spellings_of_records() {
 
 #[test]
 fn ends_of_records() {
-    let rows: [(&[u8], bool, Option<(usize, bool)>); 15] = [
-        (b"", true, Some((0, true))),
-        (b"\r\n", true, Some((2, true))),
-        (b"\r\n\r\n", true, Some((4, true))),
-        (b"\r\n\r\nWARC/", true, Some((4, true))),
-        (b"\r\n\r\nrests", true, Some((4, false))),
-        (b"\r\n\r\n\r\n\r\n\r", true, Some((9, false))),
-        (b"\n\nWARC/1.", true, Some((2, true))),
-        (b"WARC/1.0\r", true, Some((0, true))),
-        (b"abcdWARC/", true, Some((4, true))),
+    let sure = |octets| Some(End { octets, is_sure: true });
+    let likely = |octets| Some(End { octets, is_sure: false });
+    let rows: &[(&[u8], bool, Option<End>)] = &[
+        (b"", true, sure(0)),
+        (b"\r\n", true, sure(2)),
+        (b"\r\n\r\n", true, sure(4)),
+        (b"\r\n\r\nWARC/", true, sure(4)),
+        (b"\r\n\r\nrests", true, likely(4)),
+        (b"\r\n\r\n\r\n\r\n\r", true, likely(9)),
+        (b"\n\nWARC/1.", true, sure(2)),
+        (b"WARC/1.0\r", true, sure(0)),
+        (b"abcdWARC/", true, sure(4)),
         (b"\n\nrest...", true, None),
-        (b"\n\nrest...", false, Some((2, false))),
+        (b"\n\nrest...", false, likely(2)),
         (b"\nrest....", false, None),
-        (b"abWARC/1.", false, Some((2, true))),
+        (b"abWARC/1.", false, sure(2)),
         (b"rest.....", false, None),
         (b"x", true, None),
     ];
     for (rest, has_crlf, expected) in rows {
-        let expected = expected.map(|(octets, is_sure)| End { octets, is_sure });
-        assert_eq!(end_of_record(rest, has_crlf), expected, "{}", rest.escape_ascii());
+        assert_eq!(end_of_record(rest, *has_crlf), *expected, "{}", rest.escape_ascii());
     }
 }
 
