@@ -15,6 +15,7 @@ mod gather;
 mod layout;
 mod origins;
 mod pool;
+mod provenance;
 mod standing;
 pub mod stored;
 mod strings;
@@ -27,11 +28,12 @@ use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
 pub use file::{Damage, SetError, WriteError};
 pub use gather::{
-    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Part, Progress,
-    StandingCounts, gather, merge,
+    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, Part,
+    Progress, StandingCounts, gather, merge,
 };
 pub use origins::OriginTable;
 pub use pool::{BlobID, BlobPool};
+pub use provenance::{Provenance, ProvenanceInput};
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
 pub use stored::StoredSet;
 pub use strings::StringError;

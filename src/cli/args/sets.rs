@@ -46,6 +46,25 @@ pub struct CompileArgs {
     pub run: RunArgs,
 }
 
+/// Join policy sets to one, as if what they come from had been compiled at once
+///
+/// Of each origin the newest capture counts, and of equally new ones that of the later SET; a capture
+/// without a date is older than any. Redirects were followed when each SET was compiled, so keep a
+/// host and where it redirects to in one SET. The sets must be of one dialect and one size limit.
+#[derive(Args)]
+pub struct MergeArgs {
+    /// The policy sets to join, the older first
+    #[arg(value_name = "SET", required = true)]
+    pub sets: Vec<PathBuf>,
+
+    /// The policy set to write; it appears under its name when it is complete
+    #[arg(short, long, value_name = "SET", help_heading = "Output")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
 /// Compare every octet of a policy set with its checksums
 #[derive(Args)]
 pub struct VerifyArgs {
