@@ -9,6 +9,7 @@
 //! holds beside files named by host is left out with a [`LoadNote`].
 
 pub mod compile;
+mod difference;
 mod file;
 mod folder;
 mod gather;
@@ -26,6 +27,7 @@ use crate::dialect::Dialect;
 use crate::policy::PolicySource;
 use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
+pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, OriginState};
 pub use file::{Damage, SetError, WriteError};
 pub use gather::{
     GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, Part,

@@ -19,6 +19,7 @@ mod inquiry;
 mod on_demand;
 mod policy;
 mod rule_set;
+mod same;
 mod standings;
 mod tokens;
 
