@@ -10,6 +10,7 @@ mod args;
 mod check;
 mod classify;
 mod compile;
+mod diff;
 mod engine;
 mod exit;
 mod fault;
@@ -61,6 +62,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Filter(args)) => filter::run(&plan::filter(args)?),
         Some(Command::Compile(args)) => compile::run(&plan::compile(args)?),
         Some(Command::Merge(args)) => merge::run(&plan::merge(args)?),
+        Some(Command::Diff(args)) => diff::run(&plan::diff(args)?),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),

@@ -21,7 +21,7 @@ use super::args::{
 };
 use super::output::Destination;
 
-pub use self::sets::{MergePlan, merge};
+pub use self::sets::{DiffPlan, MergePlan, diff, merge};
 
 /// Which policies to load.
 pub enum PolicyPlan {
