@@ -22,8 +22,8 @@ pub fn write_tsv(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
     let state = |state: Option<OriginState>| state.map_or("-".to_owned(), |it| it.to_string());
     push_column(change.kind.as_str().as_bytes(), out);
     push_column(&change.origin, out);
-    push_column(state(change.kind.old()).as_bytes(), out);
-    push_text(state(change.kind.new()).as_bytes(), out);
+    push_column(state(change.kind.before()).as_bytes(), out);
+    push_text(state(change.kind.after()).as_bytes(), out);
     if !agents.is_empty() {
         out.push(b'\t');
         push_text(changed(change, agents).unwrap_or_default().join(",").as_bytes(), out);
@@ -72,8 +72,8 @@ pub fn write_json(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
         change: change.kind.as_str(),
         origin,
         origin_base64,
-        old: change.kind.old().map(StateObject::new),
-        new: change.kind.new().map(StateObject::new),
+        old: change.kind.before().map(StateObject::new),
+        new: change.kind.after().map(StateObject::new),
         agents: changed(change, agents).filter(|_| !agents.is_empty()),
     };
     write_object(&object, out);

@@ -138,7 +138,7 @@ impl Change {
     }
 
     /// What was known of the origin.
-    pub fn old(&self) -> Option<OriginState> {
+    pub fn before(&self) -> Option<OriginState> {
         match self {
             Change::Added { .. } => None,
             Change::Gone { old } | Change::State { old, .. } => Some(*old),
@@ -147,7 +147,7 @@ impl Change {
     }
 
     /// What is known of the origin.
-    pub fn new(&self) -> Option<OriginState> {
+    pub fn after(&self) -> Option<OriginState> {
         match self {
             Change::Gone { .. } => None,
             Change::Added { new } | Change::State { new, .. } => Some(*new),

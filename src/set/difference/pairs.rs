@@ -30,8 +30,8 @@ impl Pairs {
         }
     }
 
-    /// The agents that obey other rules by the new policy, if the two differ; all of them if no
-    /// agent asks are none.
+    /// The agents that obey other rules by the new policy, if the two differ: none of them if nobody
+    /// was named.
     pub(super) fn changed(
         &mut self,
         difference: &Difference<'_>,
@@ -39,7 +39,7 @@ impl Pairs {
         new: PolicyPosition,
     ) -> Result<Option<&[usize]>, Damage> {
         let place = &mut self.kept[place(old, new)];
-        if !place.as_ref().is_some_and(|pair| (pair.old, pair.new) == (old, new)) {
+        if place.as_ref().is_none_or(|pair| (pair.old, pair.new) != (old, new)) {
             let changed = compare(difference, (old, new), &mut self.scratches)?;
             *place = Some(Pair { old, new, changed });
         }

@@ -364,8 +364,36 @@ fn states_are_shown_with_their_verdict() {
         assert_eq!(found[0].origin, b"https://h.example:8080");
         let shown = |state: Option<OriginState>| state.expect("both know it").to_string();
         assert_eq!(
-            (shown(found[0].kind.old()), shown(found[0].kind.new())),
+            (shown(found[0].kind.before()), shown(found[0].kind.after())),
             (before.into(), after.into())
         );
+    }
+}
+
+#[test]
+fn hosts_out_of_order_are_damage_and_end_it() {
+    let host = |key: &str| {
+        let outcome = AccessOutcome { state: PolicyState::Unavailable, verdict: Verdict::Allow };
+        let standing =
+            Standing { content: Content::Access(outcome), facts: CaptureFacts::default() };
+        HostStanding { key: key.as_bytes().into(), http: Some(standing), https: None }
+    };
+    let set = |keys: &[&str]| {
+        let hosts: Vec<HostStanding> = keys.iter().map(|key| host(key)).collect();
+        let config = CompileConfig::new(&RFC_9309, None);
+        let octets = compile::to_vec(&hosts, &BlobPool::default(), &config).unwrap();
+        StoredSet::of_octets("a set in memory", octets).unwrap()
+    };
+    let sound = set(&["a", "b", "c"]);
+    for keys in [&["b", "a", "c"][..], &["a", "a"]] {
+        let odd = set(keys);
+        for (old, new) in [(&sound, &odd), (&odd, &sound)] {
+            let difference = Difference::new(old, new);
+            let mut changes = difference.changes();
+            let damage = changes.find_map(Result::err).expect("it is found").to_string();
+            assert!(damage.contains("hosts are not in order"), "{damage}");
+            assert!(changes.next().is_none());
+        }
+        assert!(odd.standings().is_err());
     }
 }
