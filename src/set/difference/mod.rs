@@ -29,7 +29,8 @@
 //! let empty = compile::to_vec(&[], &BlobPool::default(), &CompileConfig::new(&RFC_9309, None))?;
 //! let old = StoredSet::of_octets("old", empty.clone())?;
 //! let new = StoredSet::of_octets("new", empty)?;
-//! let mut changes = Difference::new(&old, &new).changes();
+//! let difference = Difference::new(&old, &new);
+//! let mut changes = difference.changes();
 //! for change in changes.by_ref() {
 //!     let change = change?;
 //!     if let Change::Gone { old } = change.kind {
