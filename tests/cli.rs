@@ -16,6 +16,8 @@ use tempfile::TempDir;
 mod check;
 #[path = "cli/classify.rs"]
 mod classify;
+#[path = "cli/diff.rs"]
+mod diff;
 #[path = "cli/errors.rs"]
 mod errors;
 #[cfg(unix)]
@@ -25,6 +27,8 @@ mod fault;
 mod filter;
 #[path = "cli/generate.rs"]
 mod generate;
+#[path = "cli/merge.rs"]
+mod merge;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]
