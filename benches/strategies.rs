@@ -232,7 +232,7 @@ fn pass(engine: &mut dyn Engine, data: &Data) -> (f64, Vec<Outcome>) {
 }
 
 fn measure(data: &Data) {
-    let on_demand = Limits { ahead_positions_max: 0, ..Limits::default() };
+    let on_demand = Limits { ahead_positions_max: 0, scans_before_states: 0, ..Limits::default() };
     let ahead = Limits { ahead_positions_max: 1 << 16, ..Limits::default() };
     type Build<'d> = Box<dyn Fn() -> Box<dyn Engine + 'd> + 'd>;
     let builds: Vec<(&str, Build<'_>)> = vec![

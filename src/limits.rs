@@ -136,6 +136,12 @@ pub const ON_DEMAND_OCTETS_MAX: usize = 4 * 1024 * 1024;
 /// Source: our choice; some 30 ms of building, once, on the machine of `DESIGN.md`.
 pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
 
+/// Paths of one thread that are answered by a plain scan of a rule set before states are built for
+/// those that follow.
+///
+/// Source: measured, see `src/automaton/DESIGN.md`: the first states cost as much as some ten scans.
+pub const SCANS_BEFORE_STATES: u64 = 8;
+
 /// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
 ///
 /// Source: measured, see `src/automaton/DESIGN.md`: building one costs about as much as eight scans.

@@ -112,12 +112,15 @@ impl Outcome {
 /// What building may spend. Reaching a limit changes the [`Strategy`], never an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Positions that building ahead may look at; 0 builds everything on demand.
+    /// Positions that building ahead may look at; 0 leaves everything to be done on demand, and costs
+    /// nothing until somebody asks.
     pub ahead_positions_max: u64,
     /// Octets that one on-demand cache may hold.
     pub on_demand_octets_max: usize,
     /// Positions that one on-demand cache may look at in its life.
     pub on_demand_positions_max: u64,
+    /// Paths that one cache answers by a scan before it builds states on demand.
+    pub scans_before_states: u64,
 }
 
 impl Default for Limits {
@@ -126,6 +129,7 @@ impl Default for Limits {
             ahead_positions_max: limits::AHEAD_POSITIONS_MAX,
             on_demand_octets_max: limits::ON_DEMAND_OCTETS_MAX,
             on_demand_positions_max: limits::ON_DEMAND_POSITIONS_MAX,
+            scans_before_states: limits::SCANS_BEFORE_STATES,
         }
     }
 }
@@ -182,6 +186,11 @@ impl Automaton {
     ///
     /// If there are not as many outcomes as patterns.
     pub fn new(patterns: PatternList, outcomes: Vec<Outcome>, limits: &Limits) -> Automaton {
+        assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
+        if limits.ahead_positions_max == 0 {
+            let on_demand = OnDemand::new(None, patterns, outcomes, limits);
+            return Automaton(Kind::OnDemand(Box::new(on_demand)));
+        }
         let nfa = Nfa::new(&patterns, &outcomes);
         let start = nfa.start();
         if start.positions.is_empty() {
@@ -189,13 +198,12 @@ impl Automaton {
         }
         let mut determinizer = Determinizer::new(&nfa);
         let work_max = limits.ahead_positions_max;
-        let complete = work_max > 0
-            && determinizer.build_all(&nfa, |determinizer| determinizer.work() <= work_max);
+        let complete = determinizer.build_all(&nfa, |determinizer| determinizer.work() <= work_max);
         Automaton(if complete {
             let (start, nodes) = (determinizer.start(), determinizer.nodes());
             Kind::Ahead { program: determinizer.into_program(), start, nodes }
         } else {
-            Kind::OnDemand(Box::new(OnDemand::new(nfa, patterns, outcomes, limits)))
+            Kind::OnDemand(Box::new(OnDemand::new(Some(nfa), patterns, outcomes, limits)))
         })
     }
 

@@ -1,7 +1,8 @@
 //! The automaton that is built where paths go, under a budget, and what happens past it.
 //!
-//! Shared by all threads: the NFA and the patterns. A thread's own: the [`Cache`], a program that
-//! grows. When a cache has spent its octets or its positions it stops growing; paths that stay
+//! Shared by all threads: the patterns and, once somebody needs it, the NFA. A thread's own: the
+//! [`Cache`], a program that grows. Most rule sets of a crawl are asked a few times and never again,
+//! so the first paths are answered by a [`scan`](super::scan), and states are built after those. When a cache has spent its octets or its positions it stops growing; paths that stay
 //! within what is built are answered as before, and one that leaves it is answered by
 //! [`scan`](super::scan), and when that has happened often by a scan behind a
 //! [`prefilter`](super::prefilter). So memory is bounded by the limit and time by one scan a path, whatever
@@ -22,11 +23,10 @@ use super::{Detail, Limits, Outcome};
 /// What all threads share.
 #[derive(Debug)]
 pub(super) struct OnDemand {
-    nfa: Nfa,
+    nfa: OnceLock<Nfa>,
     patterns: PatternList,
     outcomes: Vec<Outcome>,
-    octets_max: usize,
-    positions_max: u64,
+    limits: Limits,
     /// Built when scans have become many; none if it would be too large.
     prefilter: OnceLock<Option<Prefilter>>,
 }
@@ -35,6 +35,8 @@ pub(super) struct OnDemand {
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     determinizer: Option<Box<Determinizer>>,
+    /// Paths that were answered before there were states.
+    early_scans: u64,
     scans: u64,
     candidates: Candidates,
 }
@@ -62,25 +64,20 @@ impl Cache {
 }
 
 impl OnDemand {
+    /// `nfa` is of the same patterns, if there is one already.
     pub(super) fn new(
-        nfa: Nfa,
+        nfa: Option<Nfa>,
         patterns: PatternList,
         outcomes: Vec<Outcome>,
         limits: &Limits,
     ) -> OnDemand {
-        OnDemand {
-            nfa,
-            patterns,
-            outcomes,
-            octets_max: limits.on_demand_octets_max,
-            positions_max: limits.on_demand_positions_max,
-            prefilter: OnceLock::new(),
-        }
+        let nfa = nfa.map_or_else(OnceLock::new, OnceLock::from);
+        OnDemand { nfa, patterns, outcomes, limits: *limits, prefilter: OnceLock::new() }
     }
 
     pub(super) fn memory_octets(&self) -> usize {
         let prefilter = self.prefilter.get().and_then(Option::as_ref);
-        self.nfa.memory_octets()
+        self.nfa.get().map_or(0, Nfa::memory_octets)
             + self.patterns.memory_octets()
             + size_of_val(&*self.outcomes)
             + prefilter.map_or(0, Prefilter::memory_octets)
@@ -88,7 +85,11 @@ impl OnDemand {
 
     #[inline]
     pub(super) fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Outcome {
-        let nfa = &self.nfa;
+        if cache.determinizer.is_none() && cache.early_scans < self.limits.scans_before_states {
+            cache.early_scans += 1;
+            return scan(&self.patterns, &self.outcomes, path);
+        }
+        let nfa = self.nfa.get_or_init(|| Nfa::new(&self.patterns, &self.outcomes));
         let determinizer =
             cache.determinizer.get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
         let (mut target, mut consumed) = (determinizer.start(), 0);
@@ -123,6 +124,7 @@ impl OnDemand {
     }
 
     fn is_spent(&self, determinizer: &Determinizer) -> bool {
-        determinizer.work() >= self.positions_max || determinizer.memory_octets() >= self.octets_max
+        determinizer.work() >= self.limits.on_demand_positions_max
+            || determinizer.memory_octets() >= self.limits.on_demand_octets_max
     }
 }

@@ -30,13 +30,14 @@ fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
 }
 
 /// Limits under which each strategy and each way out of it is taken.
-fn all_limits() -> [Limits; 5] {
+fn all_limits() -> [Limits; 6] {
     let usual = Limits::default();
     let ahead = Limits { ahead_positions_max: 1 << 20, ..usual };
-    let on_demand = Limits { ahead_positions_max: 0, ..usual };
+    let on_demand = Limits { ahead_positions_max: 0, scans_before_states: 0, ..usual };
     let soon_spent = Limits { on_demand_positions_max: 12, ..on_demand };
     let always_spent = Limits { on_demand_positions_max: 0, ..on_demand };
-    [usual, ahead, on_demand, soon_spent, always_spent]
+    let after_scans = Limits { scans_before_states: 2, ..on_demand };
+    [usual, ahead, on_demand, soon_spent, always_spent, after_scans]
 }
 
 /// The engines of regex-automata, with room for all rule sets of these tests.

@@ -36,10 +36,10 @@ impl Configuration {
 
 /// The usual way, then each strategy and each way out of one. Building is what minds the detail, so
 /// the ways out of building are taken with one of the two.
-pub fn configurations() -> [Configuration; 8] {
+pub fn configurations() -> [Configuration; 9] {
     let usual = Limits::default();
     let ahead = Limits { ahead_positions_max: 1 << 20, ..usual };
-    let on_demand = Limits { ahead_positions_max: 0, ..usual };
+    let on_demand = Limits { ahead_positions_max: 0, scans_before_states: 0, ..usual };
     let positions = |on_demand_positions_max| Limits { on_demand_positions_max, ..on_demand };
     let octets = |on_demand_octets_max| Limits { on_demand_octets_max, ..on_demand };
     [
@@ -48,6 +48,7 @@ pub fn configurations() -> [Configuration; 8] {
         ("ahead", ahead, Detail::Reason),
         ("on demand", on_demand, Detail::Rule),
         ("on demand", on_demand, Detail::Reason),
+        ("on demand after a scan", Limits { scans_before_states: 1, ..on_demand }, Detail::Reason),
         ("positions spent soon", positions(12), Detail::Rule),
         ("octets spent soon", octets(512), Detail::Reason),
         ("spent at once", positions(0), Detail::Rule),

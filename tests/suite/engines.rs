@@ -47,6 +47,7 @@ const AHEAD: Limits = Limits {
     ahead_positions_max: u64::MAX,
     on_demand_octets_max: usize::MAX,
     on_demand_positions_max: u64::MAX,
+    scans_before_states: 0,
 };
 const ON_DEMAND: Limits = Limits { ahead_positions_max: 0, ..AHEAD };
 const SPENT: Limits = Limits { on_demand_positions_max: 0, ..ON_DEMAND };
