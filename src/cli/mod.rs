@@ -15,6 +15,7 @@ mod exit;
 mod fault;
 mod filter;
 mod generate;
+mod inspect;
 mod output;
 mod plan;
 mod progress;
@@ -59,6 +60,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Classify(args)) => classify::run(&plan::classify(args)?),
         Some(Command::Filter(args)) => filter::run(&plan::filter(args)?),
         Some(Command::Compile(args)) => compile::run(&plan::compile(args)?),
+        Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),

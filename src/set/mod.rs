@@ -18,6 +18,7 @@ mod pool;
 mod standing;
 pub mod stored;
 mod strings;
+pub mod survey;
 
 use std::path::{Path, PathBuf};
 

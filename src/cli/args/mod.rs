@@ -12,7 +12,7 @@ use portcullis::dialect::Dialect;
 use super::exit;
 use super::values::{self, OctetsMax};
 
-pub use self::sets::{CompileArgs, VerifyArgs};
+pub use self::sets::{CompileArgs, InspectArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.
 ///
@@ -52,6 +52,7 @@ pub enum Command {
     Classify(ClassifyArgs),
     Filter(FilterArgs),
     Compile(CompileArgs),
+    Inspect(InspectArgs),
     Verify(VerifyArgs),
     Synth(SynthArgs),
 }
