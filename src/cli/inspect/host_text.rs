@@ -121,11 +121,11 @@ fn write_listing(portrait: &Portrait<'_>, out: &mut impl Write) -> io::Result<()
     let width = last.line.to_string().len().max(4);
     out.write_all(b"\n")?;
     let mut groups = portrait.groups.iter().enumerate();
-    for record in &portrait.records {
+    for (position, record) in portrait.records.iter().enumerate() {
         if record.kind == Some(RecordKind::StartsGroup)
             && let Some((number, group)) = groups.next()
         {
-            if number > 0 {
+            if position > 0 {
                 out.write_all(b"\n")?;
             }
             writeln!(out, "{:width$}  # group {}: {}", "", number + 1, audience(group))?;

@@ -113,7 +113,7 @@ struct RuleSetsObject<'s> {
     strategies: Members<StrategyObject>,
     sharing: Vec<TierObject>,
     most_shared: Vec<RuleSetObject<'s>>,
-    largest: Vec<RuleSetObject<'s>>,
+    largest_automata: Vec<RuleSetObject<'s>>,
     most_patterns: Vec<RuleSetObject<'s>>,
     on_demand: Vec<RuleSetObject<'s>>,
 }
@@ -157,8 +157,9 @@ struct PolicyObject<'s> {
     records: u64,
     robots: u64,
     rule_sets: u64,
-    on_demand: u64,
     patterns: u64,
+    patterns_on_demand: u64,
+    unordered_rule_sets: u64,
     rule_set_octets: u64,
 }
 
@@ -204,7 +205,7 @@ pub fn object<'s>(
         robots_octets_max: set.robots_octets_max(),
         octets: set.octets(),
         sections: Members(
-            sections.map(|(name, octets)| (Cow::Owned(name.clone()), *octets)).collect(),
+            sections.map(|(name, octets)| (Cow::Owned(name.replace(' ', "-")), *octets)).collect(),
         ),
         octets_outside_sections: survey.other_octets,
         hosts: survey.origins.standings.hosts,
@@ -300,7 +301,7 @@ fn rule_sets<'s>(survey: &RuleSetSurvey<'s>) -> RuleSetsObject<'s> {
         }),
         sharing: tiers(&survey.sharing),
         most_shared: list(&survey.most_shared),
-        largest: list(&survey.largest),
+        largest_automata: list(&survey.largest_automata),
         most_patterns: list(&survey.most_patterns),
         on_demand: list(&survey.on_demand),
     }
@@ -338,8 +339,9 @@ fn policy<'s>(policy: &SurveyedPolicy<'s>) -> PolicyObject<'s> {
         records: policy.records,
         robots: policy.robots,
         rule_sets: policy.rule_sets,
-        on_demand: policy.on_demand,
         patterns: policy.patterns,
+        patterns_on_demand: policy.patterns_on_demand,
+        unordered_rule_sets: policy.unordered,
         rule_set_octets: policy.rule_set_octets,
     }
 }

@@ -53,21 +53,21 @@ fn write_head(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io:
         survey.policies.policies,
         survey.rule_sets.len()
     )?;
-    let span = |span: Option<(UnixSeconds, UnixSeconds)>, what: &str| match span {
-        Some((first, last)) => {
-            format!("{what} from {} to {}", first.to_rfc3339(), last.to_rfc3339())
-        }
-        None => format!("when they {what} is not known"),
-    };
-    let expires = span(survey.origins.expires, "expire");
-    match standings.captured {
-        Some(_) => writeln!(
-            out,
-            "{}, {undated} origins without a date; {expires}, {} origins without a date",
-            span(standings.captured, "captured"),
-            survey.origins.without_expiry
-        ),
-        None => writeln!(out, "capture dates not known; {expires}"),
+    write_dates("captured", standings.captured, *undated, out)?;
+    write_dates("expire", survey.origins.expires, survey.origins.without_expiry, out)
+}
+
+fn write_dates(
+    what: &str,
+    dates: Option<(UnixSeconds, UnixSeconds)>,
+    origins_without: u64,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let Some((first, last)) = dates else { return writeln!(out, "{what}: dates not known") };
+    write!(out, "{what}: from {} to {}", first.to_rfc3339(), last.to_rfc3339())?;
+    match origins_without {
+        0 => writeln!(out),
+        origins => writeln!(out, "; of {origins} origins the date is not known"),
     }
 }
 
@@ -169,7 +169,7 @@ fn write_rule_sets(rule_sets: &RuleSetSurvey<'_>, out: &mut impl Write) -> io::R
     write_sharing("policies that share a rule set", "rule sets", &rule_sets.sharing, out)?;
     let lists = [
         ("most shared rule set", &rule_sets.most_shared),
-        ("largest rule set", &rule_sets.largest),
+        ("largest automaton", &rule_sets.largest_automata),
         ("rule set with most patterns", &rule_sets.most_patterns),
         ("rule set built on demand", &rule_sets.on_demand),
     ];
@@ -221,8 +221,9 @@ fn write_policy_list(
         "records",
         "robots",
         "rule sets",
-        "on demand",
         "patterns",
+        "on demand",
+        "unordered",
         "rule set octets",
         "state",
     ];
@@ -235,8 +236,9 @@ fn write_policy_list(
             policy.records,
             policy.robots,
             policy.rule_sets,
-            policy.on_demand,
             policy.patterns,
+            policy.patterns_on_demand,
+            policy.unordered,
             policy.rule_set_octets,
         ];
         let host = policy.host.map_or_else(|| "-".into(), shown);

@@ -37,6 +37,8 @@ mod records;
 mod robots;
 mod rule_sets;
 mod sharing;
+#[cfg(test)]
+mod tests;
 
 use super::StoredSet;
 use super::file::Damage;
@@ -56,7 +58,7 @@ pub use rule_sets::{
 pub use sharing::{Sharing, Tier};
 
 /// What is in a set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey<'s> {
     /// The name and the octets of each section, in the order of the file.
     pub sections: Vec<(String, u64)>,

@@ -8,7 +8,7 @@ use crate::set::stored::{PolicyPosition, StoredPolicy};
 use super::extremes::largest;
 use super::origins::{ByPosition, PolicyUse};
 use super::robots::Robots;
-use super::rule_sets::RuleSets;
+use super::rule_sets::{RuleSetStrategy, RuleSets};
 use super::sharing::Sharing;
 
 /// A policy, and who shares it.
@@ -30,10 +30,12 @@ pub struct SurveyedPolicy<'s> {
     pub file_octets: u64,
     /// The different rule sets that its robots obey.
     pub rule_sets: u64,
-    /// Those of them that are built on demand.
-    pub on_demand: u64,
-    /// The patterns of its rule sets, as far as the set keeps them.
+    /// The patterns of those, as far as the set keeps them.
     pub patterns: u64,
+    /// The patterns among them whose automata are built when a path asks for them.
+    pub patterns_on_demand: u64,
+    /// Rule sets that are too many for the set to keep: they are ordered when an agent first asks.
+    pub unordered: u64,
     /// The octets of its rule sets.
     pub rule_set_octets: u64,
 }
@@ -51,8 +53,8 @@ pub struct PolicySurvey<'s> {
     pub most_shared: Vec<SurveyedPolicy<'s>>,
     /// Those with the most user-agent lines and rules.
     pub largest: Vec<SurveyedPolicy<'s>>,
-    /// Those whose rule sets take most: first by how many of them are built on demand, then by
-    /// their octets.
+    /// Those that take the most to ask: first by rule sets that have to be ordered, then by patterns
+    /// whose automata have to be built, then by octets of rule sets.
     pub most_expensive: Vec<SurveyedPolicy<'s>>,
 }
 
@@ -133,8 +135,9 @@ impl<'s> PolicyPass<'s> {
             extract_octets: 0,
             file_octets: used.map_or(0, |used| used.file_octets.into()),
             rule_sets: 0,
-            on_demand: 0,
             patterns: 0,
+            patterns_on_demand: 0,
+            unordered: 0,
             rule_set_octets: 0,
         };
         // The sort is stable and "nothing" comes first: a rule set that both have is the default's.
@@ -144,8 +147,14 @@ impl<'s> PolicyPass<'s> {
             rule_sets.add_policy(number, used, robot);
             let figures = rule_sets.figures(number);
             surveyed.rule_sets += 1;
-            surveyed.on_demand += u64::from(figures.strategy.is_on_demand());
             surveyed.patterns += u64::from(figures.patterns);
+            match figures.strategy {
+                RuleSetStrategy::FromPatterns => {
+                    surveyed.patterns_on_demand += u64::from(figures.patterns);
+                }
+                RuleSetStrategy::FromGroups => surveyed.unordered += 1,
+                RuleSetStrategy::Constant | RuleSetStrategy::Ahead => {}
+            }
             surveyed.rule_set_octets += figures.octets;
         }
         self.policies.push(PassedPolicy { position: policy.position(), policy: surveyed });
@@ -168,8 +177,10 @@ impl<'s> PolicySurvey<'s> {
         let items = || passed.iter().copied();
         let most_shared = largest(items(), top, |it| it.policy.origins);
         let longest = largest(items(), top, |it| (it.policy.records, it.policy.file_octets));
-        let most_expensive =
-            largest(items(), top, |it| (it.policy.on_demand, it.policy.rule_set_octets));
+        let most_expensive = largest(items(), top, |it| {
+            let SurveyedPolicy { unordered, patterns_on_demand, rule_set_octets, .. } = it.policy;
+            (unordered, patterns_on_demand, rule_set_octets)
+        });
         survey.most_shared = with_extracts(set, most_shared)?;
         survey.largest = with_extracts(set, longest)?;
         survey.most_expensive = with_extracts(set, most_expensive)?;

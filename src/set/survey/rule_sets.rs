@@ -128,8 +128,8 @@ pub struct RuleSetSurvey<'s> {
     pub sharing: Sharing,
     /// Those that most policies share.
     pub most_shared: Vec<SurveyedRuleSet<'s>>,
-    /// Those that take the most octets.
-    pub largest: Vec<SurveyedRuleSet<'s>>,
+    /// Those whose automata take the most octets.
+    pub largest_automata: Vec<SurveyedRuleSet<'s>>,
     /// Those with the most patterns.
     pub most_patterns: Vec<SurveyedRuleSet<'s>>,
     /// Those that are built on demand, the ones with the most patterns first.
@@ -216,7 +216,8 @@ impl<'s> RuleSets<'s> {
         }
         let items = || self.items.iter().copied();
         survey.most_shared = largest(items(), top, |item| (item.policies, item.origins));
-        survey.largest = largest(items(), top, |item| item.figures.octets);
+        let ahead = items().filter(|item| item.figures.strategy == RuleSetStrategy::Ahead);
+        survey.largest_automata = largest(ahead, top, |item| item.figures.octets);
         survey.most_patterns = largest(items(), top, |item| item.figures.patterns);
         let on_demand = items().filter(|item| item.figures.strategy.is_on_demand());
         survey.on_demand = largest(on_demand, top, |item| (item.figures.patterns, item.policies));
