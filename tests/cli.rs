@@ -25,6 +25,8 @@ mod fault;
 mod filter;
 #[path = "cli/generate.rs"]
 mod generate;
+#[path = "cli/inspect.rs"]
+mod inspect;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]
