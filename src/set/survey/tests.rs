@@ -136,7 +136,8 @@ fn policies_are_shared_as_often_as_they_were_gathered() {
     let mut found: Vec<(u64, u64)> =
         survey.largest.iter().map(|it| (it.records, it.extract_octets)).collect();
     assert!(found.is_sorted_by_key(|&(records, _)| std::cmp::Reverse(records)));
-    (sizes.sort_unstable(), found.sort_unstable());
+    sizes.sort_unstable();
+    found.sort_unstable();
     assert_eq!(found, sizes);
     assert_eq!(survey.records, sizes.iter().map(|it| it.0).sum::<u64>());
 }
@@ -212,7 +213,8 @@ fn rule_sets_are_those_that_files_have() {
         .map(|item| (item.policies, item.figures.patterns.into()))
         .collect();
     assert!(found.is_sorted_by_key(|&(policies, _)| std::cmp::Reverse(policies)));
-    (expected.sort_unstable(), found.sort_unstable());
+    expected.sort_unstable();
+    found.sort_unstable();
     assert_eq!(found, expected);
     assert_eq!(
         survey.sharing.tiers().map(|tier| tier.uses).sum::<u64>(),
