@@ -16,6 +16,8 @@ use tempfile::TempDir;
 mod check;
 #[path = "cli/classify.rs"]
 mod classify;
+#[path = "cli/diff.rs"]
+mod diff;
 #[path = "cli/errors.rs"]
 mod errors;
 #[cfg(unix)]
@@ -27,6 +29,8 @@ mod filter;
 mod generate;
 #[path = "cli/inspect.rs"]
 mod inspect;
+#[path = "cli/merge.rs"]
+mod merge;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]

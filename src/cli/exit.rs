@@ -8,8 +8,8 @@ use std::process::ExitCode;
 pub enum ExitStatus {
     /// Done; for `check`: every URL is allowed.
     Done = 0,
-    /// `check`: some URL is not allowed. `filter -e`: nothing was kept. `inspect`: no policy is known
-    /// for the host.
+    /// `check`: some URL is not allowed. `filter -e`: nothing was kept. `diff --exit-code`:
+    /// something changed. `inspect`: no policy is known for the host.
     Negative = 1,
     /// Wrong usage, unreadable input, or output that cannot be written.
     Failed = 2,
@@ -25,6 +25,6 @@ impl From<ExitStatus> for ExitCode {
 pub const HELP: &str = "\
 Exit status:
   0  done; for check: every URL is allowed
-  1  check: some URL is disallowed, unknown or invalid; filter -e: nothing was kept; inspect: no
-     policy is known for the host
+  1  check: some URL is disallowed, unknown or invalid; filter -e: nothing was kept;
+     diff --exit-code: something changed; inspect: no policy is known for the host
   2  wrong usage, unreadable input, output that cannot be written; no half-written file is left";

@@ -1,33 +1,15 @@
 //! Where a set comes from, as `compile` wrote it into the set.
 
 use anyhow::Context;
-use portcullis::set::StoredSet;
-use serde::Deserialize;
+use portcullis::set::{InputReport, StoredSet};
 use serde_json::Value;
 
 /// The provenance of a set.
 pub struct Provenance {
     /// All of it.
     pub object: Value,
-    /// What this program knows of it.
-    pub inputs: Vec<Input>,
-}
-
-/// An input of a compilation. Another program's set may say less of it.
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-pub struct Input {
-    pub name: Option<String>,
-    pub format: Option<String>,
-    pub captures: Option<u64>,
-    pub broken: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Known {
-    #[serde(default)]
-    inputs: Vec<Input>,
+    /// Its inputs; none where it does not tell of them as this version does.
+    pub inputs: Vec<InputReport>,
 }
 
 impl Provenance {
@@ -38,19 +20,18 @@ impl Provenance {
     /// If it is damaged, or no JSON.
     pub fn of(set: &StoredSet) -> anyhow::Result<Provenance> {
         let text = set.provenance()?;
-        let unreadable = || {
+        let object = serde_json::from_slice(text).with_context(|| {
             format!(
                 "{}: where it comes from cannot be read; run `portcullis compile` again",
                 set.name()
             )
-        };
-        let object: Value = serde_json::from_slice(text).with_context(unreadable)?;
-        let known: Known = serde_json::from_slice(text).with_context(unreadable)?;
-        Ok(Provenance { object, inputs: known.inputs })
+        })?;
+        let known = portcullis::set::Provenance::read(text);
+        Ok(Provenance { object, inputs: known.iter().flat_map(|it| it.inputs()).collect() })
     }
 
     /// The name of the input at a position.
     pub fn input_name(&self, position: u32) -> Option<&str> {
-        self.inputs.get(position as usize)?.name.as_deref()
+        self.inputs.get(position as usize).map(|input| input.name.as_str())
     }
 }

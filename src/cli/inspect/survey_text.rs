@@ -111,15 +111,20 @@ fn write_inputs(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let mut table = Table::new(&["input", "format", "captures", "broken", "origins"]);
-    let number = |number: Option<u64>| number.map_or_else(|| "-".into(), |it| it.to_string());
     for (position, input) in (0..).zip(&provenance.inputs) {
-        let name = input.name.as_ref().map_or_else(|| "-".into(), |name| shown(name.as_bytes()));
-        let format = input.format.as_ref().map_or_else(|| "-".into(), |it| shown(it.as_bytes()));
+        let format = input.format.map_or("-", |format| format.as_str()).to_owned();
         let counted = origins.inputs.get(&position).copied().unwrap_or(0);
-        let cells = [format, number(input.captures), number(input.broken), counted.to_string()];
-        table.push(name, cells);
+        let counts = [input.captures, input.broken, counted].map(|it| it.to_string());
+        table.push(shown(input.name.as_bytes()), [format].into_iter().chain(counts));
     }
-    table.write(out)
+    table.write(out)?;
+    for input in &provenance.inputs {
+        if let Some(failure) = &input.failure {
+            let name = shown(input.name.as_bytes());
+            writeln!(out, "{name} was not read to its end: {}", shown(failure.as_bytes()))?;
+        }
+    }
+    Ok(())
 }
 
 fn write_records(survey: &Survey<'_>, out: &mut impl Write) -> io::Result<()> {

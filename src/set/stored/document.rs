@@ -111,7 +111,12 @@ impl StoredSet {
     }
 }
 
-impl StoredPolicy<'_> {
+impl<'s> StoredPolicy<'s> {
+    /// Where its records stand: for each its line and kind, and its string.
+    pub(super) fn record_words(&self) -> Result<&'s [U32], Damage> {
+        self.set.record_words(self.set.sections.documents, self.document())
+    }
+
     /// The user-agent lines and rules of its file, in their order.
     ///
     /// # Errors
@@ -127,8 +132,7 @@ impl StoredPolicy<'_> {
     ///
     /// If they are damaged.
     pub fn record_count(&self) -> Result<usize, Damage> {
-        let words = self.set.record_words(self.set.sections.documents, self.document())?;
-        Ok(words.len() / record::WORDS)
+        Ok(self.record_words()?.len() / record::WORDS)
     }
 
     /// The extract of its file (see [`RobotsTxt::read_extract`](crate::syntax::RobotsTxt::read_extract));

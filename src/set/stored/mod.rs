@@ -19,6 +19,8 @@ mod inquiry;
 mod on_demand;
 mod policy;
 mod rule_set;
+mod same;
+mod standings;
 mod tokens;
 
 use std::path::Path;
@@ -37,6 +39,7 @@ pub use hosts::{HostPosition, StoredHost};
 pub use inquiry::{Answered, HostQuestion, Inquiry, InquiryMemory};
 pub use policy::{PolicyPosition, StoredPolicy};
 pub use rule_set::{RuleSetKind, RuleSetPosition, StoredRuleSet};
+pub use standings::Standings;
 
 /// A compiled set.
 #[derive(Debug)]
