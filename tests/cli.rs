@@ -27,6 +27,8 @@ mod fault;
 mod filter;
 #[path = "cli/generate.rs"]
 mod generate;
+#[path = "cli/inspect.rs"]
+mod inspect;
 #[path = "cli/merge.rs"]
 mod merge;
 #[path = "cli/summary.rs"]

@@ -156,6 +156,17 @@ impl StoredAutomaton<'_> {
     }
 }
 
+/// How much of a site patterns leave to whoever obeys them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// No path is disallowed.
+    Everything,
+    /// Some paths may be disallowed, and some may not.
+    Part,
+    /// Every path is disallowed.
+    Nothing,
+}
+
 /// How an automaton answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strategy {

@@ -30,6 +30,8 @@
 //! A program may come from a file that anybody wrote. So every access is checked, and the number of
 //! nodes on a walk is bounded by the path; what breaks that is [`Walk::Broken`], not a panic.
 
+mod census;
+
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 

@@ -9,7 +9,7 @@ pub enum ExitStatus {
     /// Done; for `check`: every URL is allowed.
     Done = 0,
     /// `check`: some URL is not allowed. `filter -e`: nothing was kept. `diff --exit-code`:
-    /// something changed.
+    /// something changed. `inspect`: no policy is known for the host.
     Negative = 1,
     /// Wrong usage, unreadable input, or output that cannot be written.
     Failed = 2,
@@ -26,5 +26,5 @@ pub const HELP: &str = "\
 Exit status:
   0  done; for check: every URL is allowed
   1  check: some URL is disallowed, unknown or invalid; filter -e: nothing was kept;
-     diff --exit-code: something changed
+     diff --exit-code: something changed; inspect: no policy is known for the host
   2  wrong usage, unreadable input, output that cannot be written; no half-written file is left";

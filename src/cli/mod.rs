@@ -16,6 +16,7 @@ mod exit;
 mod fault;
 mod filter;
 mod generate;
+mod inspect;
 mod merge;
 mod output;
 mod plan;
@@ -63,6 +64,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Compile(args)) => compile::run(&plan::compile(args)?),
         Some(Command::Merge(args)) => merge::run(&plan::merge(args)?),
         Some(Command::Diff(args)) => diff::run(&plan::diff(args)?),
+        Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),

@@ -92,8 +92,13 @@ fn write_with_remark(
     writeln!(out, "  ({remark})")
 }
 
-/// Writes text as it is, and control characters and what is no UTF-8 as escapes.
-fn write_shown(octets: &[u8], out: &mut impl Write) -> io::Result<()> {
+/// Writes text as it is, and control characters and what is no UTF-8 as escapes, so that a hostile
+/// file cannot steer a terminal.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_shown(octets: &[u8], out: &mut impl Write) -> io::Result<()> {
     for chunk in octets.utf8_chunks() {
         for character in chunk.valid().chars() {
             if character.is_control() {

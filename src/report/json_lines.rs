@@ -34,7 +34,7 @@ pub(super) struct Line<'a> {
 }
 
 /// A text to show, and its octets in base64 if that text is not all of it.
-pub(super) fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
+pub fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
     match String::from_utf8_lossy(octets) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), None),
         lossy => (lossy, Some(BASE64_STANDARD.encode(octets))),

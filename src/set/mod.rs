@@ -20,6 +20,7 @@ mod provenance;
 mod standing;
 pub mod stored;
 mod strings;
+pub mod survey;
 
 use std::path::{Path, PathBuf};
 

@@ -12,7 +12,7 @@ use portcullis::dialect::Dialect;
 use super::exit;
 use super::values::{self, OctetsMax};
 
-pub use self::sets::{CompileArgs, DiffArgs, MergeArgs, VerifyArgs};
+pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.
 ///
@@ -54,6 +54,7 @@ pub enum Command {
     Compile(CompileArgs),
     Merge(MergeArgs),
     Diff(DiffArgs),
+    Inspect(InspectArgs),
     Verify(VerifyArgs),
     Synth(SynthArgs),
 }

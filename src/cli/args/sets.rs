@@ -1,5 +1,6 @@
 //! Flags of the subcommands that make and look after policy sets.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -132,6 +133,32 @@ pub struct DiffArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// Say what is in a policy set, or print the policy of one of its hosts
+///
+/// Without HOST: origins by state, robots, rule sets and how often each is shared, how they are
+/// decided, octets by section, the largest and the most expensive policies, dates. With HOST: how its
+/// policy came to be known, whom it speaks to, and its records with their lines; the status is 1 if
+/// the set knows no policy for it.
+#[derive(Args)]
+pub struct InspectArgs {
+    /// The set
+    #[arg(value_name = "SET")]
+    pub set: PathBuf,
+
+    /// A host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its
+    /// own
+    #[arg(value_name = "HOST")]
+    pub host: Option<OsString>,
+
+    /// How many items lists of what stands out have
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, conflicts_with = "host")]
+    pub top: usize,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Compare every octet of a policy set with its checksums

@@ -49,10 +49,17 @@ impl SectionKind {
     ];
 }
 
+impl SectionKind {
+    /// The name, of a kind that has one.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        SectionKind::NAMES.iter().find(|(kind, _)| *kind == self).map(|&(_, name)| name)
+    }
+}
+
 impl fmt::Display for SectionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match SectionKind::NAMES.iter().find(|(kind, _)| kind == self) {
-            Some((_, name)) => write!(f, "section '{name}'"),
+        match self.name() {
+            Some(name) => write!(f, "section '{name}'"),
             None => write!(f, "section {}", self.0),
         }
     }

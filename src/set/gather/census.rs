@@ -61,16 +61,21 @@ impl StandingCounts {
     }
 
     fn add(&mut self, standing: &Standing, has_rules: &[bool]) {
-        let CaptureFacts { captured_at, redirects_followed, capture_notes, file_notes, .. } =
-            standing.facts;
-        self.origins += 1;
-        self.redirected += u64::from(redirects_followed > 0);
-        self.captured = span(self.captured, captured_at.map(|at| (at, at)));
         let state = match standing.content {
             Content::File { extract, .. } if has_rules[extract.index()] => PolicyState::Rules,
             Content::File { .. } => PolicyState::NoRules,
             Content::Access(outcome) => outcome.state,
         };
+        self.add_origin(state, &standing.facts);
+    }
+
+    /// Counts an origin in this state, of which this is known.
+    pub(in crate::set) fn add_origin(&mut self, state: PolicyState, facts: &CaptureFacts) {
+        let CaptureFacts { captured_at, redirects_followed, capture_notes, file_notes, .. } =
+            *facts;
+        self.origins += 1;
+        self.redirected += u64::from(redirects_followed > 0);
+        self.captured = span(self.captured, captured_at.map(|at| (at, at)));
         self.states[state as usize] += 1;
         capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
         file_notes.kinds().for_each(|kind| self.file_notes[kind as usize] += 1);

@@ -18,6 +18,14 @@ pub struct StoredCapture<'s> {
     pub(super) others: u32,
 }
 
+impl StoredCapture<'_> {
+    /// Where the records of its file that decide nothing stand; nothing if it has none. Equal lists
+    /// stand at the same place.
+    pub(in crate::set) fn others(&self) -> Option<u32> {
+        (self.others != NONE).then_some(self.others)
+    }
+}
+
 impl StoredSet {
     pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;

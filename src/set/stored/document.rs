@@ -43,6 +43,15 @@ impl StoredSet {
         self.words(section, position.saturating_add(1), count.saturating_mul(record::WORDS))
     }
 
+    /// The records that decide nothing which stand at a place that
+    /// [`StoredCapture::others`] gave.
+    pub(in crate::set) fn other_records_at(
+        &self,
+        position: u32,
+    ) -> Result<Vec<DocumentRecord>, Damage> {
+        self.read_records(self.sections.others, position, false)
+    }
+
     /// The line of the record at `index`, and the number of its string.
     pub(super) fn document_line(
         &self,
@@ -115,6 +124,15 @@ impl<'s> StoredPolicy<'s> {
     /// If they are damaged.
     pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
         self.set.read_records(self.set.sections.documents, self.document(), true)
+    }
+
+    /// How many user-agent lines and rules its file has.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub fn record_count(&self) -> Result<usize, Damage> {
+        Ok(self.record_words()?.len() / record::WORDS)
     }
 
     /// The extract of its file (see [`RobotsTxt::read_extract`](crate::syntax::RobotsTxt::read_extract));

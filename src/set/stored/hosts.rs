@@ -63,6 +63,12 @@ impl StoredSet {
         Ok(host.and_then(|host| host.policy(place(scheme) == Place::Https)))
     }
 
+    /// Damage for whoever looks at a host and finds that something is missing.
+    #[cold]
+    pub(in crate::set) fn malformed_host(&self, what: &'static str) -> Damage {
+        self.malformed(self.sections.hosts, 0, what)
+    }
+
     #[inline]
     pub(super) fn search(&self, key: &[u8]) -> Search {
         let (slot, tag) = slot_of(key, self.slots);

@@ -163,9 +163,13 @@ impl StoredSet {
         self.file.file_octets()
     }
 
-    /// The name and the octets of each section.
+    /// The name (`hosts`) and the octets of each section, in the order of the file.
     pub fn section_octets(&self) -> impl Iterator<Item = (String, u64)> + '_ {
-        self.file.sections().iter().map(|section| (section.kind().to_string(), section.octets()))
+        self.file.sections().iter().map(|section| {
+            let kind = section.kind();
+            let name = kind.name().map_or_else(|| kind.to_string(), str::to_owned);
+            (name, section.octets())
+        })
     }
 
     /// How many of everything there are.

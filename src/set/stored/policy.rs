@@ -113,7 +113,7 @@ impl<'s> StoredPolicy<'s> {
     }
 
     #[cold]
-    pub(super) fn malformed(&self, what: &'static str) -> Damage {
+    pub(in crate::set) fn malformed(&self, what: &'static str) -> Damage {
         self.set.malformed(self.set.sections.policies, self.position, what)
     }
 

@@ -79,6 +79,12 @@ impl StoredSet {
     pub(super) fn broken_rule_set(&self, position: u32) -> Damage {
         self.malformed(self.sections.rule_sets, position, "an automaton leads nowhere")
     }
+
+    /// Damage for whoever looks at a rule set and finds no automaton where one has to be.
+    #[cold]
+    pub(in crate::set) fn no_automaton(&self, rule_set: &StoredRuleSet<'_>) -> Damage {
+        self.broken_rule_set(rule_set.position)
+    }
 }
 
 impl<'s> StoredRuleSet<'s> {

@@ -1,0 +1,355 @@
+//! Surveys of a made-up archive against a naive recount of what was gathered from it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::access::UnixSeconds;
+use crate::automaton::Reach;
+use crate::batch::Classifier;
+use crate::decision::{PolicyState, Verdict};
+use crate::dialect::{Dialect, GOOGLE, RFC_9309};
+use crate::limits::{ROBOTS_OCTETS_MAX, SET_BLOCK_OCTETS};
+use crate::policy::{AgentChain, Audience, Detail, OrderedRules};
+use crate::set::compile::{self, CompileConfig};
+use crate::set::{Content, GatherConfig, Gathered, Input, Standing, StoredSet, gather};
+use crate::syntax::{RobotsTxt, read_others};
+use crate::synth::{Answers, Archive, ArchiveFormat, Corpus};
+
+use super::{HostQuery, RobotCount, RuleSetStrategy, Survey, portraits};
+
+/// More than any list has.
+const ALL: usize = usize::MAX;
+
+fn gathered(hosts: u64, dialect: &'static Dialect) -> Gathered {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = Corpus::new(11, hosts);
+    let answers = Answers::AsTheWeb { older_max: 2 };
+    let archive = Archive::new(11, ArchiveFormat::JsonLines, answers);
+    let (mut records, mut states) = (Vec::new(), Vec::new());
+    for host in 0..hosts {
+        corpus.write_archived(host, &archive, &mut records, &mut states);
+    }
+    // A group that comes again, robots that share rules, records of all kinds.
+    for (scheme, file) in [
+        ("ftp", "User-agent: *\\nDisallow: /\\n"),
+        (
+            "http",
+            "Sitemap: https://s.example/\\nUser-agent: A\\nUser-agent: b\\nCrawl-delay: 3\\n\
+            Disallow: /x\\n\\nUser-agent: a\\nAllow: /x/y\\nCRAWL-DELAY: 4\\nHost: s.example\\n",
+        ),
+        ("https", "User-agent: a\\nDisallow: /\\nUser-agent: b\\nDisallow: /*x*y*z\\nAllow: /\\n"),
+    ] {
+        let line = format!(
+            "{{\"url\":\"{scheme}://special.example/robots.txt\",\"status\":200,\"body\":\"{file}\"}}\n"
+        );
+        records.extend_from_slice(line.as_bytes());
+    }
+    let path = folder.path().join("made-up.jsonl");
+    std::fs::write(&path, records).unwrap();
+    let config = GatherConfig::new(dialect, Some(ROBOTS_OCTETS_MAX));
+    gather(&[Input::new(&path)], &config, &()).unwrap()
+}
+
+fn octets(gathered: &Gathered, dialect: &'static Dialect) -> Vec<u8> {
+    let config = CompileConfig::new(dialect, Some(ROBOTS_OCTETS_MAX));
+    compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
+}
+
+fn stored(gathered: &Gathered, dialect: &'static Dialect) -> StoredSet {
+    StoredSet::of_octets("made up", octets(gathered, dialect)).unwrap()
+}
+
+fn standings(gathered: &Gathered) -> impl Iterator<Item = &Standing> {
+    gathered.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
+}
+
+/// What makes two policies one, and how many origins have it.
+fn policies(gathered: &Gathered) -> BTreeMap<(Vec<u8>, String), u64> {
+    let mut policies = BTreeMap::new();
+    for standing in standings(gathered) {
+        let key = match standing.content {
+            Content::File { extract, .. } => (gathered.pool.get(extract).to_vec(), "file".into()),
+            Content::Access(outcome) => (Vec::new(), format!("{outcome:?}")),
+        };
+        *policies.entry(key).or_default() += 1;
+    }
+    policies
+}
+
+#[test]
+fn origins_are_those_that_were_gathered() {
+    let gathered = gathered(2_000, &RFC_9309);
+    let set = stored(&gathered, &RFC_9309);
+    let survey = Survey::of(&set, 3).unwrap();
+    assert_eq!(survey.origins.standings, gathered.counts);
+    let mut statuses = BTreeMap::new();
+    let mut months = BTreeMap::new();
+    let (mut undated, mut file_octets) = (0, 0);
+    let mut expires: Vec<UnixSeconds> = Vec::new();
+    for host in &gathered.hosts {
+        for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
+            let Some(Standing { facts, .. }) = standing else { continue };
+            *statuses.entry(facts.status).or_insert(0) += 1;
+            match facts.captured_at {
+                Some(time) => *months.entry(time.to_rfc3339()[..7].to_owned()).or_insert(0) += 1,
+                None => undated += 1,
+            }
+            expires.extend(facts.expires_at);
+            file_octets += if first { u64::from(facts.file_octets) } else { 0 };
+        }
+    }
+    assert_eq!(survey.origins.statuses, statuses);
+    assert_eq!((&survey.origins.months, survey.origins.undated), (&months, undated));
+    assert_eq!(survey.origins.file_octets, file_octets);
+    assert_eq!(
+        survey.origins.expires,
+        expires.iter().min().copied().zip(expires.iter().max().copied())
+    );
+    assert_eq!(survey.origins.without_expiry, gathered.counts.origins - expires.len() as u64);
+    assert_eq!(survey.origins.inputs, BTreeMap::from([(0, gathered.counts.origins)]));
+    assert_eq!(survey.origins.captures, set.counts().captures);
+    assert_eq!(
+        survey.sections.iter().map(|it| it.1).sum::<u64>() + survey.other_octets,
+        set.octets()
+    );
+}
+
+#[test]
+fn policies_are_shared_as_often_as_they_were_gathered() {
+    let gathered = gathered(2_000, &RFC_9309);
+    let set = stored(&gathered, &RFC_9309);
+    let survey = Survey::of(&set, ALL).unwrap().policies;
+    let expected = policies(&gathered);
+    assert_eq!(survey.policies, expected.len() as u64);
+    let mut origins: Vec<u64> = expected.values().copied().collect();
+    origins.sort_unstable_by_key(|&origins| std::cmp::Reverse(origins));
+    assert_eq!(survey.most_shared.iter().map(|it| it.origins).collect::<Vec<_>>(), origins);
+    assert_eq!(survey.sharing.tiers().map(|tier| tier.things).sum::<u64>(), survey.policies);
+    assert_eq!(survey.sharing.tiers().map(|tier| tier.uses).sum::<u64>(), gathered.counts.origins);
+    // The multiset of what files consist of, and its order.
+    let mut sizes: Vec<(u64, u64)> = expected
+        .keys()
+        .map(|(extract, _)| {
+            let file = RobotsTxt::read_extract(extract).unwrap();
+            ((file.rules().len() + file.user_agents().len()) as u64, extract.len() as u64)
+        })
+        .collect();
+    let mut found: Vec<(u64, u64)> =
+        survey.largest.iter().map(|it| (it.records, it.extract_octets)).collect();
+    assert!(found.is_sorted_by_key(|&(records, _)| std::cmp::Reverse(records)));
+    sizes.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, sizes);
+    assert_eq!(survey.records, sizes.iter().map(|it| it.0).sum::<u64>());
+}
+
+#[test]
+fn robots_are_those_that_files_name() {
+    for dialect in [&RFC_9309, &GOOGLE] {
+        let gathered = gathered(2_000, dialect);
+        let set = stored(&gathered, dialect);
+        let survey = Survey::of(&set, ALL).unwrap().robots;
+        let mut named: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
+        let (mut others, mut without) = ((0, 0), (0, 0));
+        for ((extract, _), &origins) in &policies(&gathered) {
+            let file = RobotsTxt::read_extract(extract).unwrap();
+            if file.rules().is_empty() {
+                continue;
+            }
+            let audience = Audience::of(&file, dialect);
+            let whose = if audience.default_groups.is_empty() { &mut without } else { &mut others };
+            *whose = (whose.0 + 1, whose.1 + origins);
+            for robot in audience.robots {
+                let count = named.entry(robot.name).or_default();
+                *count = (count.0 + 1, count.1 + origins);
+            }
+        }
+        let pair = |count: &RobotCount| (count.policies, count.origins);
+        assert_eq!(pair(&survey.others), others);
+        assert_eq!((survey.without_others, survey.origins_without_others), without);
+        let found: BTreeMap<Vec<u8>, (u64, u64)> = survey
+            .most_named
+            .iter()
+            .map(|robot| (robot.name.to_vec(), pair(&robot.count)))
+            .collect();
+        assert_eq!(found, named);
+        assert_eq!(survey.names, named.len() as u64);
+        for RobotCount { origins, everything, part, nothing, not_known, .. } in
+            survey.most_named.iter().map(|robot| robot.count)
+        {
+            assert_eq!(everything + part + nothing + not_known, origins);
+        }
+    }
+}
+
+#[test]
+fn rule_sets_are_those_that_files_have() {
+    let gathered = gathered(2_000, &RFC_9309);
+    let set = stored(&gathered, &RFC_9309);
+    let survey = Survey::of(&set, ALL).unwrap().rule_sets;
+    let mut uses: HashMap<_, u64> = HashMap::new();
+    for (extract, _) in policies(&gathered).keys() {
+        let file = RobotsTxt::read_extract(extract).unwrap();
+        if file.rules().is_empty() {
+            continue;
+        }
+        let audience = Audience::of(&file, &RFC_9309);
+        let groups = audience.robots.into_iter().map(|robot| robot.groups);
+        let groups = groups.chain([audience.default_groups]).filter(|groups| !groups.is_empty());
+        let rules = groups.map(|groups| OrderedRules::new(&file, &groups, &RFC_9309.paths));
+        let distinct: HashSet<_> = rules.map(|rules| (rules.patterns, rules.verdicts)).collect();
+        distinct.into_iter().for_each(|rules| *uses.entry(rules).or_default() += 1);
+    }
+    assert_eq!(survey.len(), uses.len() as u64);
+    assert_eq!(survey.len(), set.counts().rule_sets);
+    let on_demand = [RuleSetStrategy::FromPatterns, RuleSetStrategy::FromGroups];
+    let on_demand = on_demand.map(|strategy| survey.with_strategy(strategy).rule_sets);
+    assert_eq!(on_demand.iter().sum::<u64>(), set.counts().rule_sets_on_demand);
+    assert_eq!(survey.on_demand.len() as u64, set.counts().rule_sets_on_demand);
+    let mut expected: Vec<(u64, u64)> =
+        uses.iter().map(|((patterns, _), &uses)| (uses, patterns.len() as u64)).collect();
+    let mut found: Vec<(u64, u64)> = survey
+        .most_shared
+        .iter()
+        .map(|item| (item.policies, item.figures.patterns.into()))
+        .collect();
+    assert!(found.is_sorted_by_key(|&(policies, _)| std::cmp::Reverse(policies)));
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(
+        survey.sharing.tiers().map(|tier| tier.uses).sum::<u64>(),
+        uses.values().sum::<u64>()
+    );
+}
+
+#[test]
+fn records_that_decide_nothing_are_counted_by_field() {
+    let gathered = gathered(2_000, &RFC_9309);
+    let set = stored(&gathered, &RFC_9309);
+    let survey = Survey::of(&set, ALL).unwrap().records;
+    let mut expected: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
+    for host in &gathered.hosts {
+        for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
+            let Some(Standing { content: Content::File { others, .. }, .. }) = standing else {
+                continue;
+            };
+            let mut seen = BTreeSet::new();
+            for (_, record) in read_others(gathered.pool.get(*others)) {
+                let colon = record.iter().position(|&octet| octet == b':').unwrap();
+                let name = record[..colon].trim_ascii_end().to_ascii_lowercase();
+                let count = expected.entry(name.clone()).or_default();
+                count.0 += u64::from(first);
+                count.1 += u64::from(seen.insert(name));
+            }
+        }
+    }
+    let found: BTreeMap<Vec<u8>, (u64, u64)> =
+        survey.most_common.into_iter().map(|it| (it.name, (it.records, it.origins))).collect();
+    assert!(found.contains_key(&b"crawl-delay"[..]) && found.contains_key(&b"host"[..]));
+    assert_eq!(found, expected);
+    assert_eq!(survey.records, expected.values().map(|it| it.0).sum::<u64>());
+}
+
+#[test]
+fn what_is_left_to_robots_is_what_decisions_say() {
+    let gathered = gathered(400, &RFC_9309);
+    let set = stored(&gathered, &RFC_9309);
+    let mut seen = BTreeMap::new();
+    for host in &gathered.hosts {
+        let key = String::from_utf8(host.key.to_vec()).unwrap();
+        for portrait in portraits(&set, &HostQuery::parse(&host.key).unwrap()).unwrap() {
+            for robot in portrait.robots.iter().filter(|robot| robot.rules.reach.is_some()) {
+                let name = robot.name.map_or("nobody-names-it".into(), String::from_utf8_lossy);
+                let Ok(agent) = AgentChain::parse(&name, &RFC_9309) else { continue };
+                let classifier = Classifier::stored(&set, vec![agent], Detail::Rule).unwrap();
+                let mut memory = classifier.memory();
+                let mut verdicts = BTreeSet::new();
+                let values = portrait.records.iter().map(|record| &record.text);
+                let values =
+                    values.filter_map(|text| text.splitn(2, |&octet| octet == b':').nth(1));
+                let values = values.map(|value| value.trim_ascii().to_vec());
+                for value in values.chain([b"/".to_vec(), b"/some/where".to_vec()]) {
+                    let path = String::from_utf8(value).unwrap().replace(['*', '$', ' '], "");
+                    let path = path.strip_prefix('/').unwrap_or(&path).to_owned();
+                    let origin = &portrait.origins[0];
+                    let url = format!("{origin}/{path}");
+                    let decisions = classifier.classify(&[url.as_bytes()], None, &mut memory);
+                    verdicts.insert(decisions.unwrap()[0].verdict);
+                }
+                let reach = robot.rules.reach.unwrap();
+                match reach {
+                    Reach::Everything => assert_eq!(verdicts, [Verdict::Allow].into(), "{key}"),
+                    Reach::Nothing => assert_eq!(verdicts, [Verdict::Disallow].into(), "{key}"),
+                    Reach::Part => assert!(verdicts.contains(&Verdict::Disallow), "{key} {name}"),
+                }
+                *seen.entry(reach).or_insert(0) += 1;
+            }
+        }
+    }
+    assert_eq!(seen.len(), 3, "{seen:?}");
+}
+
+#[test]
+fn a_portrait_shows_the_file() {
+    let gathered = gathered(0, &RFC_9309);
+    let set = stored(&gathered, &RFC_9309);
+    let ask = |host: &str| portraits(&set, &HostQuery::parse(host.as_bytes()).unwrap()).unwrap();
+    let both = ask("SPECIAL.example");
+    assert_eq!(both.len(), 2, "http and https were captured apart");
+    assert_eq!(ask("https://special.example/x?y").len(), 1);
+    assert_eq!(ask("ftp://special.example").len(), 1);
+    assert_eq!(ask("ftp://special.example")[0].robots[0].rules.reach, Some(Reach::Nothing));
+    assert!(ask("special.example:8080").is_empty() && ask("other.example").is_empty());
+    // The default port of http is none of https.
+    assert_eq!(ask("special.example:80").len(), 1);
+    let http = &both[0];
+    assert_eq!((http.origins.len(), http.state), (1, PolicyState::Rules));
+    let lines: Vec<(u32, Option<usize>, String)> = http
+        .records
+        .iter()
+        .map(|it| (it.line.get(), it.group, String::from_utf8_lossy(&it.text).into_owned()))
+        .collect();
+    let expected = [
+        (1, None, "Sitemap: https://s.example/"),
+        (2, Some(0), "User-agent: A"),
+        (3, Some(0), "User-agent: b"),
+        (4, None, "Crawl-delay: 3"),
+        (5, Some(0), "Disallow: /x"),
+        (7, Some(1), "User-agent: a"),
+        (8, Some(1), "Allow: /x/y"),
+        (9, None, "CRAWL-DELAY: 4"),
+        (10, None, "Host: s.example"),
+    ];
+    assert_eq!(lines, expected.map(|(line, group, text)| (line, group, text.to_owned())));
+    let robots: Vec<(Option<&[u8]>, &[usize])> =
+        http.robots.iter().map(|robot| (robot.name, &robot.groups[..])).collect();
+    assert_eq!(robots, [(Some(&b"a"[..]), &[0, 1][..]), (Some(b"b"), &[0])]);
+    assert_eq!(http.groups[1].robots, [b"a"]);
+    assert!(!http.groups[0].for_others);
+}
+
+#[test]
+fn hosts_that_are_none() {
+    for text in ["", "a b", "http://", "https:///x", "[::1"] {
+        assert!(HostQuery::parse(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn damage_is_an_error_and_never_another_count() {
+    let gathered = gathered(60, &RFC_9309);
+    let whole = octets(&gathered, &RFC_9309);
+    let set = StoredSet::of_octets("whole", whole.clone()).unwrap();
+    let expected = Survey::of(&set, ALL).unwrap();
+    let mut damaged = 0;
+    for block in 1..whole.len() / SET_BLOCK_OCTETS {
+        let mut octets = whole.clone();
+        octets[block * SET_BLOCK_OCTETS + block % SET_BLOCK_OCTETS] ^= 0x10;
+        let set = StoredSet::of_octets("damaged", octets).unwrap();
+        match Survey::of(&set, ALL) {
+            Ok(survey) => assert_eq!(survey, expected, "block {block}"),
+            Err(_) => damaged += 1,
+        }
+    }
+    assert!(damaged > whole.len() / SET_BLOCK_OCTETS / 2, "{damaged}");
+}

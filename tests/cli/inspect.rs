@@ -1,0 +1,224 @@
+//! `portcullis inspect`.
+
+use std::process::Stdio;
+
+use super::*;
+
+/// A set of the folder's hosts and of answers that an archive has.
+fn compiled() -> Folder {
+    let folder = Folder::new();
+    let answers = [
+        r#"{"url":"https://c.example/robots.txt","status":404,"fetched_at":"2024-05-06T07:08:09Z"}"#,
+        r#"{"url":"http://d.example:8080/robots.txt","status":200,"fetched_at":"2024-06-01T00:00:00Z","body":"Sitemap: https://d.example/\u001b[31m\nCrawl-delay: 5\nUser-agent: A\nUser-agent: b\nDisallow: /x\n\nUser-agent: a\nDisallow: /\n"}"#,
+    ];
+    folder.write("answers.jsonl", answers.join("\n"));
+    let line = "compile --no-summary -o set.pcs robots answers.jsonl";
+    assert_status(&folder.command(line).output().unwrap(), 0);
+    folder
+}
+
+fn inspect(folder: &Folder, line: &str) -> Output {
+    folder.command(&format!("inspect {line}")).output().unwrap()
+}
+
+fn object(folder: &Folder, line: &str) -> serde_json::Value {
+    let output = inspect(folder, &format!("{line} --json"));
+    assert_status(&output, 0);
+    serde_json::from_slice(&output.stdout).expect("standard output is one JSON object")
+}
+
+#[test]
+fn a_survey_for_people() {
+    let output = inspect(&compiled(), "set.pcs");
+    assert_status(&output, 0);
+    let told = text(&output.stdout);
+    for part in [
+        "set.pcs: set ",
+        "dialect rfc9309",
+        "4 hosts, 6 origins",
+        "captured: from 2024-05-06T07:08:09Z to 2024-06-01T00:00:00Z; of 4 origins",
+        "answers.jsonl",
+        "\n  rules              3  50.0 %\n  no-rules           2  33.3 %\n  unavailable        1",
+        "\n  badbot ",
+        "(any that no group names)",
+        "a.example for *",
+        "d.example:8080 for b",
+        "section",
+        "strings",
+        "2024-06 ",
+        "  crawl-delay ",
+    ] {
+        assert!(told.contains(part), "{part:?} is not in {told}");
+    }
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn a_survey_for_machines() {
+    let folder = compiled();
+    let object = object(&folder, "set.pcs");
+    assert_eq!(object["origins"], 6);
+    assert_eq!(object["octets"], folder.read("set.pcs").len());
+    assert_eq!(object["states"]["rules"], 3);
+    assert_eq!(object["states"]["deferred"], 0);
+    assert_eq!(object["statuses"]["404"], 1);
+    assert_eq!(object["capture_dates"]["first"], "2024-05-06T07:08:09Z");
+    assert_eq!(object["capture_months"]["2024-05"], 1);
+    assert_eq!(object["undated"], 4);
+    assert_eq!(object["origins_by_input"][1]["name"], "answers.jsonl");
+    assert_eq!(object["provenance"]["inputs"][0]["name"], "robots");
+    assert_eq!(object["robots"]["names"], 3);
+    let badbot = &object["robots"]["most_named"][0];
+    assert_eq!((&badbot["name"], &badbot["nothing"]), (&"badbot".into(), &2.into()));
+    assert_eq!(object["rule_sets"]["rule_sets"], 4);
+    assert_eq!(object["rule_sets"]["strategies"]["ahead"]["rule_sets"], 4);
+    assert_eq!(object["rule_sets"]["most_patterns"][0]["patterns"], 2);
+    assert_eq!(object["policies"]["largest"].as_array().unwrap().len(), 4);
+    assert_eq!(object["policies"]["largest"][0]["records"], 5);
+    let sections: u64 =
+        object["sections"].as_object().unwrap().values().map(|it| it.as_u64().unwrap()).sum();
+    let outside = object["octets_outside_sections"].as_u64().unwrap();
+    assert_eq!(sections + outside, object["octets"].as_u64().unwrap());
+}
+
+#[test]
+fn lists_are_as_long_as_asked_for() {
+    let folder = compiled();
+    for top in [0, 1, 2] {
+        let object = object(&folder, &format!("set.pcs -n {top}"));
+        assert_eq!(object["policies"]["largest"].as_array().unwrap().len(), top);
+        assert_eq!(object["robots"]["most_named"].as_array().unwrap().len(), top);
+        assert_eq!(object["policies"]["policies"], 4);
+    }
+    assert_status(&inspect(&folder, "set.pcs -n 0"), 0);
+}
+
+#[test]
+fn a_hosts_policy_with_lines_and_groups() {
+    let folder = compiled();
+    let output = inspect(&folder, "set.pcs A.EXAMPLE");
+    assert_status(&output, 0);
+    let told = text(&output.stdout);
+    assert!(
+        told.starts_with("http://a.example and https://a.example\n  state     rules\n"),
+        "{told}"
+    );
+    let listing = "
+      # group 1: obeyed by any robot that no group names
+   1  User-agent: *
+   2  Disallow: /private/
+   3  Allow: /private/open
+
+      # group 2: obeyed by badbot
+   5  User-agent: BadBot
+   6  Disallow: /
+";
+    assert!(told.ends_with(listing), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("badbot nothing 2 1 1 24 ahead"), "{told}");
+}
+
+#[test]
+fn what_a_file_says_does_nothing_to_a_terminal() {
+    let folder = compiled();
+    let output = inspect(&folder, "set.pcs http://d.example:8080/x");
+    assert_status(&output, 0);
+    assert!(!output.stdout.contains(&0x1b));
+    let told = String::from_utf8(output.stdout).unwrap();
+    // A control character drops its line from the file, in this dialect.
+    assert!(told.contains("control-in-line: "), "{told}");
+    assert!(
+        told.contains(
+            "   2  Crawl-delay: 5\n\n      # group 1: obeyed by a, b\n   3  User-agent: A\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_host_without_a_file() {
+    let folder = compiled();
+    let output = inspect(&folder, "set.pcs c.example");
+    assert_status(&output, 0);
+    let expected = "\
+https://c.example
+  state     unavailable: allow for every path
+  captured  2024-05-06T07:08:09Z
+  expires   not known
+  status    404
+  redirects 0 followed
+  input     answers.jsonl
+
+http://c.example: no policy is known
+";
+    assert_stdout(&output, expected);
+    let object = object(&folder, "set.pcs c.example");
+    assert_eq!(object["policies"][0]["verdict"], "allow");
+    assert_eq!(object["unknown"], serde_json::json!(["http://c.example"]));
+}
+
+#[test]
+fn a_hosts_policy_for_machines() {
+    let folder = compiled();
+    let object = object(&folder, "set.pcs d.example:8080");
+    let policy = &object["policies"][0];
+    assert_eq!(policy["origins"], serde_json::json!(["http://d.example:8080"]));
+    assert_eq!(policy["captured_at"], "2024-06-01T00:00:00Z");
+    assert_eq!(policy["input_name"], "answers.jsonl");
+    assert_eq!(policy["file_notes"], serde_json::json!(["control-in-line"]));
+    assert_eq!(policy["robots"][0]["name"], "a");
+    assert_eq!(policy["robots"][0]["groups"], serde_json::json!([1, 2]));
+    assert_eq!(policy["robots"][1]["is_left"], "part");
+    assert_eq!(policy["records"][0]["kind"], "other");
+    assert_eq!(policy["records"][3]["text"], "Disallow: /x");
+    assert_eq!(policy["records"][3]["kind"], "disallow");
+    assert_eq!(policy["records"][3]["group"], 1);
+    assert_eq!(object["unknown"], serde_json::json!(["https://d.example:8080"]));
+}
+
+#[test]
+fn a_host_that_is_not_known() {
+    let folder = compiled();
+    for host in ["x.example", "https://d.example", "ftp://a.example", "a.example:81"] {
+        for json in ["", " --json"] {
+            let output = inspect(&folder, &format!("set.pcs {host}{json}"));
+            assert_status(&output, 1);
+            assert_stdout(&output, "");
+            assert!(text(&output.stderr).contains("no policy is known for"), "{host}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_inspected() {
+    let folder = compiled();
+    folder.write("text.pcs", "User-agent: *\n");
+    let set = folder.read("set.pcs");
+    folder.write("cut.pcs", &set[..set.len() - 4096]);
+    let mut damaged = set.clone();
+    damaged[4096 + 100] ^= 1;
+    folder.write("damaged.pcs", damaged);
+    assert_fails(&inspect(&folder, "missing.pcs"), &["missing.pcs"]);
+    assert_fails(&inspect(&folder, "text.pcs"), &["text.pcs", "portcullis compile"]);
+    assert_fails(&inspect(&folder, "cut.pcs"), &["cut.pcs", "cut short"]);
+    assert_fails(&inspect(&folder, "damaged.pcs"), &["damaged.pcs"]);
+    assert_fails(&inspect(&folder, "set.pcs http://"), &["http://", "https://example.com"]);
+    assert_fails(&inspect(&folder, "set.pcs a.example -n 3"), &["--top"]);
+    assert_fails(&inspect(&folder, ""), &["SET"]);
+}
+
+#[test]
+fn a_closed_pipe_is_a_quiet_success() {
+    let folder = compiled();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("portcullis"))
+        .current_dir(folder.folder.path())
+        .args(["inspect", "set.pcs"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_status(&output, 0);
+    assert_eq!(text(&output.stderr), "");
+}
