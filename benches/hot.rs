@@ -121,7 +121,8 @@ fn main() {
         let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(sample);
         std::env::var_os(variable).map_or(sample, PathBuf::from)
     };
-    let rounds = std::env::var("ROUNDS").map_or(9, |text| text.parse().expect("ROUNDS is a number"));
+    let rounds =
+        std::env::var("ROUNDS").map_or(9, |text| text.parse().expect("ROUNDS is a number"));
     let config = LoadConfig { dialect: DIALECT, robots_octets_max: None };
     let robots = named("PORTCULLIS_ROBOTS", "corpora/sample/robots");
     let set = PolicySet::load(&robots, &config).expect("PORTCULLIS_ROBOTS names a folder");
