@@ -51,6 +51,17 @@ impl Cache {
         words.map_or(0, |word| word.get())
     }
 
+    /// The outcome of a path that takes no arc but those that are built; nothing of any other. It looks
+    /// at nothing but this cache.
+    #[inline]
+    pub(crate) fn decide_built(&self, path: &[u8], detail: Detail) -> Option<Outcome> {
+        let determinizer = self.determinizer.as_ref()?;
+        match walk(determinizer.words(), determinizer.start(), path, 0, detail) {
+            Walk::Done(outcome) => Some(outcome),
+            Walk::Unbuilt { .. } | Walk::Broken => None,
+        }
+    }
+
     /// Octets of memory that this holds.
     pub fn memory_octets(&self) -> usize {
         self.determinizer.as_ref().map_or(0, |determinizer| determinizer.memory_octets())

@@ -361,6 +361,20 @@ fn checked_walk(
     }
 }
 
+/// Where the arc leads that consumes `octet` at the node `target`, if the node names it and nothing
+/// more.
+pub(super) fn arc(words: &[U32], target: Target, octet: u8) -> Option<Target> {
+    let header = Header(words.get(target.index())?.get());
+    let arcs = words.get(target.index() + 1 + header.shape()..)?;
+    let target = |slot: usize| Some(Target(arcs.get(slot)?.get()));
+    let octets = arcs.get(usize::from(!header.is_branch())..)?.get(..header.count().div_ceil(4))?;
+    match find_octet(octets, header.count(), octet)? {
+        index if header.is_branch() => target(octets.len() + index),
+        0 if header.count() == 1 => target(0),
+        _ => None,
+    }
+}
+
 /// How many of the `count` octets packed in `words` the start of `text` repeats.
 #[inline]
 fn common_prefix(words: &[U32], count: usize, text: &[u8]) -> usize {

@@ -12,7 +12,7 @@ use crate::set::{Damage, PolicySet, StoredSet};
 use crate::syntax::RobotsTxt;
 use crate::target::{BadUrl, compared_path, host_key, split_assuming};
 
-use super::pieces::Pieces;
+use super::pieces::{HostOfUrls, Pieces};
 
 /// The policies of a set and the agents that ask about them.
 ///
@@ -280,11 +280,11 @@ fn classify_loaded<'m, R: AsRef<[u8]>>(
 ) -> &'m [Decision] {
     let LoadedMemory { policies, memory } = memory;
     policies.clear();
-    for &number in pieces.hosts() {
-        repeat_last(policies, number as usize);
-        let (scheme, key) = pieces.host(number as usize, records[number as usize].as_ref());
-        let known = || set.policy_of_key(scheme, key).map(|policy| policy as u32);
-        policies.push(match pieces.is_invalid(number as usize) {
+    for number in 0..pieces.hosts() {
+        let host = pieces.host(number, records);
+        repeat_last(policies, host.url);
+        let known = || set.policy_of_key(host.scheme, host.key).map(|policy| policy as u32);
+        policies.push(match host.is_invalid {
             true => PolicyTable::NO_URL,
             false => known().unwrap_or(PolicyTable::NO_POLICY),
         });
@@ -310,20 +310,18 @@ fn classify_stored<R: AsRef<[u8]>>(
 ) -> Result<(), Damage> {
     let StoredMemory { inquiry: scratch, found, policies, answers, .. } = memory;
     found.clear();
-    let hosts = pieces.hosts();
     inquiry.find(
-        hosts.len(),
-        |index| {
-            let number = hosts[index] as usize;
-            let (scheme, key) = pieces.host(number, records[number].as_ref());
+        pieces.hosts(),
+        |number| {
+            let HostOfUrls { scheme, key, .. } = pieces.host(number, records);
             HostQuestion { scheme, key }
         },
         scratch,
         found,
     )?;
     policies.clear();
-    for (&number, &policy) in hosts.iter().zip(&*found) {
-        repeat_last(policies, number as usize);
+    for (number, &policy) in found.iter().enumerate() {
+        repeat_last(policies, pieces.host(number, records).url);
         policies.push(policy);
     }
     repeat_last(policies, records.len());
@@ -332,8 +330,10 @@ fn classify_stored<R: AsRef<[u8]>>(
     answers.resize(records.len() * agents, Answered::without_policy(Decision::UNKNOWN));
     let path = |index: usize| pieces.path(index, records[index].as_ref());
     inquiry.decide(policies, path, scratch, answers)?;
-    for (index, answers) in answers.chunks_exact_mut(agents.max(1)).enumerate() {
-        if pieces.is_invalid(index) {
+    for number in 0..pieces.hosts() {
+        let host = pieces.host(number, records);
+        if host.is_invalid {
+            let answers = &mut answers[host.url * agents..][..agents];
             answers.fill(Answered::without_policy(Decision::INVALID));
         }
     }
