@@ -40,6 +40,7 @@ mod on_demand;
 mod prefilter;
 mod program;
 mod regex;
+mod rows;
 mod scan;
 
 use zerocopy::little_endian::U32;

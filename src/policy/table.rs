@@ -270,17 +270,6 @@ impl PolicyTable {
 
     #[inline]
     fn outcome_on_demand(&self, number: usize, path: &[u8], memory: &mut Memory) -> Outcome {
-        // Nearly always all is built, and then the automaton itself is not looked at.
-        let built =
-            memory.caches.get(number).and_then(|cache| cache.decide_built(path, self.detail));
-        if let Some(outcome) = built {
-            return outcome;
-        }
-        self.build_on_demand(number, path, memory)
-    }
-
-    #[inline(never)]
-    fn build_on_demand(&self, number: usize, path: &[u8], memory: &mut Memory) -> Outcome {
         if number >= memory.caches.len() {
             memory.caches.resize_with(self.on_demand.len(), Cache::default);
         }
