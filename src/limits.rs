@@ -158,6 +158,12 @@ pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;
 /// is compiled once and asked often.
 pub const SET_AHEAD_POSITIONS_MAX: u64 = 8 * 1024;
 
+/// NFA positions that building an automaton anew may look at when a set is verified.
+///
+/// Source: our choice; a thousand times [`SET_AHEAD_POSITIONS_MAX`], some 30 ms. An automaton that
+/// needs more is none that was written with that limit, and reported as damage.
+pub const SET_VERIFY_POSITIONS_MAX: u64 = 1024 * SET_AHEAD_POSITIONS_MAX;
+
 /// Rules of one policy that are ordered when a set is compiled, each counted as often as a
 /// combination of groups has it: 262,144.
 ///

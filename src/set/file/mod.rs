@@ -186,6 +186,12 @@ impl SetFile {
         self.damage(section, start, Fault::Malformed(what))
     }
 
+    /// As [`SetFile::malformed`], of what the header says about the content.
+    #[cold]
+    pub(crate) fn malformed_header(&self, what: &'static str) -> Damage {
+        Damage::new(self.storage.name(), Place::Header, 0, Fault::Malformed(what))
+    }
+
     fn damage(&self, section: Section, start: u64, fault: Fault) -> Damage {
         let offset = section.start.saturating_add(start);
         Damage::new(self.storage.name(), Place::Section(section.kind), offset, fault)
