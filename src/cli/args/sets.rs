@@ -46,7 +46,7 @@ pub struct CompileArgs {
     pub run: RunArgs,
 }
 
-/// Compare every octet of a policy set with its checksums
+/// Check a policy set: every octet of it, and that it says what its texts do
 #[derive(Args)]
 pub struct VerifyArgs {
     /// The set

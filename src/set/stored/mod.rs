@@ -19,6 +19,8 @@ mod inquiry;
 mod on_demand;
 mod policy;
 mod rule_set;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod verify;
 
