@@ -25,12 +25,17 @@ mod fault;
 mod filter;
 #[path = "cli/generate.rs"]
 mod generate;
+#[cfg(unix)]
+#[path = "cli/kill.rs"]
+mod kill;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]
 mod synth;
 #[path = "cli/user_agent.rs"]
 mod user_agent;
+#[path = "cli/verify.rs"]
+mod verify;
 
 /// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
 /// `b.example` has a file without rules. No other host is known.
