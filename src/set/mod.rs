@@ -11,6 +11,8 @@
 pub mod compile;
 mod file;
 mod folder;
+#[cfg(test)]
+mod format_tests;
 mod gather;
 mod layout;
 mod origins;

@@ -38,6 +38,8 @@ use self::header::Header;
 use self::layout::BLOCK;
 
 pub use self::error::{Damage, SetError, WriteError};
+#[cfg(test)]
+pub(crate) use self::header::at as header_offsets;
 pub(crate) use self::header::{COUNTS, HeaderFields};
 pub(crate) use self::section::{Section, SectionKind};
 pub(crate) use self::storage::Storage;
