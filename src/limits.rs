@@ -169,7 +169,8 @@ pub const SET_VERIFY_POSITIONS_MAX: u64 = 1024 * SET_AHEAD_POSITIONS_MAX;
 ///
 /// Source: our choice; five times the most rules of any of 32,711 real files. A file within its size
 /// limit can name thousands of robots, each for another combination of large groups; what is past
-/// the limit is ordered when an agent asks that needs it.
+/// the limit is ordered when an agent asks that needs it. It is part of the format, see
+/// `src/set/FORMAT.md`.
 pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
 
 /// Broken records of one input that are named one by one; the rest is counted.

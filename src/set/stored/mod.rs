@@ -94,7 +94,8 @@ impl StoredSet {
     /// Opens the set at `path` by mapping it.
     ///
     /// While it is open nobody may write into the file; replacing it by renaming another over it is
-    /// harmless, and what `compile` does. If it is cut short all the same, touching it raises SIGBUS.
+    /// harmless, and what `compile` does. If it is cut short all the same, touching what is gone raises
+    /// SIGBUS, which ends the process; ask [`StoredSet::is_whole`] before answers are called complete.
     ///
     /// # Errors
     ///

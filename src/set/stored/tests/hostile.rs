@@ -27,7 +27,8 @@ impl Random {
 #[derive(PartialEq)]
 struct Asked {
     decisions: Vec<Decision>,
-    origins: Vec<(Option<Vec<u8>>, Option<Vec<u8>>)>,
+    /// The rule and the group of each decision.
+    origins: Vec<[Option<Vec<u8>>; 2]>,
     explanations: Vec<Option<Explanation>>,
 }
 
@@ -50,7 +51,7 @@ fn ask(set: &StoredSet, names: &[&str], urls: &[String]) -> Result<Asked, Damage
     for (record, url) in urls.iter().enumerate() {
         for agent in 0..names.len() {
             let (rule, group) = classifier.provenance(record, agent, &mut memory)?;
-            asked.origins.push((rule.map(Into::into), group.map(Into::into)));
+            asked.origins.push([rule, group].map(|octets| octets.map(Into::into)));
             asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
         }
     }

@@ -36,6 +36,25 @@ fn the_samples_have_everything() {
     assert!(kinds(&set, RuleSetKind::OfGroups) >= 2);
 }
 
+#[test]
+fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
+    let whole = Parts::of(sample::small(&RFC_9309));
+    let changes: [fn(&mut Parts); 3] = [
+        |parts| parts.fields.dialect_name = "rfc9999".into(),
+        |parts| parts.fields.dialect_fingerprint ^= 1,
+        // The name of another one does not make it that.
+        |parts| parts.fields.dialect_name = "google".into(),
+    ];
+    for change in changes {
+        let mut parts = whole.clone();
+        change(&mut parts);
+        let error = parts.open().unwrap_err();
+        assert!(matches!(error, SetError::OtherDialect { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&parts.fields.dialect_name) && text.contains("compile"), "{text}");
+    }
+}
+
 /// Changes of one word, and what verifying says of them.
 #[test]
 fn a_faulty_writer_is_found_out() {
