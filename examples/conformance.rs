@@ -1,7 +1,7 @@
 //! Compares verdicts and rule lines with those of another implementation, over a whole crawl.
 //!
-//! Usage: `conformance ROBOTS VERDICTS.tsv.gz AGENT…`, where ROBOTS is a folder of files named by
-//! host and each line of VERDICTS has a URL and one column `A:L` for each agent: A is 1 for allowed
+//! Usage: `conformance POLICIES VERDICTS.tsv.gz AGENT…`, where POLICIES is a folder of files named by
+//! host or a policy set that was compiled of one, and each line of VERDICTS has a URL and one column `A:L` for each agent: A is 1 for allowed
 //! and 0 for disallowed, L is the line of the rule that decided, or 0. The dialect is google's and
 //! files have no size limit, as in the program that wrote the verdicts. Exits with 1 if anything
 //! differs.
@@ -17,10 +17,10 @@ use portcullis::batch::{Classifier, ClassifierMemory};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::GOOGLE;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::set::{LoadConfig, PolicySet, StoredSet};
 use rayon::prelude::*;
 
-type Failure = Box<dyn std::error::Error>;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Differences that are shown.
 const SHOWN_MAX: usize = 10;
@@ -71,26 +71,63 @@ impl Tally {
     }
 }
 
+/// Where policies come from.
+enum Policies {
+    Loaded(PolicySet),
+    Stored(Box<StoredSet>),
+}
+
+impl Policies {
+    fn open(path: &Path) -> Result<Policies, Failure> {
+        if path.is_dir() {
+            let config = LoadConfig { dialect: &GOOGLE, robots_octets_max: None };
+            return Ok(Policies::Loaded(PolicySet::load(path, &config)?));
+        }
+        let set = StoredSet::open(path)?;
+        if set.dialect() != &GOOGLE || set.robots_octets_max().is_some() {
+            return Err("compile the set with --dialect google --max-robots-size unlimited".into());
+        }
+        Ok(Policies::Stored(Box::new(set)))
+    }
+
+    fn classifier(&self, agents: Vec<AgentChain>) -> Result<Classifier<'_>, Failure> {
+        Ok(match self {
+            Policies::Loaded(set) => Classifier::new(set, agents, Detail::Rule),
+            Policies::Stored(set) => Classifier::stored(set, agents, Detail::Rule)?,
+        })
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Policies::Loaded(set) => {
+                format!("a folder of {} origins", set.origins().unwrap_or_default())
+            }
+            Policies::Stored(set) => {
+                format!("set {:016x} of {} origins", set.hash(), set.counts().origins)
+            }
+        }
+    }
+}
+
 fn main() -> Result<ExitCode, Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [robots, verdicts, agents @ ..] = &arguments[..] else {
-        return Err("usage: conformance ROBOTS VERDICTS.tsv.gz AGENT…".into());
+    let [policies, verdicts, agents @ ..] = &arguments[..] else {
+        return Err("usage: conformance POLICIES VERDICTS.tsv.gz AGENT…".into());
     };
     let start = Instant::now();
-    let config = LoadConfig { dialect: &GOOGLE, robots_octets_max: None };
-    let (set, table) = rayon::join(
-        || PolicySet::load(Path::new(robots), &config),
+    let (policies, table) = rayon::join(
+        || Policies::open(Path::new(policies)),
         || {
             let mut table = Vec::new();
             MultiGzDecoder::new(std::fs::File::open(verdicts)?).read_to_end(&mut table)?;
             std::io::Result::Ok(table)
         },
     );
-    let (set, table) = (set?, table?);
+    let (policies, table) = (policies?, table?);
     let chains: Result<Vec<_>, _> =
         agents.iter().map(|agent| AgentChain::parse(agent, &GOOGLE)).collect();
-    let classifier = Classifier::new(&set, chains?, Detail::Rule);
-    let compiled = start.elapsed();
+    let classifier = policies.classifier(chains?)?;
+    let opened = start.elapsed();
     let rows: Vec<&[u8]> = table.lines().collect();
     let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), row: &&[u8]| {
         compare_row(&classifier, row, &mut tally, &mut memory);
@@ -107,14 +144,14 @@ fn main() -> Result<ExitCode, Failure> {
     }
     println!(
         "{} verdicts on {} URLs compared: {} differ in verdict, {} in rule line; {:.2} s, of which {:.2} s \
-         to read and compile {} origins",
+         to open {}",
         tally.verdicts,
         rows.len(),
         tally.verdict_differences,
         tally.line_differences,
         start.elapsed().as_secs_f64(),
-        compiled.as_secs_f64(),
-        set.origins().unwrap_or_default(),
+        opened.as_secs_f64(),
+        policies.describe(),
     );
     let agrees = tally.verdicts > 0 && tally.verdict_differences + tally.line_differences == 0;
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -128,7 +165,7 @@ fn compare_row(
 ) {
     let mut columns = row.split(|&octet| octet == b'\t');
     let url = columns.next().unwrap_or_default();
-    let decisions = classifier.classify(&[url], None, memory).expect("files cannot be damaged");
+    let decisions = classifier.classify(&[url], None, memory).expect("a set without damage");
     for (agent, decision) in decisions.iter().enumerate() {
         let expected = columns.next().unwrap_or_default();
         tally.compare(url, &classifier.agents()[agent], expected, decision);

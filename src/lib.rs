@@ -32,11 +32,13 @@
 //! ];
 //! let classifier = Classifier::new(&set, agents, Detail::Rule);
 //! let mut memory = classifier.memory(); // one for each thread
-//! let decisions = classifier.classify(b"https://a.example/search?q=1", None, &mut memory);
+//! let urls = ["https://a.example/search?q=1", "https://a.example/"];
+//! let decisions = classifier.classify(&urls, None, &mut memory)?; // for each URL, for each agent
 //! assert_eq!(decisions[0].verdict, Verdict::Disallow);
 //! assert_eq!(decisions[0].reason, Reason::Rule);
 //! assert_eq!(decisions[0].line.unwrap().get(), 2);
-//! # Ok::<(), portcullis::policy::AgentError>(())
+//! assert_eq!(decisions[2].verdict, Verdict::Allow);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # The parts

@@ -178,6 +178,12 @@ pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
 /// Source: our choice. Ten show what is wrong; a wrong file has millions.
 pub const BROKEN_RECORDS_NAMED: usize = 10;
 
+/// Pairs of policies whose comparison is kept while two sets are compared: 65,536, some 3 MB.
+///
+/// Source: our choice. Nearly all origins with a neighbour's file have it from a template, of which
+/// there are fewer; a pair that another has replaced is compared again.
+pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
+
 /// Records that are decided as one block: 64.
 ///
 /// Source: our choice. The look-ups of a block overlap in time; with fewer there is less to overlap,

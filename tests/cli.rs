@@ -16,6 +16,8 @@ use tempfile::TempDir;
 mod check;
 #[path = "cli/classify.rs"]
 mod classify;
+#[path = "cli/diff.rs"]
+mod diff;
 #[path = "cli/errors.rs"]
 mod errors;
 #[cfg(unix)]
@@ -28,6 +30,8 @@ mod generate;
 #[cfg(unix)]
 #[path = "cli/kill.rs"]
 mod kill;
+#[path = "cli/merge.rs"]
+mod merge;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]

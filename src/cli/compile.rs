@@ -1,6 +1,6 @@
-//! `portcullis compile`: archives to a policy set.
+//! `portcullis compile`: archives to a policy set; and how a set is written, which `merge` shares.
 
-mod summary;
+pub mod summary;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,10 +9,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
+use portcullis::dialect::Dialect;
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{self, GatherError, GatherObserver, Gathered, InputReport};
+use portcullis::set::{self, GatherError, GatherObserver, Gathered, InputReport, Provenance};
 
-use self::summary::Summary;
+use self::summary::{MergedSet, Summary};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::plan::{CompilePlan, SummaryForm};
@@ -26,20 +27,49 @@ pub fn run(plan: &CompilePlan) -> anyhow::Result<ExitStatus> {
     check_folder_of(&plan.output)?;
     let engine = Engine::new(plan.threads)?;
     let gathered = gather(plan, &engine)?;
+    let target = Target {
+        output: &plan.output,
+        dialect: plan.gathering.dialect,
+        robots_octets_max: plan.gathering.robots_octets_max,
+        summary: plan.summary,
+    };
+    write(&target, &[], &gathered, &engine, started)
+}
+
+/// The set to write.
+pub struct Target<'p> {
+    pub output: &'p Path,
+    pub dialect: &'static Dialect,
+    pub robots_octets_max: Option<usize>,
+    pub summary: SummaryForm,
+}
+
+/// Compiles what was gathered since `started`, from `sets` if from any, and says what was done.
+///
+/// # Errors
+///
+/// If the set cannot be written.
+pub fn write(
+    target: &Target<'_>,
+    sets: &[MergedSet],
+    gathered: &Gathered,
+    engine: &Engine,
+    started: Instant,
+) -> anyhow::Result<ExitStatus> {
     let gathering = started.elapsed();
     let config = CompileConfig {
-        provenance: summary::provenance(&gathered.inputs)?,
-        ..CompileConfig::new(plan.gathering.dialect, plan.gathering.robots_octets_max)
+        provenance: Provenance::of(&gathered.inputs).to_json(),
+        ..CompileConfig::new(target.dialect, target.robots_octets_max)
     };
-    let write = || compile::write(&gathered.hosts, &gathered.pool, &config, &plan.output);
+    let write = || compile::write(&gathered.hosts, &gathered.pool, &config, target.output);
     let written = engine.install(write)?;
     let times = (gathering, started.elapsed());
-    Summary::new(plan, &gathered, &written, times).show(plan.summary);
+    Summary::new(target, sets, gathered, &written, times).show(target.summary);
     Ok(ExitStatus::Done)
 }
 
 /// A set that cannot be written is better told before hours of reading than after.
-fn check_folder_of(output: &Path) -> anyhow::Result<()> {
+pub fn check_folder_of(output: &Path) -> anyhow::Result<()> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     ensure!(
         folder.is_none_or(Path::is_dir),

@@ -10,11 +10,13 @@ mod args;
 mod check;
 mod classify;
 mod compile;
+mod diff;
 mod engine;
 mod exit;
 mod fault;
 mod filter;
 mod generate;
+mod merge;
 mod output;
 mod plan;
 mod progress;
@@ -59,6 +61,8 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Classify(args)) => classify::run(&plan::classify(args)?),
         Some(Command::Filter(args)) => filter::run(&plan::filter(args)?),
         Some(Command::Compile(args)) => compile::run(&plan::compile(args)?),
+        Some(Command::Merge(args)) => merge::run(&plan::merge(args)?),
+        Some(Command::Diff(args)) => diff::run(&plan::diff(args)?),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),

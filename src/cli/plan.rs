@@ -2,6 +2,8 @@
 //!
 //! Nothing here touches a disk, so a wrong flag is reported before anything is read or written.
 
+mod sets;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,8 @@ use super::args::{
     KeepOrDrop, PolicyArgs, QuestionArgs, RunArgs, SelectionArgs,
 };
 use super::output::Destination;
+
+pub use self::sets::{DiffPlan, MergePlan, diff, merge};
 
 /// Which policies to load.
 pub enum PolicyPlan {
@@ -223,12 +227,7 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
     stdin_once(&args.inputs)?;
-    ensure!(args.output.as_os_str() != "-", "a set is written to a file; name one, not -");
-    ensure!(
-        !args.inputs.contains(&args.output),
-        "{} is an input too, and the set would replace it; write the set elsewhere",
-        args.output.display()
-    );
+    sets::output(&args.output, &args.inputs)?;
     let input = |path| Input { path, format: args.input_format };
     Ok(CompilePlan {
         inputs: args.inputs.into_iter().map(input).collect(),

@@ -31,6 +31,20 @@ pub fn run<O: Default + Send + 'static>(
     questions: &QuestionPlan,
     classifier: &Classifier<'_>,
     work: impl Fn(&mut Asker<'_>, &[u8], &mut O) -> Result<(), Damage> + Sync,
+    sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
+) -> anyhow::Result<()> {
+    run_with(plan, || Asker::new(classifier, questions), work, sink)
+}
+
+/// As [`run`], by whatever each thread needs to ask.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_with<A: Send, O: Default + Send + 'static>(
+    plan: &StreamPlan,
+    asker: impl Fn() -> A + Sync,
+    work: impl Fn(&mut A, &[u8], &mut O) -> Result<(), Damage> + Sync,
     mut sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {
     let progress = Progress::new(plan);
@@ -45,7 +59,7 @@ pub fn run<O: Default + Send + 'static>(
     let done = runner::run(
         sources,
         &config,
-        || Asker::new(classifier, questions),
+        asker,
         |asker, chunk, done: &mut Done<O>| done.damage = work(asker, chunk, &mut done.output).err(),
         |done: &mut Done<O>| {
             progress.draw(&mut bar);

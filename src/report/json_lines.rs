@@ -41,7 +41,7 @@ pub(super) fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
     }
 }
 
-fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>) {
+pub(super) fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>) {
     match octets.map(shown) {
         Some((text, exact)) => (Some(text), exact),
         None => (None, None),

@@ -50,6 +50,7 @@
 
 mod clause;
 mod counts;
+pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;

@@ -9,6 +9,7 @@
 //! holds beside files named by host is left out with a [`LoadNote`].
 
 pub mod compile;
+mod difference;
 mod file;
 mod folder;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod gather;
 mod layout;
 mod origins;
 mod pool;
+mod provenance;
 mod standing;
 pub mod stored;
 mod strings;
@@ -27,13 +29,15 @@ use crate::dialect::Dialect;
 use crate::policy::PolicySource;
 use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
+pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, OriginState};
 pub use file::{Damage, SetError, WriteError};
 pub use gather::{
-    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Part, Progress,
-    StandingCounts, gather, merge,
+    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, Part,
+    Progress, StandingCounts, gather, merge,
 };
 pub use origins::OriginTable;
 pub use pool::{BlobID, BlobPool};
+pub use provenance::{Provenance, ProvenanceInput};
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
 pub use stored::StoredSet;
 pub use strings::StringError;

@@ -155,14 +155,34 @@ impl<'t> RobotsTxt<'t> {
 
     /// Appends the records that decide nothing, of this file, which was parsed from `text`.
     pub fn write_others(&self, text: &[u8], out: &mut Vec<u8>) {
-        let mut line = 0;
+        let mut writer = OthersWriter::new(out);
         for record in self.other_records() {
-            push_varint(out, record.line.get() - line);
-            line = record.line.get();
-            let octets = &text[record.span.range()];
-            push_varint(out, octets.len() as u32);
-            out.extend_from_slice(octets);
+            let in_order = writer.push(record.line, &text[record.span.range()]);
+            in_order.expect("records are in the order of their lines");
         }
+    }
+}
+
+/// Writes what [`read_others`] reads, record by record.
+pub struct OthersWriter<'o> {
+    out: &'o mut Vec<u8>,
+    line: u32,
+}
+
+impl<'o> OthersWriter<'o> {
+    /// A writer that appends to `out`.
+    pub fn new(out: &'o mut Vec<u8>) -> OthersWriter<'o> {
+        OthersWriter { out, line: 0 }
+    }
+
+    /// Appends a record. Nothing is appended, and nothing is returned, if it stands before the one
+    /// before it.
+    pub fn push(&mut self, line: LineNumber, record: &[u8]) -> Option<()> {
+        push_varint(self.out, line.get().checked_sub(self.line)?);
+        self.line = line.get();
+        push_varint(self.out, record.len() as u32);
+        self.out.extend_from_slice(record);
+        Some(())
     }
 }
 

@@ -38,7 +38,7 @@ mod tests;
 
 use std::ops::Range;
 
-pub use extract::{ExtractWriter, RecordKind, read_others};
+pub use extract::{ExtractWriter, OthersWriter, RecordKind, read_others};
 pub use lexer::{Lexer, RawLine};
 pub use note::{Note, NoteKind, NoteSet};
 pub use record::{Content, Line, Record};

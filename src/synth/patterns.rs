@@ -8,22 +8,63 @@ use crate::decision::Verdict;
 
 // Shares of the rules, in ten thousand, as measured.
 const ALLOW: u64 = 700;
-const ONE_STAR: u64 = 1_300;
-const MORE_STARS: u64 = 440;
 const END_ANCHOR: u64 = 290;
 const EMPTY_VALUE: u64 = 40;
 const WHOLE_SITE: u64 = 60;
+/// Sites whose patterns have stars inside.
+const STARRY: u64 = 4_500;
 /// Those that all the web writes, of rules that no platform gives.
 const COMMON: u64 = 2_400;
 
 /// Rules at the start of a default group that a platform gives, at most.
 const PLATFORM_RULES_MAX: u64 = 64;
 
+/// How a site writes its patterns. Most rule sets have either many stars or none, however long they
+/// are, so it is drawn for a site and not for a rule.
+#[derive(Clone, Copy)]
+enum StarHabit {
+    /// No star but at the end.
+    Plain,
+    Starry,
+}
+
+impl StarHabit {
+    fn draw(random: &mut SplitMix64) -> StarHabit {
+        if random.chance(STARRY) { StarHabit::Starry } else { StarHabit::Plain }
+    }
+
+    /// Rules with more than one star.
+    const fn more_stars(self) -> u64 {
+        match self {
+            StarHabit::Plain => 0,
+            StarHabit::Starry => 1_000,
+        }
+    }
+
+    /// Rules with one star before the end.
+    const fn inner_star(self) -> u64 {
+        match self {
+            StarHabit::Plain => 0,
+            StarHabit::Starry => 1_500,
+        }
+    }
+
+    /// Rules with one star, at the end.
+    const fn last_star(self) -> u64 {
+        match self {
+            StarHabit::Plain => 700,
+            StarHabit::Starry => 800,
+        }
+    }
+}
+
 /// Where rules come from.
 #[derive(Clone, Copy)]
 pub(super) struct Patterns {
     /// The corpus's seed.
     pub(super) seed: u64,
+    /// The number of the layout.
+    pub(super) layout: u64,
     /// The sections that the patterns of this layout alone are made of.
     pub(super) site: Site,
     /// The platform whose rules come first.
@@ -38,30 +79,45 @@ impl Patterns {
         random: &mut SplitMix64,
         out: &mut Vec<u8>,
     ) -> Verdict {
+        let habit = self.star_habit();
         if let Some(platform) = self.platform
             && position < PLATFORM_RULES_MAX
         {
-            return self.write_common(platform * PLATFORM_RULES_MAX + position, out);
+            return self.write_common(platform * PLATFORM_RULES_MAX + position, habit, out);
         }
         if random.chance(COMMON) {
             let number = COMMON_PATTERN.draw(random);
-            return self.write_common(number, out);
+            return self.write_common(number, habit, out);
         }
         let octets = OWN_PATTERN_OCTETS.draw(random);
-        write_rule(self.site, octets, random, out)
+        write_rule((self.site, habit), octets, random, out)
     }
 
-    /// Appends one of the patterns that all the web writes: equal numbers give equal rules.
-    fn write_common(self, number: u64, out: &mut Vec<u8>) -> Verdict {
+    fn star_habit(self) -> StarHabit {
+        let (purpose, number) = match self.platform {
+            Some(platform) => (Purpose::PlatformStars, platform),
+            None => (Purpose::Stars, self.layout),
+        };
+        StarHabit::draw(&mut SplitMix64::stream(self.seed, purpose, number))
+    }
+
+    /// Appends one of the patterns that all the web writes: equal numbers give equal rules to sites
+    /// of equal habit.
+    fn write_common(self, number: u64, habit: StarHabit, out: &mut Vec<u8>) -> Verdict {
         let mut random = SplitMix64::stream(self.seed, Purpose::Pattern, number);
         let octets = COMMON_PATTERN_OCTETS.draw(&mut random);
-        write_rule(Site::common(self.seed), octets, &mut random, out)
+        write_rule((Site::common(self.seed), habit), octets, &mut random, out)
     }
 }
 
-fn write_rule(site: Site, octets: u64, random: &mut SplitMix64, out: &mut Vec<u8>) -> Verdict {
+fn write_rule(
+    (site, habit): (Site, StarHabit),
+    octets: u64,
+    random: &mut SplitMix64,
+    out: &mut Vec<u8>,
+) -> Verdict {
     let verdict = if random.chance(ALLOW) { Verdict::Allow } else { Verdict::Disallow };
-    let mut value = Value { site, end: out.len() + octets as usize, random, out };
+    let mut value = Value { site, habit, end: out.len() + octets as usize, random, out };
     value.write();
     verdict
 }
@@ -69,6 +125,7 @@ fn write_rule(site: Site, octets: u64, random: &mut SplitMix64, out: &mut Vec<u8
 /// A value that is being written.
 struct Value<'a> {
     site: Site,
+    habit: StarHabit,
     /// Where it ends, or a little before.
     end: usize,
     random: &'a mut SplitMix64,
@@ -86,10 +143,15 @@ impl Value<'_> {
             return;
         }
         let share = self.random.below(10_000);
-        if share < MORE_STARS {
+        let more_stars = self.habit.more_stars();
+        let inner_star = more_stars + self.habit.inner_star();
+        if share < more_stars {
             self.write_with_stars();
-        } else if share < MORE_STARS + ONE_STAR {
+        } else if share < inner_star {
             self.write_with_star();
+        } else if share < inner_star + self.habit.last_star() {
+            self.write_sections();
+            self.put("/*");
         } else {
             self.write_literal();
         }
@@ -140,7 +202,7 @@ impl Value<'_> {
     }
 
     fn write_with_star(&mut self) {
-        match self.random.below(5) {
+        match self.random.below(4) {
             0 => {
                 self.put("/*");
                 self.write_sections();
@@ -153,10 +215,6 @@ impl Value<'_> {
             2 => {
                 self.put("/*");
                 self.write_sections();
-            }
-            3 => {
-                self.write_sections();
-                self.put("/*");
             }
             _ => {
                 self.write_section();

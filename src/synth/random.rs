@@ -17,6 +17,8 @@ pub(super) enum Purpose {
     Sitemaps = 9,
     Scheme = 10,
     Answers = 11,
+    Stars = 12,
+    PlatformStars = 13,
 }
 
 /// A stream of random numbers.

@@ -147,7 +147,8 @@ impl File<'_> {
     fn write_rules(&mut self, list: u64, rules: u64, platform: Option<u64>) {
         let mut random =
             SplitMix64::stream(self.seed, Purpose::Rules, self.layout.number() * 4 + list);
-        let patterns = Patterns { seed: self.seed, site: self.site, platform };
+        let layout = self.layout.number();
+        let patterns = Patterns { seed: self.seed, layout, site: self.site, platform };
         let mut value = Vec::new();
         for position in 0..rules {
             if random.chance(BLANK_LINE_BEFORE_RULE) {

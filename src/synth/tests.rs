@@ -65,7 +65,7 @@ fn the_corpus_of_a_seed_never_changes() {
     all.extend(urls().concat());
     let hash = xxhash_rust::xxh3::xxh3_64(&all);
     assert_eq!(
-        hash, 359_938_798_918_479_500,
+        hash, 13_558_698_939_764_156_216,
         "published figures name corpora by their seed: make a change only with a new major version"
     );
 }
@@ -169,9 +169,9 @@ fn wildcards_are_like_the_webs() {
     }
     patterns.retain(|pattern| !pattern.is_empty());
     let stars = |pattern: &Vec<u8>| pattern.iter().filter(|&&octet| octet == b'*').count();
-    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 0), 8_350, 8_750);
-    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 1), 900, 1_200);
-    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) > 1), 300, 560);
+    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 0), 7_950, 8_350);
+    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 1), 1_100, 1_500);
+    assert_within(share_per_ten_thousand(&patterns, |p| stars(p) > 1), 400, 700);
     assert_within(share_per_ten_thousand(&patterns, |p| p.ends_with(b"$")), 220, 320);
 }
 

@@ -180,11 +180,8 @@ fn read_here(file: &[u8]) -> Vec<Entry> {
     ours.0
 }
 
-fn read_there(file: &[u8]) -> Vec<Entry> {
-    let options = ArchiveIteratorOptions {
-        decode_http_payload: AutoDecode::All,
-        ..ArchiveIteratorOptions::default()
-    };
+fn read_there(file: &[u8], decode_http_payload: AutoDecode) -> Vec<Entry> {
+    let options = ArchiveIteratorOptions { decode_http_payload, ..Default::default() };
     ArchiveIterator::with_options(Cursor::new(file.to_vec()), options)
         .filter_map(|record| entry_of(&mut record.unwrap().borrow_mut()))
         .collect()
@@ -223,13 +220,18 @@ fn both_readers_find_the_same() {
             ("gzip", records.iter().flat_map(|record| gzip(record)).collect()),
             ("zstd", records.iter().flat_map(frame).collect()),
         ];
+        // FastWARC ends after a body with two codings, so it decodes each record by itself, and finds
+        // the records of a file without decoding.
+        let each = records.iter().flat_map(|record| read_there(record, AutoDecode::All));
+        let bodies: Vec<Entry> = each.collect();
+        assert!(bodies.len() > 200, "{}", bodies.len());
         for (name, file) in files {
-            let (here, there) = (read_here(&file), read_there(&file));
-            assert!(there.len() > 200, "{}", there.len());
-            for (here, there) in here.iter().zip(&there) {
-                assert_eq!(here, there, "{name}, seed {seed}");
-            }
-            assert_eq!(here.len(), there.len(), "{name}, seed {seed}");
+            let here = read_here(&file);
+            let there = read_there(&file, AutoDecode::None);
+            let named = |entry: &Entry| (entry.url.clone(), entry.captured_at, entry.status);
+            let [all_here, all_there] = [&here, &there].map(|all| all.iter().map(named));
+            assert!(all_here.eq(all_there), "{name}, seed {seed}");
+            assert_eq!(here, bodies, "{name}, seed {seed}");
         }
     }
 }

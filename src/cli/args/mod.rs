@@ -12,7 +12,7 @@ use portcullis::dialect::Dialect;
 use super::exit;
 use super::values::{self, OctetsMax};
 
-pub use self::sets::{CompileArgs, VerifyArgs};
+pub use self::sets::{CompileArgs, DiffArgs, MergeArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.
 ///
@@ -52,6 +52,8 @@ pub enum Command {
     Classify(ClassifyArgs),
     Filter(FilterArgs),
     Compile(CompileArgs),
+    Merge(MergeArgs),
+    Diff(DiffArgs),
     Verify(VerifyArgs),
     Synth(SynthArgs),
 }
@@ -229,7 +231,7 @@ pub struct ClassifyArgs {
     pub output: Option<PathBuf>,
 }
 
-/// How `classify` writes verdicts.
+/// How `classify` writes verdicts, and `diff` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Tsv,

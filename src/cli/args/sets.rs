@@ -7,7 +7,7 @@ use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 
 use super::super::values::{self, OctetsMax};
-use super::RunArgs;
+use super::{Format, RunArgs};
 
 /// Make a policy set of archives of robots.txt
 ///
@@ -41,6 +41,94 @@ pub struct CompileArgs {
     /// Write no set if an input cannot be read to its end, or a record in it is broken
     #[arg(long, help_heading = "Input")]
     pub strict: bool,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Join policy sets to one, as if what they come from had been compiled at once
+///
+/// Of each origin the newest capture counts, and of equally new ones that of the later SET; a capture
+/// without a date is older than any. Redirects were followed when each SET was compiled, so keep a
+/// host and where it redirects to in one SET. The sets must be of one dialect and one size limit.
+#[derive(Args)]
+pub struct MergeArgs {
+    /// The policy sets to join, the older first
+    #[arg(value_name = "SET", required = true)]
+    pub sets: Vec<PathBuf>,
+
+    /// The policy set to write; it appears under its name when it is complete
+    #[arg(short, long, value_name = "SET", help_heading = "Output")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Tell what changed from one policy set to another
+///
+/// Without FILE: the origins, one a line, in the order of hosts: added, gone, state or rules, the
+/// origin, what was known and what is. With FILE: the URLs whose verdict changes, in the order of the
+/// input: the agent, both verdicts, both rules with their lines, the URL.
+#[derive(Args)]
+pub struct DiffArgs {
+    /// The policy set of before
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+
+    /// The policy set of now
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+
+    /// Lists of URLs, one a line, of which those are told whose verdict changes for an agent; `-` for
+    /// standard input
+    #[arg(value_name = "FILE", help_heading = "Input")]
+    pub files: Vec<PathBuf>,
+
+    /// Records end with NUL in place of LF, in the input and in the output
+    #[arg(short = '0', long, requires = "files", help_heading = "Input")]
+    pub null_data: bool,
+
+    /// Look into gzip and zstd files; this is always done, the flag is for habit's sake
+    #[arg(short = 'z', long, help_heading = "Input")]
+    pub search_zip: bool,
+
+    /// The crawlers' product tokens, separated by commas; the flag may be repeated
+    ///
+    /// With FILE there has to be one. Without FILE, an origin's rules have changed if one of the
+    /// crawlers obeys other rules: patterns in normal form with their verdicts, by precedence.
+    /// Without crawlers, if the user-agent lines or rules of its file are others.
+    #[arg(
+        short,
+        long = "agents",
+        visible_alias = "agent",
+        value_name = "A,B,…",
+        value_delimiter = ',',
+        help_heading = "Questions"
+    )]
+    pub agents: Vec<String>,
+
+    /// A crawler by the User-Agent header that it sends; the flag may be repeated
+    #[arg(long = "user-agent", value_name = "HEADER", help_heading = "Questions")]
+    pub user_agents: Vec<String>,
+
+    /// The scheme of URLs that come without one (`example.com/x`, `//example.com/x`)
+    #[arg(long, value_name = "SCHEME", value_parser = values::scheme, requires = "files", help_heading = "Questions")]
+    pub assume_scheme: Option<String>,
+
+    /// How changes are written; by default as OUTPUT's name ends, else tsv
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub format: Option<Format>,
+
+    /// Write there: .tsv or .jsonl, compressed with .gz or .zst behind it
+    ///
+    /// The file appears under its name when it is complete.
+    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Exit with 1 if anything changed
+    #[arg(long, help_heading = "Output")]
+    pub exit_code: bool,
 
     #[command(flatten)]
     pub run: RunArgs,

@@ -1,4 +1,4 @@
-//! What a compilation did: for a person, for a machine, and for the set itself.
+//! What was compiled or merged to a set: for a person, and for a machine.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,67 +9,27 @@ use portcullis::capture::CaptureNote;
 use portcullis::decision::PolicyState;
 use portcullis::report::CaptureDates;
 use portcullis::set::compile::CompiledSet;
-use portcullis::set::{Gathered, InputReport};
+use portcullis::set::{Gathered, InputReport, ProvenanceInput};
 use portcullis::syntax::NoteKind;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::cli::plan::{CompilePlan, SummaryForm};
-
-/// Where a set comes from. It is the same for the same inputs, so it says nothing of the run.
-#[derive(Serialize)]
-struct Provenance<'r> {
-    version: &'static str,
-    inputs: Vec<InputObject<'r>>,
-}
-
-#[derive(Serialize)]
-struct InputObject<'r> {
-    name: &'r str,
-    format: Option<&'static str>,
-    octets: u64,
-    captures: u64,
-    broken: u64,
-    capture_dates: Option<CaptureDates>,
-    failure: Option<&'r str>,
-    broken_records: Vec<BrokenObject<'r>>,
-}
-
-#[derive(Serialize)]
-struct BrokenObject<'r> {
-    place: &'r str,
-    problem: &'r str,
-}
-
-/// The provenance of what was gathered from `inputs`, as a JSON object.
-pub fn provenance(inputs: &[InputReport]) -> serde_json::Result<String> {
-    let inputs = inputs.iter().map(InputObject::new).collect();
-    serde_json::to_string(&Provenance { version: env!("CARGO_PKG_VERSION"), inputs })
-}
-
-impl<'r> InputObject<'r> {
-    fn new(input: &'r InputReport) -> InputObject<'r> {
-        let broken = input.broken_named.iter();
-        InputObject {
-            name: &input.name,
-            format: input.format.map(|format| format.as_str()),
-            octets: input.octets,
-            captures: input.captures,
-            broken: input.broken,
-            capture_dates: input.captured.map(dates),
-            failure: input.failure.as_deref(),
-            broken_records: broken
-                .map(|broken| BrokenObject { place: &broken.place, problem: &broken.problem })
-                .collect(),
-        }
-    }
-}
+use super::Target;
+use crate::cli::plan::SummaryForm;
 
 fn dates((first, last): (UnixSeconds, UnixSeconds)) -> CaptureDates {
     CaptureDates { first: first.to_rfc3339(), last: last.to_rfc3339() }
 }
 
-/// What a compilation read and wrote, as the members of a JSON object.
+/// A set that went into another.
+#[derive(Serialize)]
+pub struct MergedSet {
+    pub name: String,
+    pub set_hash: String,
+    pub origins: u64,
+}
+
+/// What was read and written, as the members of a JSON object.
 #[derive(Serialize)]
 pub struct Summary<'r> {
     version: &'static str,
@@ -77,7 +37,9 @@ pub struct Summary<'r> {
     dialect: &'static str,
     output: String,
     output_octets: u64,
-    inputs: Vec<InputObject<'r>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sets: &'r [MergedSet],
+    inputs: Vec<ProvenanceInput<'r>>,
     octets: u64,
     captures: u64,
     broken: u64,
@@ -99,7 +61,8 @@ pub struct Summary<'r> {
 impl<'r> Summary<'r> {
     /// The summary of a run that took so long to gather, and so long in all.
     pub fn new(
-        plan: &CompilePlan,
+        target: &Target<'_>,
+        sets: &'r [MergedSet],
         gathered: &'r Gathered,
         written: &CompiledSet,
         (gathering, all): (Duration, Duration),
@@ -111,10 +74,11 @@ impl<'r> Summary<'r> {
         Summary {
             version: env!("CARGO_PKG_VERSION"),
             set_hash: format!("{:016x}", written.hash),
-            dialect: plan.gathering.dialect.name,
-            output: plan.output.display().to_string(),
+            dialect: target.dialect.name,
+            output: target.output.display().to_string(),
             output_octets: written.octets,
-            inputs: inputs.iter().map(InputObject::new).collect(),
+            sets,
+            inputs: inputs.iter().map(ProvenanceInput::of).collect(),
             octets: sum(|input| input.octets),
             captures: sum(|input| input.captures),
             broken: sum(|input| input.broken),
@@ -162,6 +126,9 @@ impl<'r> Summary<'r> {
             "portcullis {}, set {}, dialect {}, {} origins, {captured}",
             self.version, self.set_hash, self.dialect, self.origins
         )?;
+        for set in self.sets {
+            writeln!(out, "{}: set {}, {} origins", set.name, set.set_hash, set.origins)?;
+        }
         writeln!(
             out,
             "{} captures, {} broken records, {} octets in {} inputs",

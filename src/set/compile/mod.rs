@@ -223,7 +223,7 @@ impl Sections {
             policies.add(plans, config);
         }
         let others = HostSections::others(hosts, pool, &mut policies.texts);
-        if let Some(error) = policies.texts.failure.or(policies.rule_sets.failure) {
+        if let Some(error) = policies.texts.failure {
             return Err(error);
         }
         policies.finish();

@@ -1,10 +1,8 @@
 //! One policy, worked out apart from all others: this is what threads do in parallel.
 
-use std::hash::Hasher;
-
 use hashbrown::HashMap;
-use xxhash_rust::xxh3::Xxh3;
 
+use crate::bytes::push_varint;
 use crate::decision::{PolicyState, Verdict};
 use crate::dialect::{AccessOutcome, Dialect};
 use crate::id::RuleID;
@@ -57,7 +55,8 @@ pub struct PlannedEntry {
 /// Rules in order of precedence.
 pub struct PlannedRules {
     pub rules: OrderedRules,
-    pub hash: u64,
+    /// Octets that two rule sets have in common exactly if they are equal.
+    pub identity: Vec<u8>,
     /// By pattern: its rule's record, counted from the first rule of the first group.
     pub order: Vec<u32>,
 }
@@ -172,7 +171,7 @@ impl Planner<'_, '_> {
         let ordered = within.then(|| {
             let rules = OrderedRules::new(file, &groups, &self.dialect.paths);
             let order = order(&rules, &positions);
-            PlannedRules { hash: hash(&rules), rules, order }
+            PlannedRules { identity: identity(&rules), rules, order }
         });
         let entry = self.entries.len() as u32;
         self.entries.push(PlannedEntry { positions, ordered });
@@ -202,12 +201,15 @@ pub fn order(rules: &OrderedRules, positions: &[(u32, u32)]) -> Vec<u32> {
     rules.rules.iter().map(record).collect()
 }
 
-/// A hash of patterns and verdicts; only used in memory.
-fn hash(rules: &OrderedRules) -> u64 {
-    use std::hash::Hash;
-
-    let mut hash = Xxh3::new();
-    rules.patterns.hash(&mut hash);
-    rules.verdicts.hash(&mut hash);
-    hash.finish()
+/// The patterns and their verdicts, in order of precedence.
+fn identity(rules: &OrderedRules) -> Vec<u8> {
+    let mut identity = Vec::with_capacity(rules.patterns.octets() + 4 * rules.verdicts.len());
+    let mut text = Vec::new();
+    for (pattern, verdict) in rules.patterns.iter().zip(&rules.verdicts) {
+        pattern.write_identity(&mut text);
+        push_varint(&mut identity, text.len() as u32);
+        identity.extend_from_slice(&text);
+        identity.push((*verdict == Verdict::Allow).into());
+    }
+    identity
 }

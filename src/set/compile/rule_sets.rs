@@ -1,7 +1,10 @@
 //! Rule sets, each kept once: as an automaton, or as the patterns to build one from.
 
+use std::ops::Range;
+
 use hashbrown::HashTable;
 use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::little_endian::U32;
 
 use crate::automaton::Automaton;
@@ -10,7 +13,6 @@ use crate::pattern::PatternList;
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::layout::rule_set;
-use super::super::strings::{StringError, StringTableBuilder};
 use super::CompileConfig;
 use super::intern::{position, push};
 use super::plan::PlannedRules;
@@ -24,28 +26,20 @@ pub struct RuleSets {
     pub count: u64,
     /// Those that are no automaton.
     pub on_demand: u32,
-    /// By position in `waiting` or in `known_keys`: see [`RuleSets::intern`].
     known: HashTable<Known>,
-    /// Equal rule sets have equal keys: the numbers of their patterns' normal texts and their
-    /// verdicts, in order of precedence. All keys, end to end.
-    keys: Vec<u32>,
-    patterns: StringTableBuilder,
+    /// What rule sets are known by, end to end.
+    identities: Vec<u8>,
     waiting: Vec<Waiting>,
     /// By number: where the rule set stands; those that wait have no place yet.
     pub positions: Vec<u32>,
     /// Where words hold provisional numbers of strings.
-    pattern_words: Vec<std::ops::Range<usize>>,
-    /// Why a pattern could not be kept.
-    pub failure: Option<StringError>,
-    scratch: Vec<u32>,
-    text: Vec<u8>,
+    pattern_words: Vec<Range<usize>>,
 }
 
 struct Known {
     hash: u64,
     number: u32,
-    key_start: usize,
-    key_length: usize,
+    identity: Range<usize>,
 }
 
 /// A rule set that is new.
@@ -59,19 +53,19 @@ impl RuleSets {
     /// The number of a rule set. `strings` are the provisional numbers of the file's records, and
     /// `first` that of the first rule of the first group.
     pub fn intern(&mut self, planned: PlannedRules, strings: &[u32], first: u32) -> u32 {
-        self.write_key(&planned.rules);
-        let RuleSets { keys, scratch, .. } = self;
+        let hash = xxh3_64(&planned.identity);
+        let identities = &mut self.identities;
         let same = |known: &Known| {
-            known.hash == planned.hash && keys[known.key_start..][..known.key_length] == **scratch
+            known.hash == hash && identities[known.identity.clone()] == *planned.identity
         };
-        if let Some(known) = self.known.find(planned.hash, same) {
+        if let Some(known) = self.known.find(hash, same) {
             return known.number;
         }
         let number = self.positions.len() as u32;
-        let known =
-            Known { hash: planned.hash, number, key_start: keys.len(), key_length: scratch.len() };
-        keys.extend_from_slice(scratch);
-        self.known.insert_unique(planned.hash, known, |known| known.hash);
+        let start = identities.len();
+        identities.extend_from_slice(&planned.identity);
+        let known = Known { hash, number, identity: start..identities.len() };
+        self.known.insert_unique(hash, known, |known| known.hash);
         self.positions.push(u32::MAX);
         let patterns = planned.order.iter().zip(&planned.rules.verdicts);
         let patterns = patterns.zip(&planned.rules.directories);
@@ -84,21 +78,6 @@ impl RuleSets {
         let words = patterns.map(word).collect();
         self.waiting.push(Waiting { rules: planned.rules, words });
         number
-    }
-
-    fn write_key(&mut self, rules: &OrderedRules) {
-        self.scratch.clear();
-        for (pattern, verdict) in rules.patterns.iter().zip(&rules.verdicts) {
-            pattern.write_identity(&mut self.text);
-            let number = match self.patterns.intern(&self.text) {
-                Ok(number) => number.0,
-                Err(error) => {
-                    self.failure = Some(error);
-                    0
-                }
-            };
-            self.scratch.push(number << 1 | u32::from(*verdict == Verdict::Allow));
-        }
     }
 
     /// A rule set that is made from a policy's groups when somebody asks.

@@ -47,6 +47,12 @@ impl<T> Host<T> {
     }
 }
 
+impl<T> Default for HostTable<T> {
+    fn default() -> HostTable<T> {
+        HostTable::new()
+    }
+}
+
 impl<T> HostTable<T> {
     pub(super) fn new() -> HostTable<T> {
         HostTable {

@@ -4,7 +4,7 @@ use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::{Content, HostStanding, Standing};
 use super::Gathered;
 use super::census::StandingCounts;
-use super::hosts::{HostTable, Slot};
+use super::hosts::{Host, HostTable, Slot};
 use super::inputs::InputReport;
 use super::settle::sort;
 
@@ -35,40 +35,52 @@ impl<'p> Part<'p, std::iter::Cloned<std::slice::Iter<'p, HostStanding>>> {
 /// Each origin is settled before, so a redirect leads to what its own part knows, and a capture
 /// that says "not modified" confirms a file of its own part.
 ///
-/// Cost: one look-up for each origin, one copy of each distinct blob.
+/// It runs on the calling thread's rayon pool. Cost: one look-up for each origin, one copy of each
+/// distinct blob.
 pub fn merge<'p, H>(parts: impl IntoIterator<Item = Part<'p, H>>) -> Gathered
 where
     H: IntoIterator<Item = HostStanding>,
 {
-    let mut merging = Merging { table: HostTable::new(), pool: BlobPool::default() };
-    let mut inputs = Vec::new();
-    for part in parts {
-        let first_input = u32::try_from(inputs.len()).expect("fewer than 2^32 inputs");
-        let mut copies = Copies { source: part.pool, of: vec![None; part.pool.places()] };
-        for host in part.hosts {
-            merging.add(&host, first_input, &mut copies);
-        }
-        copies.release(&mut merging.pool);
-        inputs.extend(part.inputs);
-    }
-    let Merging { table, pool } = merging;
-    let standing = |host: super::hosts::Host<Standing>| {
-        let (key, [http, https]) = host.into_parts();
-        HostStanding { key, http, https }
-    };
-    let mut hosts: Vec<HostStanding> = table.into_hosts().into_iter().map(standing).collect();
-    sort(&mut hosts);
-    let counts = StandingCounts::of(&hosts, &pool);
-    Gathered { hosts, pool, inputs, counts }
+    let mut merger = Merger::default();
+    parts.into_iter().for_each(|part| merger.add(part));
+    merger.finish()
 }
 
-struct Merging {
+/// Parts that are being joined as [`merge`] does it, one after another, so that a part can be given
+/// up before the next one is read.
+#[derive(Debug, Default)]
+pub struct Merger {
     table: HostTable<Standing>,
     pool: BlobPool,
+    inputs: Vec<InputReport>,
 }
 
-impl Merging {
-    fn add(&mut self, host: &HostStanding, first_input: u32, copies: &mut Copies<'_>) {
+impl Merger {
+    /// Joins the next part.
+    pub fn add<H: IntoIterator<Item = HostStanding>>(&mut self, part: Part<'_, H>) {
+        let first_input = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
+        let mut copies = Copies { source: part.pool, of: vec![None; part.pool.places()] };
+        for host in part.hosts {
+            self.add_host(&host, first_input, &mut copies);
+        }
+        copies.release(&mut self.pool);
+        self.inputs.extend(part.inputs);
+    }
+
+    /// What is known from all parts.
+    pub fn finish(self) -> Gathered {
+        let Merger { table, pool, inputs } = self;
+        let standing = |host: Host<Standing>| {
+            let (key, [http, https]) = host.into_parts();
+            HostStanding { key, http, https }
+        };
+        let mut hosts: Vec<HostStanding> = table.into_hosts().into_iter().map(standing).collect();
+        sort(&mut hosts);
+        let counts = StandingCounts::of(&hosts, &pool);
+        Gathered { hosts, pool, inputs, counts }
+    }
+
+    fn add_host(&mut self, host: &HostStanding, first_input: u32, copies: &mut Copies<'_>) {
         let of_slot = |slot| if slot == Slot::Http { host.http } else { host.https };
         for (slot, standing) in Slot::BOTH.map(|slot| (slot, of_slot(slot))) {
             let Some(mut standing) = standing else { continue };

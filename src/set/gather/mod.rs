@@ -63,7 +63,7 @@ use super::standing::HostStanding;
 
 pub use census::StandingCounts;
 pub use inputs::{Input, InputReport};
-pub use merge::{Part, merge};
+pub use merge::{Merger, Part, merge};
 
 use inputs::OpenReport;
 

@@ -118,7 +118,12 @@ impl StoredSet {
     }
 }
 
-impl StoredPolicy<'_> {
+impl<'s> StoredPolicy<'s> {
+    /// Where its records stand: for each its line and kind, and its string.
+    pub(super) fn record_words(&self) -> Result<&'s [U32], Damage> {
+        self.set.record_words(self.set.sections.documents, self.document())
+    }
+
     /// The user-agent lines and rules of its file, in their order.
     ///
     /// # Errors

@@ -118,12 +118,19 @@ impl StoredSet {
     }
 
     /// All hosts, in the order of their keys. After damage there is no next one.
-    pub fn hosts(&self) -> impl Iterator<Item = Result<StoredHost<'_>, Damage>> {
+    pub fn hosts<'s>(&'s self) -> impl Iterator<Item = Result<StoredHost<'s>, Damage>> + 's {
         let end = self.sections.hosts.octets() / size_of::<u32>() as u64;
         let mut next = Some(0_u32);
+        let mut last: Option<&[u8]> = None;
         std::iter::from_fn(move || {
             let position = next.filter(|&position| u64::from(position) < end)?;
-            let host = self.host_at(HostPosition(position));
+            let in_order = |host: StoredHost<'s>| match last.replace(host.key) {
+                Some(last) if last >= host.key => {
+                    Err(self.malformed(self.sections.hosts, position, "hosts are not in order"))
+                }
+                _ => Ok(host),
+            };
+            let host = self.host_at(HostPosition(position)).and_then(in_order);
             next = host.as_ref().ok().and_then(|host| {
                 position.checked_add((host::HEAD_WORDS + host.key.len().div_ceil(4)) as u32)
             });

@@ -24,10 +24,10 @@ use crate::set::origins::{Place, key_with_scheme, place};
 /// A set and the agents that ask it. Threads share it; each has its own [`InquiryMemory`].
 #[derive(Debug)]
 pub struct Inquiry<'s> {
-    set: &'s StoredSet,
+    pub(super) set: &'s StoredSet,
     detail: Detail,
     agents: Vec<AgentChain>,
-    tokens: Vec<AgentTokens>,
+    pub(super) tokens: Vec<AgentTokens>,
     built: BuiltRuleSets,
 }
 

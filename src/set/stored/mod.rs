@@ -19,6 +19,8 @@ mod inquiry;
 mod on_demand;
 mod policy;
 mod rule_set;
+mod same;
+mod standings;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -40,6 +42,7 @@ pub use hosts::{HostPosition, StoredHost};
 pub use inquiry::{Answered, HostQuestion, Inquiry, InquiryMemory};
 pub use policy::{PolicyPosition, StoredPolicy};
 pub use rule_set::{RuleSetKind, RuleSetPosition, StoredRuleSet};
+pub use standings::Standings;
 pub use verify::Verified;
 
 /// A compiled set.

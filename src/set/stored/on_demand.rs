@@ -80,6 +80,17 @@ fn build(set: &StoredSet, selected: &SelectedRules) -> Result<Built, Damage> {
         let automaton = Automaton::new(patterns, outcomes(&verdicts), &limits);
         return Ok(Built { automaton, order: None });
     }
+    let (rules, order) = ordered(set, selected)?;
+    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), &limits);
+    Ok(Built { automaton, order: Some(order) })
+}
+
+/// The rules of some groups, ordered anew, and by pattern its rule's record, counted from the first
+/// rule of the first group.
+pub(super) fn ordered(
+    set: &StoredSet,
+    selected: &SelectedRules,
+) -> Result<(OrderedRules, Vec<u32>), Damage> {
     let policy = set.policy(PolicyPosition(selected.policy))?;
     let extract = policy.extract()?;
     let malformed = || policy.malformed("its records are no file");
@@ -90,8 +101,7 @@ fn build(set: &StoredSet, selected: &SelectedRules) -> Result<Built, Damage> {
     let groups = groups_at(&file, &positions).ok_or_else(malformed)?;
     let rules = OrderedRules::new(&file, &groups, &set.dialect().paths);
     let order = record_order(&rules, &positions);
-    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), &limits);
-    Ok(Built { automaton, order: Some(order) })
+    Ok((rules, order))
 }
 
 /// The groups whose first rules have these numbers and records, each at most once and in the order

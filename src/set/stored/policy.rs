@@ -14,6 +14,13 @@ use super::{RuleSetPosition, StoredSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PolicyPosition(pub(super) u32);
 
+impl PolicyPosition {
+    /// The word of the section that it is.
+    pub(in crate::set) fn word(self) -> u32 {
+        self.0
+    }
+}
+
 /// A policy of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPolicy<'s> {

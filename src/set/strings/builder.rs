@@ -4,12 +4,16 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rayon::slice::ParallelSliceMut;
+use rayon::prelude::*;
 
 use super::{BUCKET_STRINGS, StringID};
 use crate::bytes::push_varint;
 use crate::limits::{SET_STRING_OCTETS_MAX, SET_STRINGS_MAX};
 use crate::set::file::{Destination, SectionKind, SetFileWriter, WriteError};
+
+/// Octets of a string that are at hand while strings are sorted: those of `Disallow: /` and some that
+/// tell paths apart.
+const HEAD_OCTETS: usize = 28;
 
 /// A string of a table that is being built. What it will be called is known when all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,15 +36,30 @@ pub enum StringError {
     TooMany,
 }
 
-/// Strings that are being gathered, each kept once. Its memory: the distinct strings and some 14
+/// Strings that are being gathered, each kept once. Its memory: the distinct strings and some 20
 /// octets for each.
 #[derive(Debug, Default)]
 pub(crate) struct StringTableBuilder {
     octets: Vec<u8>,
     /// Where each string ends in `octets`; it begins where the one before it ends.
     ends: Vec<u64>,
-    numbers: HashTable<u32>,
+    numbers: HashTable<Numbered>,
     hasher: foldhash::fast::RandomState,
+}
+
+/// The number of a string, and half of its hash: most of what differs is told apart without a look at
+/// the string, which is a cache miss, and so is a table that grows.
+#[derive(Clone, Copy, Debug)]
+struct Numbered {
+    half: u32,
+    number: u32,
+}
+
+impl Numbered {
+    /// The hash by which it is filed.
+    fn hash(half: u32) -> u64 {
+        u64::from(half).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
 }
 
 impl StringTableBuilder {
@@ -54,17 +73,18 @@ impl StringTableBuilder {
             return Err(StringError::TooLong { octets: string.len() });
         }
         let StringTableBuilder { octets, ends, numbers, hasher } = self;
+        let half = hasher.hash_one(string) as u32;
         let entry = numbers.entry(
-            hasher.hash_one(string),
-            |&number| string_at(octets, ends, number) == string,
-            |&number| hasher.hash_one(string_at(octets, ends, number)),
+            Numbered::hash(half),
+            |known| known.half == half && string_at(octets, ends, known.number) == string,
+            |known| Numbered::hash(known.half),
         );
         match entry {
-            Entry::Occupied(entry) => Ok(ProvisionalString(*entry.get())),
+            Entry::Occupied(entry) => Ok(ProvisionalString(entry.get().number)),
             Entry::Vacant(_) if ends.len() >= SET_STRINGS_MAX as usize => Err(StringError::TooMany),
             Entry::Vacant(entry) => {
                 let number = ends.len() as u32;
-                entry.insert(number);
+                entry.insert(Numbered { half, number });
                 octets.extend_from_slice(string);
                 ends.push(octets.len() as u64);
                 Ok(ProvisionalString(number))
@@ -84,8 +104,7 @@ impl StringTableBuilder {
         let StringTableBuilder { octets, ends, numbers, .. } = self;
         drop(numbers);
         let string = |number: u32| string_at(&octets, &ends, number);
-        let mut order: Vec<u32> = (0..ends.len() as u32).collect();
-        order.par_sort_unstable_by(|&one, &other| string(one).cmp(string(other)));
+        let order = sorted(ends.len(), string);
         let mut table = StringTable {
             ids: vec![StringID(0); order.len()],
             octets: Vec::new(),
@@ -101,6 +120,26 @@ impl StringTableBuilder {
         table.bucket_starts.push(table.octets.len() as u64);
         table
     }
+}
+
+/// The numbers from 0 to `count` in the order of their strings.
+///
+/// Strings are compared by their first octets, which lie side by side, and looked up where those
+/// are equal.
+fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32> {
+    let key = |number: u32| {
+        let mut first = [0; HEAD_OCTETS];
+        let string = string(number);
+        let octets = string.len().min(HEAD_OCTETS);
+        first[..octets].copy_from_slice(&string[..octets]);
+        (first, number)
+    };
+    let mut keys: Vec<([u8; HEAD_OCTETS], u32)> =
+        (0..count as u32).into_par_iter().map(key).collect();
+    keys.par_sort_unstable_by(|(one_head, one), (other_head, other)| {
+        one_head.cmp(other_head).then_with(|| string(*one).cmp(string(*other)))
+    });
+    keys.into_iter().map(|(_, number)| number).collect()
 }
 
 fn string_at<'o>(octets: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {

@@ -148,6 +148,8 @@ fn attack(octets: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcome
             continue;
         };
         let verified = set.verify();
+        let standings = set.standings();
+        assert!(verified.is_err() || standings.is_ok(), "change {number} of seed {seed}");
         outcomes.sound += usize::from(verified.is_ok());
         match ask(&set, names, &urls) {
             Err(damage) => {

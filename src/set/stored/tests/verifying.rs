@@ -64,6 +64,9 @@ fn a_faulty_writer_is_found_out() {
         ("it counts other things", |parts| parts.fields.counts[0] += 1),
         ("it counts other things", |parts| parts.fields.counts[15] = 1),
         ("no JSON object", |parts| *parts.section(SectionKind::PROVENANCE) = b"[]".to_vec()),
+        ("an input that the set does not tell of", |parts| {
+            *parts.section(SectionKind::PROVENANCE) = br#"{"version":"1","inputs":[]}"#.to_vec();
+        }),
         ("the slots are not those", |parts| {
             let slots = parts.section(SectionKind::SLOTS);
             slots.extend([0; 8]);

@@ -6,6 +6,7 @@ use zerocopy::little_endian::U32;
 
 use crate::target::Origin;
 
+use super::super::super::Provenance;
 use super::super::super::file::Damage;
 use super::super::super::layout::{NONE, SLOT_WORDS, capture, host, slots_for};
 use super::super::hosts::HostPosition;
@@ -24,6 +25,8 @@ pub(super) struct FoundHosts {
     pub captured: Option<(u64, u64)>,
     positions: Vec<u32>,
     others: Pieces,
+    /// The inputs that the provenance tells of, if it does.
+    inputs: Option<usize>,
 }
 
 impl FoundHosts {
@@ -33,7 +36,9 @@ impl FoundHosts {
         policies: &mut FoundPolicies,
         texts: &mut Texts,
     ) -> Result<FoundHosts, Damage> {
-        let mut found = FoundHosts::default();
+        let provenance = Provenance::read(set.provenance()?);
+        let inputs = provenance.map(|provenance| provenance.inputs().count());
+        let mut found = FoundHosts { inputs, ..FoundHosts::default() };
         found.walk_others(set, texts)?;
         found.walk(set, policies)?;
         let octets = found.captures * (capture::WORDS * size_of::<U32>()) as u64;
@@ -135,6 +140,9 @@ impl FoundHosts {
         }
         if words[capture::STATUS_AND_REDIRECTS].get() >> 24 != 0 {
             return Err(Problem::Of("a capture has bits that mean nothing"));
+        }
+        if self.inputs.is_some_and(|inputs| stored.facts.input as usize >= inputs) {
+            return Err(Problem::Of("a capture is of an input that the set does not tell of"));
         }
         let others = words[capture::OTHERS].get();
         if others != NONE && !(has_file && self.others.need(others)) {

@@ -1,0 +1,121 @@
+//! `portcullis diff`: what changed from one policy set to another.
+
+mod summary;
+
+use std::time::Instant;
+
+use portcullis::batch::Classifier;
+use portcullis::input::Records;
+use portcullis::policy::Detail;
+use portcullis::report::difference::origins;
+use portcullis::report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
+use portcullis::set::{ChangeCounts, Difference, StoredSet};
+
+use self::summary::{Changed, Summary};
+use super::args::Format;
+use super::engine::Asker;
+use super::exit::ExitStatus;
+use super::output::{Output, OutputFailed};
+use super::plan::{DiffPlan, QuestionPlan, StreamPlan};
+use super::stream;
+
+/// Octets of lines that are gathered before they are written.
+const WRITTEN_AT_ONCE: usize = 64 * 1024;
+
+pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
+    let (old, new) = (StoredSet::open(&plan.old)?, StoredSet::open(&plan.new)?);
+    let mut output = Output::open(&plan.output)?;
+    let changed = match &plan.stream {
+        None => Changed::Origins(compare_origins(plan, (&old, &new), &mut output)?),
+        Some(stream) => Changed::Urls(compare_urls(plan, stream, (&old, &new), &mut output)?),
+    };
+    old.is_whole()?;
+    new.is_whole()?;
+    output.finish()?;
+    let status = match plan.tells_difference && changed.count() > 0 {
+        true => ExitStatus::Negative,
+        false => ExitStatus::Done,
+    };
+    let agents = plan.questions.agent_names();
+    Summary::new((&old, &new), &agents, &changed, started.elapsed()).show(plan.summary);
+    Ok(status)
+}
+
+/// Writes the origins that changed.
+fn compare_origins(
+    plan: &DiffPlan,
+    (old, new): (&StoredSet, &StoredSet),
+    output: &mut Output,
+) -> anyhow::Result<ChangeCounts> {
+    let agents = plan.questions.agent_names();
+    let difference = if agents.is_empty() {
+        Difference::new(old, new)
+    } else {
+        let chains = |set: &StoredSet| plan.questions.agents(set.dialect());
+        Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
+    };
+    let write = match plan.format {
+        Format::Tsv => origins::write_tsv,
+        Format::Jsonl => origins::write_json,
+    };
+    let mut changes = difference.changes();
+    let mut octets = Vec::new();
+    for change in changes.by_ref() {
+        write(&change?, &agents, &mut octets);
+        if octets.len() >= WRITTEN_AT_ONCE {
+            output.write(&octets)?;
+            octets.clear();
+        }
+    }
+    output.write(&octets)?;
+    Ok(changes.counts().clone())
+}
+
+/// What comes of a chunk.
+#[derive(Default)]
+struct Told {
+    octets: Vec<u8>,
+    counts: UrlCounts,
+}
+
+/// Writes the URLs whose verdict changes.
+fn compare_urls(
+    plan: &DiffPlan,
+    stream: &StreamPlan,
+    (old, new): (&StoredSet, &StoredSet),
+    output: &mut Output,
+) -> anyhow::Result<UrlCounts> {
+    let agents = plan.questions.agent_names();
+    let (old, new) = (classifier(old, &plan.questions)?, classifier(new, &plan.questions)?);
+    let asker = |classifier| Asker::new(classifier, &plan.questions);
+    let mut counts = UrlCounts::new(agents.len());
+    stream::run_with(
+        stream,
+        || (asker(&old), asker(&new)),
+        |(old, new), chunk, told: &mut Told| {
+            told.octets.clear();
+            told.counts = UrlCounts::new(agents.len());
+            let (Told { octets, counts }, askers) = (told, (old, new));
+            let records = Records::new(chunk, stream.terminator);
+            match plan.format {
+                Format::Tsv => {
+                    let form = Tsv(stream.terminator);
+                    urls::write_chunk(records, &agents, askers, &form, counts, octets)
+                }
+                Format::Jsonl => {
+                    urls::write_chunk(records, &agents, askers, &JsonLines, counts, octets)
+                }
+            }
+        },
+        |told| -> Result<(), OutputFailed> {
+            counts.merge(&told.counts);
+            output.write(&told.octets)
+        },
+    )?;
+    Ok(counts)
+}
+
+fn classifier<'s>(set: &'s StoredSet, questions: &QuestionPlan) -> anyhow::Result<Classifier<'s>> {
+    Ok(Classifier::stored(set, questions.agents(set.dialect())?, Detail::Rule)?)
+}

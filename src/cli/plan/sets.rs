@@ -1,0 +1,86 @@
+//! What the flags mean of the subcommands that work on policy sets.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::ensure;
+
+use super::super::args::{DiffArgs, Format, InputArgs, MergeArgs, QuestionArgs};
+use super::super::output::Destination;
+use super::{QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, summary_form};
+
+pub struct MergePlan {
+    /// At least one.
+    pub sets: Vec<PathBuf>,
+    /// The set.
+    pub output: PathBuf,
+    /// 0 for one a processor.
+    pub threads: usize,
+    pub progress: bool,
+    pub summary: SummaryForm,
+}
+
+pub struct DiffPlan {
+    pub old: PathBuf,
+    pub new: PathBuf,
+    /// Nobody, if files are compared as such.
+    pub questions: QuestionPlan,
+    /// The lists of URLs; nothing if origins are compared.
+    pub stream: Option<StreamPlan>,
+    pub format: Format,
+    pub output: Destination,
+    /// Whether the exit status tells of a difference.
+    pub tells_difference: bool,
+    pub summary: SummaryForm,
+}
+
+pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
+    let output = Destination::new(args.output);
+    let questions = questions(
+        QuestionArgs {
+            agents: args.agents,
+            user_agents: args.user_agents,
+            assume_scheme: args.assume_scheme,
+        },
+        None,
+    )?;
+    let input =
+        InputArgs { files: args.files, null_data: args.null_data, search_zip: args.search_zip };
+    ensure!(
+        input.files.is_empty() || questions.agent_count() > 0,
+        "verdicts are an agent's: name the crawlers to compare them for with -a"
+    );
+    let prints = output == Destination::StandardOutput;
+    let has_urls = !input.files.is_empty();
+    Ok(DiffPlan {
+        old: args.old,
+        new: args.new,
+        questions,
+        stream: has_urls.then(|| stream(input, &args.run, prints)).transpose()?,
+        format: format(args.format, &output)?,
+        output,
+        tells_difference: args.exit_code,
+        summary: summary_form(&args.run),
+    })
+}
+
+pub fn merge(args: MergeArgs) -> anyhow::Result<MergePlan> {
+    output(&args.output, &args.sets)?;
+    Ok(MergePlan {
+        sets: args.sets,
+        output: args.output,
+        threads: args.run.threads,
+        progress: !args.run.no_progress,
+        summary: summary_form(&args.run),
+    })
+}
+
+/// Refuses an output that a set cannot go to.
+pub(super) fn output(output: &Path, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    ensure!(output.as_os_str() != "-", "a set is written to a file; name one, not -");
+    ensure!(
+        !inputs.iter().any(|input| input == output),
+        "{} is an input too, and the set would replace it; write the set elsewhere",
+        output.display()
+    );
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! Records of a list whose verdict changes from one set of policies to another, one a line for each
+//! agent that it changes for.
+//!
+//! TSV: the agent, the old verdict, the new one, what decided before and what decides now, the
+//! record. What decides is `LINE:RULE`, with the rule's value as it stands in the file, or the reason
+//! where no rule does (`no-policy`).
+//!
+//! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are
+//! `{"verdict", "reason", "line", "rule", "group"}` as [`json_lines`](super::super::json_lines) has
+//! them.
+//!
+//! A record that keeps its verdict for another reason or by another rule is not told of.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::decision::{Decision, Verdict};
+use crate::input::{Record, Terminator};
+
+use super::super::json_lines::{shown, shown_if_any, write_object};
+use super::super::{Provenance, Witness, in_blocks, tsv};
+use super::{push_column, push_text};
+
+/// Verdicts of one agent on both sides, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerdictChanges([[u64; Verdict::ALL.len()]; Verdict::ALL.len()]);
+
+impl VerdictChanges {
+    /// Records with this verdict before and that one now.
+    pub fn from_to(&self, old: Verdict, new: Verdict) -> u64 {
+        self.0[old as usize][new as usize]
+    }
+
+    /// Records that keep their verdict.
+    pub fn unchanged(&self) -> u64 {
+        Verdict::ALL.iter().map(|&verdict| self.from_to(verdict, verdict)).sum()
+    }
+
+    /// Records whose verdict changes.
+    pub fn changed(&self) -> u64 {
+        self.0.iter().flatten().sum::<u64>() - self.unchanged()
+    }
+}
+
+/// What was seen in some records. Counts of several chunks add up to the same sum in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UrlCounts {
+    /// Records seen, empty ones too.
+    pub records: u64,
+    /// Their octets, with what ends them.
+    pub octets: u64,
+    agents: Vec<VerdictChanges>,
+}
+
+impl UrlCounts {
+    /// Nothing seen yet, for so many agents.
+    pub fn new(agents: usize) -> UrlCounts {
+        UrlCounts { agents: vec![VerdictChanges::default(); agents], ..UrlCounts::default() }
+    }
+
+    /// The counts of each agent, in the order in which the agents were asked for.
+    pub fn agents(&self) -> &[VerdictChanges] {
+        &self.agents
+    }
+
+    /// Verdicts that change, of all agents.
+    pub fn changed(&self) -> u64 {
+        self.agents.iter().map(VerdictChanges::changed).sum()
+    }
+
+    /// Adds what another chunk counted.
+    pub fn merge(&mut self, other: &UrlCounts) {
+        self.records += other.records;
+        self.octets += other.octets;
+        if self.agents.len() < other.agents.len() {
+            self.agents.resize(other.agents.len(), VerdictChanges::default());
+        }
+        for (agent, other) in self.agents.iter_mut().zip(&other.agents) {
+            let counts = agent.0.as_flattened_mut().iter_mut();
+            counts.zip(other.0.as_flattened()).for_each(|(count, other)| *count += other);
+        }
+    }
+}
+
+/// A decision and where it comes from.
+type Told<'a> = (&'a Decision, Provenance<'a>);
+
+/// How a change is written: for a record's text and an agent, what was decided and what is.
+pub trait Form {
+    /// Appends the change to `out`.
+    fn write(&self, text: &[u8], agent: &str, old: Told<'_>, new: Told<'_>, out: &mut Vec<u8>);
+}
+
+/// Tab-separated lines, which end as the input's do.
+#[derive(Clone, Copy, Debug)]
+pub struct Tsv(
+    /// What ends a line.
+    pub Terminator,
+);
+
+/// JSON Lines.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonLines;
+
+/// Appends what changes for each record and agent to `out`, record by record.
+///
+/// # Errors
+///
+/// That of a witness; what stands before it is written.
+pub fn write_chunk<'c, W: Witness>(
+    records: impl Iterator<Item = Record<'c>>,
+    agents: &[String],
+    (old, new): (&mut W, &mut W),
+    form: &impl Form,
+    counts: &mut UrlCounts,
+    out: &mut Vec<u8>,
+) -> Result<(), W::Failure> {
+    let mut decisions = (Vec::new(), Vec::new());
+    in_blocks(records, |block| {
+        decisions.0.clear();
+        decisions.0.extend_from_slice(old.judge(block)?);
+        decisions.1.clear();
+        decisions.1.extend_from_slice(new.judge(block)?);
+        let count = block.len() * agents.len();
+        assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
+        for record in block {
+            counts.records += 1;
+            counts.octets += record.whole().len() as u64;
+        }
+        let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
+        for (index, (before, after)) in pairs {
+            let (record, agent) = (index / agents.len(), index % agents.len());
+            counts.agents[agent].0[before.verdict as usize][after.verdict as usize] += 1;
+            if before.verdict != after.verdict {
+                let before = (before, old.provenance(record, agent)?);
+                let after = (after, new.provenance(record, agent)?);
+                form.write(block[record].text(), &agents[agent], before, after, out);
+            }
+        }
+        Ok(())
+    })
+}
+
+impl Form for Tsv {
+    fn write(&self, text: &[u8], agent: &str, old: Told<'_>, new: Told<'_>, out: &mut Vec<u8>) {
+        push_column(agent.as_bytes(), out);
+        for (decision, _) in [old, new] {
+            tsv::push_column(decision.verdict, out);
+        }
+        for (decision, provenance) in [old, new] {
+            match (decision.line, provenance.rule) {
+                (Some(line), Some(rule)) => {
+                    out.extend_from_slice(format!("{line}:").as_bytes());
+                    push_text(rule, out);
+                }
+                _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
+            }
+            out.push(b'\t');
+        }
+        out.extend_from_slice(text);
+        out.push(self.0.octet());
+    }
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    url: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url_base64: Option<String>,
+    agent: &'a str,
+    old: DecisionObject<'a>,
+    new: DecisionObject<'a>,
+}
+
+#[derive(Serialize)]
+struct DecisionObject<'a> {
+    verdict: &'static str,
+    reason: &'static str,
+    line: Option<u32>,
+    rule: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_base64: Option<String>,
+    group: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_base64: Option<String>,
+}
+
+impl<'a> DecisionObject<'a> {
+    fn new((decision, provenance): Told<'a>) -> DecisionObject<'a> {
+        let (rule, rule_base64) = shown_if_any(provenance.rule);
+        let (group, group_base64) = shown_if_any(provenance.group);
+        DecisionObject {
+            verdict: decision.verdict.as_str(),
+            reason: decision.reason.as_str(),
+            line: decision.line.map(|line| line.get()),
+            rule,
+            rule_base64,
+            group,
+            group_base64,
+        }
+    }
+}
+
+impl Form for JsonLines {
+    fn write(&self, text: &[u8], agent: &str, old: Told<'_>, new: Told<'_>, out: &mut Vec<u8>) {
+        let (url, url_base64) = shown(text);
+        let (old, new) = (DecisionObject::new(old), DecisionObject::new(new));
+        write_object(&Object { url, url_base64, agent, old, new }, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::input::Records;
+    use crate::report::Judge;
+    use crate::report::testing::FirstOctet;
+
+    /// Judges by the first octet, or by the second.
+    struct Octet(FirstOctet, usize);
+
+    impl Judge for Octet {
+        type Failure = Infallible;
+
+        fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Infallible> {
+            let texts: Vec<Vec<u8>> = records
+                .iter()
+                .map(|record| [record.text().get(self.1..).unwrap_or_default(), b"\n"].concat())
+                .collect();
+            let records: Vec<Record<'_>> =
+                texts.iter().flat_map(|text| Records::new(text, Terminator::LineFeed)).collect();
+            self.0.judge(&records)
+        }
+    }
+
+    impl Witness for Octet {
+        fn provenance(
+            &mut self,
+            record: usize,
+            agent: usize,
+        ) -> Result<Provenance<'_>, Infallible> {
+            self.0.provenance(record, agent)
+        }
+    }
+
+    fn written(input: &[u8], agents: &[&str], form: &impl Form) -> (String, UrlCounts) {
+        let agents: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
+        let judge = |octet| Octet(FirstOctet::new(agents.len()), octet);
+        let mut counts = UrlCounts::new(agents.len());
+        let mut out = Vec::new();
+        let records = Records::new(input, Terminator::LineFeed);
+        let judges = (&mut judge(0), &mut judge(1));
+        let Ok(()) = write_chunk(records, &agents, judges, form, &mut counts, &mut out);
+        (String::from_utf8_lossy(&out).into_owned(), counts)
+    }
+
+    const LINES: Tsv = Tsv(Terminator::LineFeed);
+
+    #[test]
+    fn only_what_changes_is_told_in_the_order_of_the_input() {
+        let (out, counts) = written(b"aa\nad\r\n\ndu\nxa\nuu\n", &["One"], &LINES);
+        let expected = "\
+One\tallow\tdisallow\tno-rule\t3:Disallow: /d\tad
+One\tdisallow\tunknown\t3:Disallow: /d\tno-policy\tdu
+One\tinvalid\tallow\tbad-url\tno-rule\txa
+";
+        assert_eq!(out, expected);
+        assert_eq!((counts.records, counts.octets, counts.changed()), (6, 17, 3));
+        let one = &counts.agents()[0];
+        assert_eq!((one.unchanged(), one.changed()), (3, 3));
+        assert_eq!(one.from_to(Verdict::Disallow, Verdict::Unknown), 1);
+        assert_eq!(one.from_to(Verdict::Allow, Verdict::Allow), 1);
+    }
+
+    #[test]
+    fn agents_follow_one_another_for_each_record() {
+        let (out, _) = written(b"ad\ndu\n", &["One", "Two\t"], &LINES);
+        let agents: Vec<&str> = out.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        assert_eq!(agents, ["One", "Two%09", "One", "Two%09"]);
+    }
+
+    #[test]
+    fn both_decisions_stand_in_an_object() {
+        let (out, _) = written(b"ad\xff\n", &["One"], &JsonLines);
+        let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(object["url"], "ad\u{fffd}");
+        assert_eq!(object["url_base64"], "YWT/");
+        assert_eq!((&object["agent"], &object["old"]["verdict"]), (&"One".into(), &"allow".into()));
+        assert_eq!(object["old"]["rule"], serde_json::Value::Null);
+        assert_eq!(object["new"]["reason"], "rule");
+        assert_eq!((&object["new"]["line"], &object["new"]["group"]), (&3.into(), &"bot".into()));
+        assert_eq!(object["new"]["rule"], "Disallow: /\u{fffd}");
+        assert!(object["new"]["rule_base64"].is_string());
+    }
+
+    #[test]
+    fn the_cut_into_chunks_changes_nothing() {
+        let input = b"ad\naa\ndu\n\nua\n";
+        let (whole, counts) = written(input, &["One", "Two"], &LINES);
+        for cut in [3, 6, 9, 10] {
+            let (left, mut sum) = written(&input[..cut], &["One", "Two"], &LINES);
+            let (right, other) = written(&input[cut..], &["One", "Two"], &LINES);
+            sum.merge(&other);
+            assert_eq!((left + &right, sum), (whole.clone(), counts.clone()));
+        }
+    }
+}

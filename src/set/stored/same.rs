@@ -1,0 +1,62 @@
+//! Whether policies of two sets say the same: what a difference of sets asks.
+
+use crate::policy::OrderedRules;
+
+use super::super::file::Damage;
+use super::super::layout::record;
+use super::on_demand::ordered;
+use super::policy::Selected;
+use super::{Inquiry, PolicyPosition, StoredPolicy};
+
+impl StoredPolicy<'_> {
+    /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
+    /// and the same values, octet for octet. Lines, the spelling of field names, comments and other
+    /// records do not matter. The two scratches are overwritten.
+    pub(in crate::set) fn has_records_of(
+        &self,
+        other: &StoredPolicy<'_>,
+        [own_text, other_text]: &mut [Vec<u8>; 2],
+    ) -> Result<bool, Damage> {
+        let (own, others) = (self.record_words()?, other.record_words()?);
+        if own.len() != others.len() {
+            return Ok(false);
+        }
+        let pairs = || own.chunks_exact(record::WORDS).zip(others.chunks_exact(record::WORDS));
+        let kind = |word: u32| word & ((1 << record::KIND_BITS) - 1);
+        // Kinds first: no string has to be read for them.
+        if pairs().any(|(own, other)| kind(own[0].get()) != kind(other[0].get())) {
+            return Ok(false);
+        }
+        for (own_record, other_record) in pairs() {
+            let own_start = self.set.record_text(own_record[1].get(), own_text)?;
+            let other_start = other.set.record_text(other_record[1].get(), other_text)?;
+            if own_text[own_start..] != other_text[other_start..] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Inquiry<'_> {
+    /// The rules that an agent obeys by the policy at `position`, in order of precedence: none if no
+    /// group speaks to it, or there is no file.
+    ///
+    /// # Errors
+    ///
+    /// If what has to be looked at is damaged.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn obeyed_rules(
+        &self,
+        position: PolicyPosition,
+        agent: usize,
+    ) -> Result<OrderedRules, Damage> {
+        match self.set.policy(position)?.select(&self.tokens[agent])? {
+            Selected::Fixed(_) => Ok(OrderedRules::default()),
+            Selected::Rules(selected) => ordered(self.set, &selected).map(|(rules, _)| rules),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Sets that were compiled apart and merged are the set that is compiled at once, octet for octet:
+//! sections, provenance and hash. And a set that is read back says all that it said.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[path = "common/mod.rs"]
+mod common;
+
+use common::Random;
+use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis::set::compile::{self, CompileConfig};
+use portcullis::set::{GatherConfig, Gathered, Input, Merger, Provenance, StoredSet, gather};
+
+const OCTETS_MAX: Option<usize> = Some(4_096);
+
+/// A line of an archive. Hosts are shared by all archives, but for those that redirect: they belong
+/// to one, because a redirect is followed within what is compiled at once.
+fn line(random: &mut Random, archive: usize) -> String {
+    let scheme = random.pick(&["http", "https", "ftp"]).to_string();
+    let redirects = random.one_in(6);
+    let host = match redirects {
+        true => format!("only-{archive}-{}.example", random.below(5)),
+        false => format!("h{}.example{}", random.below(40), random.pick(&["", ":8080"])),
+    };
+    let mut line = format!("{{\"url\": \"{scheme}://{host}/robots.txt\"");
+    if !random.one_in(4) {
+        write!(line, ", \"fetched_at\": \"2024-05-{:02}T00:00:00Z\"", random.within(1..=5))
+            .unwrap();
+    }
+    if redirects && scheme == "http" {
+        writeln!(
+            line,
+            ", \"status\": 301, \"headers\": {{\"location\": \"https://{host}/robots.txt\"}}}}"
+        )
+        .unwrap();
+        return line;
+    }
+    let status = *random.pick(&[200, 200, 200, 200, 401, 404, 429, 503]);
+    write!(line, ", \"status\": {status}").unwrap();
+    if random.one_in(3) {
+        line += ", \"headers\": {\"cache-control\": \"max-age=100000\"}";
+    }
+    writeln!(line, ", \"body\": \"{}\"}}", body(random)).unwrap();
+    line
+}
+
+/// A file as a JSON string.
+fn body(random: &mut Random) -> String {
+    let mut body = String::new();
+    for _ in 0..random.below(8) {
+        let line: &&str = random.pick(&[
+            "User-agent: *\\n",
+            "User-agent: ExampleBot\\n",
+            "user-agent : Other/1.0\\r\\n",
+            "Disallow: /a*b$\\n",
+            "Disallow:/\\u00e9 # why\\n",
+            "Allow: /a/index.html\\n",
+            "Disallow:\\n",
+            "Sitemap: https://s.example/x.xml\\n",
+            "Crawl-delay: 3\\n",
+            "nothing\\n",
+            "\\n",
+        ]);
+        body += line;
+    }
+    body
+}
+
+/// Some archives, the last of which is a folder whose files have no date.
+fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for archive in 0..3 {
+        let path = folder.join(format!("{archive}.jsonl"));
+        let lines: String = (0..60).map(|_| line(random, archive)).collect();
+        fs::write(&path, lines + "broken\n").unwrap();
+        paths.push(path);
+    }
+    let robots = folder.join("robots");
+    fs::create_dir(&robots).unwrap();
+    for host in 0..45 {
+        let body = body(random).replace("\\n", "\n").replace("\\r", "\r").replace("\\u00e9", "é");
+        fs::write(robots.join(format!("h{host}.example")), body).unwrap();
+    }
+    paths.push(robots);
+    paths
+}
+
+fn compiled(gathered: &Gathered, dialect: &'static Dialect, provenance: &str) -> Vec<u8> {
+    let config = CompileConfig {
+        provenance: provenance.to_owned(),
+        ..CompileConfig::new(dialect, OCTETS_MAX)
+    };
+    compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
+}
+
+fn gathered(paths: &[PathBuf], dialect: &'static Dialect) -> Gathered {
+    let inputs: Vec<Input> = paths.iter().map(Input::new).collect();
+    gather(&inputs, &GatherConfig::new(dialect, OCTETS_MAX), &()).unwrap()
+}
+
+/// The set of some archives.
+fn set(paths: &[PathBuf], dialect: &'static Dialect) -> Vec<u8> {
+    let gathered = gathered(paths, dialect);
+    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs).to_json())
+}
+
+fn open(octets: &[u8]) -> StoredSet {
+    StoredSet::of_octets("a set in memory", octets.to_vec()).unwrap()
+}
+
+/// Merged as `merge` does it.
+fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
+    let mut merger = Merger::default();
+    let mut dialect = &RFC_9309;
+    for octets in sets {
+        let set = open(octets);
+        dialect = set.dialect();
+        merger.add(set.standings().unwrap().part());
+    }
+    let gathered = merger.finish();
+    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs).to_json())
+}
+
+#[test]
+fn what_is_compiled_apart_and_merged_is_what_is_compiled_at_once() {
+    let mut random = Random::new(1);
+    for dialect in Dialect::ALL.into_iter().chain([&RFC_9309; 4]) {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = archives(folder.path(), &mut random);
+        let at_once = set(&paths, dialect);
+        for cuts in [vec![1, 2, 3], vec![2], vec![3], vec![]] {
+            let ends = cuts.iter().copied().chain([paths.len()]);
+            let starts = [0].into_iter().chain(cuts.iter().copied());
+            let parts: Vec<Vec<u8>> =
+                starts.zip(ends).map(|(start, end)| set(&paths[start..end], dialect)).collect();
+            let merged = merged(parts.iter().map(Vec::as_slice));
+            assert!(merged == at_once, "{} cut at {cuts:?}", dialect.name);
+        }
+        assert!(open(&at_once).verify().is_ok());
+    }
+}
+
+#[test]
+fn merging_in_two_steps_is_merging_in_one() {
+    let mut random = Random::new(2);
+    let folder = tempfile::tempdir().unwrap();
+    let paths = archives(folder.path(), &mut random);
+    let parts: Vec<Vec<u8>> = paths.chunks(1).map(|paths| set(paths, &GOOGLE)).collect();
+    let [one, two, three, four] = &parts[..] else { panic!("four archives") };
+    let first = merged([&one[..], two]);
+    let second = merged([&three[..], four]);
+    assert!(merged([&first[..], &second]) == set(&paths, &GOOGLE));
+}
+
+#[test]
+fn the_later_of_equals_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = |name: &str, date: &str, path: &str| {
+        let archive = folder.path().join(name);
+        let line = format!(
+            "{{\"url\": \"https://a.example/robots.txt\", \"status\": 200{date}, \
+             \"body\": \"User-agent: *\\nDisallow: {path}\\n\"}}\n"
+        );
+        fs::write(&archive, line).unwrap();
+        set(&[archive], &RFC_9309)
+    };
+    let dated = |day: u32| format!(", \"fetched_at\": \"2024-05-{day:02}T00:00:00Z\"");
+    let (old, new) = (one("old.jsonl", &dated(1), "/old"), one("new.jsonl", &dated(2), "/new"));
+    let also_new = one("also.jsonl", &dated(2), "/also");
+    let undated = one("undated.jsonl", "", "/undated");
+    let undated_too = one("undated-too.jsonl", "", "/undated-too");
+    let cases: [(&[&[u8]], &str); 6] = [
+        (&[&old, &new], "/new"),
+        (&[&new, &old], "/new"),
+        (&[&new, &also_new], "/also"),
+        (&[&also_new, &new, &old], "/new"),
+        (&[&old, &undated], "/old"),
+        (&[&undated, &undated_too], "/undated-too"),
+    ];
+    for (sets, rule) in cases {
+        let set = open(&merged(sets.iter().copied()));
+        let position = set.policy_of(b"https", b"a.example").unwrap().unwrap();
+        let records = set.policy(position).unwrap().records().unwrap();
+        assert_eq!(records[1].value(), rule.as_bytes());
+    }
+}
+
+#[test]
+fn a_set_that_tells_of_no_input_is_one_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = archives(folder.path(), &mut Random::new(3));
+    let gathered = gathered(&paths, &RFC_9309);
+    let silent = open(&compiled(&gathered, &RFC_9309, "{}"));
+    let standings = silent.standings().unwrap();
+    assert_eq!(standings.inputs.len(), 1);
+    assert_eq!(standings.inputs[0].name, "a set in memory");
+    let standing = standings.hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
+    assert!(standing.clone().count() > 50);
+    assert!(standing.into_iter().all(|standing| standing.facts.input == 0));
+}
+
+#[test]
+fn a_capture_of_an_input_that_is_not_told_of_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = archives(folder.path(), &mut Random::new(4));
+    let gathered = gathered(&paths, &RFC_9309);
+    let lying = Provenance::of(&gathered.inputs[..1]).to_json();
+    let set = open(&compiled(&gathered, &RFC_9309, &lying));
+    let damage = set.standings().unwrap_err().to_string();
+    assert!(damage.contains("an input that the set does not tell of"), "{damage}");
+}
