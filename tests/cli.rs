@@ -29,6 +29,9 @@ mod filter;
 mod generate;
 #[path = "cli/inspect.rs"]
 mod inspect;
+#[cfg(unix)]
+#[path = "cli/kill.rs"]
+mod kill;
 #[path = "cli/merge.rs"]
 mod merge;
 #[path = "cli/summary.rs"]
@@ -37,6 +40,8 @@ mod summary;
 mod synth;
 #[path = "cli/user_agent.rs"]
 mod user_agent;
+#[path = "cli/verify.rs"]
+mod verify;
 
 /// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
 /// `b.example` has a file without rules. No other host is known.

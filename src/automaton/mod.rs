@@ -102,6 +102,12 @@ impl Outcome {
         self.0 >> 1
     }
 
+    /// Whether it is one that can be made: what a file says may be none.
+    #[inline]
+    const fn is_sound(self) -> bool {
+        self.0 != 1
+    }
+
     /// Whether the pattern allows; false if no pattern matches.
     #[inline]
     pub const fn allows(self) -> bool {
@@ -150,9 +156,29 @@ impl StoredAutomaton<'_> {
     #[inline]
     pub fn decide(&self, path: &[u8], detail: Detail) -> Option<Outcome> {
         match walk(self.words, Target::from_word(self.start), path, 0, detail) {
-            Walk::Done(outcome) => Some(outcome),
+            Walk::Done(outcome) => outcome.is_sound().then_some(outcome),
             Walk::Unbuilt { .. } | Walk::Broken => None,
         }
+    }
+
+    /// Whether this is, word for word, what [`Automaton::new`] builds ahead from `patterns` and
+    /// `outcomes`. Building is given up when it needs more words than there are, or looks at more
+    /// than `positions_max` positions.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many outcomes as patterns.
+    pub fn is_of(&self, patterns: &PatternList, outcomes: &[Outcome], positions_max: u64) -> bool {
+        let nfa = Nfa::new(patterns, outcomes);
+        let start = nfa.start();
+        if start.positions.is_empty() {
+            return self.words.is_empty() && self.start == Target::outcome(start.best).word();
+        }
+        let mut determinizer = Determinizer::new(&nfa);
+        let complete = determinizer.build_all(&nfa, |determinizer| {
+            determinizer.work() <= positions_max && determinizer.words().len() <= self.words.len()
+        });
+        complete && determinizer.start().word() == self.start && determinizer.words() == self.words
     }
 }
 

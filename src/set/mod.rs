@@ -12,6 +12,8 @@ pub mod compile;
 mod difference;
 mod file;
 mod folder;
+#[cfg(test)]
+mod format_tests;
 mod gather;
 mod layout;
 mod origins;

@@ -11,7 +11,7 @@ use super::{PolicyPosition, StoredCapture, StoredSet};
 
 /// Where a host stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HostPosition(u32);
+pub struct HostPosition(pub(super) u32);
 
 /// A host of a set.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub struct StoredHost<'s> {
     set: &'s StoredSet,
     key: &'s [u8],
     policies: [u32; 2],
-    captures: [u32; 2],
+    pub(super) captures: [u32; 2],
 }
 
 /// A search for a host, which goes on from slot to slot.

@@ -353,7 +353,8 @@ impl<'s> Inquiry<'s> {
     }
 
     fn kind(&self, document: u32, index: u32) -> Result<u32, Damage> {
-        let at = document.saturating_add(1).saturating_add(index * record::WORDS as u32);
+        let at = index.saturating_mul(record::WORDS as u32).saturating_add(1);
+        let at = document.saturating_add(at);
         let word = self.set.words(self.set.sections.documents, at, 1)?[0].get();
         Ok(word & ((1 << record::KIND_BITS) - 1))
     }

@@ -115,6 +115,11 @@ impl<'s> StoredRuleSet<'s> {
         StoredAutomaton { start: self.start, words: self.words }
     }
 
+    /// Where the automaton's walk starts, or the number among those that are no automaton.
+    pub(super) fn start(&self) -> u32 {
+        self.start
+    }
+
     /// The words of patterns.
     pub(super) fn pattern_words(&self) -> &'s [U32] {
         self.words
