@@ -162,7 +162,7 @@ pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;
 ///
 /// Source: measured, see `src/set/DESIGN.md`: 6 MB for four in five of 9,405 real rule sets. It is
 /// more than [`AHEAD_POSITIONS_MAX`], because a set is compiled once and asked often.
-pub const SET_AHEAD_POSITIONS_MAX: u64 = 4096;
+pub const SET_AHEAD_POSITIONS_MAX: u64 = 2048;
 
 /// NFA positions that building an automaton anew may look at when a set is verified.
 ///

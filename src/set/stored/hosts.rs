@@ -75,6 +75,17 @@ impl StoredSet {
         Search { slot, tag, tried: 0 }
     }
 
+    #[inline]
+    pub(super) fn touch_slot(&self, search: &Search) {
+        let word = search.slot.saturating_mul(SLOT_WORDS as u64);
+        self.touch(self.sections.slots, u32::try_from(word).unwrap_or(NONE));
+    }
+
+    #[inline]
+    pub(super) fn touch_host(&self, position: HostPosition) {
+        self.touch(self.sections.hosts, position.0);
+    }
+
     /// The next host that may be the one that is searched for.
     #[inline]
     pub(super) fn next_candidate(

@@ -212,6 +212,16 @@ impl StoredSet {
         self.file.is_whole()
     }
 
+    /// Asks the processor for a word that will be read soon. A loop that only touches has many loads
+    /// under way at once; one that works with what it loads has a few. What is damaged is reported
+    /// to whoever reads it.
+    #[inline]
+    fn touch(&self, section: Section, word: u32) {
+        if let Ok(words) = self.words(section, word, 1) {
+            std::hint::black_box(words[0].get());
+        }
+    }
+
     /// Words of a section, counted in words.
     #[inline]
     fn words(&self, section: Section, first: u32, count: usize) -> Result<&[U32], Damage> {

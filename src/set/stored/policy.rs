@@ -70,6 +70,11 @@ impl StoredSet {
         Ok(StoredPolicy { set: self, position: position.0, words })
     }
 
+    #[inline]
+    pub(super) fn touch_policy(&self, position: PolicyPosition) {
+        self.touch(self.sections.policies, position.0);
+    }
+
     /// All policies, in the order of the file. After damage there is no next one.
     pub fn policies(&self) -> impl Iterator<Item = Result<StoredPolicy<'_>, Damage>> {
         let end = self.sections.policies.octets() / size_of::<u32>() as u64;
