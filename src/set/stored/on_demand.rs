@@ -129,7 +129,9 @@ impl StoredSet {
         let (mut record, mut text) = (Vec::new(), Vec::new());
         let malformed = |what| self.malformed(self.sections.rule_sets, stored.position().0, what);
         let mut octets_left = self.record_octets_max() * PATTERNS_PER_RULE;
-        for word in stored.pattern_words() {
+        let words = stored.pattern_words();
+        patterns.reserve(words.len());
+        for word in words {
             let word = word.get();
             let value_start = self.record_text(word >> rule_set::STRING_SHIFT, &mut record)?;
             let too_many = || malformed("its patterns are more than a file can have");
@@ -148,6 +150,7 @@ impl StoredSet {
             let allows = word & rule_set::ALLOWS != 0;
             verdicts.push(if allows { Verdict::Allow } else { Verdict::Disallow });
         }
+        patterns.shrink_to_fit();
         Ok((patterns, verdicts))
     }
 }
