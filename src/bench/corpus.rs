@@ -132,6 +132,12 @@ impl Corpus {
         self.files.iter().map(|&text| &*self.texts[text as usize]).collect()
     }
 
+    /// As [`Corpus::files`], for as long as the corpus: matchers may borrow them.
+    pub(super) fn files_kept(&self) -> &[&[u8]] {
+        // Leaked once for each measurement: a program makes one.
+        self.files().leak()
+    }
+
     /// By file, the number of its text: equal files have the same.
     pub fn file_texts(&self) -> &[u32] {
         &self.files
@@ -155,6 +161,11 @@ impl Corpus {
     pub fn record(&self, number: usize) -> &[u8] {
         let (start, end) = self.lines[number];
         &self.list[start..end]
+    }
+
+    /// Lines of the list, empty ones too.
+    pub fn list_records(&self) -> usize {
+        self.list.split_inclusive(|&octet| octet == b'\n').count()
     }
 
     /// Octets of the list.

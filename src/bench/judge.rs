@@ -68,9 +68,9 @@ pub struct Verification {
     pub examples: Vec<Example>,
     /// Files that it refuses, by reason.
     pub files_refused: BTreeMap<String, usize>,
-    /// By the number of the question: false if there is no answer.
+    /// By the number of the question: the answer, if it was asked for and given.
     #[serde(skip)]
-    pub(super) answers: Vec<(usize, Option<bool>)>,
+    pub(super) answers: Vec<Option<bool>>,
 }
 
 impl Judgement {
@@ -115,15 +115,14 @@ impl Judgement {
             Err(error) => return Verification::failed(error),
         };
         let mut verification = self.tallied(list, &answers);
-        for (position, &answer) in answers.iter().enumerate() {
-            let number = verification.answers[position].0;
+        for ((position, number), answer) in list.numbers().enumerate().zip(answers) {
             let oracle = self.allowed[number];
             let is_missing = answer.is_none() && kind == EngineKind::BuiltIn;
-            verification.differing +=
-                usize::from(is_missing || answer.is_some_and(|it| it != oracle));
-            if (is_missing || answer.is_some_and(|answer| answer != oracle))
-                && verification.examples.len() < EXAMPLES_MAX
-            {
+            if !is_missing && answer.is_none_or(|answer| answer == oracle) {
+                continue;
+            }
+            verification.differing += 1;
+            if verification.examples.len() < EXAMPLES_MAX {
                 verification.examples.push(Example {
                     url: list.get(position).url.to_owned(),
                     answer: answer.map_or("nothing", word),
@@ -148,13 +147,15 @@ impl Judgement {
         let numbers = list.numbers().zip(answers);
         let judged = numbers.filter(|(_, answer)| answer.is_some());
         let oracle = Tally::of(judged.map(|(number, _)| self.allowed[number]));
+        let mut by_number = vec![None; self.allowed.len()];
+        list.numbers().zip(answers).for_each(|(number, &answer)| by_number[number] = answer);
         Verification {
             asked: list.len(),
             answered: answers.iter().flatten().count(),
             allowed: tally.allowed,
             checksum: format!("{:016x}", tally.checksum),
             oracle_checksum: format!("{:016x}", oracle.checksum),
-            answers: list.numbers().zip(answers.iter().copied()).collect(),
+            answers: by_number,
             ..Verification::default()
         }
     }
@@ -183,6 +184,11 @@ impl Verification {
         Verification { standing: Standing::Failed(error.0), ..Verification::default() }
     }
 
+    /// What its answers to a list add up to; it has answered each of its questions.
+    pub(super) fn tally(&self, list: &QuestionList) -> Tally {
+        Tally::of(list.numbers().map(|number| self.answers[number] == Some(true)))
+    }
+
     /// Whether times of the engine may be shown.
     pub fn may_be_timed(&self) -> bool {
         matches!(self.standing, Standing::Verified | Standing::Differs)
@@ -191,4 +197,12 @@ impl Verification {
 
 fn word(allows: bool) -> &'static str {
     if allows { "allow" } else { "disallow" }
+}
+
+#[cfg(test)]
+impl Judgement {
+    /// Answers that somebody else gave.
+    pub(super) fn of_answers(allowed: Vec<bool>) -> Judgement {
+        Judgement { allowed }
+    }
 }

@@ -13,6 +13,9 @@ use super::engine::Engine;
 /// The name of the engine that others are compared with unless somebody asks for another.
 pub const BASELINE: &str = "portcullis";
 
+/// The name of the engine that answers by a compiled set.
+pub const STORED: &str = "portcullis-stored";
+
 /// Every built-in engine for a corpus, the baseline first.
 pub fn built_in(corpus: &Corpus) -> Vec<Box<dyn Engine + '_>> {
     let mut engines: Vec<Box<dyn Engine + '_>> = ours::all(corpus);

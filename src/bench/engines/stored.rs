@@ -15,7 +15,7 @@ pub(super) struct Stored<'c>(pub &'c Corpus);
 
 impl Engine for Stored<'_> {
     fn name(&self) -> &str {
-        "portcullis-stored"
+        super::STORED
     }
 
     fn version(&self) -> &str {
