@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::decision::PolicyState;
 use crate::dialect::Dialect;
+use crate::input::{Records, Terminator};
 use crate::policy::AgentChain;
 use crate::set::stored::{PolicyPosition, StoredPolicy};
 use crate::set::{Damage, PolicySet, StoredSet};
@@ -165,7 +166,7 @@ impl Corpus {
 
     /// Lines of the list, empty ones too.
     pub fn list_records(&self) -> usize {
-        self.list.split_inclusive(|&octet| octet == b'\n').count()
+        Records::new(&self.list, Terminator::LineFeed).count()
     }
 
     /// Octets of the list.
@@ -200,10 +201,10 @@ impl Corpus {
         let (mut host, mut scratch, mut normal) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = 0;
         let list = std::mem::take(&mut self.list);
-        for line in list.split_inclusive(|&octet| octet == b'\n') {
+        for record in Records::new(&list, Terminator::LineFeed) {
             let start = end;
-            end += line.len();
-            let url = split(line, dialect.paths.path_start);
+            end += record.whole().len();
+            let url = split(record.text(), dialect.paths.path_start);
             let known = url.and_then(|url| Ok((url, host_key(&url, &mut host)?)));
             let Ok((url, key)) = known else {
                 self.left_out.invalid += 1;
@@ -225,7 +226,7 @@ impl Corpus {
             };
             let file = filing.file(key, text, &mut self.files);
             self.questions.push(file, normal_text, normal.len() - origin);
-            self.lines.push((start, end));
+            self.lines.push((start, start + record.text().len()));
         }
         self.list = list;
         Ok(())

@@ -57,11 +57,12 @@ fn compiler() -> Option<String> {
     Some(version.trim().to_owned()).filter(|version| !version.is_empty())
 }
 
-/// The version of a package that this was built with.
+/// The version of a package that this was built with; the newest, if something else needs an older
+/// one too.
 pub fn locked_version(package: &str) -> &'static str {
     let entry = format!("name = \"{package}\"\nversion = \"");
-    let found = LOCK.split_once(&entry).and_then(|(_, rest)| rest.split_once('"'));
-    found.map_or("", |(version, _)| version)
+    let entries = LOCK.split(entry.as_str()).skip(1);
+    entries.last().and_then(|rest| rest.split('"').next()).unwrap_or_default()
 }
 
 #[cfg(test)]
