@@ -111,8 +111,8 @@ impl Corpus {
             lines: Vec::new(),
         };
         let mut filing = corpus.read_texts()?;
+        corpus.file_hosts(&mut filing)?;
         corpus.read_list(&mut filing)?;
-        corpus.add_unasked(&filing);
         if corpus.questions.is_empty() {
             return Err(CorpusError::NoQuestion { path: path.to_owned() });
         }
@@ -127,8 +127,7 @@ impl Corpus {
         }
     }
 
-    /// The files: one for each host that the list asks about, and each other distinct text once.
-    /// Equal files of several hosts are the same octets in memory.
+    /// The files: one for each host, two where http and https have different ones. Equal files of several hosts are the same octets in memory.
     pub fn files(&self) -> Vec<&[u8]> {
         self.files.iter().map(|&text| &*self.texts[text as usize]).collect()
     }
@@ -188,6 +187,10 @@ impl Corpus {
             Policies::Stored(set) => {
                 for policy in set.policies() {
                     let policy = policy?;
+                    // Where there is no file, the state decides and no engine is asked.
+                    if !matches!(policy.state()?, PolicyState::Rules | PolicyState::NoRules) {
+                        continue;
+                    }
                     filing.stored.insert(policy.position(), self.texts.len() as u32);
                     self.texts.push(text_of(&policy)?.into());
                 }
@@ -224,6 +227,8 @@ impl Corpus {
                 self.left_out.not_text += 1;
                 continue;
             };
+            // With one policy for everything, all hosts share one file; no table has them.
+            let key = if filing.is_single { b"" } else { key };
             let file = filing.file(key, text, &mut self.files);
             self.questions.push(file, normal_text, normal.len() - origin);
             self.lines.push((start, start + record.text().len()));
@@ -237,26 +242,43 @@ impl Corpus {
         match &self.policies {
             Policies::Loaded(set) => Ok(set.policy_of_key(scheme, key).map(|policy| policy as u32)),
             Policies::Stored(set) => {
-                let Some(position) = set.policy_of(scheme, key)? else { return Ok(None) };
-                let policy = set.policy(position)?;
-                let has_file = policy.state()? == PolicyState::Rules;
-                Ok(has_file.then(|| filing.stored[&position]))
+                let position = set.policy_of(scheme, key)?;
+                Ok(position.and_then(|position| filing.stored.get(&position).copied()))
             }
         }
     }
 
-    /// Files that nobody asks about belong to a corpus too: they have to be compiled.
-    fn add_unasked(&mut self, filing: &Filing) {
-        let mut asked = vec![false; self.texts.len()];
-        filing.files.keys().for_each(|&(_, text)| asked[text as usize] = true);
-        let unasked = (0..self.texts.len()).filter(|&text| !asked[text]);
-        self.files.extend(unasked.map(|text| text as u32));
+    /// A file for each host, in the order of their keys; two, if http and https have different ones.
+    fn file_hosts(&mut self, filing: &mut Filing) -> Result<(), Damage> {
+        let mut hosts: Vec<(Box<[u8]>, [Option<u32>; 2])> = match &self.policies {
+            Policies::Loaded(set) => {
+                set.hosts().map(|(key, policies)| (key.into(), policies)).collect()
+            }
+            Policies::Stored(set) => {
+                let mut hosts = Vec::new();
+                for host in set.hosts() {
+                    let host = host?;
+                    let text = |https| Some(*filing.stored.get(&host.policy(https)?)?);
+                    hosts.push((host.key().into(), [text(false), text(true)]));
+                }
+                hosts
+            }
+        };
+        filing.is_single = hosts.is_empty();
+        hosts.sort_unstable();
+        for (key, texts) in hosts {
+            for text in texts.into_iter().flatten() {
+                filing.file(&key, text, &mut self.files);
+            }
+        }
+        Ok(())
     }
 }
 
 /// Where texts are filed while a corpus is made.
 #[derive(Default)]
 struct Filing {
+    is_single: bool,
     stored: HashMap<PolicyPosition, u32>,
     /// By host and text: the file.
     files: HashMap<(Box<[u8]>, u32), u32>,

@@ -19,7 +19,7 @@ use super::report::{Cell, Model};
 use super::statistics::Distribution;
 
 /// Seconds that one pass of an engine may take; a slower one is timed on a sample.
-const PASS_SECONDS_MAX: f64 = 0.75;
+const PASS_SECONDS_MAX: f64 = 1.5;
 /// URLs of the samples for slow engines. The largest that fits is taken.
 const SAMPLES: [usize; 3] = [20_000, 2_000, 200];
 /// Seconds of building past which an engine is built in the first round only, and in one order.
@@ -64,6 +64,17 @@ impl Seat<'_> {
 
     fn is_slow_to_build(&self) -> bool {
         self.build_seconds > BUILD_SECONDS_MAX
+    }
+
+    /// The first answers of an engine that builds on demand cost more than the next ones; what seems
+    /// slow is asked once more.
+    fn ask_again(&mut self, timed: &QuestionList) {
+        if self.share(timed.len()) == 0 || self.engine.parses_each_time() {
+            return;
+        }
+        if let Some(Ok(Some(pass))) = self.matchers.as_mut().map(|matchers| matchers.pass(timed)) {
+            self.seconds_per_question = pass.time.as_secs_f64() / timed.len().max(1) as f64;
+        }
     }
 
     /// The questions of a sample for this engine, or all (0).
@@ -113,6 +124,7 @@ impl<'c> Rounds<'c> {
     ) -> Rounds<'c> {
         let mut lists = BTreeMap::new();
         for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
+            seat.ask_again(timed);
             let share = seat.share(timed.len());
             let list = lists.entry(share).or_insert_with(|| {
                 let count = if share == 0 { timed.len() } else { share };
