@@ -28,6 +28,11 @@ pub struct MemoryUse {
 }
 
 impl MemoryUse {
+    /// One JSON object, as the process that started this one reads it.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("four numbers are plain data")
+    }
+
     /// What the engine added to the corpus at its peak.
     pub fn added(&self) -> u64 {
         self.peak.saturating_sub(self.corpus)

@@ -47,7 +47,7 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         let named = engines.iter().find(|engine| engine.name() == name);
         let engine = named.context("no engine has this name")?;
         let used = MemoryUse::of(&corpus, &**engine)?;
-        serde_json::to_writer(io::stdout(), &used)?;
+        writeln!(io::stdout(), "{}", used.to_json())?;
         return Ok(ExitStatus::Done);
     }
     let report = bench::run(&corpus, &engines, &settings, &|what| {

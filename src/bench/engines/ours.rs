@@ -117,6 +117,11 @@ impl Matcher for Table<'_> {
         Some(self.table.census().rule_set_octets as u64)
     }
 
+    fn note(&self) -> Option<String> {
+        let is_stored = matches!(self.engine.corpus.policies, Policies::Stored(_));
+        is_stored.then(|| "a batch of it finds files by the table that the others have".to_owned())
+    }
+
     fn batch(&mut self, list: &QuestionList) -> Option<Pass> {
         let OneTable { corpus, limits, .. } = self.engine;
         let Policies::Loaded(set) = &corpus.policies else { return None };
