@@ -132,12 +132,6 @@ impl Corpus {
         self.files.iter().map(|&text| &*self.texts[text as usize]).collect()
     }
 
-    /// As [`Corpus::files`], for as long as the corpus: matchers may borrow them.
-    pub(super) fn files_kept(&self) -> &[&[u8]] {
-        // Leaked once for each measurement: a program makes one.
-        self.files().leak()
-    }
-
     /// By file, the number of its text: equal files have the same.
     pub fn file_texts(&self) -> &[u32] {
         &self.files
@@ -250,7 +244,7 @@ impl Corpus {
 
     /// A file for each host, in the order of their keys; two, if http and https have different ones.
     fn file_hosts(&mut self, filing: &mut Filing) -> Result<(), Damage> {
-        let mut hosts: Vec<(Box<[u8]>, [Option<u32>; 2])> = match &self.policies {
+        let mut hosts: Vec<KeyedTexts> = match &self.policies {
             Policies::Loaded(set) => {
                 set.hosts().map(|(key, policies)| (key.into(), policies)).collect()
             }
@@ -274,6 +268,9 @@ impl Corpus {
         Ok(())
     }
 }
+
+/// A host's key, and its text for http and for https.
+type KeyedTexts = (Box<[u8]>, [Option<u32>; 2]);
 
 /// Where texts are filed while a corpus is made.
 #[derive(Default)]

@@ -134,6 +134,7 @@ impl Judgement {
             *verification.files_refused.entry(reason).or_default() += 1;
         }
         verification.standing = match (verification.differing, kind) {
+            (0, _) if verification.answered == 0 => Standing::Failed("answers no URL".to_owned()),
             (0, _) => Standing::Verified,
             (_, EngineKind::BuiltIn) => Standing::Wrong,
             (_, EngineKind::Peer | EngineKind::Runner) => Standing::Differs,
@@ -197,12 +198,4 @@ impl Verification {
 
 fn word(allows: bool) -> &'static str {
     if allows { "allow" } else { "disallow" }
-}
-
-#[cfg(test)]
-impl Judgement {
-    /// Answers that somebody else gave.
-    pub(super) fn of_answers(allowed: Vec<bool>) -> Judgement {
-        Judgement { allowed }
-    }
 }

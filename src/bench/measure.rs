@@ -47,6 +47,8 @@ pub(super) struct Seat<'e> {
     pub singles: Vec<u32>,
     /// URLs that it is timed on.
     pub questions: usize,
+    /// Which of the lists that rounds run on are its own.
+    pub lists: usize,
     pub notes: Vec<String>,
 }
 
@@ -108,8 +110,9 @@ pub(super) struct Rounds<'c> {
     corpus: &'c Corpus,
     files: &'c [&'c [u8]],
     settings: RoundSettings,
-    /// By the size of the sample; 0 is all.
-    lists: BTreeMap<usize, Lists>,
+    lists: Vec<Lists>,
+    /// The length of a list that is no sample.
+    timed: usize,
     hosts: HostTable,
 }
 
@@ -122,18 +125,32 @@ impl<'c> Rounds<'c> {
         seats: &mut [Seat<'_>],
         settings: RoundSettings,
     ) -> Rounds<'c> {
-        let mut lists = BTreeMap::new();
+        let mut lists = Vec::new();
+        // By the size of the sample, where engines share one.
+        let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
             seat.ask_again(timed);
             let share = seat.share(timed.len());
-            let list = lists.entry(share).or_insert_with(|| {
-                let count = if share == 0 { timed.len() } else { share };
-                Lists::of(&timed.sample(count, settings.seed), settings.seed)
-            });
-            seat.questions = list.get(Order::Shuffled).len();
+            let count = if share == 0 { timed.len() } else { share };
+            let place = shared.get(&share).filter(|_| !seat.engine.parses_each_time());
+            seat.lists = match place {
+                Some(&place) => place,
+                None => {
+                    // One that was asked about a sample can be timed on a part of that only.
+                    let answers = &seat.verification.answers;
+                    let answered = timed.kept(|number| answers[number].is_some());
+                    let list = answered.sample(count, settings.seed);
+                    lists.push(Lists::of(&list, settings.seed));
+                    lists.len() - 1
+                }
+            };
+            if !seat.engine.parses_each_time() {
+                shared.insert(share, seat.lists);
+            }
+            seat.questions = lists[seat.lists].get(Order::Shuffled).len();
         }
         let hosts = HostTable::of(timed);
-        Rounds { corpus, files, settings, lists, hosts }
+        Rounds { corpus, files, settings, lists, timed: timed.len(), hosts }
     }
 
     /// Runs all rounds.
@@ -161,10 +178,7 @@ impl<'c> Rounds<'c> {
     }
 
     fn list(&self, seat: &Seat<'_>, order: Order) -> &QuestionList {
-        let all = self.lists.get(&0).is_some_and(|lists| lists.get(order).len() == seat.questions);
-        let share = if all { 0 } else { seat.questions };
-        let lists = self.lists.get(&share).or_else(|| self.lists.values().next_back());
-        lists.expect("a timed engine has its lists").get(order)
+        self.lists[seat.lists].get(order)
     }
 
     fn parse(&self, seats: &mut [Seat<'_>]) {
@@ -174,7 +188,7 @@ impl<'c> Rounds<'c> {
         let cell = Cell { model: Model::Parse, order: None, threads: 1 };
         for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
             let mut times = Vec::new();
-            while times.iter().sum::<Duration>() < self.settings.turn {
+            while times.is_empty() || times.iter().sum::<Duration>() < self.settings.turn {
                 let Some(time) = seat.engine.parse(self.files) else { break };
                 times.push(time);
             }
@@ -220,7 +234,7 @@ impl<'c> Rounds<'c> {
             let value = built.time.as_secs_f64() * 1e9 / taken as f64;
             push(Model::Compile, None, value);
         }
-        let is_whole = list.len() == self.timed();
+        let is_whole = list.len() == self.timed;
         if let Some(pass) = built.matchers.pass(list)?.filter(|_| is_whole) {
             let time = built.time + pass.time;
             let value = time.as_secs_f64() * 1e9 / list.len() as f64;
@@ -230,17 +244,12 @@ impl<'c> Rounds<'c> {
         Ok(())
     }
 
-    /// Questions of the whole list.
-    fn timed(&self) -> usize {
-        self.lists.get(&0).map_or(usize::MAX, |lists| lists.get(Order::Shuffled).len())
-    }
-
     fn turns(&self, seats: &mut [Seat<'_>], model: Model, order: Order, round: usize) {
         if !self.wants(model) {
             return;
         }
         let cell = Cell { model, order: Some(order), threads: 1 };
-        for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
+        for seat in seats.iter_mut().filter(|seat| seat.is_timed() && seat.questions > 0) {
             if round > 1 && !seat.times.contains_key(&cell) {
                 continue; // It cannot be asked in this way.
             }

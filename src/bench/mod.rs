@@ -17,6 +17,8 @@ mod run;
 mod runner;
 mod statistics;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use corpus::{Corpus, CorpusError, LeftOut, Policies};
 pub use curves::{Curve, CurveLine};

@@ -167,9 +167,9 @@ pub fn run(
     let start = Instant::now();
     let judgement = on_all_cores(|| Judgement::of(corpus));
     let oracle_seconds = start.elapsed().as_secs_f64();
-    let report = judged(corpus, engines, settings, turn, &judgement, told);
+    let files = corpus.files();
+    let (mut seats, timed) = timed(corpus, &files, engines, settings, turn, &judgement, told);
     let judged = judgement.tally(&corpus.questions);
-    let (mut seats, timed) = report;
     let baseline = baseline(&seats, settings);
     let mut reports: Vec<EngineReport> =
         seats.iter_mut().map(|seat| engine_report(seat, settings.memory, told)).collect();
@@ -231,16 +231,15 @@ fn on_all_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Seats for all engines, compared and timed, and how many questions were timed.
-fn judged<'e>(
+fn timed<'e>(
     corpus: &'e Corpus,
+    files: &'e [&'e [u8]],
     engines: &'e [Box<dyn Engine + 'e>],
     settings: &Settings,
     turn: Duration,
     judgement: &Judgement,
     told: &dyn Fn(&str),
 ) -> (Vec<Seat<'e>>, usize) {
-    // The matchers of the first building live until the end, so the files do too.
-    let files: &'e [&'e [u8]] = corpus.files_kept();
     let sample = corpus.questions.sample(SAMPLE_URLS, settings.seed);
     let mut seats = Vec::new();
     for engine in engines {
@@ -288,6 +287,7 @@ fn seat<'e>(
         times: Default::default(),
         singles: Vec::new(),
         questions: 0,
+        lists: 0,
     }
 }
 
