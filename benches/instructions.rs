@@ -25,6 +25,9 @@ const SEED: u64 = 9309;
 const HOSTS: u64 = 200;
 const URLS: u64 = 4_000;
 
+/// A scheme and the key of a host.
+type OriginParts = (&'static [u8], Vec<u8>);
+
 fn corpus() -> Corpus {
     Corpus::new(SEED, HOSTS)
 }
@@ -92,7 +95,7 @@ fn automata() -> (Vec<(Automaton, Cache)>, Vec<Vec<u8>>) {
     (rule_sets().iter().map(warm).collect(), paths)
 }
 
-fn origins() -> (OriginTable, Vec<(&'static [u8], Vec<u8>)>) {
+fn origins() -> (OriginTable, Vec<OriginParts>) {
     let mut table = OriginTable::default();
     for host in 0..HOSTS {
         let key = corpus().host(host);
@@ -147,10 +150,10 @@ fn normalise(urls: Vec<SplitUrl<'static>>) -> usize {
 
 #[library_benchmark]
 #[bench::origins(origins())]
-fn look_up(data: (OriginTable, Vec<(&'static [u8], Vec<u8>)>)) -> usize {
+fn look_up(data: (OriginTable, Vec<OriginParts>)) -> usize {
     let (table, questions) = &data;
     let is_known =
-        |question: &&(&[u8], Vec<u8>)| table.get(question.0, black_box(&question.1)).is_some();
+        |question: &&OriginParts| table.get(question.0, black_box(&question.1)).is_some();
     questions.iter().filter(is_known).count()
 }
 

@@ -62,7 +62,7 @@
 //! | [`set`] | the policies of many origins | one look-up for a URL |
 //! | [`batch`] | records to decisions; inputs to threads and back in order | |
 //! | [`report`] | decisions as text, JSON Lines, summaries | |
-//! | [`bench`] | engines verified, timed and compared | as long as it is told |
+//! | [`mod@bench`] | engines verified, timed and compared | as long as it is told |
 //!
 //! # What never happens
 //!

@@ -50,7 +50,7 @@ struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = bench::RUNNER_SECONDS_MAX)]
     runner_timeout: u64,
     /// How often everything is measured
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 3)]
     rounds: usize,
     /// Seconds for which an engine repeats a pass in one round
     #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]

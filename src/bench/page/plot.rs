@@ -91,7 +91,7 @@ pub(super) fn bars(title: &str, bars: &[Bar]) -> String {
             short(bar.value)
         );
     }
-    figure(title, bars.len() as f64 * BAR_HEIGHT + 4.0, &content)
+    figure(&format!("{title} (logarithmic)"), bars.len() as f64 * BAR_HEIGHT + 4.0, &content)
 }
 
 impl Plot<'_> {
@@ -136,7 +136,7 @@ impl Plot<'_> {
             bottom + 38.0,
             escaped(self.x)
         );
-        figure(&format!("{}, {}", self.title, self.y), LINES_HEIGHT, &content)
+        figure(&format!("{}, {} (logarithmic)", self.title, self.y), LINES_HEIGHT, &content)
     }
 
     fn line(&self, index: usize, line: &Line, across: &Axis, up: &Axis) -> String {
