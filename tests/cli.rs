@@ -12,6 +12,8 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+#[path = "cli/bench.rs"]
+mod bench;
 #[path = "cli/check.rs"]
 mod check;
 #[path = "cli/classify.rs"]

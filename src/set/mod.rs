@@ -205,6 +205,16 @@ impl PolicySet {
         }
     }
 
+    /// The keys of all hosts, each with its policy for http (or its only scheme) and for https, in no
+    /// particular order; nothing if the one policy speaks for everything.
+    pub fn hosts(&self) -> impl Iterator<Item = (&[u8], [Option<u32>; 2])> {
+        let table = match &self.scope {
+            Scope::Everything => None,
+            Scope::Origins(table) => Some(table),
+        };
+        table.into_iter().flat_map(OriginTable::hosts)
+    }
+
     /// What was left out on loading.
     pub fn notes(&self) -> &[LoadNote] {
         &self.notes
