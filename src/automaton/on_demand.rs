@@ -42,6 +42,15 @@ pub struct Cache {
 }
 
 impl Cache {
+    /// Looks at the node at which a walk would start, so that it is near when one does. What it
+    /// returns means nothing.
+    #[inline]
+    pub(crate) fn touch(&self) -> u32 {
+        let words =
+            self.determinizer.as_ref().and_then(|determinizer| determinizer.words().first());
+        words.map_or(0, |word| word.get())
+    }
+
     /// Octets of memory that this holds.
     pub fn memory_octets(&self) -> usize {
         self.determinizer.as_ref().map_or(0, |determinizer| determinizer.memory_octets())

@@ -31,11 +31,13 @@
 //! nodes on a walk is bounded by the path; what breaks that is [`Walk::Broken`], not a panic.
 
 mod census;
+mod search;
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::{Detail, Outcome};
+use search::find_any;
 
 /// Where an arc leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,17 +333,21 @@ fn checked_walk(
                 node + 2
             }
         } else {
-            let Some(&octet) = rest.first() else {
+            let octets = words.get(arcs..)?.get(..count.div_ceil(4))?;
+            let stays = shape == 2 && word(node + 2)? == Target::STAY.0;
+            if stays {
+                consumed = find_any(octets, path, consumed);
+            }
+            let Some(&octet) = path.get(consumed) else {
                 return at_end(shape);
             };
-            let octets = words.get(arcs..)?.get(..count.div_ceil(4))?;
             match find_octet(octets, count, octet) {
                 Some(index) => {
                     consumed += 1;
                     arcs + octets.len() + index
                 }
                 None if shape < 2 => return at_end(shape),
-                None if word(node + 2)? == Target::STAY.0 => {
+                None if stays => {
                     consumed += 1;
                     continue;
                 }
@@ -358,6 +364,13 @@ fn checked_walk(
 /// How many of the `count` octets packed in `words` the start of `text` repeats.
 #[inline]
 fn common_prefix(words: &[U32], count: usize, text: &[u8]) -> usize {
+    // Most runs are left within their first word.
+    if let (Some(word), Some(chunk)) = (words.first(), text.first_chunk()) {
+        let difference = word.get() ^ u32::from_le_bytes(*chunk);
+        if difference != 0 {
+            return count.min(difference.trailing_zeros() as usize / 8);
+        }
+    }
     let limit = count.min(text.len());
     for (index, (word, chunk)) in words.iter().zip(text.chunks_exact(4)).enumerate() {
         let chunk = u32::from_le_bytes(chunk.try_into().expect("chunks of four"));

@@ -59,26 +59,21 @@ pub struct ClassifierMemory {
     stored: StoredMemory,
 }
 
-/// What it takes to ask loaded files, and the origins of their decisions.
+/// What it takes to ask loaded files.
 #[derive(Clone, Debug, Default)]
 struct LoadedMemory {
-    host: Vec<u8>,
-    path: Vec<u8>,
-    policies: Memory,
-    sources: Vec<Source>,
-}
-
-/// Where in a file a decision of a loaded policy comes from.
-#[derive(Clone, Copy, Debug, Default)]
-struct Source {
-    policy: Option<usize>,
-    provenance: crate::policy::Provenance,
+    /// By record: what [`PolicyTable::decide_block`] takes.
+    policies: Vec<u32>,
+    memory: Memory,
 }
 
 /// What it takes to ask a compiled set, and its answers.
 #[derive(Clone, Debug, Default)]
 struct StoredMemory {
     inquiry: InquiryMemory,
+    /// The policies of other hosts than the one before.
+    found: Vec<Option<PolicyPosition>>,
+    /// By record.
     policies: Vec<Option<PolicyPosition>>,
     answers: Vec<Answered>,
     rule: Vec<u8>,
@@ -142,11 +137,7 @@ impl<'s> Classifier<'s> {
 
     /// A new thread's memory.
     pub fn memory(&self) -> ClassifierMemory {
-        let mut memory = ClassifierMemory::default();
-        if let Policies::Loaded { table, .. } = &self.0 {
-            memory.loaded.policies = table.memory();
-        }
-        memory
+        ClassifierMemory::default()
     }
 
     /// Counts strategies and memory of loaded policies; nothing for a compiled set, which is looked
@@ -178,19 +169,19 @@ impl<'s> Classifier<'s> {
         assumed_scheme: Option<&[u8]>,
         memory: &'m mut ClassifierMemory,
     ) -> Result<&'m [Decision], Damage> {
-        memory.decisions.clear();
+        let ClassifierMemory { decisions, pieces, loaded, stored } = memory;
+        pieces.fill(records, &self.dialect().paths, assumed_scheme);
         match &self.0 {
             Policies::Loaded { set, table } => {
-                memory.loaded.sources.clear();
-                for record in records {
-                    classify_loaded((set, table), record.as_ref(), assumed_scheme, memory);
-                }
+                Ok(classify_loaded((set, table), records, pieces, loaded))
             }
             Policies::Stored(inquiry) => {
-                classify_stored(inquiry, records, assumed_scheme, memory)?;
+                decisions.clear();
+                classify_stored(inquiry, records, pieces, stored)?;
+                decisions.extend(stored.answers.iter().map(|answered| answered.decision));
+                Ok(decisions)
             }
         }
-        Ok(&memory.decisions)
     }
 
     /// The rule and the user-agent value behind the decision for `agent` on the record at `record`
@@ -212,10 +203,12 @@ impl<'s> Classifier<'s> {
     ) -> Result<Provenance<'a>, Damage> {
         match &self.0 {
             Policies::Loaded { set, table } => {
-                let Source { policy, provenance } =
-                    memory.loaded.sources[record * table.agents().len() + agent];
-                let Some(policy) = policy else { return Ok((None, None)) };
-                let text = set.text(policy);
+                let LoadedMemory { policies, memory } = &memory.loaded;
+                let provenance = table.provenance(record, agent, memory);
+                if provenance == crate::policy::Provenance::default() {
+                    return Ok((None, None));
+                }
+                let text = set.text(policies[record] as usize);
                 Ok((
                     provenance.rule.map(|span| &text[span.range()]),
                     provenance.group.map(|span| &text[span.range()]),
@@ -277,65 +270,65 @@ impl<'s> Classifier<'s> {
     }
 }
 
-/// Decides one record by loaded files.
+/// Decides a block of records by loaded files: all hosts are found, then all paths are decided.
 #[inline]
-fn classify_loaded(
+fn classify_loaded<'m, R: AsRef<[u8]>>(
     (set, table): (&PolicySet, &PolicyTable),
-    record: &[u8],
-    assumed_scheme: Option<&[u8]>,
-    memory: &mut ClassifierMemory,
-) {
-    let ClassifierMemory { decisions, loaded, .. } = memory;
-    let LoadedMemory { host, path, policies, sources } = loaded;
-    let paths = &table.dialect().paths;
-    let known = split_assuming(record, paths.path_start, assumed_scheme)
-        .and_then(|url| Ok((set.policy_of(&url, host)?, url.path)));
-    let mut known_policy = None;
-    let decided = match known {
-        Err(_) => table.decide_all(Decision::INVALID, policies),
-        Ok((None, _)) => table.decide_all(Decision::UNKNOWN, policies),
-        Ok((Some(policy), url_path)) => {
-            known_policy = Some(policy);
-            let path = compared_path(url_path, paths.escapes, path);
-            table.decide(policy, path, policies)
-        }
-    };
-    decisions.extend_from_slice(decided);
-    let agents = 0..table.agents().len();
-    let source = |agent| Source { policy: known_policy, provenance: policies.provenance(agent) };
-    sources.extend(agents.map(source));
+    records: &[R],
+    pieces: &Pieces,
+    memory: &'m mut LoadedMemory,
+) -> &'m [Decision] {
+    let LoadedMemory { policies, memory } = memory;
+    policies.clear();
+    for &number in pieces.hosts() {
+        repeat_last(policies, number as usize);
+        let (scheme, key) = pieces.host(number as usize, records[number as usize].as_ref());
+        let known = || set.policy_of_key(scheme, key).map(|policy| policy as u32);
+        policies.push(match pieces.is_invalid(number as usize) {
+            true => PolicyTable::NO_URL,
+            false => known().unwrap_or(PolicyTable::NO_POLICY),
+        });
+    }
+    repeat_last(policies, records.len());
+    table.decide_block(policies, |index| pieces.path(index, records[index].as_ref()), memory)
 }
 
-/// Decides a block of records by a compiled set: all are split, then all hosts are found, then all
-/// paths are decided.
+/// Repeats the last item until there are so many.
+#[inline]
+fn repeat_last<T: Copy>(items: &mut Vec<T>, count: usize) {
+    if let Some(&last) = items.last() {
+        items.resize(count, last);
+    }
+}
+
+/// Decides a block of records by a compiled set: all hosts are found, then all paths are decided.
 fn classify_stored<R: AsRef<[u8]>>(
     inquiry: &Inquiry<'_>,
     records: &[R],
-    assumed_scheme: Option<&[u8]>,
-    memory: &mut ClassifierMemory,
+    pieces: &Pieces,
+    memory: &mut StoredMemory,
 ) -> Result<(), Damage> {
-    let ClassifierMemory { decisions, pieces, stored, .. } = memory;
-    let paths = &inquiry.set().dialect().paths;
-    pieces.clear();
-    for record in records {
-        let url = split_assuming(record.as_ref(), paths.path_start, assumed_scheme);
-        match url.and_then(|url| pieces.push(record.as_ref(), &url, paths.escapes)) {
-            Ok(()) => {}
-            Err(_) => pieces.push_invalid(),
-        }
-    }
-    let StoredMemory { inquiry: scratch, policies, answers, .. } = stored;
-    policies.clear();
+    let StoredMemory { inquiry: scratch, found, policies, answers, .. } = memory;
+    found.clear();
+    let hosts = pieces.hosts();
     inquiry.find(
-        records.len(),
+        hosts.len(),
         |index| {
-            let (scheme, key) = pieces.host(index, records[index].as_ref());
+            let number = hosts[index] as usize;
+            let (scheme, key) = pieces.host(number, records[number].as_ref());
             HostQuestion { scheme, key }
         },
         scratch,
-        policies,
+        found,
     )?;
+    policies.clear();
+    for (&number, &policy) in hosts.iter().zip(&*found) {
+        repeat_last(policies, number as usize);
+        policies.push(policy);
+    }
+    repeat_last(policies, records.len());
     let agents = inquiry.agents().len();
+    answers.clear();
     answers.resize(records.len() * agents, Answered::without_policy(Decision::UNKNOWN));
     let path = |index: usize| pieces.path(index, records[index].as_ref());
     inquiry.decide(policies, path, scratch, answers)?;
@@ -344,6 +337,5 @@ fn classify_stored<R: AsRef<[u8]>>(
             answers.fill(Answered::without_policy(Decision::INVALID));
         }
     }
-    decisions.extend(answers.iter().map(|answered| answered.decision));
     Ok(())
 }

@@ -11,9 +11,10 @@ use crate::syntax::{RobotsTxt, Span, UserAgentLine};
 
 use super::select::speaking_line;
 
+use super::table::{Entry, FileRule, Start};
 use super::{
-    AgentChain, Compilation, Detail, Entry, FileRule, OrderedRules, PolicySource, PolicyTable,
-    RuleSet, Selection, access_decision,
+    AgentChain, Census, Compilation, Detail, OrderedRules, PolicySource, PolicyTable, RuleSet,
+    Selection, access_decision,
 };
 
 /// Files that are parsed before their rule sets are shared. It bounds the memory for what is
@@ -85,9 +86,13 @@ impl PolicyTable {
             dialect: compilation.dialect,
             detail: compilation.detail,
             agents,
+            starts: Vec::with_capacity(sources.len()),
+            arena: Vec::new(),
+            on_demand: Vec::new(),
+            fixed: Vec::new(),
             entries: Vec::with_capacity(sources.len()),
-            rule_sets: Vec::new(),
             file_rules: Vec::new(),
+            census: Census::default(),
         };
         let hasher = foldhash::quality::RandomState::default();
         for sources in sources.chunks(FILES_AT_ONCE) {
@@ -100,8 +105,32 @@ impl PolicyTable {
             let OrderedRules { patterns, verdicts, .. } = rules;
             RuleSet::new(patterns, &verdicts, &compilation.limits)
         };
-        table.rule_sets = interner.rule_sets.into_par_iter().with_min_len(8).map(compile).collect();
+        let rule_sets = interner.rule_sets.into_par_iter().with_min_len(8);
+        table.lay_out(rule_sets.map(compile).collect());
         table
+    }
+
+    /// Moves the rule sets to where they are walked, and says so to those that start there.
+    fn lay_out(&mut self, rule_sets: Vec<RuleSet>) {
+        let stored = rule_sets.iter().filter_map(|rule_set| rule_set.automaton().stored());
+        self.arena.reserve_exact(stored.map(|automaton| automaton.words.len()).sum());
+        let starts: Vec<Start> = rule_sets.into_iter().map(|it| self.place(it)).collect();
+        for start in &mut self.starts {
+            if start.place == Start::ON_DEMAND {
+                *start = starts[start.word as usize];
+            }
+        }
+    }
+
+    fn place(&mut self, rule_set: RuleSet) -> Start {
+        let place = u32::try_from(self.arena.len()).ok().filter(|&it| it <= Start::PLACE_MAX);
+        if let (Some(automaton), Some(place)) = (rule_set.automaton().stored(), place) {
+            self.census.add(&rule_set);
+            self.arena.extend_from_slice(automaton.words);
+            return Start { place, word: automaton.start };
+        }
+        self.on_demand.push(rule_set);
+        Start { place: Start::ON_DEMAND, word: (self.on_demand.len() - 1) as u32 }
     }
 
     fn add(&mut self, plan: FilePlan, interner: &mut Interner) {
@@ -116,18 +145,33 @@ impl PolicyTable {
             AgentPlan::Rules(order, _) => Some(order),
         };
         for (index, agent) in plan.agents.iter().enumerate() {
-            self.entries.push(match *agent {
-                AgentPlan::Fixed(decision) => Entry::Fixed(decision),
+            let (start, entry) = match *agent {
+                AgentPlan::Fixed(decision) => (self.fixed_start(decision), Entry::default()),
                 AgentPlan::Rules(order, group) => {
-                    let place = places[order];
+                    let (rule_set, file_rules) = places[order];
                     // The same order, not only the same rule set: lines differ between orders.
                     let same = |other: &AgentPlan| order_of(other) == Some(order);
-                    let first_agent = plan.agents.iter().position(same).unwrap_or(index) as u32;
-                    let (rule_set, file_rules) = place;
-                    Entry::Rules { rule_set, file_rules, first_agent, group }
+                    let start = match plan.agents[..index].iter().position(same) {
+                        Some(first) => Start { place: Start::SHARED, word: first as u32 },
+                        // Until it is laid out.
+                        None => Start { place: Start::ON_DEMAND, word: rule_set },
+                    };
+                    (start, Entry { file_rules, group: Some(group) })
                 }
-            });
+            };
+            self.starts.push(start);
+            self.entries.push(entry);
         }
+    }
+
+    /// The start of a policy with one decision for every path.
+    fn fixed_start(&mut self, decision: Decision) -> Start {
+        let known = self.fixed.iter().position(|&other| other == decision);
+        let number = known.unwrap_or_else(|| {
+            self.fixed.push(decision);
+            self.fixed.len() - 1
+        });
+        Start { place: Start::FIXED, word: number as u32 }
     }
 }
 

@@ -29,6 +29,7 @@ mod host;
 mod ipv4;
 mod origin;
 mod path;
+mod plain;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -36,4 +37,5 @@ mod tests;
 pub use host::host_key;
 pub use origin::{Origin, ROBOTS_TXT_PATH, default_port};
 pub use path::compared_path;
+pub use plain::{PlainHead, is_plain_path, plain_head};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};

@@ -1,0 +1,114 @@
+//! The search for the next octet that a star's own state names.
+//!
+//! Most octets of a path under a star lead back to the same state: thirteen of sixteen nodes that a
+//! walk over real paths enters are that. So they are not walked but searched, sixteen octets of the
+//! path at a time, for any of the octets of the branch.
+
+use wide::u8x16;
+use zerocopy::little_endian::U32;
+
+/// The first octet of `path`, not before `from`, that is packed in `words`, or the path's length.
+///
+/// Octets that pad the last word count as well, so the caller looks again at what is found.
+#[inline]
+pub(super) fn find_any(words: &[U32], path: &[u8], from: usize) -> usize {
+    let octets = path.len();
+    let Some(last) = octets.checked_sub(CHUNK_OCTETS) else {
+        let found = matches(words, short_chunk(path)) & ((1 << octets) - 1);
+        return first_from(found, from).unwrap_or(octets);
+    };
+    let mut position = from;
+    while position < octets {
+        // The last chunk ends with the path, and begins before what is left of it.
+        let start = position.min(last);
+        let chunk = path[start..].first_chunk().expect("it ends with the path at the latest");
+        let found = matches(words, *chunk);
+        if let Some(found) = first_from(found, position - start) {
+            return start + found;
+        }
+        position = start + CHUNK_OCTETS;
+    }
+    octets
+}
+
+const CHUNK_OCTETS: usize = 16;
+
+/// The lowest bit of `bits` that is not before `from`.
+#[inline]
+fn first_from(bits: u32, from: usize) -> Option<usize> {
+    let rest = bits >> from;
+    (rest != 0).then_some(from + rest.trailing_zeros() as usize)
+}
+
+/// The octets of a short path, and zeros behind them.
+#[inline]
+fn short_chunk(path: &[u8]) -> [u8; CHUNK_OCTETS] {
+    let halves = |low: u64, high: u64| (u128::from(low) | u128::from(high) << 64).to_le_bytes();
+    // Two loads that overlap stand for a copy whose length is not known.
+    if let (Some(start), Some(end)) = (path.first_chunk(), path.last_chunk()) {
+        let (start, end) = (u64::from_le_bytes(*start), u64::from_le_bytes(*end));
+        let beyond = path.len() - 8;
+        // The high half is what the end has beyond the first eight octets.
+        return match beyond {
+            0 => halves(start, 0),
+            _ => halves(start, end >> ((8 - beyond) * 8)),
+        };
+    }
+    if let (Some(start), Some(end)) = (path.first_chunk(), path.last_chunk()) {
+        let (start, end) = (u32::from_le_bytes(*start), u32::from_le_bytes(*end));
+        return halves(u64::from(start) | u64::from(end) << ((path.len() - 4) * 8), 0);
+    }
+    let octet = |index: usize| u64::from(path.get(index).copied().unwrap_or(0)) << (index * 8);
+    halves(octet(0) | octet(1) | octet(2), 0)
+}
+
+/// By octet of `chunk`, lowest bit first: whether it is packed in `words`.
+#[inline]
+fn matches(words: &[U32], chunk: [u8; CHUNK_OCTETS]) -> u32 {
+    let chunk = u8x16::new(chunk);
+    let mut found = u8x16::ZERO;
+    for word in words {
+        let [first, second, third, fourth] = word.get().to_le_bytes().map(u8x16::splat);
+        found |= chunk.simd_eq(first) | chunk.simd_eq(second);
+        found |= chunk.simd_eq(third) | chunk.simd_eq(fourth);
+    }
+    found.to_bitmask()
+}
+
+#[cfg(test)]
+mod tests {
+    use zerocopy::FromBytes;
+
+    use super::*;
+
+    #[test]
+    fn whatever_is_named_is_found_where_it_stands() {
+        for named in [&b"c\0\0\0"[..], b"bcde", b"\x80\xff\x01zyxw\xfe", b"0123456789c9", b""] {
+            let words = <[U32]>::ref_from_bytes(named).unwrap();
+            for length in 0..70 {
+                for at in 0..=length {
+                    let mut path = vec![b'a'; length];
+                    if let (Some(octet), Some(&last)) = (path.get_mut(at), named.last()) {
+                        *octet = last;
+                    }
+                    for from in 0..=length {
+                        let is_named = |octet: &u8| named.contains(octet);
+                        let expected = path[from..].iter().position(is_named);
+                        let expected = expected.map_or(length, |position| from + position);
+                        assert_eq!(find_any(words, &path, from), expected, "{named:?} {path:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_chunks_are_the_path_and_zeros() {
+        for length in 0..CHUNK_OCTETS {
+            let path: Vec<u8> = (1..=length as u8).collect();
+            let chunk = short_chunk(&path);
+            assert_eq!(chunk[..length], path);
+            assert!(chunk[length..].iter().all(|&octet| octet == 0));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The URL as most are: nothing of it has to be read twice, and nothing changed.
+//!
+//! A *plain* URL is written `https://` or `http://` with a name in lower case and a path behind it
+//! that is in normal form already: no port, no address, no fragment, nothing to escape. It needs none
+//! of what [`split`](super::split) and the others are prepared for, and is told from others by
+//! looking at sixteen octets at a time. Others are no worse, only slower.
+
+use wide::u8x16;
+
+use super::authority::ends_in_number;
+use crate::dialect::Escapes;
+use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+
+/// Octets that are looked at as one.
+const CHUNK_OCTETS: usize = 16;
+
+/// The octets before the path of `record`, if they are those of a plain URL and begin its first
+/// octet: the scheme, `://` and the host, which is a key.
+///
+/// The path is not looked at, but the record is not too long and has no white space around it. So a
+/// record that [`may_be_plain`] and begins with the same octets, and a `/` behind them, has the same
+/// scheme and key.
+#[inline]
+pub fn plain_head(record: &[u8]) -> Option<PlainHead> {
+    if !may_be_plain(record) {
+        return None;
+    }
+    let scheme_octets = match record {
+        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => 5,
+        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => 4,
+        _ => return None,
+    };
+    let start = scheme_octets + 3;
+    let octets = start + name_octets(&record[start..])?;
+    let host = &record[start..octets];
+    let is_key = !host.is_empty() && host.len() <= HOST_OCTETS_MAX && !ends_in_number(host);
+    (is_key && record.get(octets) == Some(&b'/')).then_some(PlainHead { scheme_octets, octets })
+}
+
+/// What stands before the path of a plain URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainHead {
+    /// Octets of the scheme.
+    pub scheme_octets: usize,
+    /// Octets before the path.
+    pub octets: usize,
+}
+
+impl PlainHead {
+    /// The scheme of `record`, of which this is the head.
+    #[inline]
+    pub fn scheme(self, record: &[u8]) -> &[u8] {
+        &record[..self.scheme_octets]
+    }
+
+    /// The key of `record`, of which this is the head.
+    #[inline]
+    pub fn key(self, record: &[u8]) -> &[u8] {
+        &record[self.scheme_octets + 3..self.octets]
+    }
+
+    /// Whether `record` has the same head as `other`, whose head this is.
+    #[inline]
+    pub fn is_shared(self, other: &[u8], record: &[u8]) -> bool {
+        may_be_plain(record)
+            && record.get(self.octets) == Some(&b'/')
+            && same(&record[..self.octets], &other[..self.octets])
+    }
+}
+
+/// Whether no white space ends `record`, and it is not too long for a URL.
+#[inline]
+fn may_be_plain(record: &[u8]) -> bool {
+    matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_OCTETS_MAX
+}
+
+/// Whether two texts of one length are equal. Heads are short, so a call costs more than they do.
+#[inline]
+fn same(one: &[u8], other: &[u8]) -> bool {
+    let (Some(one_last), Some(other_last)) =
+        (one.last_chunk::<CHUNK_OCTETS>(), other.last_chunk::<CHUNK_OCTETS>())
+    else {
+        return one == other;
+    };
+    let number = |chunk: &[u8; CHUNK_OCTETS]| u128::from_ne_bytes(*chunk);
+    // From the end, where hosts differ.
+    number(one_last) == number(other_last)
+        && one
+            .as_chunks::<CHUNK_OCTETS>()
+            .0
+            .iter()
+            .zip(other.as_chunks::<CHUNK_OCTETS>().0)
+            .all(|(one, other)| number(one) == number(other))
+}
+
+/// The octets at the start of `text` that need nothing in a host: lower-case letters, digits, `-`,
+/// `.` and `_`. Nothing if all are such.
+#[inline]
+fn name_octets(text: &[u8]) -> Option<usize> {
+    let (chunks, rest) = text.as_chunks::<CHUNK_OCTETS>();
+    for (index, chunk) in chunks.iter().enumerate() {
+        let chunk = u8x16::new(*chunk);
+        let is_plain = is_within(chunk, b'a', b'z')
+            | (is_within(chunk, b'-', b'9') & !chunk.simd_eq(u8x16::splat(b'/')))
+            | chunk.simd_eq(u8x16::splat(b'_'));
+        let others = !is_plain.to_bitmask() & 0xffff;
+        if others != 0 {
+            return Some(index * CHUNK_OCTETS + others.trailing_zeros() as usize);
+        }
+    }
+    let is_other = |octet: &u8| !matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
+    rest.iter().position(is_other).map(|position| text.len() - rest.len() + position)
+}
+
+#[inline]
+fn is_within(chunk: u8x16, first: u8, last: u8) -> u8x16 {
+    chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
+}
+
+/// Whether the path that begins at the octet `start` of a plain `record` is, as it stands, what rules
+/// are compared with. It says no of some that are.
+#[inline]
+pub fn is_plain_path(record: &[u8], start: usize, escapes: Escapes) -> bool {
+    // The last chunk may begin before the path: what stands there is plain in every form.
+    let Some(last) = record.last_chunk::<CHUNK_OCTETS>() else {
+        return false;
+    };
+    let (chunks, _) = record[start..].as_chunks::<CHUNK_OCTETS>();
+    let changed = |all, chunk: &[u8; CHUNK_OCTETS]| all | changed(u8x16::new(*chunk), escapes);
+    let any = chunks.iter().fold(changed(u8x16::ZERO, last), changed);
+    any.to_bitmask() == 0
+}
+
+/// By octet of `chunk`: whether it ends the path or might change. One that does for no form is left
+/// to the others; see [`normalise`](crate::escape::normalise).
+#[inline]
+fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
+    let is = |octet: u8| chunk.simd_eq(u8x16::splat(octet));
+    match escapes {
+        Escapes::AsWritten => is(b'#'),
+        Escapes::Decoded => is(b'#') | is(b'%'),
+        // Octets outside ASCII have the highest bit, which is what a mask is made of.
+        Escapes::Google => is(b'#') | is(b'%') | chunk,
+        Escapes::Uri => {
+            // Of two octets that differ in a bit, both.
+            let either =
+                |bit: u8, octet: u8| (chunk | u8x16::splat(bit)).simd_eq(u8x16::splat(octet));
+            let pairs = either(1, b'#') | either(1, b'%') | either(2, b'>') | either(2, b'^');
+            let within = is_within(chunk, b'!', b'z') | is(b'~');
+            !within | pairs | is(b'*') | is(b'`')
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{compared_path, host_key, split};
+
+    const FORMS: [Escapes; 4] =
+        [Escapes::AsWritten, Escapes::Decoded, Escapes::Uri, Escapes::Google];
+
+    /// What is said of a plain URL is what the usual way says.
+    #[track_caller]
+    fn check(record: &[u8]) -> bool {
+        let Some(head) = plain_head(record) else { return false };
+        let url = split(record, b"/?").unwrap();
+        assert_eq!(head.scheme(record), url.scheme);
+        assert_eq!(head.key(record), host_key(&url, &mut Vec::new()).unwrap());
+        let mut all = true;
+        for escapes in FORMS {
+            let is_plain = is_plain_path(record, head.octets, escapes);
+            let mut scratch = Vec::new();
+            let path = compared_path(url.path, escapes, &mut scratch);
+            assert!(!is_plain || path == &record[head.octets..], "{escapes:?} {record:?}");
+            all &= is_plain;
+        }
+        all
+    }
+
+    #[test]
+    fn usual_urls_are_plain() {
+        for record in [
+            "https://www.example.com/",
+            "http://a-b_c.example0.museum/path/to?q=1&r=[2]",
+            "https://a-name-that-is-longer-than-a-chunk.of.octets.example/a/longer/path/behind-it",
+        ] {
+            assert!(check(record.as_bytes()), "{record}");
+        }
+        for record in [
+            "https://EXAMPLE.com/pages",
+            "https://example.com:80/pages",
+            "https://joe@example.com/pages",
+            "https://127.0.0.1/pages/pages",
+            "https://example.com/pages\t",
+            " https://example.com/pages",
+            "https://example.com?pages=pages",
+            "https://example.com",
+            "https:///pages/pages/pages",
+            "ftp://example.com/pages",
+            "HTTPS://example.com/pages",
+        ] {
+            assert_eq!(plain_head(record.as_bytes()), None, "{record}");
+        }
+    }
+
+    #[test]
+    fn every_octet_in_every_place() {
+        for url in
+            ["http://a.example/", "https://example.com/a/page/of/some?octets", "https://b.c/d"]
+        {
+            for place in 0..=url.len() {
+                for octet in 0..=255 {
+                    let mut record = url.as_bytes().to_vec();
+                    record.insert(place, octet);
+                    check(&record);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn heads_are_shared_whole() {
+        let one = b"https://www.example.com/one";
+        let head = plain_head(one).unwrap();
+        assert!(head.is_shared(one, b"https://www.example.com/other"));
+        for other in [
+            &b"https://www.example.com"[..],
+            b"https://www.example.com/other ",
+            b"https://www.example.comb/other",
+            b"https://www.example.cob/other",
+            b"httpt://www.example.com/other",
+            b"https://xww.example.com/other",
+            b"https://www.example.com?other",
+        ] {
+            assert!(!head.is_shared(one, other));
+        }
+    }
+}
