@@ -1,4 +1,4 @@
-//! What each part costs: parse, order, build, split, normalise, look up, decide.
+//! What each part costs: lex, parse, order, build, split, normalise, look up, walk, decide.
 //!
 //! ```text
 //! cargo bench --bench parts
@@ -14,12 +14,12 @@ use std::path::PathBuf;
 
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use portcullis::automaton::Limits;
+use portcullis::automaton::{Cache, Limits};
 use portcullis::batch::Classifier;
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::policy::{AgentChain, Detail, OrderedRules, PolicySource, RuleSet, Selection};
 use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::syntax::RobotsTxt;
+use portcullis::syntax::{Lexer, RobotsTxt};
 use portcullis::target::{SplitUrl, compared_path, host_key, split};
 
 const DIALECT: &Dialect = &GOOGLE;
@@ -28,6 +28,12 @@ const AGENT: &str = "Googlebot";
 struct Data {
     set: PolicySet,
     urls: Vec<u8>,
+}
+
+/// What a walk needs and nothing before it.
+struct Walked {
+    rule_sets: Vec<(RuleSet, Cache)>,
+    questions: Vec<(usize, Vec<u8>)>,
 }
 
 impl Data {
@@ -61,6 +67,32 @@ impl Data {
         self.urls.lines().filter_map(|url| split(url, DIALECT.paths.path_start).ok()).collect()
     }
 
+    /// The rule set and the path of each URL that has one.
+    fn walked(&self) -> Walked {
+        let agent = self.agent();
+        let mut walked = Walked { rule_sets: Vec::new(), questions: Vec::new() };
+        let mut places = Vec::new();
+        for text in self.texts() {
+            let file = RobotsTxt::parse(text, DIALECT, None);
+            let Selection::Groups { groups, .. } = Selection::of(&file, &agent, DIALECT) else {
+                places.push(None);
+                continue;
+            };
+            let rules = OrderedRules::new(&file, &groups, &DIALECT.paths);
+            let rule_set = RuleSet::new(rules.patterns, &rules.verdicts, &Limits::default());
+            let cache = rule_set.automaton().cache();
+            places.push(Some(walked.rule_sets.len()));
+            walked.rule_sets.push((rule_set, cache));
+        }
+        let (mut host, mut scratch) = (Vec::new(), Vec::new());
+        for url in self.split_urls() {
+            let Ok(Some(policy)) = self.set.policy_of(&url, &mut host) else { continue };
+            let path = compared_path(url.path, DIALECT.paths.escapes, &mut scratch);
+            walked.questions.extend(places[policy].map(|place| (place, path.to_vec())));
+        }
+        walked
+    }
+
     fn ordered(&self) -> Vec<OrderedRules> {
         let agent = self.agent();
         let ordered = |text: &&[u8]| {
@@ -81,6 +113,10 @@ fn files(criterion: &mut Criterion) {
     let texts = data.texts();
     let mut group = criterion.benchmark_group("files");
     group.sample_size(10).throughput(Throughput::Elements(texts.len() as u64));
+    group.bench_function("lex", |bencher| {
+        let lines = |text: &&[u8]| Lexer::new(text, &DIALECT.lines, None).count();
+        bencher.iter(|| texts.iter().map(lines).sum::<usize>());
+    });
     group.bench_function("parse", |bencher| {
         bencher.iter(|| {
             texts
@@ -128,6 +164,14 @@ fn urls(criterion: &mut Criterion) {
         let known = |url: &&SplitUrl<'_>| matches!(data.set.policy_of(url, &mut host), Ok(Some(_)));
         let mut known = known;
         bencher.iter(|| split_urls.iter().filter(&mut known).count());
+    });
+    let Walked { mut rule_sets, questions } = data.walked();
+    let mut allows = |(rules, path): &(usize, Vec<u8>)| {
+        let (rule_set, cache) = &mut rule_sets[*rules];
+        rule_set.decide(path, Detail::Reason, cache).is_some()
+    };
+    group.bench_function("walk", |bencher| {
+        bencher.iter(|| questions.iter().filter(|question| allows(question)).count());
     });
     for (name, detail) in [("classify", Detail::Reason), ("classify with rules", Detail::Rule)] {
         let classifier = Classifier::new(&data.set, vec![data.agent()], detail);

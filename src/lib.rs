@@ -64,6 +64,7 @@
 //! | [`set`] | the policies of many origins | one look-up for a URL |
 //! | [`batch`] | records to decisions; inputs to threads and back in order | |
 //! | [`report`] | decisions as text, JSON Lines, summaries | |
+//! | [`mod@bench`] | engines verified, timed and compared | as long as it is told |
 //!
 //! # What never happens
 //!
@@ -82,6 +83,7 @@
 pub mod access;
 pub mod automaton;
 pub mod batch;
+pub mod bench;
 pub mod bytes;
 pub mod capture;
 pub mod decision;

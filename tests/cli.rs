@@ -12,6 +12,8 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+#[path = "cli/bench.rs"]
+mod bench;
 #[path = "cli/check.rs"]
 mod check;
 #[path = "cli/classify.rs"]
@@ -29,6 +31,9 @@ mod filter;
 mod generate;
 #[path = "cli/inspect.rs"]
 mod inspect;
+#[cfg(unix)]
+#[path = "cli/kill.rs"]
+mod kill;
 #[path = "cli/merge.rs"]
 mod merge;
 #[path = "cli/summary.rs"]
@@ -37,6 +42,8 @@ mod summary;
 mod synth;
 #[path = "cli/user_agent.rs"]
 mod user_agent;
+#[path = "cli/verify.rs"]
+mod verify;
 
 /// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
 /// `b.example` has a file without rules. No other host is known.

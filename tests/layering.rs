@@ -33,8 +33,9 @@ const LEVELS: &[(&str, u8)] = &[
     ("set", 6),
     ("batch", 7),
     ("report", 8),
-    ("cli", 9),
-    ("main", 9),
+    ("bench", 9),
+    ("cli", 10),
+    ("main", 10),
 ];
 
 /// Modules of level 0 that their neighbours on level 0 may import.
@@ -45,7 +46,7 @@ const GROUND: &[&str] = &["id", "limits"];
 const ORACLE_MAY_IMPORT: &[&str] = &["dialect", "decision", "id", "limits"];
 
 /// Who may ask the oracle, besides tests and benches: the commands that verify.
-const MAY_IMPORT_ORACLE: &[&str] = &["cli"];
+const MAY_IMPORT_ORACLE: &[&str] = &["bench", "cli"];
 
 /// Files that may hold `unsafe`, each behind a safe function that states the duty.
 const UNSAFE_FILES: &[&str] =

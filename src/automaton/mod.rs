@@ -103,6 +103,12 @@ impl Outcome {
         self.0 >> 1
     }
 
+    /// Whether it is one that can be made: what a file says may be none.
+    #[inline]
+    const fn is_sound(self) -> bool {
+        self.0 != 1
+    }
+
     /// Whether the pattern allows; false if no pattern matches.
     #[inline]
     pub const fn allows(self) -> bool {
@@ -157,7 +163,7 @@ impl StoredAutomaton<'_> {
     #[inline]
     pub fn decide_rest(&self, path: &[u8], consumed: usize, detail: Detail) -> Option<Outcome> {
         match walk(self.words, Target::from_word(self.start), path, consumed, detail) {
-            Walk::Done(outcome) => Some(outcome),
+            Walk::Done(outcome) => outcome.is_sound().then_some(outcome),
             Walk::Unbuilt { .. } | Walk::Broken => None,
         }
     }
@@ -167,6 +173,26 @@ impl StoredAutomaton<'_> {
     pub fn after(&self, octet: u8) -> Option<Self> {
         let start = arc(self.words, Target::from_word(self.start), octet)?;
         Some(StoredAutomaton { start: start.word(), words: self.words })
+    }
+
+    /// Whether this is, word for word, what [`Automaton::new`] builds ahead from `patterns` and
+    /// `outcomes`. Building is given up when it needs more words than there are, or looks at more
+    /// than `positions_max` positions.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many outcomes as patterns.
+    pub fn is_of(&self, patterns: &PatternList, outcomes: &[Outcome], positions_max: u64) -> bool {
+        let nfa = Nfa::new(patterns, outcomes);
+        let start = nfa.start();
+        if start.positions.is_empty() {
+            return self.words.is_empty() && self.start == Target::outcome(start.best).word();
+        }
+        let mut determinizer = Determinizer::new(&nfa);
+        let complete = determinizer.build_all(&nfa, |determinizer| {
+            determinizer.work() <= positions_max && determinizer.words().len() <= self.words.len()
+        });
+        complete && determinizer.start().word() == self.start && determinizer.words() == self.words
     }
 }
 

@@ -159,3 +159,49 @@ fn literals_longer_than_a_node() {
         );
     }
 }
+
+#[test]
+fn a_stored_automaton_is_told_from_any_other() {
+    let build = |texts: &[&[u8]]| {
+        let mut patterns = PatternList::new();
+        texts.iter().for_each(|text| patterns.push(text, true));
+        let outcomes: Vec<Outcome> =
+            (1..).zip(texts).map(|(number, _)| Outcome::new(number, number % 2 == 0)).collect();
+        (patterns, outcomes)
+    };
+    let limits = Limits { ahead_positions_max: 1 << 20, ..Limits::default() };
+    let lists: [&[&[u8]]; 4] =
+        [&[b"/a/*b", b"/a/", b"/*.c$"], &[b"/a/*b", b"/a/", b"/*.d$"], &[b"/"], &[b""]];
+    for own in lists {
+        let (patterns, outcomes) = build(own);
+        let automaton = Automaton::new(patterns.clone(), outcomes, &limits);
+        let stored = automaton.stored().unwrap();
+        for other in lists {
+            let (patterns, outcomes) = build(other);
+            assert_eq!(stored.is_of(&patterns, &outcomes, 1 << 20), own == other);
+        }
+        for word in 0..stored.words.len() {
+            let mut words = stored.words.to_vec();
+            words[word] = U32::new(words[word].get() ^ 1);
+            let (patterns, outcomes) = build(own);
+            let changed = StoredAutomaton { start: stored.start, words: &words };
+            assert!(!changed.is_of(&patterns, &outcomes, 1 << 20));
+            let longer = [&words[..word], stored.words].concat();
+            let changed = StoredAutomaton { start: stored.start, words: &longer };
+            assert_eq!(changed.is_of(&patterns, &outcomes, 1 << 20), word == 0);
+        }
+    }
+    let (patterns, outcomes) = build(lists[0]);
+    let automaton = Automaton::new(patterns.clone(), outcomes.clone(), &limits);
+    assert!(!automaton.stored().unwrap().is_of(&patterns, &outcomes, 3));
+}
+
+/// An outcome with a verdict and no number is none that can be written.
+#[test]
+fn an_outcome_that_cannot_be_is_no_answer() {
+    for (start, expected) in [(0, Some(Outcome::NONE)), (1, None), (3, Some(Outcome::new(1, true)))]
+    {
+        let stored = StoredAutomaton { start: 1 << 31 | start, words: &[] };
+        assert_eq!(stored.decide(b"/", Detail::Rule), expected);
+    }
+}

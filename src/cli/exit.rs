@@ -11,7 +11,8 @@ pub enum ExitStatus {
     /// `check`: some URL is not allowed. `filter -e`: nothing was kept. `diff --exit-code`:
     /// something changed. `inspect`: no policy is known for the host.
     Negative = 1,
-    /// Wrong usage, unreadable input, or output that cannot be written.
+    /// Wrong usage, unreadable input, a damaged set, a mapped file that became shorter, or output that
+    /// cannot be written.
     Failed = 2,
 }
 
@@ -27,4 +28,6 @@ Exit status:
   0  done; for check: every URL is allowed
   1  check: some URL is disallowed, unknown or invalid; filter -e: nothing was kept;
      diff --exit-code: something changed; inspect: no policy is known for the host
-  2  wrong usage, unreadable input, output that cannot be written; no half-written file is left";
+  2  wrong usage, unreadable input, a damaged policy set, output that cannot be written; no
+     half-written file is left. Where an input or a set is cut short while it is read, or the
+     program is killed, a file that ends in .unfinished may stay beside the output: remove it";

@@ -1,4 +1,6 @@
-//! What happens when a mapped file becomes shorter while it is read: a message, and status 2.
+//! Signals that would end the program without a word: for a mapped file that becomes shorter while it
+//! is read, and for a file that is written past the limit on its size. Both end as any other failure,
+//! with a message and status 2.
 //!
 //! Lists of URLs and policy sets are mapped. If one of them is truncated meanwhile, or its disk
 //! fails, there are no octets where the program looks next, and the system raises SIGBUS, which by
@@ -7,12 +9,15 @@
 //! is left under its unfinished name, never under its own. Where a stack that is full raises the same
 //! signal, as on macOS, it ends with the same message.
 //!
+//! A limit on the size of files (`ulimit -f`) raises SIGXFSZ, which is ignored here, so that writing
+//! fails instead: then what was written is taken away, and the message names the file.
+//!
 //! It is the one place of the program with `unsafe`: the standard library sets no handlers. What the
 //! library, used by another program, maps is that program's to guard.
 
-/// Has the process end with a message and status 2 when a mapped file is not there any more. Called
-/// once, before anything is mapped; where it cannot be done, the system's own way stays, which is to
-/// kill the process.
+/// Has the process end with a message and status 2 when a mapped file is not there any more, or a file
+/// is larger than it may be. Called once, before anything is mapped or written; where it cannot be
+/// done, the system's own way stays, which is to kill the process.
 #[cfg(unix)]
 pub fn install() {
     unix::install();
@@ -26,7 +31,7 @@ pub fn install() {}
 mod unix {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use libc::{BUS_ADRERR, SA_ONSTACK, SA_SIGINFO, SIGBUS, c_int, c_void, siginfo_t};
+    use libc::{BUS_ADRERR, SA_ONSTACK, SA_SIGINFO, SIGBUS, SIGXFSZ, c_int, c_void, siginfo_t};
 
     use crate::cli::exit::ExitStatus;
 
@@ -38,13 +43,14 @@ mod unix {
         // SAFETY: all zeros is a valid sigaction; the fields that matter are set. The handler has
         // the signature that SA_SIGINFO asks for, and calls nothing but what is safe in a handler.
         // Nobody else in this process sets one for SIGBUS after the standard library did at its
-        // start, whose alternate stacks SA_ONSTACK keeps in use.
+        // start, whose alternate stacks SA_ONSTACK keeps in use. A signal may be ignored at any time.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handler as libc::sighandler_t;
             action.sa_flags = SA_SIGINFO | SA_ONSTACK;
             libc::sigemptyset(&raw mut action.sa_mask);
             libc::sigaction(SIGBUS, &raw const action, std::ptr::null_mut());
+            libc::signal(SIGXFSZ, libc::SIG_IGN);
         }
     }
 

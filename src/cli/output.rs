@@ -42,6 +42,7 @@ fn mend(error: &io::Error) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room, or choose another place with -o"
         }
+        ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
         ErrorKind::AlreadyExists => "another output goes there too, or remove the .unfinished file",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {

@@ -242,7 +242,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
     })
 }
 
-fn policies(args: PolicyArgs) -> PolicyPlan {
+/// Which policies to load.
+pub fn policies(args: PolicyArgs) -> PolicyPlan {
     match args.set {
         Some(path) => PolicyPlan::Set { path, dialect: args.dialect },
         None => PolicyPlan::Robots {

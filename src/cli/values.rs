@@ -1,6 +1,7 @@
 //! Values of flags: text to numbers, dialects and schemes, with errors that say what is accepted.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use portcullis::bench::{Model, RunnerCommand};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 
@@ -46,6 +47,27 @@ pub fn capture_format() -> impl TypedValueParser<Value = CaptureFormat> {
         let named = CaptureFormat::ALL.into_iter().find(|format| format.as_str() == name);
         named.expect("the parser lets only the names of formats pass")
     })
+}
+
+/// Reads the name of what `bench` measures.
+pub fn bench_model() -> impl TypedValueParser<Value = Model> {
+    PossibleValuesParser::new(Model::ALL.map(Model::as_str)).map(|name| {
+        let named = Model::ALL.into_iter().find(|model| model.as_str() == name);
+        named.expect("the parser lets only the names of models pass")
+    })
+}
+
+/// Reads a runner of `bench`.
+pub fn runner(text: &str) -> Result<RunnerCommand, String> {
+    text.parse()
+}
+
+/// Reads seconds: a number that is not negative.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    /// A day is longer than anybody waits.
+    const SECONDS_MAX: f64 = 86_400.0;
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
+    seconds.ok_or_else(|| "write seconds, such as 0.1 or 30".into())
 }
 
 /// Reads a scheme (RFC 3986, section 3.1), without the colon behind it.

@@ -1,4 +1,4 @@
-//! `portcullis verify`: whether every octet of a set holds.
+//! `portcullis verify`: whether every octet of a set holds, and what they say.
 
 use std::io::{self, Write};
 
@@ -13,11 +13,22 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
     // The exit status says it too, should standard error be closed.
     let _ = writeln!(
         io::stderr(),
-        "portcullis: {}: all {} blocks hold; set {:016x}, {} octets",
+        "portcullis: {}: all {} blocks hold; set {:016x}, {} octets\n\
+         portcullis: read {} hosts, {} origins, {} captures, {} strings, {} names of robots; \
+         worked out anew {} policies of {} records and {} rule sets, {} of them automata",
         set.name(),
         verified.blocks,
         set.hash(),
         set.octets(),
+        verified.hosts,
+        verified.origins,
+        verified.captures,
+        verified.strings,
+        verified.robots,
+        verified.policies,
+        verified.records,
+        verified.rule_sets,
+        verified.automata,
     );
     Ok(ExitStatus::Done)
 }

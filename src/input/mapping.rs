@@ -1,10 +1,13 @@
 //! A file as a slice of memory: the one place of this module with `unsafe`.
 //!
 //! **The duty**, which falls to whoever runs the program: nothing may truncate or rewrite the file
-//! while it is mapped. If the file is truncated, touching a page past its new end raises SIGBUS,
-//! which kills the process: the run ends with a signal and never with a list that looks whole. What
-//! the page of the new end held after it reads as zeros; [`Mapping::is_whole`] finds that afterwards.
-//! Appending does no harm: the mapping keeps the length that it began with.
+//! while it is mapped. If the file is truncated, or its disk fails, touching a page that is not there
+//! raises SIGBUS. It means that octets are missing, and the code that needed them cannot go on; so
+//! the program's handler says so and ends it with status 2, leaving an output under its unfinished
+//! name, and a library's process is killed by the system unless it has a handler of its own. Either
+//! way no list is written that looks whole. What the page of the new end held after it reads as
+//! zeros; [`Mapping::is_whole`] finds that afterwards. Appending does no harm: the mapping keeps the
+//! length that it began with.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};

@@ -176,6 +176,18 @@ impl PatternList {
         });
     }
 
+    /// Makes room for so many patterns.
+    pub(crate) fn reserve(&mut self, patterns: usize) {
+        self.ends.reserve(patterns);
+    }
+
+    /// Gives back the memory that is not used.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.octets.shrink_to_fit();
+        self.stars.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
     /// Appends literals and stars of `body`, in which every `*` is a wildcard.
     fn push_wildcards(&mut self, body: &[u8]) {
         let own_stars = self.stars.len();

@@ -12,6 +12,8 @@ pub mod compile;
 mod difference;
 mod file;
 mod folder;
+#[cfg(test)]
+mod format_tests;
 mod gather;
 mod layout;
 mod origins;
@@ -201,6 +203,16 @@ impl PolicySet {
             Scope::Everything => None,
             Scope::Origins(table) => Some(table.len()),
         }
+    }
+
+    /// The keys of all hosts, each with its policy for http (or its only scheme) and for https, in no
+    /// particular order; nothing if the one policy speaks for everything.
+    pub fn hosts(&self) -> impl Iterator<Item = (&[u8], [Option<u32>; 2])> {
+        let table = match &self.scope {
+            Scope::Everything => None,
+            Scope::Origins(table) => Some(table),
+        };
+        table.into_iter().flat_map(OriginTable::hosts)
     }
 
     /// What was left out on loading.

@@ -95,6 +95,15 @@ impl OriginTable {
         true
     }
 
+    /// The keys of all hosts, each with its policy for http (or its only scheme) and for https, in no
+    /// particular order.
+    pub fn hosts(&self) -> impl Iterator<Item = (&[u8], [Option<u32>; 2])> {
+        let policy = |policy: u32| (policy != NONE).then_some(policy);
+        self.hosts
+            .iter()
+            .map(move |host| (host.key(&self.keys), [policy(host.http), policy(host.https)]))
+    }
+
     #[inline]
     fn find(&self, key: &[u8]) -> Option<&Host> {
         self.hosts.find(self.hasher.hash_one(key), |host| host.key(&self.keys) == key)
@@ -144,5 +153,10 @@ mod tests {
         assert_eq!(table.get(b"FTP", b"a.example"), Some(4));
         assert_eq!(table.get(b"gopher", b"a.example"), None);
         assert_eq!(table.get(b"http", b"b.example"), None);
+        let mut hosts: Vec<_> = table.hosts().collect();
+        hosts.sort_unstable();
+        assert_eq!(hosts[0], (&b"a.example"[..], [Some(1), Some(2)]));
+        assert_eq!(hosts[1], (&b"a.example:8443"[..], [None, Some(3)]));
+        assert_eq!(hosts[2], (&b"ftp://a.example"[..], [Some(4), None]));
     }
 }

@@ -18,7 +18,7 @@ const CHUNK_OCTETS: usize = 16;
 /// octet: the scheme, `://` and the host, which is a key.
 ///
 /// The path is not looked at, but the record is not too long and has no white space around it. So a
-/// record that [`may_be_plain`] and begins with the same octets, and a `/` behind them, has the same
+/// record that `may_be_plain` and begins with the same octets, and a `/` behind them, has the same
 /// scheme and key.
 #[inline]
 pub fn plain_head(record: &[u8]) -> Option<PlainHead> {

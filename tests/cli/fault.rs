@@ -1,4 +1,5 @@
-//! A mapped list that is truncated under the program: a message and status 2, no signal.
+//! A mapped list, or a mapped set, that is truncated under the program: a message and status 2, no
+//! signal.
 //!
 //! Nobody reads the output until the list has been truncated, so the program waits with a small
 //! part of the list behind it, and cannot end before it has touched what is not there any more.
@@ -15,9 +16,15 @@ use super::*;
 const LIST_OCTETS: usize = 24 * 1024 * 1024;
 
 fn start(folder: &Folder, threads: &str, list: &str) -> Child {
+    start_with(folder, ["--robots", "robots"], threads, list)
+}
+
+fn start_with(folder: &Folder, policies: [&str; 2], threads: &str, list: &str) -> Child {
     Process::new(env!("CARGO_BIN_EXE_portcullis"))
         .current_dir(folder.folder.path())
-        .args(["classify", "--robots", "robots", "-a", "Bot", "-j", threads, list])
+        .arg("classify")
+        .args(policies)
+        .args(["-a", "Bot", "-j", threads, list])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -54,6 +61,35 @@ fn a_list_that_is_cut_short_while_it_is_mapped() {
         assert_eq!(text.matches("portcullis:").count(), 1, "{text}");
         assert!(text.contains("became shorter while it was read"), "{text}");
         assert!(text.contains("run again when nothing writes"), "{text}");
+    }
+}
+
+/// A page that is gone is noticed when it is touched; octets that are gone within a page read as
+/// zeros, and are noticed before the run is called complete.
+#[test]
+fn a_set_that_is_cut_short_while_it_is_mapped() {
+    let folder = Folder::new();
+    assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
+    let whole = folder.read("a.set");
+    long_list(&folder);
+    let cuts = [
+        (4_096, "became shorter while it was read"),
+        (0, "became shorter while it was read"),
+        (whole.len() as u64 - 1, "a.set became shorter while it was in use"),
+    ];
+    for (left, message) in cuts {
+        let path = folder.write("a.set", &whole);
+        let mut child = start_with(&folder, ["-p", "a.set"], "2", "urls.txt");
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut first = String::new();
+        output.read_line(&mut first).unwrap();
+        assert!(first.starts_with("allow\thttps://a.example/xxx"), "{first}");
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(left).unwrap();
+        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+        let text = error_text(&mut child);
+        let status = child.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (Some(2), None), "{text}");
+        assert!(text.contains(message) && text.contains("run again"), "{text}");
     }
 }
 

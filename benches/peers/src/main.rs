@@ -1,62 +1,93 @@
-//! Measures portcullis beside other matchers of robots.txt, on the user's own files and URLs.
+//! `portcullis bench` with the matchers of robots.txt that crates.io has as engines beside ours.
 //!
-//! `portcullis-peers ROBOTS_DIR URLS AGENT [--rounds N]` prints a Markdown table; `scripts/peers`
-//! builds and runs it. Answers are compared before anything is timed, and each timed pass has to
-//! count the URLs that the comparison counted as allowed. `../METHODOLOGY.md` says what is measured,
-//! what is left out and where our bias lies.
-//!
-//! | module | owns |
-//! |---|---|
-//! | `corpus` | files and URLs, prepared for all engines alike |
-//! | `model` | what an engine is; panics caught and counted |
-//! | `engines` | one file an engine |
-//! | `check` | the comparison of answers |
-//! | `measure` | rounds and times |
-//! | `table` | what is printed |
+//! `portcullis-peers ROBOTS URLS AGENT` takes the flags of `portcullis bench`; `scripts/peers` builds
+//! and runs it. Everything that measures is [`portcullis::bench`]; here stand the peers, in `engines`,
+//! one file each. `../METHODOLOGY.md` says what is measured, what is left out and where our bias lies.
 
-mod check;
-mod corpus;
 mod engines;
-mod measure;
-mod model;
-mod table;
 
+use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use portcullis::bench::{self, Corpus, MemoryUse, Model, Policies, RunnerCommand, Settings};
+use portcullis::dialect::Dialect;
+use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::policy::AgentChain;
+use portcullis::set::{LoadConfig, PolicySet};
 
-const USAGE: &str = "usage: scripts/peers ROBOTS_DIR URLS AGENT [--rounds N]";
-
-/// What is asked for.
-pub struct Request {
-    pub robots: PathBuf,
-    pub urls: PathBuf,
-    pub agent: String,
-    pub rounds: usize,
+/// Measure portcullis beside other matchers of robots.txt on your own files and URLs
+///
+/// Prints Markdown. Exits with 1 if a built-in engine is wrong.
+#[derive(Parser)]
+struct Arguments {
+    /// A robots.txt, or a folder of them named by host
+    robots: PathBuf,
+    /// The list of URLs, one a line
+    urls: PathBuf,
+    /// The crawler's product token
+    agent: String,
+    /// The standard or crawler whose behaviour portcullis and the oracle follow
+    #[arg(long, value_name = "NAME", default_value = "google", value_parser = dialect)]
+    dialect: &'static Dialect,
+    /// An engine that takes part, by name; the flag may be repeated [default: all]
+    #[arg(long = "engine", value_name = "NAME")]
+    engines: Vec<String>,
+    /// The engine that ratios are to [default: portcullis]
+    #[arg(long, value_name = "NAME")]
+    baseline: Option<String>,
+    /// What is measured; the flag may be repeated [default: all]
+    #[arg(long = "model", value_name = "NAME", value_parser = model)]
+    models: Vec<Model>,
+    /// Another program as an engine (benches/RUNNERS.md)
+    #[arg(long = "runner", value_name = "NAME=COMMAND")]
+    runners: Vec<RunnerCommand>,
+    /// Seconds after which a runner that does not answer has failed
+    #[arg(long, value_name = "SECONDS", default_value_t = bench::RUNNER_SECONDS_MAX)]
+    runner_timeout: u64,
+    /// How often everything is measured
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    rounds: usize,
+    /// Seconds for which an engine repeats a pass in one round
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
+    seconds_per_pass: f64,
+    /// The number that orders and samples are drawn from
+    #[arg(long, value_name = "N", default_value_t = 9309)]
+    seed: u64,
+    /// Measure growth on made-up data too
+    #[arg(long)]
+    curves: bool,
+    /// Do not start this program again for each engine to measure its memory
+    #[arg(long)]
+    no_memory: bool,
+    /// Write everything as one JSON object there
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write a page with plots there
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the memory of a process with this engine alone
+    #[arg(long, value_name = "NAME", hide = true)]
+    memory_of: Option<String>,
 }
 
-impl Request {
-    fn parse(mut arguments: Vec<String>) -> Result<Request> {
-        /// An odd number, so that the median is a measured value.
-        const ROUNDS: usize = 5;
-        let mut rounds = ROUNDS;
-        if let Some(flag) = arguments.iter().position(|argument| argument == "--rounds") {
-            let count = arguments.get(flag + 1).context(USAGE)?;
-            rounds = count.parse().with_context(|| format!("--rounds {count}: {USAGE}"))?;
-            arguments.drain(flag..flag + 2);
-        }
-        let Ok([robots, urls, agent]) = <[String; 3]>::try_from(arguments) else { bail!(USAGE) };
-        if rounds == 0 {
-            bail!("--rounds 0 measures nothing; ask for one at least");
-        }
-        Ok(Request { robots: robots.into(), urls: urls.into(), agent, rounds })
-    }
+fn dialect(name: &str) -> Result<&'static Dialect, String> {
+    let names = Dialect::ALL.map(|dialect| dialect.name).join(", ");
+    Dialect::by_name(name).ok_or_else(|| format!("there are {names}"))
+}
+
+fn model(name: &str) -> Result<Model, String> {
+    let named = Model::ALL.into_iter().find(|model| model.as_str() == name);
+    named.ok_or_else(|| format!("there are {}", Model::ALL.map(Model::as_str).join(", ")))
 }
 
 fn main() -> ExitCode {
     match measured() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(has_fault) => ExitCode::from(u8::from(has_fault)),
         Err(error) => {
             eprintln!("peers: {error:#}");
             ExitCode::from(2)
@@ -64,20 +95,51 @@ fn main() -> ExitCode {
     }
 }
 
-fn measured() -> Result<()> {
-    let request = Request::parse(std::env::args().skip(1).collect())?;
+fn measured() -> Result<bool> {
+    let arguments = Arguments::parse();
     // Portcullis compiles on the pool that it is called from. With one thread the work is done by
     // the thread that measures, as every other engine's is.
-    rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(|| run(&request))
+    rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(|| run(&arguments))
 }
 
-fn run(request: &Request) -> Result<()> {
-    let corpus = corpus::Corpus::load(&request.robots, &request.urls)?;
-    eprintln!("building every engine for {} files", corpus.files.len());
-    let mut engines = engines::all(&corpus.files, &request.agent)?;
-    eprintln!("comparing answers to {} URLs", corpus.records.len());
-    let checked = check::check(&mut engines, corpus.files.len(), corpus.records.clone());
-    let times = measure::rounds(&mut engines, corpus.files.len(), &checked, request.rounds)?;
-    print!("{}", table::render(request, &corpus, &engines, &checked, &times));
-    Ok(())
+fn run(arguments: &Arguments) -> Result<bool> {
+    let dialect = arguments.dialect;
+    let config = LoadConfig { dialect, robots_octets_max: Some(ROBOTS_OCTETS_MAX) };
+    let set = PolicySet::load(&arguments.robots, &config)?;
+    let agent = AgentChain::parse(&arguments.agent, dialect)?;
+    ensure!(agent.tokens().count() == 1, "the peers know no chains of agents; name one token");
+    let corpus = Corpus::load(Policies::Loaded(set), agent, &arguments.urls)?;
+    let settings = settings(arguments);
+    let engines = bench::chosen(&corpus, engines::all(&corpus), &settings)?;
+    if let Some(name) = &arguments.memory_of {
+        let named = engines.iter().find(|engine| engine.name() == name);
+        let used = MemoryUse::of(&corpus, &**named.context("no engine has this name")?)?;
+        println!("{}", used.to_json());
+        return Ok(false);
+    }
+    let report = bench::run(&corpus, &engines, &settings, &|what| eprintln!("peers: {what}"))?;
+    let outputs = [(&arguments.json, report.to_json()), (&arguments.html, bench::page(&report))];
+    for (path, text) in outputs {
+        let Some(path) = path else { continue };
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    io::stdout().write_all(bench::markdown(&report).as_bytes())?;
+    Ok(report.has_fault())
+}
+
+fn settings(arguments: &Arguments) -> Settings {
+    let patience = Duration::from_secs(arguments.runner_timeout);
+    let runner = |command: &RunnerCommand| RunnerCommand { patience, ..command.clone() };
+    Settings {
+        rounds: arguments.rounds,
+        seconds_per_pass: arguments.seconds_per_pass,
+        seed: arguments.seed,
+        engines: arguments.engines.clone(),
+        baseline: arguments.baseline.clone(),
+        models: arguments.models.clone(),
+        runners: arguments.runners.iter().map(runner).collect(),
+        curves: arguments.curves,
+        memory: !arguments.no_memory,
+        command: bench::command_line("scripts/peers", std::env::args().skip(1)),
+    }
 }

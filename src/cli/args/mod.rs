@@ -1,6 +1,7 @@
 //! What was typed: clap's derived structs, one for each subcommand and one for each group of flags
 //! that several of them share. What it means is the business of [`plan`](super::plan).
 
+mod bench;
 mod sets;
 
 use std::ffi::OsString;
@@ -12,6 +13,7 @@ use portcullis::dialect::Dialect;
 use super::exit;
 use super::values::{self, OctetsMax};
 
+pub use self::bench::BenchArgs;
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.
@@ -56,6 +58,7 @@ pub enum Command {
     Diff(DiffArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    Bench(BenchArgs),
     Synth(SynthArgs),
 }
 

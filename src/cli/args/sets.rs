@@ -161,7 +161,7 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// Compare every octet of a policy set with its checksums
+/// Check a policy set: every octet of it, and that it says what its texts do
 #[derive(Args)]
 pub struct VerifyArgs {
     /// The set

@@ -36,7 +36,9 @@ use super::strings::StringError;
 use super::{BlobPool, Content, HostStanding, Standing};
 
 use self::hosts::HostSections;
-pub(super) use self::plan::order as record_order;
+pub(super) use self::plan::{
+    PlannedEntry, PlannedRules, PolicyPlan, of_extract as plan_of_extract, order as record_order,
+};
 use self::policies::PolicySections;
 
 /// Policies that are planned before they are joined. It bounds the memory for what is waiting.

@@ -76,11 +76,15 @@ pub fn plan<'p>(origin: PolicyOrigin, pool: &'p BlobPool, dialect: &Dialect) -> 
     match origin {
         PolicyOrigin::Access(outcome) => access(outcome),
         PolicyOrigin::Extract(blob) => {
-            let extract = pool.get(blob);
-            let file = RobotsTxt::read_extract(extract).expect("extracts are of this program");
-            of_file(&file, extract, dialect)
+            of_extract(pool.get(blob), dialect).expect("extracts are of this program")
         }
     }
+}
+
+/// The policy of the file that has this extract; nothing if it is none.
+pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect) -> Option<PolicyPlan<'p>> {
+    let file = RobotsTxt::read_extract(extract)?;
+    Some(of_file(&file, extract, dialect))
 }
 
 fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {

@@ -241,6 +241,7 @@ fn mend(error: &io::Error) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room, or choose another place for it"
         }
+        ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
         ErrorKind::AlreadyExists => {
             "another set is being written there, or remove the .unfinished file beside it"

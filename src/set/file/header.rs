@@ -25,7 +25,7 @@ const OLDEST_VERSION: u32 = 1;
 pub(crate) const COUNTS: usize = 16;
 
 /// Where the fields stand.
-pub(super) mod at {
+pub(crate) mod at {
     pub const VERSION: usize = 8;
     pub const SECTIONS: usize = 12;
     pub const FILE_OCTETS: usize = 16;

@@ -38,6 +38,8 @@ use self::header::Header;
 use self::layout::BLOCK;
 
 pub use self::error::{Damage, SetError, WriteError};
+#[cfg(test)]
+pub(crate) use self::header::at as header_offsets;
 pub(crate) use self::header::{COUNTS, HeaderFields};
 pub(crate) use self::section::{Section, SectionKind};
 pub(crate) use self::storage::Storage;
@@ -184,6 +186,12 @@ impl SetFile {
     #[inline(never)]
     pub(crate) fn malformed(&self, section: Section, start: u64, what: &'static str) -> Damage {
         self.damage(section, start, Fault::Malformed(what))
+    }
+
+    /// As [`SetFile::malformed`], of what the header says about the content.
+    #[cold]
+    pub(crate) fn malformed_header(&self, what: &'static str) -> Damage {
+        Damage::new(self.storage.name(), Place::Header, 0, Fault::Malformed(what))
     }
 
     fn damage(&self, section: Section, start: u64, fault: Fault) -> Damage {

@@ -4,6 +4,7 @@ use zerocopy::little_endian::U32;
 
 use crate::bytes::take_varint;
 use crate::id::LineNumber;
+use crate::limits::BODY_OCTETS_MAX;
 use crate::syntax::ExtractWriter;
 
 use super::super::file::{Damage, Section};
@@ -22,7 +23,7 @@ pub struct DocumentRecord {
     pub line: LineNumber,
     /// The record.
     pub text: Vec<u8>,
-    /// Where in it the value begins; 0 for a record that decides nothing.
+    /// Where in it the value begins; its end for a record that decides nothing.
     pub value_start: usize,
 }
 
@@ -33,9 +34,25 @@ impl DocumentRecord {
     }
 }
 
+/// The record that a string says, and where in it the value begins.
+pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
+    // The number stands behind the text, the other way round.
+    let (mut number, mut length) = ([0; 5], 0);
+    for (octet, place) in string.iter().rev().zip(&mut number) {
+        *place = *octet;
+        length += 1;
+        if octet & 0x80 == 0 {
+            break;
+        }
+    }
+    let value_start = take_varint(&mut &number[..length])? as usize;
+    let text = &string[..string.len() - length];
+    (value_start <= text.len()).then_some((text, value_start))
+}
+
 impl StoredSet {
     /// The words of the record list at `position` of `section`, without its length.
-    fn record_words(&self, section: Section, position: u32) -> Result<&[U32], Damage> {
+    pub(super) fn record_words(&self, section: Section, position: u32) -> Result<&[U32], Damage> {
         if position == NONE {
             return Ok(&[]);
         }
@@ -75,21 +92,17 @@ impl StoredSet {
         self.sections.strings.get(&self.file, StringID(string), text)?;
         let malformed =
             || self.malformed(self.sections.documents, 0, "a record's string says no value");
-        // The number stands behind the text, the other way round.
-        let (mut number, mut length) = ([0; 5], 0);
-        for (octet, place) in text.iter().rev().zip(&mut number) {
-            *place = *octet;
-            length += 1;
-            if octet & 0x80 == 0 {
-                break;
-            }
-        }
-        let value_start = take_varint(&mut &number[..length]).ok_or_else(malformed)? as usize;
-        text.truncate(text.len() - length);
-        if value_start > text.len() {
-            return Err(malformed());
-        }
+        let (octets, value_start) = split_record(text).ok_or_else(malformed)?;
+        let octets = octets.len();
+        text.truncate(octets);
         Ok(value_start)
+    }
+
+    /// Octets that the records of one file can have together. What refers to the same long string
+    /// again and again is no file, and would take all the memory.
+    pub(super) fn record_octets_max(&self) -> usize {
+        let limit = self.robots_octets_max().and_then(|max| usize::try_from(max).ok());
+        limit.unwrap_or(usize::MAX).min(BODY_OCTETS_MAX)
     }
 
     fn read_records(
@@ -99,9 +112,12 @@ impl StoredSet {
         decides: bool,
     ) -> Result<Vec<DocumentRecord>, Damage> {
         let words = self.record_words(section, position)?;
+        let mut octets_left = self.record_octets_max();
         let read = |pair: &[U32]| {
             let mut text = Vec::new();
             let value_start = self.record_text(pair[1].get(), &mut text)?;
+            let too_many = || self.malformed(section, position, "a file is longer than it may be");
+            octets_left = octets_left.checked_sub(text.len()).ok_or_else(too_many)?;
             let line = LineNumber::new(pair[0].get() >> record::KIND_BITS);
             let line = line.ok_or_else(|| self.bad_document(position))?;
             let kind = RecordKind::ALL[(pair[0].get() & ((1 << record::KIND_BITS) - 1)) as usize];

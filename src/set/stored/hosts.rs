@@ -11,7 +11,7 @@ use super::{PolicyPosition, StoredCapture, StoredSet};
 
 /// Where a host stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HostPosition(u32);
+pub struct HostPosition(pub(super) u32);
 
 /// A host of a set.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub struct StoredHost<'s> {
     set: &'s StoredSet,
     key: &'s [u8],
     policies: [u32; 2],
-    captures: [u32; 2],
+    pub(super) captures: [u32; 2],
 }
 
 /// A search for a host, which goes on from slot to slot.
@@ -73,6 +73,17 @@ impl StoredSet {
     pub(super) fn search(&self, key: &[u8]) -> Search {
         let (slot, tag) = slot_of(key, self.slots);
         Search { slot, tag, tried: 0 }
+    }
+
+    #[inline]
+    pub(super) fn touch_slot(&self, search: &Search) {
+        let word = search.slot.saturating_mul(SLOT_WORDS as u64);
+        self.touch(self.sections.slots, u32::try_from(word).unwrap_or(NONE));
+    }
+
+    #[inline]
+    pub(super) fn touch_host(&self, position: HostPosition) {
+        self.touch(self.sections.hosts, position.0);
     }
 
     /// The next host that may be the one that is searched for.

@@ -115,9 +115,11 @@ impl<'s> Inquiry<'s> {
         searches.clear();
         candidates.clear();
         searches.extend((0..count).map(|index| self.set.search(question(index).key)));
+        searches.iter().for_each(|search| self.set.touch_slot(search));
         for search in searches.iter_mut() {
             candidates.push(self.set.next_candidate(search)?);
         }
+        candidates.iter().flatten().for_each(|host| self.set.touch_host(*host));
         for (index, (search, candidate)) in searches.iter_mut().zip(candidates).enumerate() {
             policies.push(self.policy_of(question(index), search, *candidate)?);
         }
@@ -170,6 +172,7 @@ impl<'s> Inquiry<'s> {
         assert_eq!(answers.len(), policies.len() * agents, "an answer for each path and agent");
         let mut selected = std::mem::take(&mut memory.selected);
         selected.clear();
+        policies.iter().flatten().for_each(|position| self.set.touch_policy(*position));
         for position in policies {
             match position {
                 None => {
@@ -182,6 +185,11 @@ impl<'s> Inquiry<'s> {
                         selected.push(policy.select(tokens)?);
                     }
                 }
+            }
+        }
+        for selected in &selected {
+            if let Selected::Rules(rules) = selected {
+                self.set.touch_rule_set(rules.rule_set);
             }
         }
         let exempt = self.set.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
@@ -353,7 +361,8 @@ impl<'s> Inquiry<'s> {
     }
 
     fn kind(&self, document: u32, index: u32) -> Result<u32, Damage> {
-        let at = document.saturating_add(1).saturating_add(index * record::WORDS as u32);
+        let at = index.saturating_mul(record::WORDS as u32).saturating_add(1);
+        let at = document.saturating_add(at);
         let word = self.set.words(self.set.sections.documents, at, 1)?[0].get();
         Ok(word & ((1 << record::KIND_BITS) - 1))
     }

@@ -16,6 +16,9 @@ use super::super::layout::rule_set;
 use super::policy::SelectedRules;
 use super::{PolicyPosition, RuleSetKind, StoredRuleSet, StoredSet};
 
+/// Patterns that one rule can stand for: its own, and that of a directory.
+const PATTERNS_PER_RULE: usize = 2;
+
 /// What a rule set was built into.
 #[derive(Debug)]
 pub(super) struct Built {
@@ -101,13 +104,15 @@ pub(super) fn ordered(
     Ok((rules, order))
 }
 
-/// The groups whose first rules have these numbers and records.
+/// The groups whose first rules have these numbers and records, each at most once and in the order
+/// of the file.
 fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize>> {
+    let mut groups = file.groups().iter().enumerate();
     let find = |&(rule, record): &(u32, u32)| {
         let is_it = |group: &crate::syntax::Group| {
             group.rules.start == rule && rule.checked_add(group.user_agents.end) == Some(record)
         };
-        file.groups().iter().position(is_it)
+        groups.find(|(_, group)| is_it(group)).map(|(index, _)| index)
     };
     positions.iter().map(find).collect()
 }
@@ -122,23 +127,30 @@ impl StoredSet {
         let mut patterns = PatternList::new();
         let mut verdicts = Vec::with_capacity(stored.pattern_words().len());
         let (mut record, mut text) = (Vec::new(), Vec::new());
-        for word in stored.pattern_words() {
+        let malformed = |what| self.malformed(self.sections.rule_sets, stored.position().0, what);
+        let mut octets_left = self.record_octets_max() * PATTERNS_PER_RULE;
+        let words = stored.pattern_words();
+        patterns.reserve(words.len());
+        for word in words {
             let word = word.get();
             let value_start = self.record_text(word >> rule_set::STRING_SHIFT, &mut record)?;
-            normal_text(&record[value_start..], paths, &mut text);
+            let too_many = || malformed("its patterns are more than a file can have");
+            octets_left = octets_left.checked_sub(record.len()).ok_or_else(too_many)?;
+            if !normal_text(&record[value_start..], paths, &mut text) {
+                return Err(malformed("a pattern can match no path"));
+            }
             match word & rule_set::DIRECTORY {
                 0 => patterns.push(&text, paths.wildcards),
                 _ => {
-                    let directory = index_page_text(&text, paths).ok_or_else(|| {
-                        let section = self.sections.rule_sets;
-                        self.malformed(section, stored.position().0, "a rule names no index page")
-                    })?;
+                    let directory = index_page_text(&text, paths)
+                        .ok_or_else(|| malformed("a rule names no index page"))?;
                     patterns.push(&directory, paths.wildcards);
                 }
             }
             let allows = word & rule_set::ALLOWS != 0;
             verdicts.push(if allows { Verdict::Allow } else { Verdict::Disallow });
         }
+        patterns.shrink_to_fit();
         Ok((patterns, verdicts))
     }
 }

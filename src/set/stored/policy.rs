@@ -26,7 +26,7 @@ impl PolicyPosition {
 pub struct StoredPolicy<'s> {
     pub(super) set: &'s StoredSet,
     pub(super) position: u32,
-    words: &'s [U32],
+    pub(super) words: &'s [U32],
 }
 
 /// What an agent gets from a policy.
@@ -68,6 +68,11 @@ impl StoredSet {
         }
         let words = self.words(section, position.0, words)?;
         Ok(StoredPolicy { set: self, position: position.0, words })
+    }
+
+    #[inline]
+    pub(super) fn touch_policy(&self, position: PolicyPosition) {
+        self.touch(self.sections.policies, position.0);
     }
 
     /// All policies, in the order of the file. After damage there is no next one.
@@ -130,7 +135,7 @@ impl<'s> StoredPolicy<'s> {
         self.words[policy::DOCUMENT].get()
     }
 
-    fn token_count(&self) -> usize {
+    pub(super) fn token_count(&self) -> usize {
         self.words[policy::TOKENS].get() as usize
     }
 
@@ -139,13 +144,13 @@ impl<'s> StoredPolicy<'s> {
         self.words[policy::ENTRIES].get() as usize
     }
 
-    fn tokens(&self) -> Result<&'s [U32], Damage> {
+    pub(super) fn tokens(&self) -> Result<&'s [U32], Damage> {
         let tokens =
             self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..self.token_count()));
         tokens.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
-    fn entry_at(&self, entry: u32) -> usize {
+    pub(super) fn entry_at(&self, entry: u32) -> usize {
         let speakers = policy::HEAD_WORDS + self.token_count();
         speakers + self.token_count() * policy::SPEAKER_WORDS + entry as usize * policy::ENTRY_WORDS
     }
@@ -167,8 +172,13 @@ impl<'s> StoredPolicy<'s> {
         (entry != NONE).then_some(entry)
     }
 
+    /// The record that names the default groups; [`NONE`] if there are none.
+    pub(super) fn default_speaker(&self) -> u32 {
+        self.words[policy::DEFAULT_SPEAKER].get()
+    }
+
     /// The entry of the token at `index`, and the record that speaks to it.
-    fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
+    pub(super) fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
         let at = policy::HEAD_WORDS + self.token_count() + index * policy::SPEAKER_WORDS;
         Ok((self.word(at)?, self.word(at + 1)?))
     }
@@ -182,11 +192,22 @@ impl<'s> StoredPolicy<'s> {
         Ok(RuleSetPosition(self.word(self.entry_at(entry) + policy::RULE_SET)?))
     }
 
+    /// Where the order of an entry's rule set stands.
+    pub(super) fn order(&self, entry: u32) -> Result<u32, Damage> {
+        self.word(self.entry_at(entry) + policy::ORDER)
+    }
+
+    /// Where in the policy the groups of an entry stand.
+    pub(super) fn groups_at(&self, entry: u32) -> Result<usize, Damage> {
+        Ok(self.word(self.entry_at(entry) + policy::GROUPS)? as usize)
+    }
+
     /// By group of an entry: the number of its first rule, and that rule's record.
     pub(super) fn groups(&self, entry: u32) -> Result<&'s [U32], Damage> {
-        let at = self.word(self.entry_at(entry) + policy::GROUPS)? as usize;
+        let at = self.groups_at(entry)?;
         let count = self.word(at)? as usize;
-        let groups = self.words.get(at + 1..).and_then(|it| it.get(..count * policy::GROUP_WORDS));
+        let words = count.saturating_mul(policy::GROUP_WORDS);
+        let groups = self.words.get(at + 1..).and_then(|it| it.get(..words));
         let groups = groups.filter(|groups| !groups.is_empty());
         groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
     }

@@ -61,6 +61,11 @@ impl StoredSet {
         })
     }
 
+    #[inline]
+    pub(super) fn touch_rule_set(&self, position: RuleSetPosition) {
+        self.touch(self.sections.rule_sets, position.0);
+    }
+
     /// All rule sets, in the order of the file. After damage there is no next one.
     pub fn rule_sets(&self) -> impl Iterator<Item = Result<StoredRuleSet<'_>, Damage>> {
         let end = self.sections.rule_sets.octets() / size_of::<u32>() as u64;
@@ -113,6 +118,11 @@ impl<'s> StoredRuleSet<'s> {
     #[inline]
     pub fn automaton(&self) -> StoredAutomaton<'s> {
         StoredAutomaton { start: self.start, words: self.words }
+    }
+
+    /// Where the automaton's walk starts, or the number among those that are no automaton.
+    pub(super) fn start(&self) -> u32 {
+        self.start
     }
 
     /// The words of patterns.

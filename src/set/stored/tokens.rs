@@ -1,6 +1,5 @@
 //! The names of robots in a set, and which of them an agent answers to.
 
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use crate::dialect::NamesAgent;
@@ -19,14 +18,14 @@ pub(super) struct AgentTokens {
 
 /// The section, looked at.
 #[derive(Clone, Copy)]
-struct Names<'s> {
-    ends: &'s [U32],
-    sorted: &'s [U32],
-    octets: &'s [u8],
+pub(super) struct Names<'s> {
+    pub(super) ends: &'s [U32],
+    pub(super) sorted: &'s [U32],
+    pub(super) octets: &'s [u8],
 }
 
 impl<'s> Names<'s> {
-    fn get(&self, number: u32) -> Option<&'s [u8]> {
+    pub(super) fn get(&self, number: u32) -> Option<&'s [u8]> {
         let number = number as usize;
         let start = match number {
             0 => 0,
@@ -35,23 +34,24 @@ impl<'s> Names<'s> {
         self.octets.get(start..self.ends.get(number)?.get() as usize)
     }
 
-    fn find(&self, name: &[u8]) -> Option<u32> {
+    /// The number of `name`, if it is there; nothing at all where a name is missing on the way.
+    pub(super) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
         let (mut low, mut high) = (0, self.sorted.len());
         while low < high {
             let middle = (low + high) / 2;
             let number = self.sorted[middle].get();
             match self.get(number)?.cmp(name) {
-                std::cmp::Ordering::Equal => return Some(number),
+                std::cmp::Ordering::Equal => return Some(Some(number)),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
         }
-        None
+        Some(None)
     }
 }
 
 impl StoredSet {
-    fn names(&self) -> Result<Names<'_>, Damage> {
+    pub(super) fn names(&self) -> Result<Names<'_>, Damage> {
         let section = self.sections.tokens;
         let malformed = || self.malformed(section, 0, "its names do not fit into it");
         let octets = self.file.octets(section, 0, section.octets())?;
@@ -75,11 +75,14 @@ impl StoredSet {
     /// If they are damaged.
     pub fn robot_names(&self) -> Result<Vec<&[u8]>, Damage> {
         let names = self.names()?;
-        let name = |number| {
-            let malformed = || self.malformed(self.sections.tokens, number, "a name is missing");
-            names.get(number).ok_or_else(malformed)
-        };
+        let name = |number| names.get(number).ok_or_else(|| self.missing_name(number));
         (0..names.ends.len() as u32).map(name).collect()
+    }
+
+    #[cold]
+    pub(super) fn missing_name(&self, number: u32) -> Damage {
+        let word = number.saturating_add(1);
+        self.malformed(self.sections.tokens, word, "the name of a robot is missing")
     }
 
     /// The names that an agent answers to.
@@ -87,20 +90,23 @@ impl StoredSet {
         let names = self.names()?;
         let mut chain = Vec::new();
         for (position, token) in (0..).zip(agent.tokens()) {
-            let numbers = match self.dialect.groups.names_agent {
+            let mut numbers: Vec<u32> = Vec::new();
+            match self.dialect.groups.names_agent {
                 NamesAgent::Equal => {
-                    names.find(&token.to_ascii_lowercase().into_bytes()).into_iter().collect()
+                    let found = names.find(token.to_ascii_lowercase().as_bytes());
+                    let missing = || self.missing_name(0);
+                    numbers.extend(found.ok_or_else(missing)?);
                 }
                 NamesAgent::OccursInName => {
-                    let is_own = |number: &u32| {
-                        names.get(*number).is_some_and(|name| {
-                            !name.is_empty() && is_name_of(name, token, self.dialect)
-                        })
-                    };
-                    (0..names.ends.as_bytes().len() as u32 / 4).filter(is_own).collect()
+                    for number in 0..names.ends.len() as u32 {
+                        let name = names.get(number).filter(|name| !name.is_empty());
+                        let name = name.ok_or_else(|| self.missing_name(number))?;
+                        if is_name_of(name, token, self.dialect) {
+                            numbers.push(number);
+                        }
+                    }
                 }
-            };
-            let numbers: Vec<u32> = numbers;
+            }
             if !numbers.is_empty() {
                 chain.push((position, numbers));
             }

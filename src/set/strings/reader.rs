@@ -37,7 +37,6 @@ impl Strings {
         Ok(strings)
     }
 
-    #[cfg(test)]
     /// The number of strings.
     pub(crate) fn len(&self) -> u32 {
         self.count
@@ -87,12 +86,17 @@ impl Strings {
     }
 
     /// Looks at every string: the buckets follow one another without a rest, and the strings are in
-    /// order, each coded as shortly as it can be.
+    /// order, each coded as shortly as it can be. `each` looks at what a string says, and finds
+    /// what is wrong with that.
     ///
     /// # Errors
     ///
     /// The first thing that is not as the format has it.
-    pub(crate) fn verify(&self, file: &SetFile) -> Result<(), Damage> {
+    pub(crate) fn verify(
+        &self,
+        file: &SetFile,
+        mut each: impl FnMut(&[u8]) -> Result<(), &'static str>,
+    ) -> Result<(), Damage> {
         let (mut last, mut string) = (Vec::new(), Vec::new());
         let mut expected_start = 0;
         for bucket in 0..self.buckets() {
@@ -112,6 +116,7 @@ impl Strings {
                 if id > first && shared != shared_octets(&last, &string) {
                     return Err(odd("a string is not coded as shortly as it can be"));
                 }
+                each(&string).map_err(odd)?;
                 last.clone_from(&string);
             }
             if !rest.is_empty() {

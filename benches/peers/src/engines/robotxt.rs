@@ -1,20 +1,16 @@
 //! robotxt: an agent's rules in order of precedence. It takes the path.
 
+use portcullis::bench::{FileMatcher, Question};
 use robotxt::Robots;
-
-use crate::corpus::Record;
-use crate::model::{Matcher, Refusal};
 
 pub struct Peer(Robots);
 
-impl Matcher for Peer {
-    const PACKAGE: &'static str = "robotxt";
-
-    fn build(text: &'static [u8], agent: &str) -> Result<Peer, Refusal> {
+impl FileMatcher<'_> for Peer {
+    fn build(text: &[u8], agent: &str) -> Result<Peer, String> {
         Ok(Peer(Robots::parse(text, agent)))
     }
 
-    fn allows(&mut self, _agent: &str, record: &Record) -> bool {
-        self.0.is_allowed(record.path)
+    fn allows(&mut self, _agent: &str, question: Question<'_>) -> bool {
+        self.0.is_allowed(question.path)
     }
 }

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Protego, Scrapy's matcher, as a runner of `portcullis bench` (benches/RUNNERS.md).
+
+    python3 -m venv venv && venv/bin/pip install protego
+    portcullis bench ... --runner "protego=venv/bin/python benches/runners/protego.py"
+"""
+
+import gc
+import sys
+import time
+from importlib.metadata import version
+
+# This file has the module's name; its own folder must not be looked into.
+sys.path.pop(0)
+from protego import Protego  # noqa: E402
+
+INPUT, OUTPUT = sys.stdin.buffer, sys.stdout.buffer
+
+
+def say(line):
+    OUTPUT.write(line.encode() + b"\n")
+    OUTPUT.flush()
+
+
+def build(texts):
+    """A matcher or an error for each file, and the nanoseconds. Protego takes text, so octets are decoded."""
+    matchers = []
+    start = time.perf_counter_ns()
+    for octets in texts:
+        try:
+            matchers.append(Protego.parse(octets.decode("utf-8", "replace")))
+        except Exception as error:  # Whatever it raises, it refuses the file.
+            matchers.append(error)
+    return matchers, time.perf_counter_ns() - start
+
+
+def decide(matchers, agent, urls):
+    """A character for each URL, and the nanoseconds."""
+    answers = []
+    start = time.perf_counter_ns()
+    for file, url in urls:
+        try:
+            answers.append("1" if matchers[file].can_fetch(url, agent) else "0")
+        except Exception:  # It refuses the file, or cannot read the URL.
+            answers.append("?")
+    return "".join(answers), time.perf_counter_ns() - start
+
+
+def main():
+    agent, texts, matchers, urls = "", [], [], []
+    for line in INPUT:
+        word, _, rest = line.rstrip(b"\n").decode().partition(" ")
+        if word == "portcullis-bench":
+            say("runner " + version("protego"))
+        elif word == "agent":
+            agent = rest
+        elif word == "files":
+            texts = []
+            for _ in range(int(rest)):
+                octets = int(INPUT.readline())
+                texts.append(INPUT.read(octets + 1)[:octets])
+        elif word == "build":
+            matchers, nanoseconds = build(texts)
+            gc.freeze()  # What is built stays; a search for garbage in it would be timed.
+            for file, matcher in enumerate(matchers):
+                if isinstance(matcher, Exception):
+                    say("refused %d %s" % (file, type(matcher).__name__))
+            say("built %d" % nanoseconds)
+        elif word == "urls":
+            urls = []
+            for _ in range(int(rest)):
+                file, url = INPUT.readline().rstrip(b"\n").decode().split(" ", 1)
+                urls.append((int(file), url))
+        elif word == "decide":
+            answers, nanoseconds = decide(matchers, agent, urls)
+            say("decided %d %s" % (nanoseconds, answers))
+        else:
+            sys.exit("protego.py: no such request: %s" % word)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,331 @@
+//! What is measured on: files, and URLs whose file is known, prepared for all engines alike.
+//!
+//! Owns reading a list and finding each URL's file; the policies come from a
+//! [`PolicySet`] or a [`StoredSet`]. A URL becomes a [`Question`](super::Question): the file, and path
+//! and query in the normal form of the policies' dialect. The list itself is kept too, because the
+//! oracle reads URLs as they stand, and so does a batch from a file.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::decision::PolicyState;
+use crate::dialect::Dialect;
+use crate::input::{Records, Terminator};
+use crate::policy::AgentChain;
+use crate::set::stored::{PolicyPosition, StoredPolicy};
+use crate::set::{Damage, PolicySet, StoredSet};
+use crate::target::{compared_path, host_key, split};
+
+use super::questions::QuestionList;
+
+/// Where policies come from.
+#[derive(Debug)]
+pub enum Policies {
+    /// Files.
+    Loaded(PolicySet),
+    /// A compiled set.
+    Stored(Box<StoredSet>),
+}
+
+/// A corpus could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorpusError {
+    /// The list cannot be read.
+    #[error("{}: cannot be read; name a list of URLs, one a line", path.display())]
+    Unreadable {
+        /// Where it is.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Nothing can be asked.
+    #[error("{}: no URL is of an origin with a robots.txt; name a list that fits the policies", path.display())]
+    NoQuestion {
+        /// Where the list is.
+        path: PathBuf,
+    },
+    /// The set is damaged.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+}
+
+/// What of a list and a folder is not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Lines that are no URL.
+    pub invalid: usize,
+    /// URLs of origins without a file.
+    pub without_file: usize,
+    /// URLs whose normal form is not UTF-8, which most engines cannot take.
+    pub not_text: usize,
+}
+
+/// Files and questions.
+#[derive(Debug)]
+pub struct Corpus {
+    /// The policies that the files come from.
+    pub policies: Policies,
+    /// Who asks.
+    pub agent: AgentChain,
+    /// Where the list is.
+    pub list_path: PathBuf,
+    /// The questions, in the order of the list.
+    pub questions: QuestionList,
+    /// What is not measured.
+    pub left_out: LeftOut,
+    /// Distinct texts, as much of each as counts.
+    texts: Vec<Box<[u8]>>,
+    /// Texts that were cut.
+    pub texts_cut: usize,
+    /// By file: its text.
+    files: Vec<u32>,
+    list: Vec<u8>,
+    /// By question: its line in `list`.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Corpus {
+    /// Reads the list at `path` and finds the file of each URL.
+    ///
+    /// # Errors
+    ///
+    /// If the list cannot be read, asks about no origin that has a file, or the set is damaged.
+    pub fn load(policies: Policies, agent: AgentChain, path: &Path) -> Result<Corpus, CorpusError> {
+        let unreadable = |source| CorpusError::Unreadable { path: path.to_owned(), source };
+        let list = fs::read(path).map_err(unreadable)?;
+        let mut corpus = Corpus {
+            policies,
+            agent,
+            list_path: path.to_owned(),
+            questions: QuestionList::default(),
+            left_out: LeftOut::default(),
+            texts: Vec::new(),
+            texts_cut: 0,
+            files: Vec::new(),
+            list,
+            lines: Vec::new(),
+        };
+        let mut filing = corpus.read_texts()?;
+        corpus.file_hosts(&mut filing)?;
+        corpus.read_list(&mut filing)?;
+        if corpus.questions.is_empty() {
+            return Err(CorpusError::NoQuestion { path: path.to_owned() });
+        }
+        Ok(corpus)
+    }
+
+    /// The behaviour that the policies follow.
+    pub fn dialect(&self) -> &'static Dialect {
+        match &self.policies {
+            Policies::Loaded(set) => set.dialect(),
+            Policies::Stored(set) => set.dialect(),
+        }
+    }
+
+    /// The files: one for each host, two where http and https have different ones. Equal files of several hosts are the same octets in memory.
+    pub fn files(&self) -> Vec<&[u8]> {
+        self.files.iter().map(|&text| &*self.texts[text as usize]).collect()
+    }
+
+    /// By file, the number of its text: equal files have the same.
+    pub fn file_texts(&self) -> &[u32] {
+        &self.files
+    }
+
+    /// Octets of all files.
+    pub fn file_octets(&self) -> u64 {
+        self.files().iter().map(|text| text.len() as u64).sum()
+    }
+
+    /// The file of the question with this number as it was read, and how much of it counts.
+    pub fn text_as_read(&self, file: usize) -> (&[u8], Option<usize>) {
+        let text = self.files[file] as usize;
+        match &self.policies {
+            Policies::Loaded(set) => (set.text(text), set.robots_octets_max()),
+            Policies::Stored(_) => (&self.texts[text], None),
+        }
+    }
+
+    /// The line of the list that the question with this number comes from.
+    pub fn record(&self, number: usize) -> &[u8] {
+        let (start, end) = self.lines[number];
+        &self.list[start..end]
+    }
+
+    /// Lines of the list, empty ones too.
+    pub fn list_records(&self) -> usize {
+        Records::new(&self.list, Terminator::LineFeed).count()
+    }
+
+    /// Octets of the list.
+    pub fn list_octets(&self) -> u64 {
+        self.list.len() as u64
+    }
+
+    fn read_texts(&mut self) -> Result<Filing, Damage> {
+        let mut filing = Filing::default();
+        match &self.policies {
+            Policies::Loaded(set) => {
+                for policy in 0..set.sources().len() {
+                    let text = set.text(policy);
+                    let counted = cut(text, set.robots_octets_max());
+                    self.texts_cut += usize::from(counted.len() < text.len());
+                    self.texts.push(counted.into());
+                }
+            }
+            Policies::Stored(set) => {
+                for policy in set.policies() {
+                    let policy = policy?;
+                    // Where there is no file, the state decides and no engine is asked.
+                    if !matches!(policy.state()?, PolicyState::Rules | PolicyState::NoRules) {
+                        continue;
+                    }
+                    filing.stored.insert(policy.position(), self.texts.len() as u32);
+                    self.texts.push(text_of(&policy)?.into());
+                }
+            }
+        }
+        Ok(filing)
+    }
+
+    fn read_list(&mut self, filing: &mut Filing) -> Result<(), Damage> {
+        let dialect = self.dialect();
+        let (mut host, mut scratch, mut normal) = (Vec::new(), Vec::new(), Vec::new());
+        let mut end = 0;
+        let list = std::mem::take(&mut self.list);
+        for record in Records::new(&list, Terminator::LineFeed) {
+            let start = end;
+            end += record.whole().len();
+            let url = split(record.text(), dialect.paths.path_start);
+            let known = url.and_then(|url| Ok((url, host_key(&url, &mut host)?)));
+            let Ok((url, key)) = known else {
+                self.left_out.invalid += 1;
+                continue;
+            };
+            let Some(text) = self.text_for(filing, url.scheme, key)? else {
+                self.left_out.without_file += 1;
+                continue;
+            };
+            normal.clear();
+            normal.extend(url.scheme.iter().map(u8::to_ascii_lowercase));
+            normal.extend_from_slice(b"://");
+            normal.extend_from_slice(key);
+            let origin = normal.len();
+            normal.extend_from_slice(compared_path(url.path, dialect.paths.escapes, &mut scratch));
+            let Ok(normal_text) = std::str::from_utf8(&normal) else {
+                self.left_out.not_text += 1;
+                continue;
+            };
+            // With one policy for everything, all hosts share one file; no table has them.
+            let key = if filing.is_single { b"" } else { key };
+            let file = filing.file(key, text, &mut self.files);
+            self.questions.push(file, normal_text, normal.len() - origin);
+            self.lines.push((start, start + record.text().len()));
+        }
+        self.list = list;
+        Ok(())
+    }
+
+    /// The text that speaks for an origin.
+    fn text_for(&self, filing: &Filing, scheme: &[u8], key: &[u8]) -> Result<Option<u32>, Damage> {
+        match &self.policies {
+            Policies::Loaded(set) => Ok(set.policy_of_key(scheme, key).map(|policy| policy as u32)),
+            Policies::Stored(set) => {
+                let position = set.policy_of(scheme, key)?;
+                Ok(position.and_then(|position| filing.stored.get(&position).copied()))
+            }
+        }
+    }
+
+    /// A file for each host, in the order of their keys; two, if http and https have different ones.
+    fn file_hosts(&mut self, filing: &mut Filing) -> Result<(), Damage> {
+        let mut hosts: Vec<KeyedTexts> = match &self.policies {
+            Policies::Loaded(set) => {
+                set.hosts().map(|(key, policies)| (key.into(), policies)).collect()
+            }
+            Policies::Stored(set) => {
+                let mut hosts = Vec::new();
+                for host in set.hosts() {
+                    let host = host?;
+                    let text = |https| Some(*filing.stored.get(&host.policy(https)?)?);
+                    hosts.push((host.key().into(), [text(false), text(true)]));
+                }
+                hosts
+            }
+        };
+        filing.is_single = hosts.is_empty();
+        hosts.sort_unstable();
+        for (key, texts) in hosts {
+            for text in texts.into_iter().flatten() {
+                filing.file(&key, text, &mut self.files);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A host's key, and its text for http and for https.
+type KeyedTexts = (Box<[u8]>, [Option<u32>; 2]);
+
+/// Where texts are filed while a corpus is made.
+#[derive(Default)]
+struct Filing {
+    is_single: bool,
+    stored: HashMap<PolicyPosition, u32>,
+    /// By host and text: the file.
+    files: HashMap<(Box<[u8]>, u32), u32>,
+}
+
+impl Filing {
+    fn file(&mut self, host: &[u8], text: u32, files: &mut Vec<u32>) -> usize {
+        let file = self.files.entry((host.into(), text)).or_insert_with(|| {
+            files.push(text);
+            files.len() as u32 - 1
+        });
+        *file as usize
+    }
+}
+
+/// Drops what lies past the limit, and the line that the limit cuts: one engine cuts by itself, one
+/// refuses the file, others read on, and all shall read the same octets.
+fn cut(text: &[u8], octets_max: Option<usize>) -> &[u8] {
+    let Some(octets_max) = octets_max.filter(|&octets_max| text.len() > octets_max) else {
+        return text;
+    };
+    let is_end = |&octet: &u8| matches!(octet, b'\n' | b'\r');
+    if is_end(&text[octets_max]) {
+        return &text[..octets_max];
+    }
+    let end = text[..octets_max].iter().rposition(is_end).map_or(0, |last| last + 1);
+    &text[..end]
+}
+
+/// A stored policy's user-agent lines and rules as a file again.
+fn text_of(policy: &StoredPolicy<'_>) -> Result<Vec<u8>, Damage> {
+    let mut text = Vec::new();
+    for record in policy.records()? {
+        text.extend_from_slice(&record.text);
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_the_limit_cuts_is_dropped() {
+        let text = b"allow: /\nallow: /b\n";
+        assert_eq!(cut(text, None), text);
+        assert_eq!(cut(text, Some(19)), text);
+        assert_eq!(cut(text, Some(18)), b"allow: /\nallow: /b");
+        assert_eq!(cut(text, Some(17)), b"allow: /\n");
+        assert_eq!(cut(text, Some(4)), b"");
+    }
+}

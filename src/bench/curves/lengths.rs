@@ -1,0 +1,79 @@
+//! Growth with the length of URLs: a small file with stars, and ever longer paths.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::decision::Verdict;
+use crate::dialect::RFC_9309;
+use crate::oracle;
+use crate::policy::{AgentChain, Compilation, Detail, PolicySource, PolicyTable};
+
+use super::{Curve, line, mean_seconds, point};
+
+/// Octets of a path.
+const LENGTHS: [usize; 6] = [16, 64, 256, 1_024, 4_096, 16_384];
+/// Paths of each length.
+const PATHS: usize = 64;
+
+/// What real files have: a folder or two, parameters, an ending.
+const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /cart/\nDisallow: /*?sort=\nDisallow: /*&page=\n\
+    Disallow: /*.pdf$\nAllow: /*/public/\nDisallow: /search\nDisallow: */print/*.html\n";
+
+/// The curves of this file.
+pub(super) fn curves(turn: Duration) -> Vec<Curve> {
+    curves_of(turn, &LENGTHS)
+}
+
+pub(super) fn curves_of(turn: Duration, lengths: &[usize]) -> Vec<Curve> {
+    let agent = AgentChain::parse("ExampleBot", &RFC_9309).expect("a token");
+    let compilation = Compilation { detail: Detail::Reason, ..Compilation::new(&RFC_9309) };
+    let table = PolicyTable::compile(&[PolicySource::File(ROBOTS)], vec![agent], &compilation);
+    let ours = line("portcullis", lengths, |octets| {
+        let urls = urls(octets);
+        let mut memory = table.memory();
+        let mut allows = |url: &str| {
+            let path = &url.as_bytes()[ORIGIN.len()..];
+            table.decide(0, path, &mut memory)[0].verdict == Verdict::Allow
+        };
+        let judged = urls.iter().all(|url| allows(url) == by_oracle(url));
+        assert!(judged, "the table answers as the oracle does");
+        cost(turn, &urls, allows)
+    });
+    let judge = line("oracle", lengths, |octets| cost(turn, &urls(octets), by_oracle));
+    vec![Curve {
+        title: "Hot decisions, length of the path".to_owned(),
+        x: "octets of the path".to_owned(),
+        y: "ns a URL".to_owned(),
+        lines: vec![ours, judge],
+    }]
+}
+
+const ORIGIN: &str = "https://a.example";
+
+fn by_oracle(url: &str) -> bool {
+    let decision = oracle::decide(&RFC_9309, ROBOTS, None, &["ExampleBot"], url.as_bytes());
+    decision.verdict == Verdict::Allow
+}
+
+/// URLs whose paths have so many octets; nothing settles early what they are.
+fn urls(octets: usize) -> Vec<String> {
+    let url = |number: usize| {
+        let mut url = format!("{ORIGIN}/{number}");
+        while url.len() < ORIGIN.len() + octets {
+            url.push_str("/pri-cart?so.pd");
+        }
+        url.truncate(ORIGIN.len() + octets);
+        url
+    };
+    (0..PATHS).map(url).collect()
+}
+
+fn cost(turn: Duration, urls: &[String], mut allows: impl FnMut(&str) -> bool) -> super::Point {
+    let start = Instant::now();
+    let seconds = mean_seconds(turn, || {
+        for url in urls {
+            black_box(allows(url));
+        }
+    });
+    point(seconds * 1e9 / urls.len() as f64, start.elapsed().as_secs_f64() - turn.as_secs_f64())
+}

@@ -1,0 +1,151 @@
+//! Growth with rules: one file with ever more of them, without stars and with one in each.
+
+use std::time::{Duration, Instant};
+
+use crate::automaton::{
+    Automaton, Cache, Detail, Limits, Outcome, RegexCache, RegexEngine, RegexError, pattern_matches,
+};
+use crate::pattern::PatternList;
+
+use super::super::questions::scatter;
+use super::{Curve, Point, line, mean_seconds, point};
+
+/// Rules of a file.
+const COUNTS: [usize; 9] = [10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000];
+/// Paths that are asked about.
+const PATHS: usize = 512;
+/// Segments that patterns and paths are put together from.
+const WORDS: u32 = 997;
+
+/// Rules in order of precedence, and paths of which half match some rule.
+struct Data {
+    patterns: PatternList,
+    outcomes: Vec<Outcome>,
+    paths: Vec<Vec<u8>>,
+}
+
+/// A segment that looks random.
+fn word(number: u64) -> String {
+    format!("w{:x}", number % u64::from(WORDS))
+}
+
+impl Data {
+    fn of(rules: usize, has_star: bool) -> Data {
+        let text = |rule: usize| {
+            let parts = [0, 1, 2].map(|part| word(scatter(part, rule as u32)));
+            let [one, two, three] = parts;
+            match has_star {
+                true => format!("/{one}/*{two}{rule}"),
+                false => format!("/{one}/{two}/{three}{rule}"),
+            }
+        };
+        let mut texts: Vec<String> = (0..rules).map(text).collect();
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        let mut patterns = PatternList::new();
+        texts.iter().for_each(|text| patterns.push(text.as_bytes(), true));
+        let outcome = |rule: usize| Outcome::new(rule as u32 + 1, rule.is_multiple_of(3));
+        let path = |number: usize| {
+            let rule = &texts[scatter(7, number as u32) as usize % rules];
+            let hit = rule.replace('*', "x/y-");
+            let miss = format!("/{}/{}", word(scatter(8, number as u32)), &hit[1..]);
+            if number.is_multiple_of(2) { hit.into_bytes() } else { miss.into_bytes() }
+        };
+        Data {
+            patterns,
+            outcomes: (0..rules).map(outcome).collect(),
+            paths: (0..PATHS).map(path).collect(),
+        }
+    }
+
+    /// The sorted linear scan.
+    fn scan(&self, path: &[u8]) -> Outcome {
+        let first = self.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
+        first.map_or(Outcome::NONE, |first| self.outcomes[first])
+    }
+
+    fn ours(&self) -> (Automaton, Cache) {
+        let automaton =
+            Automaton::new(self.patterns.clone(), self.outcomes.clone(), &Limits::default());
+        let cache = automaton.cache();
+        (automaton, cache)
+    }
+
+    fn lazy(&self) -> Result<(RegexEngine, RegexCache), RegexError> {
+        let engine = RegexEngine::lazy(&self.patterns, &self.outcomes)?;
+        let cache = engine.cache();
+        Ok((engine, cache))
+    }
+
+    /// The cost of a path.
+    fn cost(&self, turn: Duration, mut decide: impl FnMut(&[u8]) -> Outcome) -> Point {
+        let start = Instant::now();
+        let seconds = mean_seconds(turn, || {
+            for path in &self.paths {
+                std::hint::black_box(decide(path));
+            }
+        });
+        point(
+            seconds * 1e9 / self.paths.len() as f64,
+            start.elapsed().as_secs_f64() - turn.as_secs_f64(),
+        )
+    }
+
+    fn agrees(&self, mut decide: impl FnMut(&[u8]) -> Outcome) -> bool {
+        self.paths.iter().all(|path| decide(path).allows() == self.scan(path).allows())
+    }
+}
+
+/// The curves of this file.
+pub(super) fn curves(turn: Duration) -> Vec<Curve> {
+    curves_of(turn, &COUNTS)
+}
+
+pub(super) fn curves_of(turn: Duration, counts: &[usize]) -> Vec<Curve> {
+    let shapes = [("without stars", false), ("with one star each", true)];
+    shapes
+        .into_iter()
+        .flat_map(|(shape, has_star)| of_shape(turn, counts, shape, has_star))
+        .collect()
+}
+
+fn of_shape(turn: Duration, counts: &[usize], shape: &str, has_star: bool) -> [Curve; 2] {
+    let curve = |title: String, lines| Curve {
+        title,
+        x: "rules".to_owned(),
+        y: "ns a URL".to_owned(),
+        lines,
+    };
+    let ours = line("portcullis", counts, |rules| {
+        let data = Data::of(rules, has_star);
+        let (automaton, mut cache) = data.ours();
+        let mut decide = |path: &[u8]| automaton.decide(path, Detail::Reason, &mut cache);
+        assert!(data.agrees(&mut decide), "the automaton answers as the scan does");
+        data.cost(turn, decide)
+    });
+    let scan = line("sorted-scan", counts, |rules| {
+        let data = Data::of(rules, has_star);
+        data.cost(turn, |path| data.scan(path))
+    });
+    let lazy = line("regex-automata-lazy", counts, |rules| {
+        let data = Data::of(rules, has_star);
+        let (engine, mut cache) = match data.lazy() {
+            Ok(built) => built,
+            Err(error) => return Point::Absent(error.to_string()),
+        };
+        let mut decide = |path: &[u8]| engine.decide(path, &mut cache);
+        assert!(data.agrees(&mut decide), "the other construction answers as the scan does");
+        data.cost(turn, decide)
+    });
+    let decided = vec![ours, scan, lazy];
+    let build = line("portcullis", counts, |rules| {
+        let data = Data::of(rules, has_star);
+        let start = Instant::now();
+        let seconds = mean_seconds(turn, || {
+            std::hint::black_box(data.ours());
+        });
+        point(seconds * 1e9 / rules as f64, start.elapsed().as_secs_f64() - turn.as_secs_f64())
+    });
+    let mut built = curve(format!("Building, rules {shape}"), vec![build]);
+    built.y = "ns a rule".to_owned();
+    [curve(format!("Hot decisions, rules {shape}"), decided), built]
+}

@@ -1,0 +1,237 @@
+//! What a measurement found, as plain data: `--json` is this, the table and the page are made of it.
+
+use serde::Serialize;
+
+use super::corpus::LeftOut;
+use super::curves::Curve;
+use super::engine::EngineKind;
+use super::judge::Verification;
+use super::machine::Machine;
+use super::memory::MemoryUse;
+use super::questions::Order;
+use super::statistics::{Distribution, Spread};
+
+/// The number of this shape; a change that readers notice raises it.
+pub const REPORT_FORMAT: u32 = 1;
+
+/// A whole measurement.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`REPORT_FORMAT`].
+    pub format: u32,
+    /// The version of portcullis.
+    pub version: String,
+    /// The command, its folders left out.
+    pub command: String,
+    /// Where and when.
+    pub machine: Machine,
+    /// On what.
+    pub corpus: CorpusFacts,
+    /// How.
+    pub settings: SettingFacts,
+    /// The engine that ratios are to.
+    pub baseline: String,
+    /// The engines, in the order in which they took their turns.
+    pub engines: Vec<EngineReport>,
+    /// Growth, if it was asked for.
+    pub curves: Vec<Curve>,
+}
+
+/// What was measured on.
+#[derive(Clone, Debug, Serialize)]
+pub struct CorpusFacts {
+    /// The list's name without its folder.
+    pub list: String,
+    /// Octets of the list.
+    pub list_octets: u64,
+    /// The dialect of the policies.
+    pub dialect: String,
+    /// Who asks.
+    pub agent: String,
+    /// Files: one for each host that is asked about, and each other distinct text.
+    pub files: usize,
+    /// Distinct texts among them.
+    pub texts: usize,
+    /// Octets of all files.
+    pub file_octets: u64,
+    /// Texts that were longer than the limit.
+    pub texts_cut: usize,
+    /// URLs that the oracle judged.
+    pub questions: usize,
+    /// URLs of those that every timed engine answers, and that are timed.
+    pub timed: usize,
+    /// URLs that the oracle allows.
+    pub allowed: u64,
+    /// The checksum of the oracle's answers, in the order of the list, in hexadecimal digits.
+    pub checksum: String,
+    /// Seconds that the oracle took, on all cores.
+    pub oracle_seconds: f64,
+    /// What could not be asked.
+    pub left_out: LeftOut,
+}
+
+/// How it was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct SettingFacts {
+    /// Rounds, at most: what takes long has fewer, see [`Measurement::values_ns`].
+    pub rounds: usize,
+    /// Seconds that one turn of one engine fills at least.
+    pub seconds_per_pass: f64,
+    /// What orders and samples are drawn from.
+    pub seed: u64,
+}
+
+/// What was found about one engine.
+#[derive(Clone, Debug, Serialize)]
+pub struct EngineReport {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Where it comes from.
+    pub kind: EngineKind,
+    /// Whether its answers are right.
+    pub verification: Verification,
+    /// URLs that it was timed on; fewer than [`CorpusFacts::timed`] if it is slow.
+    pub questions: usize,
+    /// The times. Empty if it is wrong or failed.
+    pub results: Vec<Measurement>,
+    /// Times of single URLs, shuffled.
+    pub single: Option<Distribution>,
+    /// Octets that its matchers hold, if it knows.
+    pub matcher_octets: Option<u64>,
+    /// Memory of a process with this engine alone.
+    pub memory: Option<MemoryUse>,
+    /// What a reader has to know about how it was built or timed.
+    pub notes: Vec<String>,
+}
+
+/// A thing that is measured apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Octets to parsed files.
+    Parse,
+    /// Octets to matchers for the agent.
+    Compile,
+    /// Octets to matchers, and one pass over all URLs.
+    FirstTouch,
+    /// Verdicts by matchers that have answered before; which file speaks is known.
+    DecideHot,
+    /// Verdicts on URLs whose file has to be found by their origin.
+    Batch,
+    /// A mapped list of URLs to counted verdicts.
+    FileToVerdict,
+}
+
+impl Model {
+    /// All of them.
+    pub const ALL: [Model; 6] = [
+        Model::Parse,
+        Model::Compile,
+        Model::FirstTouch,
+        Model::DecideHot,
+        Model::Batch,
+        Model::FileToVerdict,
+    ];
+
+    /// The name in reports and for `--model`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Model::Parse => "parse",
+            Model::Compile => "compile",
+            Model::FirstTouch => "first-touch",
+            Model::DecideHot => "decide-hot",
+            Model::Batch => "batch",
+            Model::FileToVerdict => "file-to-verdict",
+        }
+    }
+
+    /// What a time of it is divided by.
+    pub fn per(self) -> Per {
+        match self {
+            Model::Parse | Model::Compile => Per::File,
+            Model::FirstTouch | Model::DecideHot | Model::Batch | Model::FileToVerdict => Per::Url,
+        }
+    }
+}
+
+/// What a time is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// Files.
+    File,
+    /// URLs.
+    Url,
+}
+
+/// A row of a plan: what is measured, in which order, on how many threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Cell {
+    /// What is measured.
+    pub model: Model,
+    /// In which order; none where there is none, or that of the list.
+    pub order: Option<Order>,
+    /// Threads that work.
+    pub threads: usize,
+}
+
+/// Times of one thing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measurement {
+    /// What was measured.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// What the times are divided by.
+    pub per: Per,
+    /// The median of the rounds, in nanoseconds.
+    pub median_ns: f64,
+    /// The least.
+    pub min_ns: f64,
+    /// The most.
+    pub max_ns: f64,
+    /// How many times the baseline's median it is; none if that was not measured.
+    pub ratio: Option<f64>,
+    /// The value of each round.
+    pub values_ns: Vec<f64>,
+}
+
+impl Measurement {
+    /// Of values; nothing if there is none.
+    pub(super) fn of(cell: Cell, values_ns: Vec<f64>) -> Option<Measurement> {
+        let Spread { median, min, max } = Spread::of(&values_ns)?;
+        Some(Measurement {
+            cell,
+            per: cell.model.per(),
+            median_ns: median,
+            min_ns: min,
+            max_ns: max,
+            ratio: None,
+            values_ns,
+        })
+    }
+}
+
+impl Report {
+    /// Whether a built-in engine is wrong or failed.
+    pub fn has_fault(&self) -> bool {
+        let is_faulty = |engine: &EngineReport| {
+            engine.kind == EngineKind::BuiltIn && !engine.verification.may_be_timed()
+        };
+        self.engines.iter().any(is_faulty)
+    }
+
+    /// The report as one JSON object, a line for each member.
+    pub fn to_json(&self) -> String {
+        let json = serde_json::to_string_pretty(self).expect("a report is plain data");
+        json + "\n"
+    }
+}
+
+impl EngineReport {
+    /// The times of one thing.
+    pub fn result(&self, cell: Cell) -> Option<&Measurement> {
+        self.results.iter().find(|result| result.cell == cell)
+    }
+}

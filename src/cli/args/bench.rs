@@ -1,0 +1,81 @@
+//! Flags of `bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use portcullis::bench::{Model, RunnerCommand};
+
+use super::super::values;
+use super::PolicyArgs;
+
+/// Measure engines side by side on your own files and URLs, each verified before it is timed
+///
+/// Every answer of every engine is compared with the oracle's first; one that is wrong is shown as
+/// wrong, with an example, and not timed. Prints Markdown. Exits with 1 if a built-in engine is wrong.
+#[derive(Args)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+
+    /// The list of URLs, one a line
+    #[arg(long, value_name = "FILE", help_heading = "Questions")]
+    pub urls: PathBuf,
+
+    /// The crawler's product token
+    #[arg(short, long, value_name = "A", help_heading = "Questions")]
+    pub agent: String,
+
+    /// An engine that takes part, by name; the flag may be repeated [default: all]
+    #[arg(long = "engine", value_name = "NAME", help_heading = "Measurement")]
+    pub engines: Vec<String>,
+
+    /// The engine that ratios are to [default: portcullis]
+    #[arg(long, value_name = "NAME", help_heading = "Measurement")]
+    pub baseline: Option<String>,
+
+    /// What is measured; the flag may be repeated [default: all]
+    #[arg(long = "model", value_name = "NAME", value_parser = values::bench_model(), help_heading = "Measurement")]
+    pub models: Vec<Model>,
+
+    /// Another program as an engine; the command is split at blanks
+    ///
+    /// It speaks the line protocol of benches/RUNNERS.md. The flag may be repeated.
+    #[arg(long = "runner", value_name = "NAME=COMMAND", value_parser = values::runner, help_heading = "Measurement")]
+    pub runners: Vec<RunnerCommand>,
+
+    /// Seconds after which a runner that does not answer has failed [default: 120]
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds, help_heading = "Measurement")]
+    pub runner_timeout: Option<f64>,
+
+    /// How often everything is measured; an odd number makes the median a measured value
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Measurement")]
+    pub rounds: u64,
+
+    /// Seconds for which an engine repeats a pass in one round
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.1, value_parser = values::seconds, help_heading = "Measurement")]
+    pub seconds_per_pass: f64,
+
+    /// The number that orders and samples are drawn from
+    #[arg(long, value_name = "N", default_value_t = 9309, help_heading = "Measurement")]
+    pub seed: u64,
+
+    /// Measure on made-up data too how costs grow with rules, hosts, URL length and threads
+    #[arg(long, help_heading = "Measurement")]
+    pub curves: bool,
+
+    /// Do not start this program again for each engine to measure its memory
+    #[arg(long, help_heading = "Measurement")]
+    pub no_memory: bool,
+
+    /// Write everything as one JSON object there
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+
+    /// Write a page with plots there; it opens without a network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Print the memory of a process with this engine alone
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub memory_of: Option<String>,
+}

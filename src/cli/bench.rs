@@ -1,0 +1,97 @@
+//! `portcullis bench`: engines side by side on the user's own data, verified before timed.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use portcullis::bench::{self, Corpus, MemoryUse, RunnerCommand, Settings};
+use portcullis::policy::AgentChain;
+
+use super::args::BenchArgs;
+use super::engine::{Engine, Policies};
+use super::exit::ExitStatus;
+use super::output::{Destination, Output};
+use super::plan;
+
+pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
+    // Engines compile on the pool that they are called from. With one thread the work is done by
+    // the thread that measures, whichever engine's it is.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.context("cannot start a thread")?.install(|| measure(args))
+}
+
+fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
+    let settings = settings(&args);
+    let [json, html] = match &args.memory_of {
+        None => open([args.json.clone(), args.html.clone()])?,
+        Some(_) => [None, None],
+    };
+    let policies = Engine::new(0)?.load(&plan::policies(args.policies))?;
+    let policies = match policies {
+        Policies::Loaded(set) => bench::Policies::Loaded(set),
+        Policies::Stored(set) => bench::Policies::Stored(set),
+    };
+    let dialect = match &policies {
+        bench::Policies::Loaded(set) => set.dialect(),
+        bench::Policies::Stored(set) => set.dialect(),
+    };
+    let agent = AgentChain::parse(&args.agent, dialect).context("cannot use what -a names")?;
+    ensure!(
+        agent.tokens().count() == 1,
+        "the other engines know no chains of agents; name one product token with -a"
+    );
+    let corpus = Corpus::load(policies, agent, &args.urls)?;
+    let engines = bench::chosen(&corpus, Vec::new(), &settings)?;
+    if let Some(name) = &args.memory_of {
+        let named = engines.iter().find(|engine| engine.name() == name);
+        let engine = named.context("no engine has this name")?;
+        let used = MemoryUse::of(&corpus, &**engine)?;
+        writeln!(io::stdout(), "{}", used.to_json())?;
+        return Ok(ExitStatus::Done);
+    }
+    let report = bench::run(&corpus, &engines, &settings, &|what| {
+        let _ = writeln!(io::stderr(), "portcullis: {what}");
+    })?;
+    if let Some(mut output) = json {
+        output.write(report.to_json().as_bytes())?;
+        output.finish()?;
+    }
+    if let Some(mut output) = html {
+        output.write(bench::page(&report).as_bytes())?;
+        output.finish()?;
+    }
+    let mut stdout = Output::open(&Destination::StandardOutput)?;
+    stdout.write(bench::markdown(&report).as_bytes())?;
+    stdout.finish()?;
+    Ok(if report.has_fault() { ExitStatus::Negative } else { ExitStatus::Done })
+}
+
+/// Outputs are opened first: a wrong name is told before minutes are spent.
+fn open(paths: [Option<PathBuf>; 2]) -> anyhow::Result<[Option<Output>; 2]> {
+    if let [Some(json), Some(html)] = &paths {
+        ensure!(json != html, "{} is named for two outputs; give each its own", json.display());
+    }
+    let [json, html] = paths.map(|path| path.map(|path| Output::create(&path)).transpose());
+    Ok([json?, html?])
+}
+
+fn settings(args: &BenchArgs) -> Settings {
+    let patience = args.runner_timeout.map(Duration::from_secs_f64);
+    let runner = |command: &RunnerCommand| {
+        let patience = patience.unwrap_or(command.patience);
+        RunnerCommand { patience, ..command.clone() }
+    };
+    Settings {
+        rounds: args.rounds as usize,
+        seconds_per_pass: args.seconds_per_pass,
+        seed: args.seed,
+        engines: args.engines.clone(),
+        baseline: args.baseline.clone(),
+        models: args.models.clone(),
+        runners: args.runners.iter().map(runner).collect(),
+        curves: args.curves,
+        memory: !args.no_memory && args.memory_of.is_none(),
+        command: bench::command_line("portcullis", std::env::args().skip(1)),
+    }
+}

@@ -1,0 +1,191 @@
+//! `FORMAT.md` says what the code does: its tables of numbers are the constants.
+
+use super::file::{SectionKind, header_offsets as at};
+use super::layout::{capture, count, host, policy, record, rule_set, slot_of, slots_for};
+use crate::capture::CaptureNote;
+use crate::decision::PolicyState;
+use crate::syntax::NoteKind;
+
+const FORMAT: &str = include_str!("FORMAT.md");
+
+/// A row of a table: the number in its first cell, and its other cells.
+type Row = (usize, &'static str);
+
+/// The tables in the section with this number, as far as their rows begin with numbers.
+fn tables(section: u32) -> Vec<Vec<Row>> {
+    let title = format!("\n## {section}. ");
+    let start = FORMAT.find(&title).unwrap_or_else(|| panic!("there is no section {section}"));
+    let text = &FORMAT[start + title.len()..];
+    let text = &text[..text.find("\n## ").unwrap_or(text.len())];
+    let row = |line: &'static str| {
+        let (first, rest) = line.strip_prefix('|')?.split_once('|')?;
+        Some((first.trim().replace(',', "").parse().ok()?, rest))
+    };
+    let tables = text.split("\n\n").map(|part| part.lines().filter_map(row).collect());
+    tables.filter(|rows: &Vec<Row>| !rows.is_empty()).collect()
+}
+
+#[track_caller]
+fn assert_rows(rows: &[(usize, &str)], expected: &[(usize, &str)]) {
+    for &(number, words) in expected {
+        let found = rows.iter().find(|row| row.0 == number);
+        assert!(found.is_some_and(|row| row.1.contains(words)), "{number} {words}: {found:?}");
+    }
+}
+
+#[test]
+fn the_header() {
+    assert_rows(
+        &tables(3)[0],
+        &[
+            (at::VERSION, "format version"),
+            (at::SECTIONS, "number of sections"),
+            (at::FILE_OCTETS, "octets of the whole file"),
+            (at::CONTENT_HASH, "content hash"),
+            (at::ROOT, "root checksum"),
+            (at::DIALECT_FINGERPRINT, "fingerprint"),
+            (at::ROBOTS_OCTETS_MAX, "octets of a robots.txt"),
+            (at::FLAGS, "flags"),
+            (at::DIALECT_NAME, "name of the dialect"),
+            (at::COUNTS, "counts"),
+            (at::TABLE, "table of sections"),
+            (at::CHECKSUM, "checksum"),
+        ],
+    );
+}
+
+#[test]
+fn the_counts() {
+    let rows = &tables(8)[0];
+    let expected = [
+        (count::HOSTS, "hosts"),
+        (count::ORIGINS, "origins"),
+        (count::POLICIES, "policies"),
+        (count::RULE_SETS, "rule sets"),
+        (count::RULE_SETS_ON_DEMAND, "no automaton"),
+        (count::CAPTURES, "captures"),
+        (count::STRINGS, "strings"),
+        (count::TOKENS, "names"),
+        (count::CAPTURED_FROM, "earliest"),
+        (count::CAPTURED_TO, "latest"),
+    ];
+    assert_rows(rows, &expected);
+    assert_eq!(rows.len(), expected.len());
+}
+
+#[test]
+fn the_kinds_of_sections() {
+    let rows = &tables(8)[1];
+    for (number, cells) in rows {
+        let name = cells.split('|').next().unwrap().trim();
+        assert_eq!(SectionKind(*number as u32).to_string(), format!("section '{name}'"));
+    }
+    let next = rows.len() as u32 + 1;
+    assert_eq!(SectionKind(next).to_string(), format!("section {next}"));
+}
+
+#[test]
+fn the_words_of_records() {
+    let kinds = [
+        (record::STARTS_GROUP, "starts a group"),
+        (record::EXTENDS_GROUP, "extends the group"),
+        (record::ALLOW, "Allow"),
+        (record::DISALLOW, "Disallow"),
+    ];
+    assert_rows(&tables(10)[1], &kinds.map(|(kind, words)| (kind as usize, words)));
+    assert_eq!((1 << record::KIND_BITS, record::WORDS), (4, 2));
+}
+
+#[test]
+fn the_words_of_hosts() {
+    let tables = tables(12);
+    assert_rows(
+        &tables[0],
+        &[
+            (host::KEY_OCTETS, "octets of the key"),
+            (host::HTTP_POLICY, "policy for http,"),
+            (host::HTTPS_POLICY, "policy for https,"),
+            (host::HTTP_CAPTURE, "capture for http,"),
+            (host::HTTPS_CAPTURE, "capture for https,"),
+            (host::HEAD_WORDS, "the key"),
+        ],
+    );
+    assert_eq!(slots_for(10), 10 + 3 + 1);
+    let checksum = xxhash_rust::xxh3::xxh3_64(b"a.example");
+    let slot = (u128::from(checksum) * 14) >> 64;
+    assert_eq!(slot_of(b"a.example", 14), (slot as u64, checksum as u32));
+}
+
+#[test]
+fn the_words_of_captures() {
+    let tables = tables(13);
+    assert_rows(
+        &tables[0],
+        &[
+            (capture::CAPTURED_AT_LOW, "lower half"),
+            (capture::CAPTURED_AT_HIGH, "upper half"),
+            (capture::SERVES_SECONDS, "serves"),
+            (capture::STATUS_AND_REDIRECTS, "status"),
+            (capture::NOTES, "odd"),
+            (capture::FILE_OCTETS, "octets of the file"),
+            (capture::OTHERS, "`others`"),
+            (capture::INPUT, "input"),
+        ],
+    );
+    assert_eq!(tables[0].len(), capture::WORDS);
+    let of_answer = CaptureNote::ALL.map(|note| (note as usize, note.as_str()));
+    let of_file = NoteKind::ALL.map(|note| (16 + note as usize, note.as_str()));
+    assert_rows(&tables[1], &of_answer);
+    assert_rows(&tables[1], &of_file);
+    assert_eq!(tables[1].len(), of_answer.len() + of_file.len());
+}
+
+#[test]
+fn the_words_of_policies() {
+    let tables = tables(14);
+    assert_rows(
+        &tables[0],
+        &[
+            (policy::STATE, "state"),
+            (policy::WORDS, "words of the whole"),
+            (policy::DOCUMENT, "`documents`"),
+            (policy::TOKENS, "number of robots"),
+            (policy::ENTRIES, "number of entries"),
+            (policy::DEFAULT_ENTRY, "entry of the default"),
+            (policy::DEFAULT_SPEAKER, "record that names the default"),
+            (policy::HEAD_WORDS, "numbers of names"),
+        ],
+    );
+    let stored = PolicyState::ALL.iter().filter(|state| **state != PolicyState::Unknown);
+    let states: Vec<(usize, &str)> =
+        stored.map(|&state| (state as usize, state.as_str())).collect();
+    assert_rows(&tables[1], &states);
+    assert_rows(
+        &tables[2],
+        &[(policy::RULE_SET, "rule set"), (policy::ORDER, "order"), (policy::GROUPS, "groups")],
+    );
+    assert_eq!(tables[2].len(), policy::ENTRY_WORDS);
+    assert_eq!((policy::SPEAKER_WORDS, policy::GROUP_WORDS), (2, 2));
+}
+
+#[test]
+fn the_words_of_rule_sets() {
+    let tables = tables(16);
+    assert_rows(
+        &tables[0],
+        &[
+            (rule_set::KIND_AND_WORDS, "kind"),
+            (rule_set::START, "starts"),
+            (rule_set::PATTERNS, "number of patterns"),
+            (rule_set::HEAD_WORDS, "w words"),
+        ],
+    );
+    let kinds = [
+        (rule_set::AUTOMATON, "automaton"),
+        (rule_set::PATTERNS_ONLY, "patterns"),
+        (rule_set::OF_GROUPS, "none"),
+    ];
+    assert_rows(&tables[1], &kinds.map(|(kind, words)| (kind as usize, words)));
+    let bits = (rule_set::ALLOWS, rule_set::DIRECTORY, rule_set::STRING_SHIFT);
+    assert_eq!((bits, rule_set::KIND_BITS), ((1, 2, 2), 2));
+}

@@ -1,0 +1,75 @@
+//! Sets whose checksums are right and whose content is not: written by a fault, or by an enemy.
+//!
+//! Each is asked and verified. Asking ends, without a panic, in an answer or in damage; and an
+//! answer that is not what the texts say, verifying reports.
+
+mod hostile;
+mod sample;
+mod verifying;
+
+use crate::set::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
+
+use super::*;
+
+/// The content of a set's file, which can be changed and written again with right checksums.
+#[derive(Clone)]
+struct Parts {
+    fields: HeaderFields,
+    sections: Vec<(SectionKind, Vec<u8>)>,
+}
+
+impl Parts {
+    fn of(octets: Vec<u8>) -> Parts {
+        let file = SetFile::open(Storage::owned("a.set", octets)).unwrap();
+        let section = |section: &Section| {
+            let octets = file.octets(*section, 0, section.octets()).unwrap();
+            (section.kind(), octets.to_vec())
+        };
+        Parts {
+            fields: file.fields().clone(),
+            sections: file.sections().iter().map(section).collect(),
+        }
+    }
+
+    fn section(&mut self, kind: SectionKind) -> &mut Vec<u8> {
+        &mut self.sections.iter_mut().find(|(other, _)| *other == kind).unwrap().1
+    }
+
+    /// Changes a word of a section.
+    fn set_word(&mut self, kind: SectionKind, word: usize, value: u32) {
+        self.section(kind)[word * 4..][..4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    fn word(&mut self, kind: SectionKind, word: usize) -> u32 {
+        u32::from_le_bytes(self.section(kind)[word * 4..][..4].try_into().unwrap())
+    }
+
+    fn sealed(&self) -> Vec<u8> {
+        let mut writer = SetFileWriter::in_memory().unwrap();
+        for (kind, octets) in &self.sections {
+            writer.begin(*kind).unwrap();
+            writer.write(octets).unwrap();
+        }
+        writer.finish(&self.fields).unwrap().finished
+    }
+
+    fn open(&self) -> Result<StoredSet, SetError> {
+        StoredSet::of_octets("a.set", self.sealed())
+    }
+}
+
+/// What is stored outlives the program: if this fails, the content of a set has changed, or the words
+/// that automata are built to. Give the format another version (`VERSION` and `FORMAT.md`) before
+/// the number here.
+#[test]
+fn the_content_stays_as_it_is() {
+    let set = |octets| StoredSet::of_octets("a.set", octets).unwrap();
+    assert_eq!(set(sample::small(&crate::dialect::RFC_9309)).hash(), 11_510_965_160_090_483_084);
+    assert_eq!(set(sample::small(&crate::dialect::GOOGLE)).hash(), 5_179_941_942_537_648_755);
+}
+
+#[test]
+fn what_is_sealed_again_is_the_same_file() {
+    let octets = sample::small(&crate::dialect::RFC_9309);
+    assert!(Parts::of(octets.clone()).sealed() == octets);
+}

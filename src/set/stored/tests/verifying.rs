@@ -1,0 +1,139 @@
+//! What verifying finds and what it says about it.
+
+use crate::dialect::{Dialect, RFC_9309};
+use crate::set::layout::{capture, host, policy};
+
+use super::*;
+
+#[test]
+fn sets_of_every_dialect_hold() {
+    for dialect in Dialect::ALL {
+        for octets in [sample::small(dialect), sample::of_groups(dialect)] {
+            let set = StoredSet::of_octets("a.set", octets).unwrap();
+            let (verified, counts) = (set.verify().unwrap(), set.counts());
+            assert_eq!(verified.blocks * 4_096, set.octets());
+            assert_eq!((verified.hosts, verified.origins), (counts.hosts, counts.origins));
+            assert_eq!(verified.captures, counts.captures);
+            assert_eq!(verified.policies, counts.policies);
+            assert_eq!(verified.rule_sets, counts.rule_sets);
+            assert_eq!(verified.automata, counts.rule_sets - counts.rule_sets_on_demand);
+            assert_eq!((verified.robots, verified.strings), (counts.tokens, counts.strings));
+            assert!(verified.records > 10, "{verified:?}");
+        }
+    }
+}
+
+#[test]
+fn the_samples_have_everything() {
+    let set = StoredSet::of_octets("a.set", sample::small(&RFC_9309)).unwrap();
+    assert!(set.section_octets().all(|(_, octets)| octets > 0));
+    let kinds = |set: &StoredSet, kind| {
+        set.rule_sets().filter(|rule_set| rule_set.as_ref().unwrap().kind() == kind).count()
+    };
+    assert_eq!(kinds(&set, RuleSetKind::Patterns), 1);
+    assert!(kinds(&set, RuleSetKind::Automaton) >= 4);
+    let set = StoredSet::of_octets("a.set", sample::of_groups(&RFC_9309)).unwrap();
+    assert!(kinds(&set, RuleSetKind::OfGroups) >= 2);
+}
+
+#[test]
+fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
+    let whole = Parts::of(sample::small(&RFC_9309));
+    let changes: [fn(&mut Parts); 3] = [
+        |parts| parts.fields.dialect_name = "rfc9999".into(),
+        |parts| parts.fields.dialect_fingerprint ^= 1,
+        // The name of another one does not make it that.
+        |parts| parts.fields.dialect_name = "google".into(),
+    ];
+    for change in changes {
+        let mut parts = whole.clone();
+        change(&mut parts);
+        let error = parts.open().unwrap_err();
+        assert!(matches!(error, SetError::OtherDialect { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&parts.fields.dialect_name) && text.contains("compile"), "{text}");
+    }
+}
+
+/// Changes of one word, and what verifying says of them.
+#[test]
+fn a_faulty_writer_is_found_out() {
+    type Change = fn(&mut Parts);
+    let cases: &[(&str, Change)] = &[
+        ("it has flags", |parts| parts.fields.flags = 1),
+        ("it counts other things", |parts| parts.fields.counts[0] += 1),
+        ("it counts other things", |parts| parts.fields.counts[15] = 1),
+        ("no JSON object", |parts| *parts.section(SectionKind::PROVENANCE) = b"[]".to_vec()),
+        ("an input that the set does not tell of", |parts| {
+            *parts.section(SectionKind::PROVENANCE) = br#"{"version":"1","inputs":[]}"#.to_vec();
+        }),
+        ("the slots are not those", |parts| {
+            let slots = parts.section(SectionKind::SLOTS);
+            slots.extend([0; 8]);
+        }),
+        ("is not found by its key", |parts| {
+            // Every slot that is taken leads to the first host.
+            let words = parts.section(SectionKind::SLOTS).len() / 4;
+            for word in (1..words).step_by(2) {
+                if parts.word(SectionKind::SLOTS, word) > 1 {
+                    parts.set_word(SectionKind::SLOTS, word, 1);
+                }
+            }
+        }),
+        ("not in order", |parts| {
+            let key = parts.section(SectionKind::HOSTS);
+            key[host::HEAD_WORDS * 4] = b'z';
+        }),
+        ("a capture of a host stands at another place", |parts| {
+            parts.set_word(SectionKind::HOSTS, host::HTTP_CAPTURE, 1);
+        }),
+        ("a policy of a host stands at another place", |parts| {
+            parts.set_word(SectionKind::HOSTS, host::HTTP_POLICY, 1);
+        }),
+        ("no such section", |parts| {
+            parts.sections.retain(|(kind, _)| *kind != SectionKind::ORDERS)
+        }),
+        ("without a date", |parts| {
+            let words = parts.section(SectionKind::CAPTURES).len() / 4;
+            let dated = |word| word % capture::WORDS == capture::CAPTURED_AT_LOW;
+            for word in (0..words).filter(|&word| dated(word)) {
+                parts.set_word(SectionKind::CAPTURES, word, u32::MAX);
+                parts.set_word(SectionKind::CAPTURES, word + 1, u32::MAX);
+            }
+        }),
+        ("bits that mean nothing", |parts| {
+            let word = capture::STATUS_AND_REDIRECTS;
+            let old = parts.word(SectionKind::CAPTURES, word);
+            parts.set_word(SectionKind::CAPTURES, word, old | 1 << 31);
+        }),
+        ("another state", |parts| parts.set_word(SectionKind::POLICIES, policy::STATE, 0x100)),
+        ("other default groups", |parts| {
+            parts.set_word(SectionKind::POLICIES, policy::DEFAULT_SPEAKER, 0);
+        }),
+        ("not what the rules of its records are compiled to", |parts| {
+            let words = parts.section(SectionKind::RULE_SETS).len() / 4;
+            let old = parts.word(SectionKind::RULE_SETS, words / 8);
+            parts.set_word(SectionKind::RULE_SETS, words / 8, old ^ 1);
+        }),
+        ("something stands behind the names", |parts| {
+            parts.section(SectionKind::TOKENS).push(b'x');
+        }),
+        ("no policy needs what stands here", |parts| {
+            parts.section(SectionKind::ORDERS).extend([0; 4]);
+        }),
+        ("no host has one of the captures", |parts| {
+            let copy = parts.section(SectionKind::CAPTURES)[..capture::WORDS * 4].to_vec();
+            parts.section(SectionKind::CAPTURES).extend(copy);
+        }),
+        ("ends within a word", |parts| parts.section(SectionKind::OTHERS).push(0)),
+    ];
+    let whole = Parts::of(sample::small(&RFC_9309));
+    for (expected, change) in cases {
+        let mut parts = whole.clone();
+        change(&mut parts);
+        let error = parts.open().and_then(|set| set.verify()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(expected), "{text}, expected {expected}");
+        assert!(text.contains("a.set") && text.contains("portcullis compile"), "{text}");
+    }
+}

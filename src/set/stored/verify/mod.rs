@@ -1,0 +1,143 @@
+//! Walking all of a set: whether every octet holds, and whether what they say can be so.
+//!
+//! Checksums find accidents. A writer with a fault, or an enemy, gives wrong content right ones; so
+//! after the container everything is read and compared with what it comes from. The texts are what
+//! a set says, and all else in it follows from them: whom a policy names, its groups, the order of
+//! its rules and every word of its automata are worked out anew from the records, as compiling does,
+//! and have to be the same. What is left to believe is which text speaks for which host, what its
+//! lines and captures are, and what its absence meant.
+//!
+//! Nothing may be there twice, be left over or stand out of order where the format has one place
+//! for it ([`Pieces`]), so that nothing can hide.
+//!
+//! Cost: reading the whole file once, then planning each policy and building each automaton once, on
+//! the calling thread's rayon pool. Memory: some octets for each host, policy, rule set and string.
+
+mod hosts;
+mod names;
+mod pieces;
+mod policies;
+mod rule_sets;
+mod texts;
+
+use zerocopy::little_endian::U32;
+
+use super::super::file::{COUNTS, Damage, SetError};
+use super::super::layout::count;
+use super::StoredSet;
+
+use self::hosts::FoundHosts;
+use self::policies::FoundPolicies;
+use self::rule_sets::FoundRuleSets;
+use self::texts::Texts;
+
+/// What a verification looked at, all of which holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Blocks of the file.
+    pub blocks: u64,
+    /// Hosts.
+    pub hosts: u64,
+    /// Origins of which something is known.
+    pub origins: u64,
+    /// Captures.
+    pub captures: u64,
+    /// Distinct policies.
+    pub policies: u64,
+    /// User-agent lines and rules of all policies.
+    pub records: u64,
+    /// Distinct rule sets.
+    pub rule_sets: u64,
+    /// Those of them that are stored as automata, each built anew and compared.
+    pub automata: u64,
+    /// Distinct names of robots.
+    pub robots: u64,
+    /// Distinct strings.
+    pub strings: u64,
+}
+
+impl StoredSet {
+    /// Looks at everything: every block and its checksum, what lies between, every string, host,
+    /// capture, policy and rule set; and works out anew from the texts what was compiled from them.
+    ///
+    /// It reads the whole file, on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If the file became shorter meanwhile, or with the first damage.
+    pub fn verify(&self) -> Result<Verified, SetError> {
+        let found = self.file.verify()?;
+        if let Some(damage) = found.first {
+            return Err(damage.into());
+        }
+        let verified = self.verify_content(found.blocks);
+        // Octets that went away read as zeros, which is no damage of the set.
+        self.is_whole()?;
+        Ok(verified?)
+    }
+
+    fn verify_content(&self, blocks: u64) -> Result<Verified, Damage> {
+        self.verify_provenance()?;
+        self.verify_words()?;
+        let mut texts = Texts::of(self)?;
+        let names = names::verified(self)?;
+        let mut rule_sets = FoundRuleSets::of(self, &mut texts)?;
+        let mut policies = FoundPolicies::of(self, &names, &mut rule_sets, &mut texts)?;
+        rule_sets.all_needed(self)?;
+        policies.compare(self, &names)?;
+        let hosts = FoundHosts::of(self, &mut policies, &mut texts)?;
+        policies.all_needed(self)?;
+        texts.all_needed(self)?;
+        let verified = Verified {
+            blocks,
+            hosts: hosts.hosts,
+            origins: hosts.origins,
+            captures: hosts.captures,
+            policies: policies.len(),
+            records: policies.records,
+            rule_sets: rule_sets.len(),
+            automata: rule_sets.len() - u64::from(rule_sets.on_demand),
+            robots: names.ends.len() as u64,
+            strings: u64::from(self.sections.strings.len()),
+        };
+        self.compare_counts(&verified, hosts.captured)?;
+        Ok(verified)
+    }
+
+    fn verify_provenance(&self) -> Result<(), Damage> {
+        let object = serde_json::from_slice::<serde_json::Map<_, _>>(self.provenance()?);
+        let malformed = |_| self.malformed(self.sections.provenance, 0, "it is no JSON object");
+        object.map(|_| ()).map_err(malformed)
+    }
+
+    /// What is walked word by word ends with a word.
+    fn verify_words(&self) -> Result<(), Damage> {
+        let sections = &self.sections;
+        for section in [sections.hosts, sections.policies, sections.rule_sets, sections.others] {
+            if !section.octets().is_multiple_of(size_of::<U32>() as u64) {
+                return Err(self.malformed(section, 0, "it ends within a word"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the header's counts with what was found.
+    fn compare_counts(&self, found: &Verified, captured: Option<(u64, u64)>) -> Result<(), Damage> {
+        let (from, to) = captured.unwrap_or_default();
+        let mut expected = [0; COUNTS];
+        expected[count::HOSTS] = found.hosts;
+        expected[count::ORIGINS] = found.origins;
+        expected[count::POLICIES] = found.policies;
+        expected[count::RULE_SETS] = found.rule_sets;
+        expected[count::RULE_SETS_ON_DEMAND] = found.rule_sets - found.automata;
+        expected[count::CAPTURES] = found.captures;
+        expected[count::STRINGS] = found.strings;
+        expected[count::TOKENS] = found.robots;
+        expected[count::CAPTURED_FROM] = from;
+        expected[count::CAPTURED_TO] = to;
+        match self.file.fields().counts == expected {
+            true => Ok(()),
+            false => Err(self.file.malformed_header("it counts other things than are there")),
+        }
+    }
+}

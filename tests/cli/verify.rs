@@ -1,0 +1,69 @@
+//! `portcullis verify`, and sets that do not hold wherever a set is asked for.
+
+use super::*;
+
+/// A folder with the compiled set of its policies.
+fn folder() -> (Folder, Vec<u8>) {
+    let folder = Folder::new();
+    assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
+    let octets = folder.read("a.set");
+    (folder, octets)
+}
+
+#[test]
+fn a_set_that_holds() {
+    let (folder, octets) = folder();
+    let output = folder.command("verify a.set").output().unwrap();
+    assert_status(&output, 0);
+    assert_stdout(&output, "");
+    let err = text(&output.stderr);
+    for words in [
+        format!("all {} blocks hold", octets.len() / 4_096),
+        format!("{} octets", octets.len()),
+        "2 hosts, 4 origins, 2 captures".to_owned(),
+        "2 policies of 5 records and 2 rule sets, 2 of them automata".to_owned(),
+    ] {
+        assert!(err.contains(&words), "{words:?} is not in {err}");
+    }
+}
+
+#[test]
+fn a_set_that_does_not_hold_names_itself_and_the_mend() {
+    let (folder, octets) = folder();
+    let flipped = |at: usize| {
+        let mut octets = octets.clone();
+        octets[at] ^= 1;
+        octets
+    };
+    let cases: [(&str, Vec<u8>, &[&str]); 7] = [
+        ("cut", octets[..octets.len() - 1].to_vec(), &["is cut short", "fetch the file again"]),
+        ("longer", [&octets[..], b"x"].concat(), &["something was written behind it"]),
+        ("header", flipped(16), &["header", "portcullis compile"]),
+        ("data", flipped(5_000), &["octet 4096", "portcullis compile"]),
+        ("checksums", flipped(octets.len() - 1), &["checksums", "portcullis compile"]),
+        ("empty", Vec::new(), &["is no policy set", "portcullis compile"]),
+        ("text", b"User-agent: *\n".to_vec(), &["is no policy set", "portcullis compile"]),
+    ];
+    for (name, octets, words) in cases {
+        folder.write(name, octets);
+        let output = folder.command(&format!("verify {name}")).output().unwrap();
+        assert_fails(&output, words);
+        assert_fails(&output, &[name]);
+    }
+    assert_fails(&folder.command("verify robots").output().unwrap(), &["robots", "regular file"]);
+    assert_fails(&folder.command("verify missing").output().unwrap(), &["missing"]);
+}
+
+/// A damaged set gives no answer, and what was written of an output is taken away.
+#[test]
+fn a_set_that_does_not_hold_is_not_asked() {
+    let (folder, mut octets) = folder();
+    octets[4_096..].iter_mut().step_by(97).for_each(|octet| *octet ^= 1);
+    folder.write("bad.set", octets);
+    folder.write("urls", [ALLOWED, DISALLOWED].join("\n"));
+    for line in ["classify urls -o out.tsv", "filter urls -o out.txt", "check https://a.example/"] {
+        let output = folder.command(&format!("{line} -p bad.set -a Bot")).output().unwrap();
+        assert_fails(&output, &["bad.set is damaged", "portcullis compile"]);
+    }
+    assert_eq!(folder.names(), ["a.set", "bad.set", "urls"]);
+}

@@ -1,0 +1,275 @@
+//! Sets that were damaged on their way: a bit flipped, an end cut off, other octets behind. The
+//! outcome is an error that says what to do, or the very answers that the whole set gives.
+
+#[path = "common/mod.rs"]
+mod common;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use common::Random;
+use portcullis::batch::Classifier;
+use portcullis::decision::Decision;
+use portcullis::dialect::RFC_9309;
+use portcullis::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_OCTETS};
+use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::compile::{CompileConfig, to_vec};
+use portcullis::set::stored::RuleSetKind;
+use portcullis::set::{GatherConfig, Input, StoredSet, gather};
+
+/// Random places at which a bit is flipped, and at which the file is cut.
+const RANDOM_PLACES: usize = 10_000;
+
+/// Hosts of the sample that are taken.
+const SAMPLE_HOSTS: usize = 12;
+
+/// Rules of the group that is obeyed together with each of many others.
+const LARGE_GROUP_RULES: usize = 4_096;
+
+/// What a set says of some URLs: a decision for each agent, the rule and the group.
+type Answers = Vec<(Decision, Option<Vec<u8>>, Option<Vec<u8>>)>;
+
+/// A whole set, and what it answers.
+struct Whole {
+    octets: Vec<u8>,
+    urls: Vec<String>,
+    answers: Answers,
+}
+
+/// Archived answers: files of the sample, and what the sample has none of.
+fn archive() -> String {
+    let mut lines = String::new();
+    let mut push = |host: &str, status: u16, body: &str| {
+        let line = serde_json::json!({
+            "url": format!("https://{host}/robots.txt"),
+            "status": status,
+            "fetched_at": "2024-05-01T00:00:00Z",
+            "headers": {"Cache-Control": "max-age=3600"},
+            "body": body,
+        });
+        writeln!(lines, "{line}").unwrap();
+    };
+    let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
+    let names: BTreeSet<_> =
+        fs::read_dir(&robots).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    for name in names.iter().take(SAMPLE_HOSTS) {
+        let text = fs::read(robots.join(name)).unwrap();
+        push(name.to_str().unwrap(), 200, &String::from_utf8_lossy(&text));
+    }
+    push("gone.example", 404, "");
+    push("broken.example", 503, "");
+    push("empty.example", 200, "# nothing\n");
+    push("other.example:8443", 200, "User-agent: *\nDisallow: /x\nSitemap: https://a.example/s\n");
+    push("stars.example", 200, &many_stars());
+    push("groups.example", 200, &many_groups());
+    lines
+}
+
+/// Rules whose automaton is too large to be stored.
+fn many_stars() -> String {
+    let rules = (0..40).map(|n| format!("Disallow: /*{n}*x*{}*y*z\nAllow: /*{n}*q\n", n * 7 % 40));
+    format!("User-agent: *\n{}", rules.collect::<String>())
+}
+
+/// More rules than are ordered ahead: a large group, whose rules match nothing so that they take
+/// little room, and many small ones, each obeyed together with it.
+fn many_groups() -> String {
+    let robots = POLICY_PATTERNS_MAX / LARGE_GROUP_RULES + 2;
+    let names: String = (0..robots).map(|n| format!("User-agent: robot{n}\n")).collect();
+    let group = |n| format!("User-agent: robot{n}\nDisallow: /{n}\nAllow: /x/*{n}\n");
+    let groups: String = (0..robots).map(group).collect();
+    format!("{names}{}Disallow: /x\n{groups}", "Disallow:\n".repeat(LARGE_GROUP_RULES))
+}
+
+fn agents() -> Vec<AgentChain> {
+    let last = format!("robot{}", POLICY_PATTERNS_MAX / LARGE_GROUP_RULES + 1);
+    let names = ["Googlebot", "GPTBot+Googlebot", last.as_str()];
+    names.iter().map(|name| AgentChain::parse(name, &RFC_9309).unwrap()).collect()
+}
+
+impl Whole {
+    fn new() -> Whole {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.jsonl");
+        fs::write(&path, archive()).unwrap();
+        let gathering = GatherConfig::new(&RFC_9309, None);
+        let gathered = gather(&[Input::new(path)], &gathering, &()).unwrap();
+        let config = CompileConfig::new(&RFC_9309, None);
+        let octets = to_vec(&gathered.hosts, &gathered.pool, &config).unwrap();
+        let paths = ["/", "/x/a17", "/search?q=1", "/admin/page.php", "/1/x7y2z"];
+        let origins = gathered.hosts.iter().map(|host| String::from_utf8_lossy(&host.key));
+        let origins = origins.chain(["unknown.example".into()]);
+        let urls: Vec<String> =
+            origins.flat_map(|host| paths.map(|path| format!("https://{host}{path}"))).collect();
+        let answers = ask(octets.clone(), &urls).unwrap();
+        Whole { octets, urls, answers }
+    }
+
+    /// Whether these octets are refused. If not, every answer has to be that of the whole set.
+    #[track_caller]
+    fn refuses(&self, octets: Vec<u8>, place: impl std::fmt::Display) -> bool {
+        let asked = catch_unwind(AssertUnwindSafe(|| ask(octets, &self.urls)));
+        let asked = asked.unwrap_or_else(|_| panic!("{place}: it panics"));
+        match asked {
+            Ok(answers) => {
+                assert!(answers == self.answers, "{place}: other answers");
+                false
+            }
+            Err(text) => {
+                assert!(text.starts_with("a.set "), "{place}: {text}");
+                let mends = ["portcullis compile", "update portcullis", "fetch the file again"];
+                assert!(mends.iter().any(|mend| text.contains(mend)), "{place}: {text}");
+                true
+            }
+        }
+    }
+
+    fn refuses_flipped(&self, octet: usize, bit: usize) -> bool {
+        let mut octets = self.octets.clone();
+        octets[octet] ^= 1 << bit;
+        self.refuses(octets, format_args!("bit {bit} of octet {octet}"))
+    }
+
+    fn refuses_cut(&self, length: usize) -> bool {
+        self.refuses(self.octets[..length].to_vec(), format_args!("cut at {length}"))
+    }
+
+    /// Where each section begins and ends, by the table in the header (see `FORMAT.md`, section 4),
+    /// and where blocks of checksums do.
+    fn boundaries(&self) -> BTreeSet<usize> {
+        let u64_at = |at: usize| {
+            let octets = self.octets[at..at + 8].try_into().unwrap();
+            u64::from_le_bytes(octets) as usize
+        };
+        let sections = u32::from_le_bytes(self.octets[12..16].try_into().unwrap()) as usize;
+        let mut boundaries = BTreeSet::from([0, SET_BLOCK_OCTETS, self.octets.len()]);
+        let mut end = 0;
+        for section in 0..sections {
+            let entry = 256 + 24 * section;
+            let start = u64_at(entry + 8);
+            end = start + u64_at(entry + 16);
+            boundaries.extend([entry, entry + 8, entry + 16, entry + 24, start, end]);
+        }
+        boundaries.extend(
+            (end..self.octets.len())
+                .step_by(SET_BLOCK_OCTETS)
+                .map(|at| at.next_multiple_of(SET_BLOCK_OCTETS)),
+        );
+        boundaries
+    }
+
+    /// The boundaries, and the places right before and after them.
+    fn around_boundaries(&self) -> BTreeSet<usize> {
+        let around = |at: usize| [at.saturating_sub(1), at, at + 1];
+        let around = self.boundaries().into_iter().flat_map(around);
+        around.filter(|&at| at < self.octets.len()).collect()
+    }
+}
+
+/// What a set of these octets answers, or why it does not.
+fn ask(octets: Vec<u8>, urls: &[String]) -> Result<Answers, String> {
+    let set = StoredSet::of_octets("a.set", octets).map_err(|error| error.to_string())?;
+    let agents = agents();
+    let count = agents.len();
+    let asked = || {
+        let classifier = Classifier::stored(&set, agents, Detail::Rule)?;
+        let mut memory = classifier.memory();
+        let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
+        let mut answers = Vec::with_capacity(decisions.len());
+        for (index, decision) in decisions.into_iter().enumerate() {
+            let (rule, group) = classifier.provenance(index / count, index % count, &mut memory)?;
+            answers.push((decision, rule.map(Into::into), group.map(Into::into)));
+        }
+        Ok(answers)
+    };
+    asked().map_err(|damage: portcullis::set::Damage| damage.to_string())
+}
+
+#[test]
+fn the_set_has_everything() {
+    let whole = Whole::new();
+    let set = StoredSet::of_octets("a.set", whole.octets).unwrap();
+    assert!(set.section_octets().all(|(_, octets)| octets > 0));
+    for kind in [RuleSetKind::Automaton, RuleSetKind::Patterns, RuleSetKind::OfGroups] {
+        assert!(set.rule_sets().any(|rule_set| rule_set.unwrap().kind() == kind), "{kind:?}");
+    }
+    let reasons: BTreeSet<_> = whole.answers.iter().map(|(decision, ..)| decision.reason).collect();
+    assert!(reasons.len() >= 6, "{reasons:?}");
+    set.verify().unwrap();
+}
+
+#[test]
+fn a_bit_at_every_boundary() {
+    let whole = Whole::new();
+    let places = whole.around_boundaries();
+    assert!(places.len() > 60, "{}", places.len());
+    for place in places {
+        for bit in 0..8 {
+            whole.refuses_flipped(place, bit);
+        }
+    }
+}
+
+#[test]
+fn a_cut_at_every_boundary() {
+    let whole = Whole::new();
+    for place in whole.around_boundaries() {
+        assert!(whole.refuses_cut(place), "cut at {place}");
+    }
+    let longer = [&whole.octets[..], &[0]].concat();
+    assert!(whole.refuses(longer, "an octet behind"));
+}
+
+#[test]
+fn bits_at_random_places() {
+    let whole = Whole::new();
+    let mut random = Random::new(1);
+    let flips = (0..RANDOM_PLACES).map(|_| (random.below(whole.octets.len()), random.below(8)));
+    let refused = flips.filter(|&(octet, bit)| whole.refuses_flipped(octet, bit)).count();
+    // Most blocks are touched by some question; what none touches is not compared.
+    assert!(refused > RANDOM_PLACES / 4 && refused < RANDOM_PLACES, "{refused}");
+}
+
+#[test]
+fn cuts_at_random_places() {
+    let whole = Whole::new();
+    let mut random = Random::new(2);
+    for _ in 0..RANDOM_PLACES {
+        let length = random.below(whole.octets.len());
+        assert!(whole.refuses_cut(length), "cut at {length}");
+    }
+}
+
+#[test]
+fn several_octets_at_random_places() {
+    let whole = Whole::new();
+    let mut random = Random::new(3);
+    for number in 0..RANDOM_PLACES / 10 {
+        let mut octets = whole.octets.clone();
+        let start = random.below(octets.len());
+        let end = (start + 1 + random.below(3 * SET_BLOCK_OCTETS)).min(octets.len());
+        match number % 3 {
+            0 => octets[start..end].fill(0),
+            1 => octets.copy_within(..end - start, start),
+            _ => octets[start..end].iter_mut().for_each(|octet| *octet = random.next() as u8),
+        }
+        whole.refuses(octets, format_args!("octets {start} to {end}"));
+    }
+}
+
+/// Whatever answers stay the same, verifying finds each flipped bit.
+#[test]
+fn verifying_finds_every_flip() {
+    let whole = Whole::new();
+    let mut random = Random::new(4);
+    for _ in 0..RANDOM_PLACES / 20 {
+        let (octet, bit) = (random.below(whole.octets.len()), random.below(8));
+        let mut octets = whole.octets.clone();
+        octets[octet] ^= 1 << bit;
+        let verified = StoredSet::of_octets("a.set", octets).and_then(|set| set.verify());
+        assert!(verified.is_err(), "bit {bit} of octet {octet}");
+    }
+}
