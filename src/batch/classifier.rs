@@ -64,6 +64,7 @@ pub struct ClassifierMemory {
 struct LoadedMemory {
     /// By record: what [`PolicyTable::decide_block`] takes.
     policies: Vec<u32>,
+    hashes: Vec<u64>,
     memory: Memory,
 }
 
@@ -203,7 +204,7 @@ impl<'s> Classifier<'s> {
     ) -> Result<Provenance<'a>, Damage> {
         match &self.0 {
             Policies::Loaded { set, table } => {
-                let LoadedMemory { policies, memory } = &memory.loaded;
+                let LoadedMemory { policies, memory, .. } = &memory.loaded;
                 let provenance = table.provenance(record, agent, memory);
                 if provenance == crate::policy::Provenance::default() {
                     return Ok((None, None));
@@ -278,17 +279,20 @@ fn classify_loaded<'m, R: AsRef<[u8]>>(
     pieces: &Pieces,
     memory: &'m mut LoadedMemory,
 ) -> &'m [Decision] {
-    let LoadedMemory { policies, memory } = memory;
+    let LoadedMemory { policies, hashes, memory } = memory;
     policies.clear();
-    for number in 0..pieces.hosts() {
+    let origin = |number| {
+        let HostOfUrls { scheme, key, .. } = pieces.host(number, records);
+        (scheme, key)
+    };
+    set.policies_of_keys(pieces.hosts(), origin, hashes, |number, policy| {
         let host = pieces.host(number, records);
         repeat_last(policies, host.url);
-        let known = || set.policy_of_key(host.scheme, host.key).map(|policy| policy as u32);
         policies.push(match host.is_invalid {
             true => PolicyTable::NO_URL,
-            false => known().unwrap_or(PolicyTable::NO_POLICY),
+            false => policy.unwrap_or(PolicyTable::NO_POLICY),
         });
-    }
+    });
     repeat_last(policies, records.len());
     table.decide_block(policies, |index| pieces.path(index, records[index].as_ref()), memory)
 }
