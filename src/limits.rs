@@ -142,6 +142,22 @@ pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
 /// Source: measured, see `src/automaton/DESIGN.md`: the first states cost as much as some ten scans.
 pub const SCANS_BEFORE_STATES: u64 = 8;
 
+/// Walks of one thread over a rule set after which it is asked whether rows would be faster.
+///
+/// Source: our choice; filling the rows costs as much as some dozen of the walks that they replace.
+pub const WALKS_BEFORE_ROWS: u32 = 128;
+
+/// Nodes that a walk enters on average if rows are to be faster.
+///
+/// Source: measured, see `src/automaton/DESIGN.md`. A node costs as much as five cells, and most sites'
+/// walks enter five.
+pub const NODES_BEFORE_ROWS: u64 = 10;
+
+/// Rows that one thread keeps for one rule set, of 256 octets each: 1,024.
+///
+/// Source: our choice, the second cache of a small processor. What does not fit is walked.
+pub const ROWS_MAX: usize = 1024;
+
 /// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
 ///
 /// Source: measured, see `src/automaton/DESIGN.md`: building one costs about as much as eight scans.

@@ -10,13 +10,14 @@
 
 use std::sync::OnceLock;
 
-use crate::limits::SCANS_BEFORE_PREFILTER;
+use crate::limits::{NODES_BEFORE_ROWS, SCANS_BEFORE_PREFILTER, WALKS_BEFORE_ROWS};
 use crate::pattern::PatternList;
 
 use super::determinize::Determinizer;
 use super::nfa::Nfa;
 use super::prefilter::{Candidates, Prefilter, positions};
-use super::program::{Walk, walk};
+use super::program::{Walk, counted_walk, walk};
+use super::rows::Rows;
 use super::scan::{matches, scan};
 use super::{Detail, Limits, Outcome};
 
@@ -35,6 +36,11 @@ pub(super) struct OnDemand {
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     determinizer: Option<Box<Determinizer>>,
+    /// The same for paths that come often.
+    rows: Option<Box<Rows>>,
+    /// Walks since it was last asked whether they would gain by rows, and the nodes that they entered.
+    walks: u32,
+    nodes_walked: u64,
     /// Paths that were answered before there were states.
     early_scans: u64,
     scans: u64,
@@ -51,9 +57,32 @@ impl Cache {
         words.map_or(0, |word| word.get())
     }
 
+    /// A walk over what is built; nothing if that is nothing. It looks at nothing but this cache.
+    #[inline]
+    fn walk(&mut self, path: &[u8], detail: Detail) -> Option<Walk> {
+        let determinizer = self.determinizer.as_ref()?;
+        if let Some(rows) = &mut self.rows
+            && rows.answer(detail)
+        {
+            return Some(rows.walk(determinizer.words(), path));
+        }
+        let start = determinizer.start();
+        let (walked, nodes) = counted_walk(determinizer.words(), start, path, 0, detail);
+        self.walks += 1;
+        self.nodes_walked += nodes as u64;
+        if self.walks == WALKS_BEFORE_ROWS {
+            if self.nodes_walked >= u64::from(WALKS_BEFORE_ROWS) * NODES_BEFORE_ROWS {
+                self.rows = Rows::new(start, detail).map(Box::new);
+            }
+            (self.walks, self.nodes_walked) = (0, 0);
+        }
+        Some(walked)
+    }
+
     /// Octets of memory that this holds.
     pub fn memory_octets(&self) -> usize {
         self.determinizer.as_ref().map_or(0, |determinizer| determinizer.memory_octets())
+            + self.rows.as_ref().map_or(0, |rows| rows.memory_octets())
     }
 
     /// The nodes built so far.
@@ -94,25 +123,43 @@ impl OnDemand {
 
     #[inline]
     pub(super) fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Outcome {
-        if cache.determinizer.is_none() && cache.early_scans < self.limits.scans_before_states {
+        // Nearly always all is built, and then nothing else is looked at.
+        match cache.walk(path, detail) {
+            Some(Walk::Done(outcome)) => outcome,
+            begun => self.build(path, detail, begun, cache),
+        }
+    }
+
+    /// The outcome of a path that needs something that is not built. `begun` is how far a walk came, if
+    /// there is anything yet.
+    #[inline(never)]
+    fn build(
+        &self,
+        path: &[u8],
+        detail: Detail,
+        begun: Option<Walk>,
+        cache: &mut Cache,
+    ) -> Outcome {
+        if begun.is_none() && cache.early_scans < self.limits.scans_before_states {
             cache.early_scans += 1;
             return scan(&self.patterns, &self.outcomes, path);
         }
         let nfa = self.nfa.get_or_init(|| Nfa::new(&self.patterns, &self.outcomes));
         let determinizer =
             cache.determinizer.get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
-        let (mut target, mut consumed) = (determinizer.start(), 0);
+        let mut walked = begun
+            .unwrap_or_else(|| walk(determinizer.words(), determinizer.start(), path, 0, detail));
         loop {
-            match walk(determinizer.words(), target, path, consumed, detail) {
+            match walked {
                 Walk::Done(outcome) => return outcome,
                 Walk::Broken => unreachable!("the program was built here"),
-                Walk::Unbuilt { slot, consumed: read } => {
+                Walk::Unbuilt { slot, consumed } => {
                     if self.is_spent(determinizer) {
                         cache.scans += 1;
                         return self.scan(path, cache.scans, &mut cache.candidates);
                     }
-                    target = determinizer.build_slot(nfa, slot);
-                    consumed = read;
+                    let target = determinizer.build_slot(nfa, slot);
+                    walked = walk(determinizer.words(), target, path, consumed, detail);
                 }
             }
         }

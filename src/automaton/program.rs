@@ -32,6 +32,7 @@
 
 mod census;
 mod search;
+mod step;
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
@@ -39,8 +40,10 @@ use zerocopy::little_endian::U32;
 use super::{Detail, Outcome};
 use search::find_any;
 
+pub(super) use step::{Place, Step, step};
+
 /// Where an arc leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Target(u32);
 
 impl Target {
@@ -84,7 +87,7 @@ impl Target {
 
     /// The bits of a target at which a walk ends.
     #[inline]
-    fn stops(detail: Detail) -> u32 {
+    pub(super) fn stops(detail: Detail) -> u32 {
         match detail {
             Detail::Rule => Target::FINAL,
             Detail::Reason => Target::FINAL | Target::SETTLED,
@@ -293,7 +296,23 @@ pub(super) fn walk(
     consumed: usize,
     detail: Detail,
 ) -> Walk {
-    checked_walk(words, target, path, consumed, Target::stops(detail)).unwrap_or(Walk::Broken)
+    counted_walk(words, target, path, consumed, detail).0
+}
+
+/// [`walk`], and how many nodes it entered.
+#[inline]
+pub(super) fn counted_walk(
+    words: &[U32],
+    target: Target,
+    path: &[u8],
+    consumed: usize,
+    detail: Detail,
+) -> (Walk, usize) {
+    let nodes_max = 2 * path.len() + SPARE_NODES;
+    let mut nodes_left = nodes_max;
+    let stops = Target::stops(detail);
+    let walked = checked_walk(words, target, path, consumed, stops, &mut nodes_left);
+    (walked.unwrap_or(Walk::Broken), nodes_max - nodes_left)
 }
 
 /// [`walk`]; nothing where the program is broken.
@@ -304,14 +323,14 @@ fn checked_walk(
     path: &[u8],
     mut consumed: usize,
     stops: u32,
+    nodes_left: &mut usize,
 ) -> Option<Walk> {
     let word = |index: usize| words.get(index).map(|word| word.get());
-    let mut nodes_left = 2 * path.len() + SPARE_NODES;
     loop {
         if target.0 & stops != 0 {
             return Some(Walk::Done(target.stop_outcome()));
         }
-        nodes_left = nodes_left.checked_sub(1)?;
+        *nodes_left = nodes_left.checked_sub(1)?;
         let node = target.index();
         let header = Header(word(node)?);
         let (shape, count) = (header.shape(), header.count());
@@ -358,6 +377,20 @@ fn checked_walk(
         if target == Target::UNBUILT {
             return Some(Walk::Unbuilt { slot: slot as Slot, consumed });
         }
+    }
+}
+
+/// Where the arc leads that consumes `octet` at the node `target`, if the node names it and nothing
+/// more.
+pub(super) fn arc(words: &[U32], target: Target, octet: u8) -> Option<Target> {
+    let header = Header(words.get(target.index())?.get());
+    let arcs = words.get(target.index() + 1 + header.shape()..)?;
+    let target = |slot: usize| Some(Target(arcs.get(slot)?.get()));
+    let octets = arcs.get(usize::from(!header.is_branch())..)?.get(..header.count().div_ceil(4))?;
+    match find_octet(octets, header.count(), octet)? {
+        index if header.is_branch() => target(octets.len() + index),
+        0 if header.count() == 1 => target(0),
+        _ => None,
     }
 }
 

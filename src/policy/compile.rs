@@ -123,14 +123,15 @@ impl PolicyTable {
     }
 
     fn place(&mut self, rule_set: RuleSet) -> Start {
-        let place = u32::try_from(self.arena.len()).ok().filter(|&it| it <= Start::PLACE_MAX);
-        if let (Some(automaton), Some(place)) = (rule_set.automaton().stored(), place) {
+        if let Some(automaton) = rule_set.automaton().stored()
+            && let Some(start) = Start::at(self.arena.len(), &automaton)
+        {
             self.census.add(&rule_set);
             self.arena.extend_from_slice(automaton.words);
-            return Start { place, word: automaton.start };
+            return start;
         }
         self.on_demand.push(rule_set);
-        Start { place: Start::ON_DEMAND, word: (self.on_demand.len() - 1) as u32 }
+        Start::of_kind(Start::ON_DEMAND, (self.on_demand.len() - 1) as u32)
     }
 
     fn add(&mut self, plan: FilePlan, interner: &mut Interner) {
@@ -152,9 +153,9 @@ impl PolicyTable {
                     // The same order, not only the same rule set: lines differ between orders.
                     let same = |other: &AgentPlan| order_of(other) == Some(order);
                     let start = match plan.agents[..index].iter().position(same) {
-                        Some(first) => Start { place: Start::SHARED, word: first as u32 },
+                        Some(first) => Start::of_kind(Start::SHARED, first as u32),
                         // Until it is laid out.
-                        None => Start { place: Start::ON_DEMAND, word: rule_set },
+                        None => Start::of_kind(Start::ON_DEMAND, rule_set),
                     };
                     (start, Entry { file_rules, group: Some(group) })
                 }
@@ -171,7 +172,7 @@ impl PolicyTable {
             self.fixed.push(decision);
             self.fixed.len() - 1
         });
-        Start { place: Start::FIXED, word: number as u32 }
+        Start::of_kind(Start::FIXED, number as u32)
     }
 }
 

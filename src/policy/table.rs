@@ -48,6 +48,9 @@ pub(super) struct Start {
     pub place: u32,
     /// The target at which a walk starts, or what the kind says.
     pub word: u32,
+    /// Whether the start is that of a path whose first octet, `/`, has been read. The start of other
+    /// paths is then the first node.
+    pub is_after_slash: bool,
 }
 
 impl Start {
@@ -58,7 +61,23 @@ impl Start {
     /// The automaton with this number is built on demand.
     pub const ON_DEMAND: u32 = u32::MAX - 2;
     /// The largest place in the arena.
-    pub const PLACE_MAX: u32 = u32::MAX - 3;
+    const PLACE_MAX: u32 = u32::MAX - 3;
+    /// The first node of an automaton, if its outcome is still open there.
+    const FIRST_NODE: u32 = 0;
+
+    /// Where nothing is walked, or not in the arena.
+    pub fn of_kind(kind: u32, word: u32) -> Start {
+        Start { place: kind, word, is_after_slash: false }
+    }
+
+    /// The start of `automaton`, which stands at a place in the arena; nothing if that is too far.
+    pub fn at(place: usize, automaton: &StoredAutomaton<'_>) -> Option<Start> {
+        let place = u32::try_from(place).ok().filter(|&place| place <= Start::PLACE_MAX)?;
+        let is_open = automaton.start == Start::FIRST_NODE && !automaton.words.is_empty();
+        let after_slash = if is_open { automaton.after(b'/') } else { None };
+        let word = after_slash.unwrap_or(*automaton).start;
+        Some(Start { place, word, is_after_slash: after_slash.is_some() })
+    }
 }
 
 /// What else is known of one agent and one file.
@@ -196,7 +215,7 @@ impl PolicyTable {
         let mut seen = 0;
         for &policy in policies {
             let start = self.starts.get(policy as usize * self.agents.len());
-            let Some(&Start { place, word }) = start else { continue };
+            let Some(&Start { place, word, .. }) = start else { continue };
             seen ^= self.arena.get(place as usize).map_or(0, |word| word.get());
             if place == Start::ON_DEMAND {
                 seen ^= memory.caches.get(word as usize).map_or(0, Cache::touch);
@@ -239,8 +258,14 @@ impl PolicyTable {
             return self.outcome_on_demand(start.word as usize, path, memory);
         }
         let words = &self.arena[start.place as usize..];
-        let automaton = StoredAutomaton { start: start.word, words };
-        automaton.decide(path, self.detail).expect("what was built here is whole")
+        let (word, consumed) = match (start.is_after_slash, path.first()) {
+            (true, Some(b'/')) => (start.word, 1),
+            (true, _) => (Start::FIRST_NODE, 0),
+            (false, _) => (start.word, 0),
+        };
+        let automaton = StoredAutomaton { start: word, words };
+        let outcome = automaton.decide_rest(path, consumed, self.detail);
+        outcome.expect("what was built here is whole")
     }
 
     #[inline]
