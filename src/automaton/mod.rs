@@ -55,6 +55,7 @@ use program::{Program, Target, Walk, arc, walk};
 
 pub use on_demand::Cache;
 pub use regex::{RegexCache, RegexEngine, RegexError};
+pub(crate) use rows::{Filled, RowID, Rows};
 pub use scan::matches as pattern_matches;
 
 /// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].

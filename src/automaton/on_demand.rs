@@ -10,16 +10,15 @@
 
 use std::sync::OnceLock;
 
-use crate::limits::{NODES_BEFORE_ROWS, SCANS_BEFORE_PREFILTER, WALKS_BEFORE_ROWS};
+use crate::limits::SCANS_BEFORE_PREFILTER;
 use crate::pattern::PatternList;
 
 use super::determinize::Determinizer;
 use super::nfa::Nfa;
 use super::prefilter::{Candidates, Prefilter, positions};
-use super::program::{Walk, counted_walk, walk};
-use super::rows::Rows;
+use super::program::{Walk, walk};
 use super::scan::{matches, scan};
-use super::{Detail, Limits, Outcome};
+use super::{Detail, Limits, Outcome, StoredAutomaton};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -36,11 +35,6 @@ pub(super) struct OnDemand {
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     determinizer: Option<Box<Determinizer>>,
-    /// The same for paths that come often.
-    rows: Option<Box<Rows>>,
-    /// Walks since it was last asked whether they would gain by rows, and the nodes that they entered.
-    walks: u32,
-    nodes_walked: u64,
     /// Paths that were answered before there were states.
     early_scans: u64,
     scans: u64,
@@ -57,32 +51,24 @@ impl Cache {
         words.map_or(0, |word| word.get())
     }
 
+    /// What is built, which may be a part; nothing if that is nothing.
+    #[inline]
+    pub(crate) fn stored(&self) -> Option<StoredAutomaton<'_>> {
+        let determinizer = self.determinizer.as_ref()?;
+        let start = determinizer.start().word();
+        Some(StoredAutomaton { start, words: determinizer.words() })
+    }
+
     /// A walk over what is built; nothing if that is nothing. It looks at nothing but this cache.
     #[inline]
-    fn walk(&mut self, path: &[u8], detail: Detail) -> Option<Walk> {
+    fn walk(&self, path: &[u8], detail: Detail) -> Option<Walk> {
         let determinizer = self.determinizer.as_ref()?;
-        if let Some(rows) = &mut self.rows
-            && rows.answer(detail)
-        {
-            return Some(rows.walk(determinizer.words(), path));
-        }
-        let start = determinizer.start();
-        let (walked, nodes) = counted_walk(determinizer.words(), start, path, 0, detail);
-        self.walks += 1;
-        self.nodes_walked += nodes as u64;
-        if self.walks == WALKS_BEFORE_ROWS {
-            if self.nodes_walked >= u64::from(WALKS_BEFORE_ROWS) * NODES_BEFORE_ROWS {
-                self.rows = Rows::new(start, detail).map(Box::new);
-            }
-            (self.walks, self.nodes_walked) = (0, 0);
-        }
-        Some(walked)
+        Some(walk(determinizer.words(), determinizer.start(), path, 0, detail))
     }
 
     /// Octets of memory that this holds.
     pub fn memory_octets(&self) -> usize {
         self.determinizer.as_ref().map_or(0, |determinizer| determinizer.memory_octets())
-            + self.rows.as_ref().map_or(0, |rows| rows.memory_octets())
     }
 
     /// The nodes built so far.

@@ -96,7 +96,7 @@ impl Target {
 
     /// The outcome at a target that has one of the bits that stop a walk.
     #[inline]
-    fn stop_outcome(self) -> Outcome {
+    pub(super) fn stop_outcome(self) -> Outcome {
         if self.0 & Target::FINAL != 0 {
             Outcome(self.0 & !Target::FINAL)
         } else {
@@ -296,23 +296,7 @@ pub(super) fn walk(
     consumed: usize,
     detail: Detail,
 ) -> Walk {
-    counted_walk(words, target, path, consumed, detail).0
-}
-
-/// [`walk`], and how many nodes it entered.
-#[inline]
-pub(super) fn counted_walk(
-    words: &[U32],
-    target: Target,
-    path: &[u8],
-    consumed: usize,
-    detail: Detail,
-) -> (Walk, usize) {
-    let nodes_max = 2 * path.len() + SPARE_NODES;
-    let mut nodes_left = nodes_max;
-    let stops = Target::stops(detail);
-    let walked = checked_walk(words, target, path, consumed, stops, &mut nodes_left);
-    (walked.unwrap_or(Walk::Broken), nodes_max - nodes_left)
+    checked_walk(words, target, path, consumed, Target::stops(detail)).unwrap_or(Walk::Broken)
 }
 
 /// [`walk`]; nothing where the program is broken.
@@ -323,14 +307,14 @@ fn checked_walk(
     path: &[u8],
     mut consumed: usize,
     stops: u32,
-    nodes_left: &mut usize,
 ) -> Option<Walk> {
     let word = |index: usize| words.get(index).map(|word| word.get());
+    let mut nodes_left = 2 * path.len() + SPARE_NODES;
     loop {
         if target.0 & stops != 0 {
             return Some(Walk::Done(target.stop_outcome()));
         }
-        *nodes_left = nodes_left.checked_sub(1)?;
+        nodes_left = nodes_left.checked_sub(1)?;
         let node = target.index();
         let header = Header(word(node)?);
         let (shape, count) = (header.shape(), header.count());
