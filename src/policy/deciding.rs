@@ -367,3 +367,6 @@ impl Memory {
         self.standings.resize(rule_sets, Standing::default());
     }
 }
+
+#[cfg(test)]
+mod tests;
