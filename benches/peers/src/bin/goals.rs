@@ -53,7 +53,7 @@ struct Arguments {
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
     /// Do one trial with a hostile file and print what it took
-    #[arg(long, value_name = "SHAPE/URL", hide = true)]
+    #[arg(long, value_name = "SHAPE/KIND/OCTETS", hide = true)]
     hostile_trial: Option<String>,
 }
 

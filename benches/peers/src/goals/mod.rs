@@ -107,12 +107,20 @@ pub struct Sizes {
     pub hosts: [u64; 2],
     /// URLs that made-up sets are asked about.
     pub urls: u64,
+    /// Octets of hostile files.
+    pub hostile_octets: usize,
 }
 
 impl Default for Sizes {
     /// What the goals say. Eleven copies of the lists that they were set on are 460 MB.
     fn default() -> Sizes {
-        Sizes { copies: 11, rules: [10, 100_000], hosts: [1_000, 1_000_000], urls: 2_000_000 }
+        Sizes {
+            copies: 11,
+            rules: [10, 100_000],
+            hosts: [1_000, 1_000_000],
+            urls: 2_000_000,
+            hostile_octets: ROBOTS_OCTETS_MAX,
+        }
     }
 }
 
@@ -259,7 +267,7 @@ pub fn measure(
     told("growth with origins");
     rows.push(growth::origins(&agent, DIALECT, sizes, effort, &inputs.folder)?);
     told("hostile files");
-    let (hostile_rows, hostile) = hostile::rows(programs, effort);
+    let (hostile_rows, hostile) = hostile::rows(programs, effort, sizes);
     rows.extend(hostile_rows);
 
     Ok(Goals {

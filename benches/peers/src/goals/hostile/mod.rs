@@ -7,14 +7,13 @@ mod trial;
 use portcullis::bench::Spread;
 use portcullis::decision::Verdict;
 use portcullis::dialect::GOOGLE;
-use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::oracle;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use self::shapes::{SHAPES, UrlKind};
 use super::row::{Fault, Figure, Goal, Relation, Row};
-use super::{AGENT, Effort, Programs, on_all_cores};
+use super::{AGENT, Effort, Programs, Sizes, on_all_cores};
 
 pub use self::trial::{TRIAL_FLAG, Trial, run};
 
@@ -36,7 +35,7 @@ pub struct ShapeReport {
 }
 
 /// The rows about hostile files, and every shape.
-pub fn rows(programs: &Programs, effort: &Effort) -> (Vec<Row>, Vec<ShapeReport>) {
+pub fn rows(programs: &Programs, effort: &Effort, sizes: &Sizes) -> (Vec<Row>, Vec<ShapeReport>) {
     let goal = |id: &str, what: &str, limit, unit, of: &str| Goal {
         id: id.to_owned(),
         what: what.to_owned(),
@@ -45,9 +44,11 @@ pub fn rows(programs: &Programs, effort: &Effort) -> (Vec<Row>, Vec<ShapeReport>
         unit,
         of: of.to_owned(),
     };
-    let time = "hostile 500 KiB file, one URL of 2 KB: parse, compile and decide";
+    let octets_max = sizes.hostile_octets;
+    let kibibytes = octets_max >> 10;
+    let time = format!("hostile {kibibytes} KiB file, one URL of 2 KB: parse, compile and decide");
     let goals = [
-        goal("hostile-time", time, 20.0, "ms", "the worst shape"),
+        goal("hostile-time", &time, 20.0, "ms", "the worst shape"),
         goal(
             "hostile-memory",
             "the same: memory of the whole process",
@@ -56,7 +57,7 @@ pub fn rows(programs: &Programs, effort: &Effort) -> (Vec<Row>, Vec<ShapeReport>
             "the worst shape",
         ),
     ];
-    let shapes = match measured(programs, effort) {
+    let shapes = match measured(programs, effort, octets_max) {
         Ok(shapes) => shapes,
         Err(fault) => return (goals.map(|goal| goal.lost(fault.clone())).into(), Vec::new()),
     };
@@ -80,28 +81,30 @@ pub fn rows(programs: &Programs, effort: &Effort) -> (Vec<Row>, Vec<ShapeReport>
     (rows, shapes)
 }
 
-fn measured(programs: &Programs, effort: &Effort) -> Result<Vec<ShapeReport>, Fault> {
+fn measured(
+    programs: &Programs,
+    effort: &Effort,
+    octets_max: usize,
+) -> Result<Vec<ShapeReport>, Fault> {
     let kinds = UrlKind::ALL.len();
-    let judged: Vec<bool> = on_all_cores(|| {
-        (0..SHAPES.len() * kinds).into_par_iter().map(|it| judge(it / kinds, it % kinds)).collect()
-    });
+    let named = |place: usize| (place / kinds, place % kinds, octets_max);
+    let places = SHAPES.len() * kinds;
+    let judged: Vec<bool> =
+        on_all_cores(|| (0..places).into_par_iter().map(|place| judge(named(place))).collect());
     let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); judged.len()];
     for _ in 0..effort.rounds {
         for (place, &expected) in judged.iter().enumerate() {
-            trials[place].push(trial::by_child(
-                programs,
-                (place / kinds, place % kinds),
-                expected,
-            )?);
+            trials[place].push(trial::by_child(programs, named(place), expected)?);
         }
     }
     Ok(trials.chunks(kinds).zip(SHAPES).map(|(trials, shape)| worst(shape.name, trials)).collect())
 }
 
 /// Whether the oracle allows a trial's URL.
-fn judge(shape: usize, kind: usize) -> bool {
-    let (robots, url) = (SHAPES[shape].robots(), SHAPES[shape].url(UrlKind::ALL[kind]));
-    let decision = oracle::decide(&GOOGLE, &robots, Some(ROBOTS_OCTETS_MAX), &[AGENT], &url);
+fn judge((shape, kind, octets_max): (usize, usize, usize)) -> bool {
+    let shape = SHAPES[shape];
+    let (robots, url) = (shape.robots(octets_max), shape.url(UrlKind::ALL[kind], octets_max));
+    let decision = oracle::decide(&GOOGLE, &robots, None, &[AGENT], &url);
     decision.verdict == Verdict::Allow
 }
 

@@ -1,7 +1,5 @@
-//! Files made to be expensive, each as large as a file may be unless it says otherwise, and URLs over
-//! the same letters.
-
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+//! Files made to be expensive, each as large as it may be unless it says otherwise, and URLs over the
+//! same letters.
 
 use super::super::lists::Random;
 
@@ -17,7 +15,32 @@ pub struct Shape {
     /// The letters of its rules.
     letters: &'static [u8],
     /// The pattern of the rule with this number; nothing if there are no more.
-    pattern: fn(usize, &mut Random, &[u8]) -> Option<Vec<u8>>,
+    pattern: fn(usize, &mut Material) -> Option<Vec<u8>>,
+}
+
+/// What patterns are made of.
+struct Material {
+    random: Random,
+    letters: &'static [u8],
+    /// Octets that the file may have.
+    octets_max: usize,
+}
+
+impl Material {
+    fn word(&mut self, length: usize) -> Vec<u8> {
+        self.random.word(self.letters, length)
+    }
+
+    /// A word of any length from `shortest` to `longest`.
+    fn word_within(&mut self, shortest: usize, longest: usize) -> Vec<u8> {
+        let length = shortest + self.random.below(longest - shortest + 1);
+        self.word(length)
+    }
+
+    /// So many repetitions of two octets as leave room for the rest of a file with one rule.
+    fn pairs(&self) -> usize {
+        self.octets_max / 2 - 20
+    }
 }
 
 /// A kind of URL.
@@ -54,64 +77,61 @@ pub const SHAPES: [Shape; 13] = [
     Shape {
         name: "a thousand stars in one rule",
         letters: b"ab",
-        pattern: |rule, _, _| one(rule, || stars(1_000)),
+        pattern: |rule, _| one(rule, || stars(1_000)),
     },
     Shape {
         name: "stars as long as the file",
         letters: b"ab",
-        pattern: |rule, _, _| one(rule, || stars(ROBOTS_OCTETS_MAX / 2 - 20)),
+        pattern: |rule, material| one(rule, || stars(material.pairs())),
     },
     Shape {
         name: "many rules of 900 stars",
         letters: b"a0123456789",
-        pattern: |rule, _, _| Some([b"/", &b"a*".repeat(900)[..], &number(rule)].concat()),
+        pattern: |rule, _| Some([b"/", &b"a*".repeat(900)[..], &number(rule)].concat()),
     },
     Shape {
         name: "20,000 distinct literals",
         letters: WIDE,
-        pattern: |rule, random, letters| distinct(rule, b"/", random, letters),
+        pattern: |rule, material| distinct(rule, b"/", material),
     },
     Shape {
         name: "20,000 distinct literals behind stars",
         letters: WIDE,
-        pattern: |rule, random, letters| distinct(rule, b"/*", random, letters),
+        pattern: |rule, material| distinct(rule, b"/*", material),
     },
     Shape {
         name: "/*a, /*aa, /*aaa, …",
         letters: b"ab",
-        pattern: |rule, _, _| Some([b"/*", &b"a".repeat(rule + 1)[..]].concat()),
+        pattern: |rule, _| Some([b"/*", &b"a".repeat(rule + 1)[..]].concat()),
     },
     Shape { name: "shared /*/*/*/", letters: b"abcd/", pattern: shared_stars },
     Shape {
         name: "one $ rule of the whole size",
         letters: b"ab",
-        pattern: |rule, _, _| {
-            one(rule, || [b"/", &b"ab".repeat(ROBOTS_OCTETS_MAX / 2 - 20)[..], b"$"].concat())
+        pattern: |rule, material| {
+            one(rule, || [b"/", &b"ab".repeat(material.pairs())[..], b"$"].concat())
         },
     },
     Shape {
         name: "*1 twelve times and *Z",
         letters: b"1Z",
-        pattern: |rule, _, _| Some([b"/", &b"*1".repeat(12)[..], b"*Z", &number(rule)].concat()),
+        pattern: |rule, _| Some([b"/", &b"*1".repeat(12)[..], b"*Z", &number(rule)].concat()),
     },
     Shape {
         name: "random literals without stars",
         letters: NARROW,
-        pattern: |_, random, letters| {
-            let length = 5 + random.below(26);
-            Some([b"/", &random.word(letters, length)[..]].concat())
-        },
+        pattern: |_, material| Some([b"/", &material.word_within(5, 30)[..]].concat()),
     },
     Shape {
         name: "a shared prefix of 1,000 octets",
         letters: b"abc/",
-        pattern: |rule, _, _| Some([b"/", &b"abc/".repeat(250)[..], &number(rule)].concat()),
+        pattern: |rule, _| Some([b"/", &b"abc/".repeat(250)[..], &number(rule)].concat()),
     },
     Shape {
         name: "waiting stars beside a long rule",
         letters: b"a",
-        pattern: |rule, _, _| match rule {
-            0 => Some([b"/", &b"a".repeat(200_000)[..]].concat()),
+        pattern: |rule, material| match rule {
+            0 => Some([b"/", &b"a".repeat(material.octets_max * 2 / 5)[..]].concat()),
             rule => Some([b"*b", &number(rule)[..]].concat()),
         },
     },
@@ -129,32 +149,34 @@ fn number(rule: usize) -> Vec<u8> {
     rule.to_string().into_bytes()
 }
 
-fn random_literals(_: usize, random: &mut Random, letters: &[u8]) -> Option<Vec<u8>> {
-    let count = 2 + random.below(5);
-    let words: Vec<Vec<u8>> = (0..count).map(|_| random.word(letters, 2)).collect();
+fn random_literals(_: usize, material: &mut Material) -> Option<Vec<u8>> {
+    let count = 2 + material.random.below(5);
+    let words: Vec<Vec<u8>> = (0..count).map(|_| material.word(2)).collect();
     Some([b"/*", &words.join(&b'*')[..]].concat())
 }
 
-fn distinct(rule: usize, start: &[u8], random: &mut Random, letters: &[u8]) -> Option<Vec<u8>> {
-    let length = 8 + random.below(5);
-    (rule < 20_000).then(|| [start, &random.word(letters, length)[..]].concat())
+fn distinct(rule: usize, start: &[u8], material: &mut Material) -> Option<Vec<u8>> {
+    (rule < 20_000).then(|| [start, &material.word_within(8, 12)[..]].concat())
 }
 
-fn shared_stars(_: usize, random: &mut Random, letters: &[u8]) -> Option<Vec<u8>> {
-    let length = 6 + random.below(7);
-    Some([b"/*/*/*/", &random.word(letters, length)[..]].concat())
+fn shared_stars(_: usize, material: &mut Material) -> Option<Vec<u8>> {
+    Some([b"/*/*/*/", &material.word_within(6, 12)[..]].concat())
 }
 
 impl Shape {
+    fn material(&self, octets_max: usize) -> Material {
+        Material { random: Random(9309), letters: self.letters, octets_max }
+    }
+
     /// The file: rules for all agents, as many as fit, of which every third allows.
-    pub fn robots(&self) -> Vec<u8> {
+    pub fn robots(&self, octets_max: usize) -> Vec<u8> {
         let mut file = b"User-agent: *\n".to_vec();
-        let mut random = Random(9309);
+        let mut material = self.material(octets_max);
         for rule in 0.. {
-            let Some(pattern) = (self.pattern)(rule, &mut random, self.letters) else { break };
+            let Some(pattern) = (self.pattern)(rule, &mut material) else { break };
             let field: &[u8] = if rule % 3 == 2 { b"Allow: " } else { b"Disallow: " };
             let line = [field, &pattern, b"\n"].concat();
-            if file.len() + line.len() > ROBOTS_OCTETS_MAX {
+            if file.len() + line.len() > octets_max {
                 break;
             }
             file.extend(line);
@@ -162,15 +184,15 @@ impl Shape {
         file
     }
 
-    /// A URL of 2 KB over the letters of the rules.
-    pub fn url(&self, kind: UrlKind) -> Vec<u8> {
+    /// A URL of 2 KB over the letters of the rules of such a file.
+    pub fn url(&self, kind: UrlKind, octets_max: usize) -> Vec<u8> {
         let mut random = Random(7);
         let path = match kind {
             UrlKind::Random => random.word(self.letters, URL_OCTETS),
             UrlKind::Repeated => vec![self.letters[0]; URL_OCTETS],
             UrlKind::LikeARule => {
-                let mut own = Random(9309);
-                let pattern = (self.pattern)(0, &mut own, self.letters).unwrap_or_default();
+                let mut material = self.material(octets_max);
+                let pattern = (self.pattern)(0, &mut material).unwrap_or_default();
                 let is_sign = |octet: &u8| b"/$".contains(octet);
                 let body: Vec<u8> = pattern.into_iter().skip_while(is_sign).collect();
                 let letters = body.iter().map(|&octet| match octet {
@@ -189,17 +211,19 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
+    use portcullis::limits::ROBOTS_OCTETS_MAX;
+
     use super::*;
 
     #[test]
     fn a_file_is_as_large_as_it_says_and_no_larger() {
         for shape in SHAPES {
-            let octets = shape.robots().len();
+            let octets = shape.robots(ROBOTS_OCTETS_MAX).len();
             let is_small = ["a thousand stars in one rule"].contains(&shape.name);
             let least = if is_small { 1 } else { ROBOTS_OCTETS_MAX * 3 / 4 };
             assert!((least..=ROBOTS_OCTETS_MAX).contains(&octets), "{}: {octets}", shape.name);
             for kind in UrlKind::ALL {
-                assert_eq!(shape.url(kind).len(), URL_OCTETS, "{}", shape.name);
+                assert_eq!(shape.url(kind, ROBOTS_OCTETS_MAX).len(), URL_OCTETS, "{}", shape.name);
             }
         }
     }

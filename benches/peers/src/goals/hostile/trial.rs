@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use anyhow::{Result, bail};
 use portcullis::batch::Classifier;
 use portcullis::bench::Resident;
 use portcullis::decision::Verdict;
@@ -16,7 +17,8 @@ use super::super::row::Fault;
 use super::super::{AGENT, Programs};
 use super::shapes::{SHAPES, Shape, UrlKind};
 
-/// The flag, hidden from users, that asks for one trial: `SHAPE/KIND`, by position.
+/// The flag, hidden from users, that asks for one trial: the positions of shape and kind of URL and
+/// the octets of the file, as `SHAPE/KIND/OCTETS`.
 pub const TRIAL_FLAG: &str = "--hostile-trial";
 
 /// What a trial found.
@@ -37,20 +39,20 @@ pub struct Trial {
 /// # Errors
 ///
 /// If there is no such trial, or the system does not tell.
-pub fn run(named: &str) -> anyhow::Result<Trial> {
-    let position = |text: &str| text.parse::<usize>().ok();
-    let places = named.split_once('/').and_then(|(shape, kind)| {
-        Some((SHAPES.get(position(shape)?)?, *UrlKind::ALL.get(position(kind)?)?))
-    });
-    let Some((shape, kind)) = places else { anyhow::bail!("there is no trial {named}") };
-    let (robots, url) = (shape.robots(), shape.url(kind));
+pub fn run(named: &str) -> Result<Trial> {
+    let numbers: Vec<usize> = named.split('/').filter_map(|number| number.parse().ok()).collect();
+    let [shape, kind, octets_max] = numbers[..] else { bail!("there is no trial {named}") };
+    let (Some(shape), Some(&kind)) = (SHAPES.get(shape), UrlKind::ALL.get(kind)) else {
+        bail!("there is no trial {named}");
+    };
+    let (robots, url) = (shape.robots(octets_max), shape.url(kind, octets_max));
     let (resident, timed) = Resident::during(|| timed(&robots, &url))?;
     let (seconds, decision_seconds, allows) = timed?;
     Ok(Trial { seconds, decision_seconds, allows, resident })
 }
 
 /// Seconds of everything and of the decision, and whether the URL is allowed.
-fn timed(robots: &[u8], url: &[u8]) -> anyhow::Result<(f64, f64, bool)> {
+fn timed(robots: &[u8], url: &[u8]) -> Result<(f64, f64, bool)> {
     let start = Instant::now();
     let config = LoadConfig { dialect: &GOOGLE, robots_octets_max: Some(ROBOTS_OCTETS_MAX) };
     let set = PolicySet::of_text(robots, &config);
@@ -70,11 +72,11 @@ fn timed(robots: &[u8], url: &[u8]) -> anyhow::Result<(f64, f64, bool)> {
 /// If it answers otherwise or not at all.
 pub fn by_child(
     programs: &Programs,
-    (shape, kind): (usize, usize),
+    (shape, kind, octets_max): (usize, usize, usize),
     expected: bool,
 ) -> Result<Trial, Fault> {
     let mut command = Command::new(&programs.goals);
-    command.arg(TRIAL_FLAG).arg(format!("{shape}/{kind}"));
+    command.arg(TRIAL_FLAG).arg(format!("{shape}/{kind}/{octets_max}"));
     let Shape { name, .. } = SHAPES[shape];
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
     let trial = output.ok().and_then(|output| serde_json::from_slice::<Trial>(&output.stdout).ok());
