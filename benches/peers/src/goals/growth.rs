@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use portcullis::batch::Classifier;
+use portcullis::batch::{Classifier, ClassifierMemory};
 use portcullis::bench::{EngineError, ListRun, MadeUpHosts, Policies, RuleGrowth};
 use portcullis::decision::Verdict;
 use portcullis::dialect::Dialect;
@@ -103,10 +103,8 @@ fn verified(
         .map_err(|error| damaged(&error))?;
     let lines: Vec<&[u8]> = list.split(|&octet| octet == b'\n').collect();
     let lines = &lines[..lines.len() - 1];
-    let judge = |(chunk, urls): (usize, &[&[u8]])| {
-        let mut memory = classifier.memory();
-        let decisions =
-            classifier.classify(urls, None, &mut memory).map_err(|error| damaged(&error))?;
+    let judge = |memory: &mut ClassifierMemory, (chunk, urls): (usize, &[&[u8]])| {
+        let decisions = classifier.classify(urls, None, memory).map_err(|error| damaged(&error))?;
         let mut allowed = 0;
         for (place, (url, decision)) in urls.iter().zip(decisions).enumerate() {
             let robots = made_up.robots_of_url((chunk * URLS_AT_ONCE + place) as u64);
@@ -119,11 +117,8 @@ fn verified(
         }
         Ok(allowed)
     };
-    lines
-        .par_chunks(URLS_AT_ONCE)
-        .enumerate()
-        .map(judge)
-        .try_reduce(|| 0, |one, other| Ok(one + other))
+    let chunks = lines.par_chunks(URLS_AT_ONCE).enumerate();
+    chunks.map_init(|| classifier.memory(), judge).try_reduce(|| 0, |one, other| Ok(one + other))
 }
 
 fn growth(id: &str, what: String, limit: f64, few: usize) -> Goal {

@@ -118,7 +118,7 @@ impl Default for Sizes {
             copies: 11,
             rules: [10, 100_000],
             hosts: [1_000, 1_000_000],
-            urls: 2_000_000,
+            urls: 1_000_000,
             hostile_octets: ROBOTS_OCTETS_MAX,
         }
     }
