@@ -30,13 +30,14 @@ fn of_rules((id, shape, has_star): (&str, &str, bool), sizes: &Sizes, effort: &E
         let faults: Vec<String> = built.into_iter().filter_map(|it| Some(it.err()?.0)).collect();
         return goal.lost(Fault::Wrong(faults.join("; ")));
     };
-    let answers = format!("{} paths at each size by a scan of the rules", small.paths());
+    let paths = small.paths();
+    let answers = format!("{paths} paths at each size by a scan of the rules");
     let turn = effort.turn;
-    let pass = |growth: &mut RuleGrowth| Ok(Duration::from_secs_f64(growth.seconds_per_path(turn)));
+    let pass = |growth: &mut RuleGrowth| Ok(Duration::from_secs_f64(growth.seconds_per_pass(turn)));
     // A pass is the mean of as many as fill a turn.
     let works: [Pass<'_>; 2] = [Box::new(|| pass(&mut small)), Box::new(|| pass(&mut large))];
     let seconds = rounds::run(effort.rounds, Duration::ZERO, works.into());
-    grown(goal, &seconds, sizes.rules.map(|rules| format!("{rules} rules")), 1.0, answers)
+    grown(goal, &seconds, sizes.rules.map(|rules| format!("{rules} rules")), paths as f64, answers)
 }
 
 /// The row about origins.
