@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use portcullis::bench::command_line;
 use portcullis_peers::goals::{
     Circumstances, Effort, Inputs, Programs, Sizes, hostile_trial, measure, usual_engines,
 };
@@ -52,6 +53,9 @@ struct Arguments {
     /// The commit that was built, for the heading
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
+    /// What was typed, for the heading [default: what this program was given]
+    #[arg(long, value_name = "COMMAND", hide = true)]
+    command: Option<String>,
     /// Do one trial with a hostile file and print what it took
     #[arg(long, value_name = "SHAPE/KIND/OCTETS", hide = true)]
     hostile_trial: Option<String>,
@@ -94,10 +98,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
         urls: arguments.made_up_urls,
         ..usual
     };
-    let typed = std::env::args().skip(1);
+    let typed = || command_line("portcullis-goals", std::env::args().skip(1));
     let circumstances = Circumstances {
         commit: arguments.commit.clone(),
-        command: portcullis::bench::command_line("portcullis-goals", typed),
+        command: arguments.command.clone().unwrap_or_else(typed),
     };
     let start = Instant::now();
     let told = |what: &str| eprintln!("goals: {:4.0} s: {what}", start.elapsed().as_secs_f64());

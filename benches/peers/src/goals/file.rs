@@ -50,7 +50,7 @@ enum Work {
 const WORKS: usize = 10;
 
 /// What rows are measured over.
-pub struct Measured<'m> {
+pub struct Subject<'m> {
     /// The policies, loaded as text.
     pub policies: &'m Policies,
     /// The same, compiled to `set`.
@@ -72,20 +72,20 @@ pub struct Measured<'m> {
 /// # Errors
 ///
 /// If a set is damaged.
-pub fn rows(measured: &Measured<'_>, effort: &Effort) -> Result<Vec<Row>, EngineError> {
-    let LongLists { shuffled, grouped, lines, octets, .. } = measured.lists;
-    let allowed = match &measured.lists.allowed {
+pub fn rows(subject: &Subject<'_>, effort: &Effort) -> Result<Vec<Row>, EngineError> {
+    let LongLists { shuffled, grouped, lines, octets, .. } = subject.lists;
+    let allowed = match &subject.lists.allowed {
         Ok(allowed) => *allowed,
         Err(fault) => return Ok(goals(octets).map(|goal| goal.lost(fault.clone())).into()),
     };
-    let run = |policies, list: &Path| ListRun::new(policies, measured.agent, list);
-    let by_group = run(measured.policies, grouped)?;
-    let by_chance = run(measured.policies, shuffled)?;
-    let by_set = run(measured.stored, shuffled)?;
-    let [all, kept] = ["all.txt", "kept.txt"].map(|name| measured.folder.join(name));
-    let answers = kept::write(measured.programs, measured.set, shuffled, &kept, allowed);
-    let wc = |list| wc(&measured.programs.wc, list, *lines);
-    let filter = |threads| filter(measured, threads, &kept, &all);
+    let run = |policies, list: &Path| ListRun::new(policies, subject.agent, list);
+    let by_group = run(subject.policies, grouped)?;
+    let by_chance = run(subject.policies, shuffled)?;
+    let by_set = run(subject.stored, shuffled)?;
+    let [all, kept] = ["all.txt", "kept.txt"].map(|name| subject.folder.join(name));
+    let answers = kept::write(subject.programs, subject.set, shuffled, &kept, allowed);
+    let wc = |list| wc(&subject.programs.wc, list, *lines);
+    let filter = |threads| filter(subject, threads, &kept, &all);
     let works: [Pass<'_>; WORKS] = [
         wc(grouped),
         counting(&by_group, 1, allowed),
@@ -94,7 +94,7 @@ pub fn rows(measured: &Measured<'_>, effort: &Effort) -> Result<Vec<Row>, Engine
         counting(&by_chance, 2, allowed),
         counting(&by_set, 1, allowed),
         filter(1),
-        cp(&measured.programs.cp, &kept, &all),
+        cp(&subject.programs.cp, &kept, &all),
         counting(&by_set, 2, allowed),
         filter(2),
     ];
@@ -272,15 +272,10 @@ fn cp<'r>(program: &'r str, kept: &'r Path, copy: &'r Path) -> Pass<'r> {
 
 /// A run of `portcullis filter` into a new file, which has to be as long as `kept`. That its octets are
 /// the same was seen before; reading them again would disturb what is timed next.
-fn filter<'r>(
-    measured: &'r Measured<'_>,
-    threads: usize,
-    kept: &'r Path,
-    out: &'r Path,
-) -> Pass<'r> {
+fn filter<'r>(subject: &'r Subject<'_>, threads: usize, kept: &'r Path, out: &'r Path) -> Pass<'r> {
     Box::new(move || {
-        let mut command = filter_command(measured.programs, measured.set, threads);
-        command.arg("-o").arg(out).arg(&measured.lists.shuffled);
+        let mut command = filter_command(subject.programs, subject.set, threads);
+        command.arg("-o").arg(out).arg(&subject.lists.shuffled);
         let time = timed(&mut command).map_err(|why| Fault::Wrong(format!("filter {why}")))?;
         let octets = |path| fs::metadata(path).map(|file| file.len()).ok();
         let (written, expected) = (octets(out), octets(kept));

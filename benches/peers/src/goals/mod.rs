@@ -39,7 +39,7 @@ use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet, StoredSet};
 use serde::Serialize;
 
-use self::file::{LongLists, Measured};
+use self::file::{LongLists, Subject};
 use self::lists::ShortList;
 use self::matchers::Data;
 
@@ -247,7 +247,7 @@ pub fn measure(
     let lists = long_lists(&text, &report, (effort, sizes), &inputs.folder)?;
     drop(text);
     told("mixed data: from file to counts, filter");
-    let measured = Measured {
+    let subject = Subject {
         policies: &mixed.policies,
         stored: &stored,
         set: &set,
@@ -256,7 +256,7 @@ pub fn measure(
         programs,
         folder: &inputs.folder,
     };
-    rows.extend(file::rows(&measured, effort)?);
+    rows.extend(file::rows(&subject, effort)?);
     drop((mixed, stored));
     for path in [&short_path, &set, &lists.shuffled, &lists.grouped] {
         fs::remove_file(path).with_context(|| format!("cannot delete {}", path.display()))?;
