@@ -7,6 +7,7 @@ mod alphabet;
 mod budget;
 mod contest;
 mod equivalence;
+mod file;
 mod language;
 mod machine;
 mod need;
@@ -20,6 +21,7 @@ use std::fmt;
 use crate::limits;
 
 pub use equivalence::{Equivalence, Search, equivalence};
+pub use file::{AgentRules, Robot, robots_named};
 pub use language::Example;
 pub use rules::Rules;
 pub use standing::{RuleStanding, Standing, Successor, standings};
