@@ -89,14 +89,20 @@ fn objects_in_place_of_lines() {
     let lines = String::from_utf8(output.stdout).unwrap();
     let objects: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(objects[0], serde_json::json!({
-        "agent": "One", "answer": "equal", "changes": [], "unknown": [],
-    }));
-    assert_eq!(objects[1]["changes"][0], serde_json::json!({
-        "path": "/c",
-        "old": {"verdict": "allow", "reason": "no-rule", "line": null, "rule": null},
-        "new": {"verdict": "disallow", "reason": "rule", "line": 12, "rule": "/c"},
-    }));
+    assert_eq!(
+        objects[0],
+        serde_json::json!({
+            "agent": "One", "answer": "equal", "changes": [], "unknown": [],
+        })
+    );
+    assert_eq!(
+        objects[1]["changes"][0],
+        serde_json::json!({
+            "path": "/c",
+            "old": {"verdict": "allow", "reason": "no-rule", "line": null, "rule": null},
+            "new": {"verdict": "disallow", "reason": "rule", "line": 12, "rule": "/c"},
+        })
+    );
     let summary: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(summary["answers"], serde_json::json!({"equal": 1, "different": 1, "unknown": 0}));
     assert_eq!(summary["new"]["rules"], 9);
@@ -152,5 +158,8 @@ fn a_file_without_rules_is_one_too() {
     let folder = files();
     folder.write("empty.txt", "");
     let output = folder.command("diff old.txt empty.txt -a One").output().unwrap();
-    assert_stdout(&output, "One\\tdifferent\\tdisallow\\tallow\\t6:/a\\tno-rules\\t/a\n".replace("\\t", "\t"));
+    assert_stdout(
+        &output,
+        "One\\tdifferent\\tdisallow\\tallow\\t6:/a\\tno-rules\\t/a\n".replace("\\t", "\t"),
+    );
 }
