@@ -42,11 +42,11 @@ pub(super) fn need(
             found = Some(Need::Needed(octets_of(tree.way_to(index))));
             break;
         }
-        if let Some(bound) = share.reached(machine.work() - before, tree.len()) {
-            found = Some(Need::Unknown(budget.bound(bound)));
-            break;
-        }
         if search.may_change(machine, state) {
+            if let Some(bound) = share.reached(machine.work() - before, tree.len()) {
+                found = Some(Need::Unknown(budget.bound(bound)));
+                break;
+            }
             if tree.is_deepest(index) {
                 bound = Some(Bound::PathOctets);
             } else {
