@@ -82,6 +82,7 @@
 //! crates to build.
 
 pub mod access;
+pub mod analysis;
 pub mod automaton;
 pub mod batch;
 pub mod bench;

@@ -223,3 +223,14 @@ pub const FORMAT_OCTETS_MAX: usize = 512;
 ///
 /// Source: our choice. With bodies of some KiB on average a piece has some MiB.
 pub const PARQUET_BATCH_ROWS: usize = 1024;
+
+/// Positions of patterns that one analysis of rules may look at: 16 Mi.
+///
+/// Source: measured, see `src/analysis/mod.rs`; some 0.2 s and 200 MB at most. An analysis that needs
+/// more says so in place of an answer.
+pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
+
+/// States, or pairs of them, that one analysis of rules may walk through: 1 Mi.
+///
+/// Source: our choice, as for [`ANALYSIS_POSITIONS_MAX`].
+pub const ANALYSIS_STATES_MAX: usize = 1024 * 1024;
