@@ -223,6 +223,23 @@ impl<'s> Classifier<'s> {
         }
     }
 
+    /// The scheme, as it is written, and the key of the host (see [`host_key`]) of the record at
+    /// `index` of the block that was classified last, which is `record`; both are empty if that is no
+    /// URL.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record, or `record` is shorter than it.
+    #[inline]
+    pub fn origin<'p>(
+        &self,
+        index: usize,
+        record: &'p [u8],
+        memory: &'p ClassifierMemory,
+    ) -> (&'p [u8], &'p [u8]) {
+        memory.pieces.host(index, record)
+    }
+
     /// Why `record` is decided as it is for `agent`; nothing if no policy is known. It costs as
     /// much as trying every rule of the file.
     ///
