@@ -76,6 +76,14 @@ pub struct Report {
     pub limits: Vec<LimitCount>,
 }
 
+impl Report {
+    /// The report as one JSON object and LF.
+    pub fn to_json(&self) -> String {
+        let json = serde_json::to_string_pretty(self).expect("text and numbers are always JSON");
+        json + "\n"
+    }
+}
+
 /// The first rows of an order, and how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List<T> {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here touches a disk, so a wrong flag is reported before anything is read or written.
 
+mod audit;
 mod sets;
 
 use std::ffi::{OsStr, OsString};
@@ -21,6 +22,7 @@ use super::args::{
 };
 use super::output::Destination;
 
+pub use self::audit::{AuditPlan, audit};
 pub use self::sets::{DiffPlan, MergePlan, diff, merge};
 
 /// Which policies to load.

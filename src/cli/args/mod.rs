@@ -1,6 +1,7 @@
 //! What was typed: clap's derived structs, one for each subcommand and one for each group of flags
 //! that several of them share. What it means is the business of [`plan`](super::plan).
 
+mod audit;
 mod bench;
 mod sets;
 
@@ -13,6 +14,7 @@ use portcullis::dialect::Dialect;
 use super::exit;
 use super::values::{self, OctetsMax};
 
+pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
 
@@ -58,6 +60,7 @@ pub enum Command {
     Diff(DiffArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    Audit(AuditArgs),
     Bench(BenchArgs),
     Synth(SynthArgs),
 }
