@@ -1,5 +1,6 @@
 //! `portcullis audit`: its counts are those of `classify`, counted again the plain way.
 
+#[path = "audit/recount.rs"]
 mod recount;
 
 use recount::{Recount, policy_key};
@@ -73,7 +74,8 @@ fn counts_are_those_of_classify() {
             assert_eq!(number(&reason["count"]), expected, "{agent} {reason}");
         }
     }
-    let states: u64 = report["states"].as_array().unwrap().iter().map(|it| number(&it["urls"])).sum();
+    let states: u64 =
+        report["states"].as_array().unwrap().iter().map(|it| number(&it["urls"])).sum();
     assert_eq!(states, number(&records["known"]) + number(&records["unknown"]));
 }
 
@@ -223,7 +225,8 @@ fn a_set_and_a_folder_say_the_same() {
 fn disagreement_of_dialects_is_that_of_two_runs() {
     let folder = corpus();
     let line = format!("--robots c/robots -a {AGENTS} c/list");
-    let report = audit(&folder, &format!("{line} --compare-dialect original1994 --compare-dialect google"));
+    let report =
+        audit(&folder, &format!("{line} --compare-dialect original1994 --compare-dialect google"));
     assert_eq!(report["comparisons"].as_array().unwrap().len(), 2);
     let verdicts = |dialect: &str| -> Vec<Vec<String>> {
         let line = format!("classify {line} --dialect {dialect}");
@@ -274,7 +277,10 @@ fn another_set_is_compared() {
     fs::create_dir(&other).unwrap();
     fs::write(other.join("a.example"), "User-agent: *\nDisallow: /open\n").unwrap();
     assert_status(&folder.command("compile -o other.set other").output().unwrap(), 0);
-    folder.write("list", format!("{ALLOWED}\n{DISALLOWED}\nhttps://b.example/\nhttps://a.example/open\n"));
+    folder.write(
+        "list",
+        format!("{ALLOWED}\n{DISALLOWED}\nhttps://b.example/\nhttps://a.example/open\n"),
+    );
     let report = audit(&folder, "--robots robots -a ExampleBot --compare-set other.set list");
     let comparison = &report["comparisons"][0];
     assert_eq!((comparison["kind"].as_str(), number(&comparison["urls"])), (Some("set"), 3));
@@ -326,10 +332,8 @@ fn what_robots_are_left_and_what_is_odd() {
     };
     assert_eq!(row(&robots["others"]), ("*".into(), false, [4, 2, 2, 0]));
     let named: Vec<_> = robots["most_named"]["rows"].as_array().unwrap().iter().map(row).collect();
-    let expected = [
-        ("badbot".to_owned(), true, [4, 2, 0, 2]),
-        ("one".to_owned(), false, [2, 2, 0, 0]),
-    ];
+    let expected =
+        [("badbot".to_owned(), true, [4, 2, 0, 2]), ("one".to_owned(), false, [2, 2, 0, 0])];
     assert_eq!(named, expected);
     let notes: Vec<(&str, u64)> = report["notes"]
         .as_array()
@@ -357,13 +361,19 @@ fn what_robots_are_left_and_what_is_odd() {
 fn one_file_for_every_url() {
     let folder = Folder::new();
     folder.write("one.txt", A_ROBOTS);
-    folder.write("list", "https://x.example/private/1\nhttp://y.example:81/private/2\nhttps://z.example/\n");
+    folder.write(
+        "list",
+        "https://x.example/private/1\nhttp://y.example:81/private/2\nhttps://z.example/\n",
+    );
     let report = audit(&folder, "--robots one.txt -a ExampleBot list");
     assert_eq!(report["source"]["kind"], "file");
     let host = &report["hosts"]["most_affected"]["rows"][0];
     assert_eq!((&host["host"], number(&host["urls"])), (&"*".into(), 3));
     let rule = &report["rules"]["deciding"]["rows"][0];
-    assert_eq!((&rule["host"], number(&rule["urls"]), &rule["rule"]), (&"*".into(), 2, &"/private/".into()));
+    assert_eq!(
+        (&rule["host"], number(&rule["urls"]), &rule["rule"]),
+        (&"*".into(), 2, &"/private/".into())
+    );
 }
 
 #[test]
@@ -372,8 +382,14 @@ fn a_report_is_whole_or_not_there() {
     let failing = [
         ("audit --robots robots -a X --json out.json no-list", "no-list"),
         ("audit --robots robots -a X --json out.json --compare-set no.set", "no.set"),
-        ("audit --robots robots -a X --json out.json --compare-dialect rfc9309", "--compare-dialect"),
-        ("audit --robots robots -a a1 --json out.json --compare-dialect google", "compare with google"),
+        (
+            "audit --robots robots -a X --json out.json --compare-dialect rfc9309",
+            "--compare-dialect",
+        ),
+        (
+            "audit --robots robots -a a1 --json out.json --compare-dialect google",
+            "compare with google",
+        ),
         ("audit --robots robots -a X --json no/out.json", "no/out.json"),
         ("audit --robots robots -a X", "--json"),
         ("audit -p a.set --compare-dialect google -a X --json -", "--compare-dialect"),

@@ -42,15 +42,19 @@ pub struct CountedRule {
 impl Recount {
     /// Classifies with the flags and files of `line` and counts.
     pub fn of(folder: &Folder, line: &str) -> Recount {
-        let output =
-            folder.command(&format!("classify --format jsonl --no-summary {line}")).output().unwrap();
+        let output = folder
+            .command(&format!("classify --format jsonl --no-summary {line}"))
+            .output()
+            .unwrap();
         assert_status(&output, 0);
         let lines = output.stdout.split_inclusive(|&octet| octet == b'\n');
-        let objects: Vec<Value> =
-            lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let objects: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
         let agents = objects.iter().position(|object| object["agent"] != objects[0]["agent"]);
         let agents = match agents {
-            Some(1) => objects.iter().skip(1).position(|it| it["agent"] == objects[0]["agent"]).unwrap() + 1,
+            Some(1) => {
+                objects.iter().skip(1).position(|it| it["agent"] == objects[0]["agent"]).unwrap()
+                    + 1
+            }
             _ => 1,
         };
         let mut recount = Recount::default();
