@@ -82,6 +82,7 @@
 //! crates to build.
 
 pub mod access;
+pub mod analysis;
 pub mod audit;
 pub mod automaton;
 pub mod batch;

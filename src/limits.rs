@@ -239,3 +239,14 @@ pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 ///
 /// Source: our choice. Of 32,711 real files nearly all show it with the first.
 pub const REACH_EXAMPLES_MAX: usize = 32;
+
+/// Positions of patterns that one analysis of rules may look at: 16 Mi.
+///
+/// Source: measured, see `src/analysis/mod.rs`; some 0.2 s and 200 MB at most. An analysis that needs
+/// more says so in place of an answer.
+pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
+
+/// States, or pairs of them, that one analysis of rules may walk through: 1 Mi.
+///
+/// Source: our choice, as for [`ANALYSIS_POSITIONS_MAX`].
+pub const ANALYSIS_STATES_MAX: usize = 1024 * 1024;

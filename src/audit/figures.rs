@@ -3,6 +3,7 @@
 mod distribution;
 mod files;
 mod hosts;
+mod never;
 mod policies;
 mod rules;
 mod sides;
@@ -19,13 +20,14 @@ use super::tally::Tally;
 use super::{Audit, library};
 use crate::access::UnixSeconds;
 use crate::decision::{PolicyState, Reason, Verdict};
-use crate::limits::{AUDIT_UNKNOWN_ORIGINS_MAX, URL_OCTETS_MAX};
+use crate::limits::{ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_OCTETS_MAX};
 use crate::report::AgentCounts;
 use crate::set::Damage;
 use crate::syntax::NoteKind;
 
 use files::Files;
 use hosts::Asked;
+use never::Never;
 use policies::Policies;
 
 /// The report of an audit.
@@ -40,9 +42,11 @@ pub(super) fn report(
     let asked = Asked::of(audit, tally);
     let Policies { reach, robots, sizes } = Policies::of(library, agents)?;
     let Files { figures: files, notes, crawl_delays, sitemaps } = Files::of(library, &sizes, top)?;
-    let rules = rules::figures(audit, tally, findings, &asked, top)?;
+    let never = Never::of(audit, &asked, top)?;
+    let limits_hit = never.limits_hit;
+    let rules = rules::figures(audit, tally, findings, &asked, never, top)?;
     let unknown = findings.unknown.figures(top);
-    let not_known = robots.not_known();
+    let unknown_reach = robots.not_known();
     let mut report = Report {
         format: REPORT_FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -67,7 +71,7 @@ pub(super) fn report(
     };
     let counted = report.agents.iter().zip(tally.counts.agents());
     report.verdicts = counted.map(|(agent, counts)| verdicts(agent, counts)).collect();
-    report.limits = limits(audit, tally, findings, &report.notes, not_known);
+    report.limits = limits(audit, tally, findings, &report.notes, (limits_hit, unknown_reach));
     Ok(report)
 }
 
@@ -153,7 +157,7 @@ fn limits(
     tally: &Tally,
     findings: &Findings,
     notes: &[NoteCount],
-    not_known: u64,
+    (analyses, unknown_reach): (u64, u64),
 ) -> Vec<LimitCount> {
     let noted = |kind: NoteKind| {
         let found = notes.iter().find(|note| note.kind == kind.as_str());
@@ -198,10 +202,18 @@ fn limits(
             "origins",
         ),
         limit(
+            "analysis",
+            Some(ANALYSIS_POSITIONS_MAX),
+            "positions of patterns that finding rules that never decide may look at; of the others \
+             it is not known",
+            analyses,
+            "policies",
+        ),
+        limit(
             "reach",
             None,
             "work for telling how much a robot is left; where it is too much it is not known",
-            not_known,
+            unknown_reach,
             "policies",
         ),
     ]

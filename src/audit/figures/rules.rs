@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::hosts::Asked;
+use super::never::Never;
 use super::{host_name, shown};
 use crate::audit::Audit;
 use crate::audit::findings::Findings;
@@ -21,6 +22,7 @@ pub(super) fn figures(
     tally: &Tally,
     findings: &Findings,
     asked: &Asked,
+    never: Never,
     top: usize,
 ) -> Result<RuleFigures, Damage> {
     let speaking = |policy: u32| {
@@ -36,7 +38,9 @@ pub(super) fn figures(
         asked: rules_asked,
         deciding,
         idle: List { total: idle, rows: idle_rows(audit, tally, asked, top)? },
-        ..RuleFigures::default()
+        never: never.rules,
+        never_by_cause: never.by_cause,
+        not_known: never.not_known,
     })
 }
 
@@ -152,7 +156,7 @@ fn idle_rows(
 }
 
 /// A policy's file, and who obeys which of its groups.
-struct Described<'f> {
+pub(super) struct Described<'f> {
     audit: &'f Audit<'f>,
     policy: u32,
     file: &'f RobotsTxt<'f>,
@@ -161,7 +165,7 @@ struct Described<'f> {
 }
 
 impl<'f> Described<'f> {
-    fn of(audit: &'f Audit<'f>, policy: u32, file: &'f RobotsTxt<'f>) -> Described<'f> {
+    pub(super) fn of(audit: &'f Audit<'f>, policy: u32, file: &'f RobotsTxt<'f>) -> Described<'f> {
         let dialect = audit.library.source.dialect();
         let agents = audit.classifier.agents().iter();
         let obeyed = agents.map(|agent| groups_obeyed(file, agent, dialect)).collect();
@@ -178,7 +182,7 @@ impl<'f> Described<'f> {
     }
 
     /// A rule, as `host` has it.
-    fn row(&self, rule: RuleID, host: u32) -> RuleRow {
+    pub(super) fn row(&self, rule: RuleID, host: u32) -> RuleRow {
         let groups = self.file.groups();
         let after = groups.partition_point(|group| group.rules.start <= rule.0);
         // Groups without rules stand where the next one begins.

@@ -82,7 +82,8 @@ pub struct NeverRule {
     pub urls: u64,
     /// Why.
     pub cause: NeverCause,
-    /// The rules that win wherever it matches, or the one that it equals; none if no URL matches.
+    /// The rules that win wherever it matches, or the one that it equals. None if no URL matches, or
+    /// if it is the dialect that wins, which always allows the URL of robots.txt.
     pub covered_by: Vec<CoveringRule>,
 }
 
