@@ -405,3 +405,37 @@ fn a_report_is_whole_or_not_there() {
     assert!(text(&output.stderr).contains("1 records"), "{}", text(&output.stderr));
     assert!(folder.read("out.json.gz").starts_with(b"\x1f\x8b"));
 }
+
+#[test]
+fn rules_that_can_never_decide() {
+    let folder = Folder::new();
+    let text = "User-agent: one\nUser-agent: two\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\n\
+        Disallow: c\nDisallow:\nDisallow: /s\n\nUser-agent: one\nAllow: /s\n\n\
+        User-agent: three\nDisallow: x\n";
+    fs::write(folder.path("robots").join("0.example"), text).unwrap();
+    let never = |agents: &str| -> Vec<String> {
+        let report = audit(&folder, &format!("--robots robots -a {agents}"));
+        let never = &report["rules"]["never"];
+        let rows = never["rows"].as_array().unwrap();
+        assert_eq!(number(&never["total"]), rows.len() as u64);
+        let causes = &report["rules"]["never_by_cause"];
+        let total = ["no_url", "shadowed", "equal"].map(|cause| number(&causes[cause]));
+        assert_eq!(total.iter().sum::<u64>(), rows.len() as u64);
+        let row = |row: &Value| {
+            let by = row["covered_by"].as_array().unwrap().iter().map(|by| number(&by["line"]));
+            let by: Vec<u64> = by.collect();
+            format!("{} {} {by:?} {:?}", row["line"], row["cause"].as_str().unwrap(), row["agents"])
+        };
+        rows.iter().map(|it| row(it).replace("Array ", "").replace("Number", "")).collect()
+    };
+    // For two /s is disallowed; one may fetch it.
+    let of_both = never("one,two");
+    assert_eq!(of_both.len(), 3, "{of_both:?}");
+    assert!(of_both[0].starts_with("3 shadowed [4]"), "{of_both:?}");
+    assert!(of_both[1].starts_with("6 equal [5]"), "{of_both:?}");
+    assert!(of_both[2].starts_with("7 no-url []"), "{of_both:?}");
+    let of_one = never("one");
+    assert_eq!(of_one.len(), 4, "{of_one:?}");
+    assert!(of_one[3].starts_with("9 shadowed [12]"), "{of_one:?}");
+    assert_eq!(never("nobody"), [""; 0]);
+}

@@ -228,8 +228,10 @@ pub struct ClassifyArgs {
     ///
     /// tsv: a column for each agent (allow, disallow, unknown or invalid), then the record.
     /// jsonl: an object for each record and agent, with reason, line, rule and group.
+    /// advertools: CSV with a header, a row for each record and agent: robotstxt_url, user_agent,
+    /// url_path, can_fetch (True or False; empty if no policy is known or the record is no URL).
     #[arg(long, value_enum, help_heading = "Output")]
-    pub format: Option<Format>,
+    pub format: Option<ClassifyFormat>,
 
     /// Write there: .tsv or .jsonl, compressed with .gz or .zst behind it
     ///
@@ -238,7 +240,15 @@ pub struct ClassifyArgs {
     pub output: Option<PathBuf>,
 }
 
-/// How `classify` writes verdicts, and `diff` changes.
+/// How `classify` writes verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClassifyFormat {
+    Tsv,
+    Jsonl,
+    Advertools,
+}
+
+/// How `diff` writes changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Tsv,
