@@ -6,7 +6,7 @@
 //!
 //! Prints nanoseconds for a URL, the least and the median of some passes in turn: deciding paths
 //! whose policy is known, one by one and in blocks; from records of a list to decisions; and how long
-//! it takes only to count the lines. Each is measured in three orders: as the list has them, grouped
+//! it takes only to count the lines. `PORTCULLIS_TURN=NAME` measures one of them. Each is measured in three orders: as the list has them, grouped
 //! by host, and shuffled. Without the two variables the sample of `corpora/` is asked.
 
 use std::hint::black_box;
@@ -73,6 +73,27 @@ fn one_by_one<'d>(order: &'d Order, table: &'d PolicyTable, mut memory: Memory) 
     };
     Turn {
         name: "decide",
+        order,
+        urls: order.questions.len(),
+        pass: Box::new(pass),
+        times: Vec::new(),
+    }
+}
+
+fn in_blocks<'d>(order: &'d Order, table: &'d PolicyTable, mut memory: Memory) -> Turn<'d> {
+    let mut policies = Vec::new();
+    let pass = move || {
+        let decide = |questions: &[(usize, std::ops::Range<usize>)]| {
+            policies.clear();
+            policies.extend(questions.iter().map(|(policy, _)| *policy as u32));
+            let path = |number: usize| &order.paths[questions[number].1.clone()];
+            let decisions = table.decide_block(&policies, path, &mut memory);
+            decisions.iter().map(|it| u64::from(it.verdict == Verdict::Allow)).sum::<u64>()
+        };
+        order.questions.chunks(RECORDS_AT_ONCE).map(decide).sum()
+    };
+    Turn {
+        name: "decide in blocks",
         order,
         urls: order.questions.len(),
         pass: Box::new(pass),
@@ -149,11 +170,17 @@ fn main() {
     for order in &orders {
         turns.push(lines(order));
         turns.push(one_by_one(order, &table, table.memory()));
+        turns.push(in_blocks(order, &table, table.memory()));
         turns.push(records(order, &classifier));
+    }
+    if let Ok(name) = std::env::var("PORTCULLIS_TURN") {
+        turns.retain(|turn| turn.name == name);
     }
     let mut expected = vec![None; turns.len()];
     for round in 0..=rounds {
         for (turn, expected) in turns.iter_mut().zip(&mut expected) {
+            // Others have had the caches; a pass brings back what this turn needs.
+            (turn.pass)();
             let start = Instant::now();
             let answer = (turn.pass)();
             let time = start.elapsed().as_secs_f64() * 1e9 / turn.urls as f64;

@@ -142,6 +142,11 @@ pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
 /// Source: measured, see `src/automaton/DESIGN.md`: the first states cost as much as some ten scans.
 pub const SCANS_BEFORE_STATES: u64 = 8;
 
+/// Walks of one thread over a rule set before rows are kept for it.
+///
+/// Source: measured, see `src/automaton/DESIGN.md`.
+pub const WALKS_BEFORE_ROWS: u32 = 16;
+
 /// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
 ///
 /// Source: measured, see `src/automaton/DESIGN.md`: building one costs about as much as eight scans.
@@ -190,11 +195,11 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 /// there are fewer; a pair that another has replaced is compared again.
 pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 
-/// Records that are decided as one block: 64.
+/// Records that are decided as one block: 128.
 ///
-/// Source: our choice. The look-ups of a block overlap in time. Blocks of 16, 64 and 256 took 2.62, 2.60
-/// and 2.56 s for 2 million shuffled URLs on a million origins, which is no difference.
-pub const RECORDS_AT_ONCE: usize = 64;
+/// Source: measured, see `src/batch/DESIGN.md`. The look-ups of a block overlap in time, and so do its
+/// walks; what is left over at the end of a block costs less for each record if there are more.
+pub const RECORDS_AT_ONCE: usize = 128;
 
 /// Files of a folder that are read as one piece of work.
 ///

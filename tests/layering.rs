@@ -17,6 +17,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("id", 0),
     ("limits", 0),
     ("bytes", 0),
+    ("large_pages", 0),
     ("decision", 0),
     ("dialect", 1),
     ("escape", 2),

@@ -40,6 +40,7 @@ mod on_demand;
 mod prefilter;
 mod program;
 mod regex;
+mod rows;
 mod scan;
 
 use zerocopy::little_endian::U32;
@@ -50,10 +51,11 @@ use crate::pattern::PatternList;
 use determinize::Determinizer;
 use nfa::Nfa;
 use on_demand::OnDemand;
-use program::{Program, Target, Walk, walk};
+use program::{Program, Target, Walk, arc, walk};
 
 pub use on_demand::Cache;
 pub use regex::{RegexCache, RegexEngine, RegexError};
+pub(crate) use rows::{Filled, RowID, Rows};
 pub use scan::matches as pattern_matches;
 
 /// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].
@@ -155,10 +157,23 @@ impl StoredAutomaton<'_> {
     /// As [`Automaton::decide`]; nothing if the automaton is broken.
     #[inline]
     pub fn decide(&self, path: &[u8], detail: Detail) -> Option<Outcome> {
-        match walk(self.words, Target::from_word(self.start), path, 0, detail) {
+        self.decide_rest(path, 0, detail)
+    }
+
+    /// As [`StoredAutomaton::decide`], where so many octets of the path have led to the start.
+    #[inline]
+    pub fn decide_rest(&self, path: &[u8], consumed: usize, detail: Detail) -> Option<Outcome> {
+        match walk(self.words, Target::from_word(self.start), path, consumed, detail) {
             Walk::Done(outcome) => outcome.is_sound().then_some(outcome),
             Walk::Unbuilt { .. } | Walk::Broken => None,
         }
+    }
+
+    /// The same automaton with the start to which a path's first octet leads; nothing if that octet
+    /// might be looked at more than once, or the automaton is broken.
+    pub fn after(&self, octet: u8) -> Option<Self> {
+        let start = arc(self.words, Target::from_word(self.start), octet)?;
+        Some(StoredAutomaton { start: start.word(), words: self.words })
     }
 
     /// Whether this is, word for word, what [`Automaton::new`] builds ahead from `patterns` and

@@ -18,7 +18,7 @@ use super::nfa::Nfa;
 use super::prefilter::{Candidates, Prefilter, positions};
 use super::program::{Walk, walk};
 use super::scan::{matches, scan};
-use super::{Detail, Limits, Outcome};
+use super::{Detail, Limits, Outcome, StoredAutomaton};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -49,6 +49,21 @@ impl Cache {
         let words =
             self.determinizer.as_ref().and_then(|determinizer| determinizer.words().first());
         words.map_or(0, |word| word.get())
+    }
+
+    /// What is built, which may be a part; nothing if that is nothing.
+    #[inline]
+    pub(crate) fn stored(&self) -> Option<StoredAutomaton<'_>> {
+        let determinizer = self.determinizer.as_ref()?;
+        let start = determinizer.start().word();
+        Some(StoredAutomaton { start, words: determinizer.words() })
+    }
+
+    /// A walk over what is built; nothing if that is nothing. It looks at nothing but this cache.
+    #[inline]
+    fn walk(&self, path: &[u8], detail: Detail) -> Option<Walk> {
+        let determinizer = self.determinizer.as_ref()?;
+        Some(walk(determinizer.words(), determinizer.start(), path, 0, detail))
     }
 
     /// Octets of memory that this holds.
@@ -94,25 +109,43 @@ impl OnDemand {
 
     #[inline]
     pub(super) fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Outcome {
-        if cache.determinizer.is_none() && cache.early_scans < self.limits.scans_before_states {
+        // Nearly always all is built, and then nothing else is looked at.
+        match cache.walk(path, detail) {
+            Some(Walk::Done(outcome)) => outcome,
+            begun => self.build(path, detail, begun, cache),
+        }
+    }
+
+    /// The outcome of a path that needs something that is not built. `begun` is how far a walk came, if
+    /// there is anything yet.
+    #[inline(never)]
+    fn build(
+        &self,
+        path: &[u8],
+        detail: Detail,
+        begun: Option<Walk>,
+        cache: &mut Cache,
+    ) -> Outcome {
+        if begun.is_none() && cache.early_scans < self.limits.scans_before_states {
             cache.early_scans += 1;
             return scan(&self.patterns, &self.outcomes, path);
         }
         let nfa = self.nfa.get_or_init(|| Nfa::new(&self.patterns, &self.outcomes));
         let determinizer =
             cache.determinizer.get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
-        let (mut target, mut consumed) = (determinizer.start(), 0);
+        let mut walked = begun
+            .unwrap_or_else(|| walk(determinizer.words(), determinizer.start(), path, 0, detail));
         loop {
-            match walk(determinizer.words(), target, path, consumed, detail) {
+            match walked {
                 Walk::Done(outcome) => return outcome,
                 Walk::Broken => unreachable!("the program was built here"),
-                Walk::Unbuilt { slot, consumed: read } => {
+                Walk::Unbuilt { slot, consumed } => {
                     if self.is_spent(determinizer) {
                         cache.scans += 1;
                         return self.scan(path, cache.scans, &mut cache.candidates);
                     }
-                    target = determinizer.build_slot(nfa, slot);
-                    consumed = read;
+                    let target = determinizer.build_slot(nfa, slot);
+                    walked = walk(determinizer.words(), target, path, consumed, detail);
                 }
             }
         }

@@ -32,6 +32,7 @@
 
 mod census;
 mod search;
+mod step;
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
@@ -39,8 +40,10 @@ use zerocopy::little_endian::U32;
 use super::{Detail, Outcome};
 use search::find_any;
 
+pub(super) use step::{Place, Step, step};
+
 /// Where an arc leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Target(u32);
 
 impl Target {
@@ -84,7 +87,7 @@ impl Target {
 
     /// The bits of a target at which a walk ends.
     #[inline]
-    fn stops(detail: Detail) -> u32 {
+    pub(super) fn stops(detail: Detail) -> u32 {
         match detail {
             Detail::Rule => Target::FINAL,
             Detail::Reason => Target::FINAL | Target::SETTLED,
@@ -93,7 +96,7 @@ impl Target {
 
     /// The outcome at a target that has one of the bits that stop a walk.
     #[inline]
-    fn stop_outcome(self) -> Outcome {
+    pub(super) fn stop_outcome(self) -> Outcome {
         if self.0 & Target::FINAL != 0 {
             Outcome(self.0 & !Target::FINAL)
         } else {
@@ -358,6 +361,20 @@ fn checked_walk(
         if target == Target::UNBUILT {
             return Some(Walk::Unbuilt { slot: slot as Slot, consumed });
         }
+    }
+}
+
+/// Where the arc leads that consumes `octet` at the node `target`, if the node names it and nothing
+/// more.
+pub(super) fn arc(words: &[U32], target: Target, octet: u8) -> Option<Target> {
+    let header = Header(words.get(target.index())?.get());
+    let arcs = words.get(target.index() + 1 + header.shape()..)?;
+    let target = |slot: usize| Some(Target(arcs.get(slot)?.get()));
+    let octets = arcs.get(usize::from(!header.is_branch())..)?.get(..header.count().div_ceil(4))?;
+    match find_octet(octets, header.count(), octet)? {
+        index if header.is_branch() => target(octets.len() + index),
+        0 if header.count() == 1 => target(0),
+        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::set::{Damage, PolicySet, StoredSet};
 use crate::syntax::RobotsTxt;
 use crate::target::{BadUrl, compared_path, host_key, split_assuming};
 
-use super::pieces::Pieces;
+use super::pieces::{HostOfUrls, Pieces};
 
 /// The policies of a set and the agents that ask about them.
 ///
@@ -64,6 +64,7 @@ pub struct ClassifierMemory {
 struct LoadedMemory {
     /// By record: what [`PolicyTable::decide_block`] takes.
     policies: Vec<u32>,
+    hashes: Vec<u64>,
     memory: Memory,
 }
 
@@ -203,7 +204,7 @@ impl<'s> Classifier<'s> {
     ) -> Result<Provenance<'a>, Damage> {
         match &self.0 {
             Policies::Loaded { set, table } => {
-                let LoadedMemory { policies, memory } = &memory.loaded;
+                let LoadedMemory { policies, memory, .. } = &memory.loaded;
                 let provenance = table.provenance(record, agent, memory);
                 if provenance == crate::policy::Provenance::default() {
                     return Ok((None, None));
@@ -295,17 +296,20 @@ fn classify_loaded<'m, R: AsRef<[u8]>>(
     pieces: &Pieces,
     memory: &'m mut LoadedMemory,
 ) -> &'m [Decision] {
-    let LoadedMemory { policies, memory } = memory;
+    let LoadedMemory { policies, hashes, memory } = memory;
     policies.clear();
-    for &number in pieces.hosts() {
-        repeat_last(policies, number as usize);
-        let (scheme, key) = pieces.host(number as usize, records[number as usize].as_ref());
-        let known = || set.policy_of_key(scheme, key).map(|policy| policy as u32);
-        policies.push(match pieces.is_invalid(number as usize) {
+    let origin = |number| {
+        let HostOfUrls { scheme, key, .. } = pieces.host(number, records);
+        (scheme, key)
+    };
+    set.policies_of_keys(pieces.hosts(), origin, hashes, |number, policy| {
+        let host = pieces.host(number, records);
+        repeat_last(policies, host.url);
+        policies.push(match host.is_invalid {
             true => PolicyTable::NO_URL,
-            false => known().unwrap_or(PolicyTable::NO_POLICY),
+            false => policy.unwrap_or(PolicyTable::NO_POLICY),
         });
-    }
+    });
     repeat_last(policies, records.len());
     table.decide_block(policies, |index| pieces.path(index, records[index].as_ref()), memory)
 }
@@ -327,20 +331,18 @@ fn classify_stored<R: AsRef<[u8]>>(
 ) -> Result<(), Damage> {
     let StoredMemory { inquiry: scratch, found, policies, answers, .. } = memory;
     found.clear();
-    let hosts = pieces.hosts();
     inquiry.find(
-        hosts.len(),
-        |index| {
-            let number = hosts[index] as usize;
-            let (scheme, key) = pieces.host(number, records[number].as_ref());
+        pieces.hosts(),
+        |number| {
+            let HostOfUrls { scheme, key, .. } = pieces.host(number, records);
             HostQuestion { scheme, key }
         },
         scratch,
         found,
     )?;
     policies.clear();
-    for (&number, &policy) in hosts.iter().zip(&*found) {
-        repeat_last(policies, number as usize);
+    for (number, &policy) in found.iter().enumerate() {
+        repeat_last(policies, pieces.host(number, records).url);
         policies.push(policy);
     }
     repeat_last(policies, records.len());
@@ -349,8 +351,10 @@ fn classify_stored<R: AsRef<[u8]>>(
     answers.resize(records.len() * agents, Answered::without_policy(Decision::UNKNOWN));
     let path = |index: usize| pieces.path(index, records[index].as_ref());
     inquiry.decide(policies, path, scratch, answers)?;
-    for (index, answers) in answers.chunks_exact_mut(agents.max(1)).enumerate() {
-        if pieces.is_invalid(index) {
+    for number in 0..pieces.hosts() {
+        let host = pieces.host(number, records);
+        if host.is_invalid {
+            let answers = &mut answers[host.url * agents..][..agents];
             answers.fill(Answered::without_policy(Decision::INVALID));
         }
     }

@@ -1,7 +1,10 @@
-//! Scheme, host key and path of each URL of a block, in the form in which they are compared.
+//! The URLs of a block taken apart: hosts and paths in the form in which they are compared.
 //!
 //! Most are pieces of the URL as it stands; the others are written one behind the other into memory
 //! that is used again. A piece is two numbers, so nothing borrows and nothing is allocated for a URL.
+//!
+//! Lists are often grouped by host. A URL that begins with the scheme and host of the one before it,
+//! octet for octet, is neither split nor looked up again; see [`PlainHead`].
 
 use crate::dialect::PathRules;
 use crate::target::{
@@ -11,28 +14,45 @@ use crate::target::{
 /// Octets of a record, or of the memory beside it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
+    /// [`Piece::WRITTEN`] is set if they are not the record's.
     start: u32,
     length: u32,
-    is_written: bool,
 }
 
-/// The pieces of one URL.
-#[derive(Clone, Copy, Debug, Default)]
-struct UrlPieces {
+impl Piece {
+    const WRITTEN: u32 = 1 << 31;
+}
+
+/// Scheme and host of a URL, and of those behind it that have the same.
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    /// The number of the first URL.
+    url: u32,
+    is_invalid: bool,
     scheme: Piece,
     key: Piece,
-    path: Piece,
-    is_invalid: bool,
 }
 
 /// The pieces of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
-    urls: Vec<UrlPieces>,
-    /// The number of each URL that has another host than the one before it.
-    hosts: Vec<u32>,
+    hosts: Vec<Host>,
+    /// By URL; empty for a record that is none.
+    paths: Vec<Piece>,
     written: Vec<u8>,
     scratch: Vec<u8>,
+}
+
+/// A host that was asked about, with its first URL.
+pub(super) struct HostOfUrls<'p> {
+    /// The number of the URL. Those from there to the next host's have the same scheme and key.
+    pub(super) url: usize,
+    /// The scheme; empty for a record that is no URL.
+    pub(super) scheme: &'p [u8],
+    /// The key of the host; empty for a record that is no URL.
+    pub(super) key: &'p [u8],
+    /// Whether the record is no URL.
+    pub(super) is_invalid: bool,
 }
 
 impl Pieces {
@@ -42,120 +62,133 @@ impl Pieces {
     pub(super) fn fill<R: AsRef<[u8]>>(
         &mut self,
         records: &[R],
-        paths: &PathRules,
+        rules: &PathRules,
         assumed_scheme: Option<&[u8]>,
     ) {
-        self.urls.clear();
         self.hosts.clear();
+        self.paths.clear();
         self.written.clear();
         // The last plain URL, with whose head the next one may begin.
         let mut last: Option<(&[u8], PlainHead)> = None;
-        for (number, record) in (0..).zip(records) {
+        for (url, record) in (0..).zip(records) {
             let record = record.as_ref();
-            let shared = last.filter(|(other, head)| head.is_shared(other, record));
-            if shared.is_none() {
-                self.hosts.push(number);
+            if let Some((other, head)) = last
+                && head.is_shared(other, record)
+            {
+                self.push_plain_path(record, head, rules);
+            } else if let Some(head) = plain_head(record) {
+                let scheme = piece_between(0, head.scheme_octets);
+                let key = piece_between(head.scheme_octets + 3, head.octets);
+                self.hosts.push(Host { url, is_invalid: false, scheme, key });
+                self.push_plain_path(record, head, rules);
+                last = Some((record, head));
+            } else {
+                self.push_other(url, record, rules, assumed_scheme);
+                last = None;
             }
-            let head = match shared {
-                Some((_, head)) => Some(head),
-                None => plain_head(record),
-            };
-            match head {
-                Some(head) => self.push_plain(record, head, paths),
-                None => self.push_other(record, paths, assumed_scheme),
-            }
-            last = head.map(|head| (record, head));
         }
     }
 
     #[inline]
-    fn push_plain(&mut self, record: &[u8], head: PlainHead, paths: &PathRules) {
-        let piece = |start: usize, end: usize| Piece {
-            start: start as u32,
-            length: (end - start) as u32,
-            is_written: false,
+    fn push_plain_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) {
+        let path = match is_plain_path(record, head.octets, rules.escapes) {
+            true => piece_between(head.octets, record.len()),
+            false => self.normal_path(record, head, rules),
         };
-        let path = match is_plain_path(record, head.octets, paths.escapes) {
-            true => piece(head.octets, record.len()),
-            false => self.compared_path(record, &record[head.octets..], paths),
-        };
-        let scheme = piece(0, head.scheme_octets);
-        let key = piece(head.scheme_octets + 3, head.octets);
-        self.urls.push(UrlPieces { scheme, key, path, is_invalid: false });
+        self.paths.push(path);
     }
 
     /// The path of a plain URL, without its fragment, as rules are compared with it.
-    fn compared_path(&mut self, record: &[u8], path: &[u8], paths: &PathRules) -> Piece {
+    #[inline(never)]
+    fn normal_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) -> Piece {
+        let path = &record[head.octets..];
         let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
         let mut scratch = std::mem::take(&mut self.scratch);
-        let path = self.piece(record, compared_path(path, paths.escapes, &mut scratch));
+        let path = self.piece(record, compared_path(path, rules.escapes, &mut scratch));
         self.scratch = scratch;
         path
     }
 
-    fn push_other(&mut self, record: &[u8], paths: &PathRules, assumed_scheme: Option<&[u8]>) {
+    #[inline(never)]
+    fn push_other(
+        &mut self,
+        url: u32,
+        record: &[u8],
+        rules: &PathRules,
+        assumed_scheme: Option<&[u8]>,
+    ) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let pieces = self.other(record, paths, assumed_scheme, &mut scratch);
+        let split = self.split(record, rules, assumed_scheme, &mut scratch);
         self.scratch = scratch;
-        let invalid = UrlPieces { is_invalid: true, ..UrlPieces::default() };
-        self.urls.push(pieces.unwrap_or(invalid));
+        let is_invalid = split.is_err();
+        let [scheme, key, path] = split.unwrap_or_default();
+        self.hosts.push(Host { url, is_invalid, scheme, key });
+        self.paths.push(path);
     }
 
-    fn other(
+    /// Scheme, key and path of any URL.
+    fn split(
         &mut self,
         record: &[u8],
-        paths: &PathRules,
+        rules: &PathRules,
         assumed_scheme: Option<&[u8]>,
         scratch: &mut Vec<u8>,
-    ) -> Result<UrlPieces, BadUrl> {
-        let url = split_assuming(record, paths.path_start, assumed_scheme)?;
+    ) -> Result<[Piece; 3], BadUrl> {
+        let url = split_assuming(record, rules.path_start, assumed_scheme)?;
         let scheme = self.piece(record, url.scheme);
         let key = host_key(&url, scratch)?;
         let key = self.piece(record, key);
-        let path = self.piece(record, compared_path(url.path, paths.escapes, scratch));
-        Ok(UrlPieces { scheme, key, path, is_invalid: false })
+        let path = self.piece(record, compared_path(url.path, rules.escapes, scratch));
+        Ok([scheme, key, path])
     }
 
-    /// The numbers of the URLs that have another host than the one before; the others have the same
-    /// scheme and key as that.
-    pub(super) fn hosts(&self) -> &[u32] {
-        &self.hosts
-    }
-
-    #[inline]
     fn piece(&mut self, record: &[u8], octets: &[u8]) -> Piece {
         let length = octets.len() as u32;
         // Whether it is a part of the record is a question of addresses; it is only asked, and what
         // comes of it is an index that is checked when it is used.
         let start = (octets.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
-        if start <= record.len() && octets.len() <= record.len() - start {
-            return Piece { start: start as u32, length, is_written: false };
+        let is_near = start < Piece::WRITTEN as usize;
+        if is_near && start <= record.len() && octets.len() <= record.len() - start {
+            return Piece { start: start as u32, length };
         }
         let start = self.written.len() as u32;
         self.written.extend_from_slice(octets);
-        Piece { start, length, is_written: true }
+        Piece { start: start | Piece::WRITTEN, length }
     }
 
     #[inline]
     fn get<'p>(&'p self, piece: Piece, record: &'p [u8]) -> &'p [u8] {
-        let octets = if piece.is_written { &self.written } else { record };
-        &octets[piece.start as usize..][..piece.length as usize]
+        let is_written = piece.start & Piece::WRITTEN != 0;
+        let octets = if is_written { &self.written } else { record };
+        &octets[(piece.start & !Piece::WRITTEN) as usize..][..piece.length as usize]
     }
 
-    pub(super) fn is_invalid(&self, index: usize) -> bool {
-        self.urls[index].is_invalid
+    /// The number of hosts that have to be looked up.
+    pub(super) fn hosts(&self) -> usize {
+        self.hosts.len()
     }
 
-    /// The scheme and the key of the host; both empty for a record that is no URL.
+    /// The host with this number.
     #[inline]
-    pub(super) fn host<'p>(&'p self, index: usize, record: &'p [u8]) -> (&'p [u8], &'p [u8]) {
-        let url = &self.urls[index];
-        (self.get(url.scheme, record), self.get(url.key, record))
+    pub(super) fn host<'p, R: AsRef<[u8]>>(
+        &'p self,
+        number: usize,
+        records: &'p [R],
+    ) -> HostOfUrls<'p> {
+        let Host { url, is_invalid, scheme, key } = self.hosts[number];
+        let record = records[url as usize].as_ref();
+        let (scheme, key) = (self.get(scheme, record), self.get(key, record));
+        HostOfUrls { url: url as usize, scheme, key, is_invalid }
     }
 
     /// The path in normal form; empty for a record that is no URL.
     #[inline]
-    pub(super) fn path<'p>(&'p self, index: usize, record: &'p [u8]) -> &'p [u8] {
-        self.get(self.urls[index].path, record)
+    pub(super) fn path<'p>(&'p self, url: usize, record: &'p [u8]) -> &'p [u8] {
+        self.get(self.paths[url], record)
     }
+}
+
+#[inline]
+fn piece_between(start: usize, end: usize) -> Piece {
+    Piece { start: start as u32, length: (end - start) as u32 }
 }

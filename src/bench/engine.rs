@@ -180,6 +180,11 @@ pub trait Matcher {
         None
     }
 
+    /// A pass in a way of its own, many questions at once; see [`Matchers::pass`].
+    fn pass(&mut self, _list: &QuestionList) -> Option<Pass> {
+        None
+    }
+
     /// A batch in a way of its own; see [`Matchers::batch`].
     fn batch(&mut self, _list: &QuestionList) -> Option<Pass> {
         None
@@ -209,6 +214,9 @@ impl<M: Matcher> Matchers for Asked<M> {
     fn pass(&mut self, list: &QuestionList) -> Result<Option<Pass>, EngineError> {
         if !self.0.takes_paths() {
             return Ok(None);
+        }
+        if let Some(pass) = self.0.pass(list) {
+            return Ok(Some(pass));
         }
         let start = Instant::now();
         let mut tally = Tally::default();

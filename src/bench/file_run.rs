@@ -1,9 +1,11 @@
 //! From a mapped list to counted verdicts, on one thread and on all.
 //!
 //! This is what a user's run does, reading and cutting the file included and writing left out. Only
-//! portcullis can: the others have nothing of the kind.
+//! portcullis can: the others have nothing of the kind. [`ListRun`] is such a run by itself, over any
+//! list; what is compared with it, and how often, is up to its caller.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::batch::runner::{self, Config};
@@ -11,27 +13,76 @@ use crate::batch::{Classifier, ClassifierMemory};
 use crate::decision::Verdict;
 use crate::input::{OpenConfig, Record, Records, Source, Terminator};
 use crate::limits::RECORDS_AT_ONCE;
-use crate::policy::Detail;
+use crate::policy::{AgentChain, Detail};
 
 use super::corpus::{Corpus, Policies};
 use super::engine::{EngineError, EngineKind};
 use super::measure::{Seat, turn};
 use super::report::{Cell, Model};
 
-/// A classifier, and how many URLs of the list it has to allow.
+/// Compiled policies and a list that they are asked about.
+pub struct ListRun<'s> {
+    classifier: Classifier<'s>,
+    list: PathBuf,
+}
+
+impl<'s> ListRun<'s> {
+    /// Compiles `policies` for `agent`, on the calling thread's rayon pool; no part of a pass.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn new(
+        policies: &'s Policies,
+        agent: &AgentChain,
+        list: &Path,
+    ) -> Result<ListRun<'s>, EngineError> {
+        let agents = vec![agent.clone()];
+        let classifier = match policies {
+            Policies::Loaded(set) => Classifier::new(set, agents, Detail::Reason),
+            Policies::Stored(set) => Classifier::stored(set, agents, Detail::Reason)
+                .map_err(|damage| EngineError(damage.to_string()))?,
+        };
+        Ok(ListRun { classifier, list: list.to_owned() })
+    }
+
+    /// The time from opening the list to its counted verdicts, and how many URLs are allowed. Threads
+    /// and their memory are new, so what is built on demand is built in each pass.
+    ///
+    /// # Errors
+    ///
+    /// If the list cannot be read.
+    pub fn pass(&self, threads: usize) -> Result<(Duration, u64), EngineError> {
+        let classifier = &self.classifier;
+        let start = Instant::now();
+        let source = Source::open(&self.list, OpenConfig::default());
+        let config = Config { threads, ..Config::default() };
+        let mut allowed = 0;
+        runner::run(
+            [source],
+            &config,
+            || classifier.memory(),
+            |memory, chunk, count: &mut u64| *count = count_allowed(classifier, memory, chunk),
+            |count| {
+                allowed += *count;
+                Ok::<(), io::Error>(())
+            },
+        )
+        .map_err(|error| EngineError(error.to_string()))?;
+        Ok((start.elapsed(), allowed))
+    }
+}
+
+/// A run over the corpus's own list, among the engines that are measured.
 pub(super) struct FileRun<'c> {
     corpus: &'c Corpus,
-    classifier: Option<Classifier<'c>>,
+    run: Result<ListRun<'c>, EngineError>,
 }
 
 impl<'c> FileRun<'c> {
     pub fn new(corpus: &'c Corpus) -> FileRun<'c> {
-        let agents = vec![corpus.agent.clone()];
-        let classifier = match &corpus.policies {
-            Policies::Loaded(set) => Some(Classifier::new(set, agents, Detail::Reason)),
-            Policies::Stored(set) => Classifier::stored(set, agents, Detail::Reason).ok(),
-        };
-        FileRun { corpus, classifier }
+        let run = ListRun::new(&corpus.policies, &corpus.agent, &corpus.list_path);
+        FileRun { corpus, run }
     }
 
     /// The engine whose run this is.
@@ -56,7 +107,8 @@ impl<'c> FileRun<'c> {
         for threads in thread_counts() {
             let expected = seat.verification.allowed;
             let turn = turn(fill, || {
-                let (time, allowed) = self.pass(threads)?;
+                let run = self.run.as_ref().map_err(EngineError::clone)?;
+                let (time, allowed) = run.pass(threads)?;
                 match allowed == expected {
                     true => Ok(Some(time)),
                     false => Err(EngineError(format!(
@@ -77,30 +129,6 @@ impl<'c> FileRun<'c> {
                 }
             }
         }
-    }
-
-    /// The time of a run, and how many URLs it allowed.
-    pub fn pass(&self, threads: usize) -> Result<(Duration, u64), EngineError> {
-        let failed = |error: &dyn std::error::Error| EngineError(error.to_string());
-        let Some(classifier) = &self.classifier else {
-            return Err(EngineError("the set is damaged".to_owned()));
-        };
-        let start = Instant::now();
-        let source = Source::open(&self.corpus.list_path, OpenConfig::default());
-        let config = Config { threads, ..Config::default() };
-        let mut allowed = 0;
-        runner::run(
-            [source],
-            &config,
-            || classifier.memory(),
-            |memory, chunk, count: &mut u64| *count = count_allowed(classifier, memory, chunk),
-            |count| {
-                allowed += *count;
-                Ok::<(), io::Error>(())
-            },
-        )
-        .map_err(|error| failed(&error))?;
-        Ok((start.elapsed(), allowed))
     }
 }
 

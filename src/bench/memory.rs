@@ -44,10 +44,7 @@ impl MemoryUse {
     ///
     /// If the engine fails, or the system does not tell.
     pub fn of(corpus: &Corpus, engine: &dyn Engine) -> Result<MemoryUse, EngineError> {
-        let untold = || EngineError("this system does not tell the memory of a process".to_owned());
-        // Forgets the peak of reading the corpus; where that is not possible, it is in the figure.
-        let _ = std::fs::write("/proc/self/clear_refs", "5");
-        let before = status("VmRSS:").ok_or_else(untold)?;
+        let before = forget_peak().ok_or_else(untold)?;
         let files = corpus.files();
         let mut built = engine.build(&files)?;
         let after = status("VmRSS:").ok_or_else(untold)?;
@@ -72,6 +69,40 @@ impl MemoryUse {
         let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
         serde_json::from_slice(&output.stdout).ok()
     }
+}
+
+/// What some work adds to a process, in octets resident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resident {
+    /// Before the work.
+    pub before: u64,
+    /// The most at any time of it.
+    pub peak: u64,
+}
+
+impl Resident {
+    /// Does some work and asks the system how much memory the process held meanwhile. An allocator
+    /// keeps what it had, so only a process that has done little else tells much.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    pub fn during<T>(work: impl FnOnce() -> T) -> Result<(Resident, T), EngineError> {
+        let before = forget_peak().ok_or_else(untold)?;
+        let done = work();
+        Ok((Resident { before, peak: status("VmHWM:").ok_or_else(untold)? }, done))
+    }
+}
+
+fn untold() -> EngineError {
+    EngineError("this system does not tell the memory of a process".to_owned())
+}
+
+/// Forgets the peak of what was before, and tells what is held now. Where that is not possible, it
+/// is in the figure.
+fn forget_peak() -> Option<u64> {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    status("VmRSS:")
 }
 
 /// A figure of `/proc/self/status`, in octets.

@@ -13,7 +13,8 @@
 //! | the engines of this crate | [`engines`] |
 //! | whether answers are right | [`Judgement`], [`Verification`] |
 //! | what is measured | [`Model`], in an [`Order`] |
-//! | memory, in a process of its own | [`MemoryUse`] |
+//! | memory, in a process of its own | [`MemoryUse`], [`Resident`] |
+//! | a run over any list, growth with rules and hosts, one by one | [`ListRun`], [`RuleGrowth`], [`MadeUpHosts`] |
 //! | programs as engines | [`RunnerCommand`] |
 //!
 //! No time is shown of a built-in engine that answers one question otherwise than the oracle, nor of any
@@ -74,15 +75,16 @@ mod table;
 mod tests;
 
 pub use corpus::{Corpus, CorpusError, LeftOut, Policies};
-pub use curves::{Curve, CurveLine};
+pub use curves::{Curve, CurveLine, MadeUpHosts, RuleGrowth};
 pub use engine::{
     Asked, Built, Engine, EngineError, EngineKind, FileMatcher, Matcher, Matchers, Pass, PerFile,
     Tally,
 };
+pub use file_run::ListRun;
 pub use hosts::HostTable;
 pub use judge::{Example, Judgement, Standing, Verification};
 pub use machine::{Machine, locked_version};
-pub use memory::{MEMORY_FLAG, MemoryUse};
+pub use memory::{MEMORY_FLAG, MemoryUse, Resident};
 pub use page::page;
 pub use questions::{Order, Question, QuestionList};
 pub use report::{

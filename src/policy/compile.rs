@@ -89,6 +89,7 @@ impl PolicyTable {
             starts: Vec::with_capacity(sources.len()),
             arena: Vec::new(),
             on_demand: Vec::new(),
+            rule_sets: 0,
             fixed: Vec::new(),
             entries: Vec::with_capacity(sources.len()),
             file_rules: Vec::new(),
@@ -114,7 +115,9 @@ impl PolicyTable {
     fn lay_out(&mut self, rule_sets: Vec<RuleSet>) {
         let stored = rule_sets.iter().filter_map(|rule_set| rule_set.automaton().stored());
         self.arena.reserve_exact(stored.map(|automaton| automaton.words.len()).sum());
-        let starts: Vec<Start> = rule_sets.into_iter().map(|it| self.place(it)).collect();
+        let numbered = (0..).zip(rule_sets);
+        let starts: Vec<Start> = numbered.map(|(number, it)| self.place(number, it)).collect();
+        self.rule_sets = starts.len();
         for start in &mut self.starts {
             if start.place == Start::ON_DEMAND {
                 *start = starts[start.word as usize];
@@ -122,15 +125,17 @@ impl PolicyTable {
         }
     }
 
-    fn place(&mut self, rule_set: RuleSet) -> Start {
-        let place = u32::try_from(self.arena.len()).ok().filter(|&it| it <= Start::PLACE_MAX);
-        if let (Some(automaton), Some(place)) = (rule_set.automaton().stored(), place) {
+    fn place(&mut self, number: u32, rule_set: RuleSet) -> Start {
+        if let Some(automaton) = rule_set.automaton().stored()
+            && let Some(start) = Start::at(self.arena.len(), number, &automaton)
+        {
             self.census.add(&rule_set);
             self.arena.extend_from_slice(automaton.words);
-            return Start { place, word: automaton.start };
+            return start;
         }
         self.on_demand.push(rule_set);
-        Start { place: Start::ON_DEMAND, word: (self.on_demand.len() - 1) as u32 }
+        let word = (self.on_demand.len() - 1) as u32;
+        Start { rule_set: number, ..Start::of_kind(Start::ON_DEMAND, word) }
     }
 
     fn add(&mut self, plan: FilePlan, interner: &mut Interner) {
@@ -152,9 +157,9 @@ impl PolicyTable {
                     // The same order, not only the same rule set: lines differ between orders.
                     let same = |other: &AgentPlan| order_of(other) == Some(order);
                     let start = match plan.agents[..index].iter().position(same) {
-                        Some(first) => Start { place: Start::SHARED, word: first as u32 },
+                        Some(first) => Start::of_kind(Start::SHARED, first as u32),
                         // Until it is laid out.
-                        None => Start { place: Start::ON_DEMAND, word: rule_set },
+                        None => Start::of_kind(Start::ON_DEMAND, rule_set),
                     };
                     (start, Entry { file_rules, group: Some(group) })
                 }
@@ -171,7 +176,7 @@ impl PolicyTable {
             self.fixed.push(decision);
             self.fixed.len() - 1
         });
-        Start { place: Start::FIXED, word: number as u32 }
+        Start::of_kind(Start::FIXED, number as u32)
     }
 }
 

@@ -26,6 +26,7 @@
 
 mod agent;
 mod compile;
+mod deciding;
 mod explain;
 mod rules;
 mod select;
@@ -38,10 +39,11 @@ use crate::limits::ROBOTS_OCTETS_MAX;
 
 pub use crate::automaton::Detail;
 pub use agent::{AgentChain, AgentError};
+pub use deciding::Memory;
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
 pub use rules::{OrderedRules, RuleAnswer, RuleSet, outcomes};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
-pub use table::{Memory, PolicyTable, Provenance};
+pub use table::{PolicyTable, Provenance};
 
 /// What is known of one origin's robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

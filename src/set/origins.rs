@@ -4,10 +4,15 @@
 //! https have a place each beside the key, because nearly all policies speak for both. Any other
 //! scheme is part of its key. A look-up compares the key octet by octet: a hash never answers for a
 //! host.
+//!
+//! A large table is far away in memory, and a look-up takes two accesses, one after another: a slot,
+//! then the host behind it. [`OriginTable::find_block`] makes those of many look-ups at once, so that
+//! they wait together.
 
 use std::hash::BuildHasher;
+use std::hint::black_box;
 
-use hashbrown::HashTable;
+use zerocopy::IntoBytes;
 
 /// No policy.
 const NONE: u32 = u32::MAX;
@@ -15,19 +20,31 @@ const NONE: u32 = u32::MAX;
 /// A table from origins to policies.
 #[derive(Clone, Debug, Default)]
 pub struct OriginTable {
-    hosts: HashTable<Host>,
-    keys: Vec<u8>,
+    /// A power of two of them, at least half of them empty, or none at all. A host stands in the
+    /// slot that its hash names, or the next empty one.
+    slots: Vec<Slot>,
+    /// Hosts one behind the other: [`HEAD_WORDS`], then the key, filled up with zeros.
+    words: Vec<u32>,
     hasher: foldhash::fast::RandomState,
+    hosts: usize,
     origins: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Host {
-    key_start: u32,
-    key_octets: u32,
-    http: u32,
-    https: u32,
+/// Where a host may be found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Some bits of the key's hash.
+    tag: u32,
+    /// Where in the words the host stands, counted from 1; 0 for an empty slot.
+    end: u32,
 }
+
+/// Words before a key: the policy for http (or the key's own scheme), that for https, the number of
+/// octets.
+const HEAD_WORDS: usize = 3;
+const HTTP: usize = 0;
+const HTTPS: usize = 1;
+const KEY_OCTETS: usize = 2;
 
 /// Which place of a host a scheme has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,21 +81,71 @@ impl OriginTable {
 
     /// Octets of memory that this holds.
     pub fn memory_octets(&self) -> usize {
-        self.keys.capacity() + self.hosts.capacity() * (size_of::<Host>() + 1)
+        self.slots.capacity() * size_of::<Slot>() + self.words.capacity() * size_of::<u32>()
     }
 
     /// The policy of the origin with this scheme, host and port.
     #[inline]
     pub fn get(&self, scheme: &[u8], key: &[u8]) -> Option<u32> {
-        let host = match place(scheme) {
-            Place::Other => self.find(&key_with_scheme(scheme, key)),
-            Place::Http | Place::Https => self.find(key),
-        }?;
-        let policy = if place(scheme) == Place::Https { host.https } else { host.http };
+        self.get_hashed(scheme, key, self.hasher.hash_one(key))
+    }
+
+    /// Hands out the policies of a block of so many origins, in order. `origin` tells scheme and key
+    /// by number; `hashes` is memory that is used again.
+    #[inline]
+    pub fn find_block<'k>(
+        &self,
+        count: usize,
+        origin: impl Fn(usize) -> (&'k [u8], &'k [u8]),
+        hashes: &mut Vec<u64>,
+        mut found: impl FnMut(usize, Option<u32>),
+    ) {
+        hashes.clear();
+        hashes.extend((0..count).map(|number| self.hasher.hash_one(origin(number).1)));
+        if count > 1 {
+            self.touch(hashes);
+        }
+        for (number, &hash) in hashes.iter().enumerate() {
+            let (scheme, key) = origin(number);
+            found(number, self.get_hashed(scheme, key, hash));
+        }
+    }
+
+    /// Looks at the slots of some hashes, then at the hosts behind them. No access waits for another
+    /// of the same kind.
+    #[inline]
+    fn touch(&self, hashes: &[u64]) {
+        let mut seen = 0;
+        let slot = |hash: u64| self.slots.get(self.slot_of(hash)).copied().unwrap_or_default();
+        for &hash in hashes {
+            seen ^= slot(hash).tag;
+        }
+        for &hash in hashes {
+            let word = self.words.get((slot(hash).end as usize).wrapping_sub(1));
+            seen ^= word.copied().unwrap_or(0);
+        }
+        black_box(seen);
+    }
+
+    #[inline]
+    fn get_hashed(&self, scheme: &[u8], key: &[u8], hash: u64) -> Option<u32> {
+        let place = place(scheme);
+        let policy = match place {
+            Place::Https => self.words[self.find(key, hash)? + HTTPS],
+            Place::Http => self.words[self.find(key, hash)? + HTTP],
+            Place::Other => {
+                let key = key_with_scheme(scheme, key);
+                self.words[self.find(&key, self.hasher.hash_one(&*key))? + HTTP]
+            }
+        };
         (policy != NONE).then_some(policy)
     }
 
     /// Files `policy` under an origin. Returns false, and changes nothing, if it has one already.
+    ///
+    /// # Panics
+    ///
+    /// If the hosts take 16 GiB.
     pub fn insert(&mut self, scheme: &[u8], key: &[u8], policy: u32) -> bool {
         debug_assert_ne!(policy, NONE);
         let place = place(scheme);
@@ -86,11 +153,11 @@ impl OriginTable {
             Place::Other => self.find_or_insert(&key_with_scheme(scheme, key)),
             Place::Http | Place::Https => self.find_or_insert(key),
         };
-        let slot = if place == Place::Https { &mut host.https } else { &mut host.http };
-        if *slot != NONE {
+        let at = host + if place == Place::Https { HTTPS } else { HTTP };
+        if self.words[at] != NONE {
             return false;
         }
-        *slot = policy;
+        self.words[at] = policy;
         self.origins += 1;
         true
     }
@@ -99,37 +166,77 @@ impl OriginTable {
     /// particular order.
     pub fn hosts(&self) -> impl Iterator<Item = (&[u8], [Option<u32>; 2])> {
         let policy = |policy: u32| (policy != NONE).then_some(policy);
-        self.hosts
-            .iter()
-            .map(move |host| (host.key(&self.keys), [policy(host.http), policy(host.https)]))
+        let occupied = self.slots.iter().filter_map(|slot| (slot.end as usize).checked_sub(1));
+        occupied.map(move |host| {
+            (self.key(host), [HTTP, HTTPS].map(|place| policy(self.words[host + place])))
+        })
     }
 
     #[inline]
-    fn find(&self, key: &[u8]) -> Option<&Host> {
-        self.hosts.find(self.hasher.hash_one(key), |host| host.key(&self.keys) == key)
+    fn slot_of(&self, hash: u64) -> usize {
+        // The tag has the low bits.
+        (hash >> 32) as usize & self.slots.len().wrapping_sub(1)
     }
 
-    fn find_or_insert(&mut self, key: &[u8]) -> &mut Host {
-        let OriginTable { hosts, keys, hasher, .. } = self;
-        let new = |keys: &mut Vec<u8>| {
-            let key_start = u32::try_from(keys.len()).expect("host names of a set fit in 4 GiB");
-            keys.extend_from_slice(key);
-            Host { key_start, key_octets: key.len() as u32, http: NONE, https: NONE }
-        };
-        let hash = hasher.hash_one(key);
-        let entry =
-            hosts.entry(hash, |host| host.key(keys) == key, |host| hasher.hash_one(host.key(keys)));
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(entry) => entry.into_mut(),
-            hashbrown::hash_table::Entry::Vacant(entry) => entry.insert(new(keys)).into_mut(),
+    /// Where the host with this key stands.
+    #[inline]
+    fn find(&self, key: &[u8], hash: u64) -> Option<usize> {
+        let mut index = self.slot_of(hash);
+        loop {
+            let Slot { tag, end } = *self.slots.get(index)?;
+            let host = (end as usize).checked_sub(1)?;
+            if tag == hash as u32 && self.key(host) == key {
+                return Some(host);
+            }
+            index = (index + 1) & (self.slots.len() - 1);
         }
     }
-}
 
-impl Host {
     #[inline]
-    fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
-        &keys[self.key_start as usize..][..self.key_octets as usize]
+    fn key(&self, host: usize) -> &[u8] {
+        let octets = self.words[host + KEY_OCTETS] as usize;
+        &self.words[host + HEAD_WORDS..].as_bytes()[..octets]
+    }
+
+    fn find_or_insert(&mut self, key: &[u8]) -> usize {
+        let hash = self.hasher.hash_one(key);
+        if let Some(host) = self.find(key, hash) {
+            return host;
+        }
+        if (self.hosts + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let host = self.words.len();
+        self.words.extend([NONE, NONE, key.len() as u32]);
+        self.words.extend(key.chunks(4).map(|chunk| {
+            let mut octets = [0; 4];
+            octets[..chunk.len()].copy_from_slice(chunk);
+            u32::from_ne_bytes(octets)
+        }));
+        self.hosts += 1;
+        self.take_slot(hash, host);
+        host
+    }
+
+    fn take_slot(&mut self, hash: u64, host: usize) {
+        let end = u32::try_from(host + 1).expect("host names of a set fit in 16 GiB");
+        let mut index = self.slot_of(hash);
+        while self.slots[index].end != 0 {
+            index = (index + 1) & (self.slots.len() - 1);
+        }
+        self.slots[index] = Slot { tag: hash as u32, end };
+    }
+
+    /// Doubles the slots.
+    fn grow(&mut self) {
+        const SLOTS_MIN: usize = 8;
+        let count = (self.slots.len() * 2).max(SLOTS_MIN);
+        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); count]);
+        for Slot { end, .. } in old {
+            if let Some(host) = (end as usize).checked_sub(1) {
+                self.take_slot(self.hasher.hash_one(self.key(host)), host);
+            }
+        }
     }
 }
 
@@ -158,5 +265,28 @@ mod tests {
         assert_eq!(hosts[0], (&b"a.example"[..], [Some(1), Some(2)]));
         assert_eq!(hosts[1], (&b"a.example:8443"[..], [None, Some(3)]));
         assert_eq!(hosts[2], (&b"ftp://a.example"[..], [Some(4), None]));
+    }
+
+    #[test]
+    fn many_hosts_are_found_alone_and_in_blocks() {
+        let mut table = OriginTable::default();
+        assert_eq!(table.get(b"http", b"a.example"), None);
+        let key =
+            |number: u32| format!("{}host{number}.example", "long-".repeat(number as usize % 9));
+        for number in 0..1000 {
+            assert!(table.insert(b"https", key(number).as_bytes(), number));
+        }
+        let keys: Vec<String> = (0..1500).map(key).collect();
+        let expected = |number: usize| (number < 1000).then_some(number as u32);
+        for (number, key) in keys.iter().enumerate() {
+            assert_eq!(table.get(b"https", key.as_bytes()), expected(number));
+        }
+        let mut seen = 0;
+        let origin = |number: usize| (&b"https"[..], keys[number].as_bytes());
+        table.find_block(keys.len(), origin, &mut Vec::new(), |number, policy| {
+            assert_eq!((number, policy), (seen, expected(number)));
+            seen += 1;
+        });
+        assert_eq!(seen, keys.len());
     }
 }

@@ -4,8 +4,6 @@
 //! and runs it. Everything that measures is [`portcullis::bench`]; here stand the peers, in `engines`,
 //! one file each. `../METHODOLOGY.md` says what is measured, what is left out and where our bias lies.
 
-mod engines;
-
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -19,6 +17,7 @@ use portcullis::dialect::Dialect;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
+use portcullis_peers::engines;
 
 /// Measure portcullis beside other matchers of robots.txt on your own files and URLs
 ///

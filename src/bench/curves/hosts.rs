@@ -1,4 +1,6 @@
 //! Growth with hosts and threads: made-up corpora, each host with a file of a thousand distinct ones.
+//!
+//! [`MadeUpHosts`] makes a set and a list; what is timed over them here comes from memory.
 
 use std::collections::HashMap;
 use std::io::{self, Cursor};
@@ -7,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::batch::Classifier;
 use crate::batch::runner::{self, Config};
-use crate::dialect::RFC_9309;
+use crate::dialect::{Dialect, RFC_9309};
 use crate::input::{OpenConfig, Record, Records, Source, Terminator};
 use crate::limits::RECORDS_AT_ONCE;
 use crate::policy::{AgentChain, Compilation, Detail, PolicySource, PolicyTable};
@@ -16,7 +18,9 @@ use crate::set::{BlobPool, CaptureFacts, Content, HostStanding, Standing, Stored
 use crate::syntax::RobotsTxt;
 use crate::synth::Corpus;
 
+use super::super::engine::EngineError;
 use super::super::file_run::thread_counts;
+use super::super::questions::scatter;
 use super::{Curve, CurveLine, Point, line, mean_seconds, point};
 
 /// Hosts of a corpus.
@@ -32,11 +36,12 @@ pub(super) fn curves(turn: Duration, counts: &[usize]) -> Vec<Curve> {
     let mut by_threads = Vec::new();
     let stored = line("portcullis-stored", counts, |hosts| {
         let start = Instant::now();
-        let set = match stored_set(hosts as u64) {
+        let made_up = MadeUpHosts::new(hosts as u64, &RFC_9309);
+        let set = match made_up.set() {
             Ok(set) => set,
-            Err(error) => return Point::Absent(error),
+            Err(error) => return Point::Absent(error.0),
         };
-        let list = list_of(hosts as u64).into();
+        let list = made_up.list(made_up.usual_urls()).into();
         let agent = AgentChain::parse("Googlebot", &RFC_9309).expect("a token");
         let classifier = Classifier::stored(&set, vec![agent], Detail::Reason);
         let Ok(classifier) = classifier else { return Point::Absent("damaged".to_owned()) };
@@ -67,54 +72,94 @@ pub(super) fn curves(turn: Duration, counts: &[usize]) -> Vec<Curve> {
 /// Making a million hosts takes longer than asking about them; that is not what ends a line.
 const SLACK: f64 = 20.0;
 
-/// A set of so many hosts, in memory.
-fn stored_set(hosts: u64) -> Result<StoredSet, String> {
-    let corpus = Corpus::new(SEED, hosts);
-    let config = CompileConfig::new(&RFC_9309, None);
-    let mut pool = BlobPool::default();
-    let (mut text, mut octets) = (Vec::new(), Vec::new());
-    let mut contents = Vec::new();
-    for number in 0..hosts.min(TEXTS) {
-        text.clear();
-        corpus.write_robots(number, &mut text);
-        let file = RobotsTxt::parse(&text, &RFC_9309, None);
-        let mut blob = |write: &dyn Fn(&mut Vec<u8>)| {
-            octets.clear();
-            write(&mut octets);
-            pool.intern(&octets, BlobPool::hash(&octets))
-        };
-        contents.push(Content::File {
-            extract: blob(&|out| file.write_extract(&text, out)),
-            others: blob(&|out| file.write_others(&text, out)),
-        });
-    }
-    let standing = |number: u64| {
-        let content = contents[(number % TEXTS) as usize];
-        let standing = Some(Standing { content, facts: CaptureFacts::default() });
-        let key = corpus.host(number).into_bytes().into();
-        HostStanding { key, http: standing, https: standing }
-    };
-    let mut standings: Vec<HostStanding> = (0..hosts).map(standing).collect();
-    standings.sort_by(|one, other| one.key.cmp(&other.key));
-    let octets = compile::to_vec(&standings, &pool, &config).map_err(|error| error.to_string())?;
-    StoredSet::of_octets("a made-up set", octets).map_err(|error| error.to_string())
+/// Made-up hosts that share a thousand files.
+pub struct MadeUpHosts {
+    corpus: Corpus,
+    dialect: &'static Dialect,
+    texts: Vec<Vec<u8>>,
 }
 
-/// A list of URLs, each of any host with the same chance: the most that a look-up can miss.
-fn list_of(hosts: u64) -> Vec<u8> {
-    let corpus = Corpus::new(SEED, hosts);
-    let mut list = Vec::new();
-    let mut url = Vec::new();
-    for number in 0..URLS.min(hosts * 100) {
-        let host = super::super::questions::scatter(SEED, number as u32) % hosts;
-        url.clear();
-        corpus.write_url(number, &mut url);
-        let path = url.iter().skip("https://".len()).position(|&octet| octet == b'/');
-        corpus.write_origin(host, &mut list);
-        list.extend_from_slice(path.map_or(&b"/"[..], |path| &url["https://".len() + path..]));
-        list.push(b'\n');
+impl MadeUpHosts {
+    /// So many hosts, and the distinct files among them.
+    pub fn new(hosts: u64, dialect: &'static Dialect) -> MadeUpHosts {
+        let corpus = Corpus::new(SEED, hosts);
+        let text = |number: u64| {
+            let mut text = Vec::new();
+            corpus.write_robots(number, &mut text);
+            text
+        };
+        let texts = (0..hosts.min(TEXTS)).map(text).collect();
+        MadeUpHosts { corpus, dialect, texts }
     }
-    list
+
+    /// The robots.txt of the host that the URL with this number of a list asks about.
+    pub fn robots_of_url(&self, number: u64) -> &[u8] {
+        &self.texts[self.text_of(self.host_of_url(number))]
+    }
+
+    fn text_of(&self, host: u64) -> usize {
+        (host % TEXTS) as usize
+    }
+
+    /// Any host with the same chance: the most that a look-up can miss.
+    fn host_of_url(&self, number: u64) -> u64 {
+        scatter(SEED, number as u32) % self.corpus.hosts()
+    }
+
+    /// URLs of a list that a curve takes.
+    fn usual_urls(&self) -> u64 {
+        URLS.min(self.corpus.hosts() * 100)
+    }
+
+    /// The compiled set, in memory.
+    ///
+    /// # Errors
+    ///
+    /// If a set cannot hold so many hosts.
+    pub fn set(&self) -> Result<StoredSet, EngineError> {
+        let failed = |error: &dyn std::error::Error| EngineError(error.to_string());
+        let mut pool = BlobPool::default();
+        let mut octets = Vec::new();
+        let mut content = |text: &Vec<u8>| {
+            let file = RobotsTxt::parse(text, self.dialect, None);
+            let mut blob = |write: &dyn Fn(&mut Vec<u8>)| {
+                octets.clear();
+                write(&mut octets);
+                pool.intern(&octets, BlobPool::hash(&octets))
+            };
+            Content::File {
+                extract: blob(&|out| file.write_extract(text, out)),
+                others: blob(&|out| file.write_others(text, out)),
+            }
+        };
+        let contents: Vec<Content> = self.texts.iter().map(&mut content).collect();
+        let standing = |number: u64| {
+            let content = contents[self.text_of(number)];
+            let standing = Some(Standing { content, facts: CaptureFacts::default() });
+            let key = self.corpus.host(number).into_bytes().into();
+            HostStanding { key, http: standing, https: standing }
+        };
+        let mut standings: Vec<HostStanding> = (0..self.corpus.hosts()).map(standing).collect();
+        standings.sort_by(|one, other| one.key.cmp(&other.key));
+        let config = CompileConfig::new(self.dialect, None);
+        let octets = compile::to_vec(&standings, &pool, &config).map_err(|error| failed(&error))?;
+        StoredSet::of_octets("a made-up set", octets).map_err(|error| failed(&error))
+    }
+
+    /// A list of so many URLs, one a line.
+    pub fn list(&self, urls: u64) -> Vec<u8> {
+        let mut list = Vec::new();
+        let mut url = Vec::new();
+        for number in 0..urls {
+            url.clear();
+            self.corpus.write_url(number, &mut url);
+            let path = url.iter().skip("https://".len()).position(|&octet| octet == b'/');
+            self.corpus.write_origin(self.host_of_url(number), &mut list);
+            list.extend_from_slice(path.map_or(&b"/"[..], |path| &url["https://".len() + path..]));
+            list.push(b'\n');
+        }
+        list
+    }
 }
 
 /// Nanoseconds a URL of a run over the list.
@@ -151,23 +196,17 @@ fn cost(turn: Duration, classifier: &Classifier<'_>, list: &Arc<[u8]>, threads: 
 /// The same questions by the standard library's hash table and one matcher for each text.
 fn by_hash_map(turn: Duration, hosts: u64) -> Point {
     let start = Instant::now();
-    let corpus = Corpus::new(SEED, hosts);
-    let texts: Vec<Vec<u8>> = (0..hosts.min(TEXTS))
-        .map(|number| {
-            let mut text = Vec::new();
-            corpus.write_robots(number, &mut text);
-            text
-        })
-        .collect();
+    let made_up = MadeUpHosts::new(hosts, &RFC_9309);
     let sources: Vec<PolicySource<'_>> =
-        texts.iter().map(|text| PolicySource::File(text)).collect();
+        made_up.texts.iter().map(|text| PolicySource::File(text)).collect();
     let agent = AgentChain::parse("Googlebot", &RFC_9309).expect("a token");
     let compilation = Compilation { detail: Detail::Reason, ..Compilation::new(&RFC_9309) };
     let table = PolicyTable::compile(&sources, vec![agent], &compilation);
     let mut memory = table.memory();
     let files: HashMap<String, usize> =
-        (0..hosts).map(|number| (corpus.host(number), (number % TEXTS) as usize)).collect();
-    let list = String::from_utf8(list_of(hosts)).expect("made-up URLs are ASCII");
+        (0..hosts).map(|host| (made_up.corpus.host(host), made_up.text_of(host))).collect();
+    let list = made_up.list(made_up.usual_urls());
+    let list = String::from_utf8(list).expect("made-up URLs are ASCII");
     let urls = list.lines().count();
     let seconds = mean_seconds(turn, || {
         for url in list.lines() {

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+pub use self::hosts::MadeUpHosts;
+pub use self::rules::RuleGrowth;
+
 /// How a cost grows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curve {

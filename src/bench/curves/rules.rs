@@ -7,6 +7,7 @@ use crate::automaton::{
 };
 use crate::pattern::PatternList;
 
+use super::super::engine::EngineError;
 use super::super::questions::scatter;
 use super::{Curve, Point, line, mean_seconds, point};
 
@@ -92,6 +93,44 @@ impl Data {
 
     fn agrees(&self, mut decide: impl FnMut(&[u8]) -> Outcome) -> bool {
         self.paths.iter().all(|path| decide(path).allows() == self.scan(path).allows())
+    }
+}
+
+/// Ours over one group with so many rules, made up.
+pub struct RuleGrowth {
+    data: Data,
+    automaton: Automaton,
+    cache: Cache,
+}
+
+impl RuleGrowth {
+    /// Builds the automaton and asks it everything once.
+    ///
+    /// # Errors
+    ///
+    /// If it answers otherwise than the rules tried one after the other.
+    pub fn new(rules: usize, has_star: bool) -> Result<RuleGrowth, EngineError> {
+        let data = Data::of(rules, has_star);
+        let (automaton, mut cache) = data.ours();
+        match data.agrees(|path| automaton.decide(path, Detail::Reason, &mut cache)) {
+            true => Ok(RuleGrowth { data, automaton, cache }),
+            false => Err(EngineError(format!("answers of {rules} rules are not the scan's"))),
+        }
+    }
+
+    /// Paths that were compared, and that are asked about.
+    pub fn paths(&self) -> usize {
+        self.data.paths.len()
+    }
+
+    /// The mean seconds of hot decisions on all paths, over as many passes as fill a turn.
+    pub fn seconds_per_pass(&mut self, turn: Duration) -> f64 {
+        let RuleGrowth { data, automaton, cache } = self;
+        mean_seconds(turn, || {
+            for path in &data.paths {
+                std::hint::black_box(automaton.decide(path, Detail::Reason, cache));
+            }
+        })
     }
 }
 

@@ -1,0 +1,219 @@
+//! The whole table over a small made-up corpus: every row is there, its answers are verified, and a
+//! wrong answer is shown as wrong. No time is asserted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use portcullis::bench::{
+    BenchError, Built, Corpus, Engine, EngineError, EngineKind, Matcher, Question, Settings,
+};
+use portcullis::synth;
+use portcullis_peers::goals::{
+    Circumstances, Effort, Engines, Goals, Inputs, Outcome, Programs, Row, Sizes, measure,
+    usual_engines,
+};
+
+const EFFORT: Effort = Effort { rounds: 1, turn: Duration::ZERO, seed: 1 };
+const SIZES: Sizes =
+    Sizes { copies: 3, rules: [5, 50], hosts: [10, 40], urls: 300, hostile_octets: 4 << 10 };
+
+/// Every row, in the order of the table.
+const ROWS: [&str; 16] = [
+    "decide-paired-grouped",
+    "decide-mixed-shuffled",
+    "batch-mixed-shuffled",
+    "compile-fast-robots",
+    "compile-texting-robots",
+    "first-touch-mixed",
+    "file-grouped",
+    "file-shuffled",
+    "filter",
+    "filter-two-threads",
+    "two-threads",
+    "rules-literal",
+    "rules-one-star",
+    "origins",
+    "hostile-time",
+    "hostile-memory",
+];
+
+/// Rows of ours beside an engine of the harness.
+const ROWS_OF_ENGINES: usize = 6;
+
+fn write_corpus(seed: u64, robots: &Path, urls: &Path) {
+    let corpus = synth::Corpus::new(seed, 30);
+    fs::create_dir_all(robots).unwrap();
+    for host in 0..corpus.hosts() {
+        let mut text = Vec::new();
+        corpus.write_robots(host, &mut text);
+        fs::write(robots.join(corpus.host(host)), text).unwrap();
+    }
+    let mut list = Vec::new();
+    for number in 0..400 {
+        corpus.write_url(number, &mut list);
+        list.push(b'\n');
+    }
+    fs::write(urls, list).unwrap();
+}
+
+fn inputs(folder: &Path) -> Inputs {
+    let inputs = Inputs {
+        robots: folder.join("robots"),
+        urls: folder.join("urls.txt"),
+        urls_without_policy: folder.join("urls-no-policy.txt"),
+        paired_robots: folder.join("paired/robots"),
+        paired_urls: folder.join("paired/urls.txt"),
+        folder: folder.to_owned(),
+    };
+    write_corpus(1, &inputs.robots, &inputs.urls);
+    write_corpus(2, &inputs.paired_robots, &inputs.paired_urls);
+    fs::write(&inputs.urls_without_policy, "https://nobody.test/x\nno URL\n").unwrap();
+    inputs
+}
+
+static PROGRAMS: LazyLock<Programs> = LazyLock::new(programs);
+
+/// The command-line program belongs to another package, so that it has to be built here. The profile
+/// is that of its own tests, which then have it ready.
+fn programs() -> Programs {
+    let goals = PathBuf::from(env!("CARGO_BIN_EXE_portcullis-goals"));
+    let target = goals.ancestors().nth(2).unwrap();
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--profile", "test"]);
+    build.args(["--package", "portcullis", "--bin", "portcullis"]);
+    build.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+    assert!(build.status().unwrap().success(), "portcullis can be built");
+    Programs {
+        portcullis: target.join("debug/portcullis"),
+        goals,
+        wc: "wc".to_owned(),
+        cp: "cp".to_owned(),
+    }
+}
+
+fn measured(programs: &Programs, engines: &Engines<'_>) -> Goals {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = inputs(folder.path());
+    let circumstances =
+        Circumstances { commit: Some("abc".to_owned()), command: "goals".to_owned() };
+    let goals =
+        measure(&inputs, programs, (&EFFORT, &SIZES), circumstances, engines, &|_| ()).unwrap();
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["paired", "robots", "urls-no-policy.txt", "urls.txt"], "nothing is left");
+    goals
+}
+
+/// An engine in our name that allows everything.
+struct Liar;
+
+struct AllowsAll;
+
+impl Engine for Liar {
+    fn name(&self) -> &str {
+        "portcullis"
+    }
+
+    fn version(&self) -> &str {
+        "0"
+    }
+
+    fn kind(&self) -> EngineKind {
+        EngineKind::BuiltIn
+    }
+
+    fn build<'f>(&'f self, _files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
+        Ok(Built::timed(|| AllowsAll))
+    }
+}
+
+impl Matcher for AllowsAll {
+    fn allows(&mut self, _question: Question<'_>) -> bool {
+        true
+    }
+}
+
+fn lying_engines<'c>(
+    corpus: &'c Corpus,
+    settings: &Settings,
+) -> Result<Vec<Box<dyn Engine + 'c>>, BenchError> {
+    let mut engines = usual_engines(corpus, settings)?;
+    engines.retain(|engine| engine.name() != "portcullis");
+    engines.push(Box::new(Liar));
+    Ok(engines)
+}
+
+fn ids(rows: &[Row]) -> Vec<&str> {
+    rows.iter().map(|row| row.goal.id.as_str()).collect()
+}
+
+/// The line of the table in which a row stands.
+fn line_of<'t>(text: &'t str, row: &Row) -> &'t str {
+    let start = format!("| {} |", row.goal.what);
+    text.lines().find(|line| line.starts_with(&start)).expect("the row is in the table")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn every_row_is_there_and_verified() {
+    let goals = measured(&PROGRAMS, &usual_engines);
+    assert_eq!(ids(&goals.rows), ROWS);
+    assert!(!goals.has_wrong());
+    let text = goals.markdown();
+    for row in &goals.rows {
+        let Outcome::Measured(measured) = &row.outcome else { panic!("{row:?}") };
+        assert!(measured.value > 0.0 && measured.value.is_finite(), "{row:?}");
+        assert!(measured.answers.contains("oracle") || measured.answers.contains("scan"));
+        let line = line_of(&text, row);
+        assert_eq!(line.matches(" met |").count() == 1, measured.is_met, "{line}");
+        assert_eq!(line.matches(" **missed** |").count() == 0, measured.is_met, "{line}");
+    }
+    assert!(text.contains("commit abc") && text.contains("fast-robots 0."), "{text}");
+    assert!(text.contains("| one $ rule of the whole size |"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&goals.to_json()).unwrap();
+    let first = &json["rows"][0];
+    assert_eq!(first["id"], ROWS[0]);
+    assert!(
+        first["outcome"]["measured"]["figures"][1]["median"].as_f64().unwrap() > 0.0,
+        "{first}"
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_wrong_answer_is_shown_as_wrong_and_has_no_value() {
+    let goals = measured(&PROGRAMS, &lying_engines);
+    assert_eq!(ids(&goals.rows), ROWS);
+    assert!(goals.has_wrong() && !goals.are_met());
+    let text = goals.markdown();
+    for (row, place) in goals.rows.iter().zip(0..) {
+        assert_eq!(row.is_wrong(), place < ROWS_OF_ENGINES, "{row:?}");
+        let line = line_of(&text, row);
+        assert_eq!(line.contains("| – | **WRONG** | – |"), row.is_wrong(), "{line}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_that_keeps_other_lines_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("portcullis");
+    let real = PROGRAMS.clone();
+    // Keeps what is not allowed, where the real one keeps what is.
+    let text = format!(
+        "#!/bin/sh\ncommand=$1; shift\n[ \"$command\" = filter ] && set -- -v \"$@\"\nexec '{}' \"$command\" \"$@\"\n",
+        real.portcullis.display()
+    );
+    fs::write(&script, text).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&script, executable).unwrap();
+    let lying = Programs { portcullis: script, ..real };
+    let goals = measured(&lying, &usual_engines);
+    let wrong: Vec<&str> =
+        goals.rows.iter().filter(|row| row.is_wrong()).map(|row| row.goal.id.as_str()).collect();
+    assert_eq!(wrong, ["filter", "filter-two-threads"]);
+}
