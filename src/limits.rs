@@ -255,3 +255,15 @@ pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
 ///
 /// Source: our choice, as for [`ANALYSIS_POSITIONS_MAX`].
 pub const ANALYSIS_STATES_MAX: usize = 1024 * 1024;
+
+/// Positions of patterns that an audit may look at to find the rules of one agent and file that never
+/// decide: 1 Mi.
+///
+/// Source: our choice, a sixteenth of [`ANALYSIS_POSITIONS_MAX`]: an audit asks about every file. Rules
+/// of which it is not known then are counted as such.
+pub const AUDIT_ANALYSIS_POSITIONS_MAX: u64 = 1024 * 1024;
+
+/// States that it may walk through for that: 64 Ki.
+///
+/// Source: our choice, as for [`AUDIT_ANALYSIS_POSITIONS_MAX`].
+pub const AUDIT_ANALYSIS_STATES_MAX: usize = 64 * 1024;

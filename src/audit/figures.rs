@@ -20,7 +20,7 @@ use super::tally::Tally;
 use super::{Audit, library};
 use crate::access::UnixSeconds;
 use crate::decision::{PolicyState, Reason, Verdict};
-use crate::limits::{ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_OCTETS_MAX};
+use crate::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_OCTETS_MAX};
 use crate::report::AgentCounts;
 use crate::set::Damage;
 use crate::syntax::NoteKind;
@@ -203,7 +203,7 @@ fn limits(
         ),
         limit(
             "analysis",
-            Some(ANALYSIS_POSITIONS_MAX),
+            Some(AUDIT_ANALYSIS_POSITIONS_MAX),
             "positions of patterns that finding rules that never decide may look at; of the others \
              it is not known",
             analyses,

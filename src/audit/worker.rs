@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use super::Audit;
 use super::library::push_origin;
+use super::plan::{Class, PolicyPlan};
 use super::tally::Tally;
 use super::told::{Compared, ComparedDecision, Sample, Told};
 use crate::batch::ClassifierMemory;
@@ -83,30 +84,50 @@ impl<'a> Worker<'a> {
 
     fn block(&mut self, block: &[Record<'_>], told: &mut Told) -> Result<(), Damage> {
         let audit = self.audit;
-        let classifier = &audit.classifier;
-        let decided = classifier.classify(block, self.assumed_scheme, &mut self.memory)?;
+        let mut memory = std::mem::take(&mut self.memory);
         let mut decisions = std::mem::take(&mut self.decisions);
         decisions.clear();
-        decisions.extend_from_slice(decided);
+        decisions.extend(audit.classifier.classify(block, self.assumed_scheme, &mut memory)?);
+        self.count(block, &decisions, &memory, told)?;
+        for comparison in 0..audit.comparisons.len() {
+            self.compare(comparison, block, (&decisions, &mut memory), told)?;
+        }
+        self.memory = memory;
+        self.decisions = decisions;
+        Ok(())
+    }
+
+    /// Counts the records of a block, origin by origin.
+    fn count(
+        &mut self,
+        block: &[Record<'_>],
+        decisions: &[Decision],
+        memory: &ClassifierMemory,
+        told: &mut Told,
+    ) -> Result<(), Damage> {
+        let classifier = &self.audit.classifier;
         let agents = classifier.agents().len();
-        for (index, (record, decisions)) in
-            block.iter().zip(decisions.chunks_exact(agents)).enumerate()
-        {
-            self.tally.counts.add(record.whole().len(), decisions);
+        let mut origins = classifier.origins(block, memory).peekable();
+        while let Some((first, scheme, key)) = origins.next() {
+            let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
+            let records = &block[first..end];
+            let decisions = &decisions[first * agents..end * agents];
+            for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
+                self.tally.counts.add(record.whole().len(), decisions);
+            }
             match decisions[0].verdict {
-                Verdict::Allow | Verdict::Disallow => self.known(index, record, decisions, told)?,
-                Verdict::Unknown => {
-                    let (scheme, key) = classifier.origin(index, record.text(), &self.memory);
-                    push_origin(scheme, key, &mut self.scratch);
-                    told.unknown.add(&self.scratch, 1, 0);
+                Verdict::Allow | Verdict::Disallow => {
+                    self.known((scheme, key), records, decisions, told)?;
                 }
-                Verdict::Invalid => self.invalid(record.text(), told),
+                Verdict::Unknown => {
+                    push_origin(scheme, key, &mut self.scratch);
+                    told.unknown.add(&self.scratch, records.len() as u64, 0);
+                }
+                Verdict::Invalid => {
+                    records.iter().for_each(|record| self.invalid(record.text(), told));
+                }
             }
         }
-        for comparison in 0..audit.comparisons.len() {
-            self.compare(comparison, block, &decisions, told)?;
-        }
-        self.decisions = decisions;
         Ok(())
     }
 
@@ -122,24 +143,42 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Counts a URL for which a policy is known.
+    /// Counts URLs of one origin, for which a policy is known.
     #[inline]
     fn known(
         &mut self,
-        index: usize,
-        record: &Record<'_>,
+        (scheme, key): (&[u8], &[u8]),
+        records: &[Record<'_>],
         decisions: &[Decision],
         told: &mut Told,
     ) -> Result<(), Damage> {
         let audit = self.audit;
-        let (scheme, key) = audit.classifier.origin(index, record.text(), &self.memory);
         let origin = audit.library.origin(scheme, key, &mut self.scratch);
         let (host, place) = origin.ok_or_else(|| audit.library.misfiled())?;
         let policy = audit.library.hosts[host as usize].policies[place];
         let plan = audit.library.plan.policy(policy).ok_or_else(|| audit.library.misfiled())?;
         let row = audit.rows.start(host, place);
-        self.tally.rows[row] += 1;
-        for (number, class) in audit.library.plan.classes(plan).iter().enumerate() {
+        self.tally.rows[row] += records.len() as u64;
+        let agents = audit.classifier.agents().len();
+        for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
+            self.decided(plan, row, decisions, (host, record), told)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a URL, for each class of agents, and for the rules that decided it.
+    #[inline]
+    fn decided(
+        &mut self,
+        plan: &PolicyPlan,
+        row: usize,
+        decisions: &[Decision],
+        url: (u32, &Record<'_>),
+        told: &mut Told,
+    ) -> Result<(), Damage> {
+        let audit = self.audit;
+        let classes = audit.library.plan.classes(plan);
+        for (number, class) in classes.iter().enumerate() {
             let decision = &decisions[class.agent as usize];
             let disallows = decision.verdict == Verdict::Disallow;
             self.tally.rows[row + 1 + number] += u64::from(disallows);
@@ -148,22 +187,20 @@ impl<'a> Worker<'a> {
                 let counter = class.counter(rule).ok_or_else(|| audit.library.misfiled())?;
                 self.tally.class_rules[counter] += 1;
                 // It is counted where the first class has it.
-                let before = &audit.library.plan.classes(plan)[..number];
-                let is_counted =
-                    before.iter().any(|class| decisions[class.agent as usize].rule == Some(rule));
-                if is_counted {
+                let has_it = |class: &Class| decisions[class.agent as usize].rule == Some(rule);
+                if classes[..number].iter().any(has_it) {
                     continue;
                 }
             }
             let counter = plan.counter(rule).ok_or_else(|| audit.library.misfiled())?;
-            self.decided(counter, host, record, told);
+            self.decided_by(counter, url, told);
         }
         Ok(())
     }
 
     /// Counts a URL for the rule that decided it.
     #[inline]
-    fn decided(&mut self, rule: usize, host: u32, record: &Record<'_>, told: &mut Told) {
+    fn decided_by(&mut self, rule: usize, (host, record): (u32, &Record<'_>), told: &mut Told) {
         self.tally.rules[rule] += 1;
         // The chunks before this one may have told enough.
         if self.audit.is_told[rule].load(Ordering::Relaxed) {
@@ -182,7 +219,7 @@ impl<'a> Worker<'a> {
         &mut self,
         comparison: usize,
         block: &[Record<'_>],
-        decisions: &[Decision],
+        (decisions, ours): (&[Decision], &mut ClassifierMemory),
         told: &mut Told,
     ) -> Result<(), Damage> {
         let audit = self.audit;
@@ -220,10 +257,10 @@ impl<'a> Worker<'a> {
             }
             *in_chunk += 1;
             let url = told.push(block[index].text());
-            let ours = audit.classifier.provenance(index, agent, &mut self.memory)?;
-            let here = ComparedDecision::new(here, ours, told);
-            let theirs = other.provenance(index, agent, &mut self.others[comparison])?;
-            let there = ComparedDecision::new(there, theirs, told);
+            let provenance = audit.classifier.provenance(index, agent, ours)?;
+            let here = ComparedDecision::new(here, provenance, told);
+            let provenance = other.provenance(index, agent, &mut self.others[comparison])?;
+            let there = ComparedDecision::new(there, provenance, told);
             told.compared.push(Compared { comparison, agent, url, here, there });
         }
         Ok(())

@@ -5,16 +5,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use rayon::prelude::*;
 
 use super::hosts::Asked;
 use super::rules::Described;
-use crate::analysis::{AgentRules, Limits, Robot, Standing, Successor};
+use super::shown;
+use crate::analysis::{AgentRules, Limits, Robot, Standing, Successor, never_deciding};
 use crate::audit::Audit;
 use crate::audit::model::List;
 use crate::audit::model::rules::{CoveringRule, NeverCause, NeverCounts, NeverRule};
 use crate::id::RuleID;
+use crate::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_ANALYSIS_STATES_MAX};
+use crate::policy::Selection;
 use crate::set::Damage;
 use crate::syntax::RobotsTxt;
 
@@ -35,66 +39,57 @@ enum Fate {
     Never { cause: NeverCause, by: Vec<RuleID> },
 }
 
+/// A rule that never decides.
+struct Found {
+    rule: RuleID,
+    cause: NeverCause,
+    by: Vec<RuleID>,
+}
+
+/// What is found in one policy.
+#[derive(Default)]
+struct OfPolicy {
+    never: Vec<Found>,
+    not_known: u64,
+}
+
 impl Never {
     pub(super) fn of(audit: &Audit<'_>, asked: &Asked, top: usize) -> Result<Never, Damage> {
         let policies: Vec<u32> = (0..audit.library.policies.len() as u32).collect();
-        let count = |&policy: &u32| count(audit, policy);
-        let counts: Vec<Result<Counts, Damage>> =
-            policies.par_iter().with_min_len(16).map(count).collect();
-        let counts: Vec<Counts> = counts.into_iter().collect::<Result<_, _>>()?;
-        let sum = |of: fn(&Counts) -> u64| counts.iter().map(of).sum();
-        let by_cause = NeverCounts {
-            no_url: sum(|counts| counts.never.no_url),
-            shadowed: sum(|counts| counts.never.shadowed),
-            equal: sum(|counts| counts.never.equal),
-        };
-        let rules = List {
-            total: by_cause.no_url + by_cause.shadowed + by_cause.equal,
-            rows: rows(audit, asked, &counts, top)?,
-        };
+        let find = |&policy: &u32| find(audit, policy);
+        // One by one, because one may take as long as thousands of others.
+        let found: Vec<Result<OfPolicy, Damage>> = policies.par_iter().map(find).collect();
+        let found: Vec<OfPolicy> = found.into_iter().collect::<Result<_, _>>()?;
+        let never = || found.iter().flat_map(|policy| &policy.never);
+        let count = |cause| never().filter(|found| found.cause == cause).count() as u64;
         Ok(Never {
-            rules,
-            by_cause,
-            not_known: sum(|counts| counts.not_known),
-            limits_hit: sum(|counts| u64::from(counts.not_known > 0)),
+            by_cause: NeverCounts {
+                no_url: count(NeverCause::NoUrl),
+                shadowed: count(NeverCause::Shadowed),
+                equal: count(NeverCause::Equal),
+            },
+            rules: List { total: never().count() as u64, rows: rows(audit, asked, &found, top)? },
+            not_known: found.iter().map(|policy| policy.not_known).sum(),
+            limits_hit: found.iter().filter(|policy| policy.not_known > 0).count() as u64,
         })
     }
 }
 
-/// The rules of one policy, counted.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    never: NeverCounts,
-    not_known: u64,
-}
-
-impl Counts {
-    fn total(&self) -> u64 {
-        self.never.no_url + self.never.shadowed + self.never.equal
-    }
-}
-
-fn count(audit: &Audit<'_>, policy: u32) -> Result<Counts, Damage> {
-    let mut counts = Counts::default();
+fn find(audit: &Audit<'_>, policy: u32) -> Result<OfPolicy, Damage> {
+    let mut found = OfPolicy::default();
     if !audit.library.plan.policy(policy).is_some_and(|plan| plan.speaking > 0) {
-        return Ok(counts);
+        return Ok(found);
     }
     let extract = audit.library.extract(policy)?;
     let file = RobotsTxt::read_extract(&extract).ok_or_else(|| audit.library.misfiled())?;
-    for fate in fates(audit, policy, &file).values() {
+    for (rule, fate) in fates(audit, policy, &file) {
         match fate {
             Fate::Decides => {}
-            Fate::NotKnown => counts.not_known += 1,
-            Fate::Never { cause, .. } => {
-                *match cause {
-                    NeverCause::NoUrl => &mut counts.never.no_url,
-                    NeverCause::Shadowed => &mut counts.never.shadowed,
-                    NeverCause::Equal => &mut counts.never.equal,
-                } += 1;
-            }
+            Fate::NotKnown => found.not_known += 1,
+            Fate::Never { cause, by } => found.never.push(Found { rule, cause, by }),
         }
     }
-    Ok(counts)
+    Ok(found)
 }
 
 /// The fates of a policy's rules that have a pattern and speak to some agent.
@@ -105,16 +100,37 @@ fn fates(audit: &Audit<'_>, policy: u32, file: &RobotsTxt<'_>) -> BTreeMap<RuleI
     for class in audit.library.plan.classes(plan).iter().filter(|class| class.rule_span > 0) {
         let agent = &audit.classifier.agents()[class.agent as usize];
         let rules = AgentRules::new(file, Robot::Agent(agent), dialect);
-        for found in rules.standings(&Limits::default()) {
-            if rules.rule(found.rule).value.is_empty() {
-                continue;
+        for (rule, fate) in fates_for(file, &rules) {
+            match fates.entry(rule) {
+                Entry::Vacant(vacant) => drop(vacant.insert(fate)),
+                Entry::Occupied(mut known) => known.get_mut().join(fate),
             }
-            let fate = Fate::of(found.standing);
-            let known = fates.entry(found.rule);
-            known.and_modify(|known| known.join(&fate)).or_insert(fate);
         }
     }
     fates
+}
+
+/// The fates of the rules that one agent obeys, those without a pattern left out.
+fn fates_for(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Vec<(RuleID, Fate)> {
+    let limits = Limits {
+        positions_max: AUDIT_ANALYSIS_POSITIONS_MAX,
+        states_max: AUDIT_ANALYSIS_STATES_MAX,
+    };
+    let Selection::Groups { groups, .. } = rules.selection() else { return Vec::new() };
+    let mut found = never_deciding(rules.rules(), &limits).into_iter().peekable();
+    // A pattern that no path can start as is not among the ordered ones.
+    let mut ordered = rules.rules().ordered.rules.clone();
+    ordered.sort_unstable();
+    let fate = |rule: RuleID| {
+        let fate = match found.next_if(|found| found.rule == rule) {
+            Some(found) => Fate::of(found.standing),
+            None if ordered.binary_search(&rule).is_ok() => Fate::Decides,
+            None => Fate::Never { cause: NeverCause::NoUrl, by: Vec::new() },
+        };
+        (rule, fate)
+    };
+    let rules = groups.iter().flat_map(|&group| file.groups()[group].rule_ids());
+    rules.filter(|rule| !file.rules()[rule.index()].value.is_empty()).map(fate).collect()
 }
 
 impl Fate {
@@ -136,11 +152,10 @@ impl Fate {
     }
 
     /// Takes what the rule is for another class: deciding for one is deciding.
-    fn join(&mut self, other: &Fate) {
-        match (&self, other) {
+    fn join(&mut self, other: Fate) {
+        match (&self, &other) {
             (Fate::Decides, _) | (_, Fate::Never { .. }) => {}
-            (_, Fate::Decides) => *self = Fate::Decides,
-            (_, Fate::NotKnown) => *self = Fate::NotKnown,
+            (_, Fate::Decides | Fate::NotKnown) => *self = other,
         }
     }
 }
@@ -149,16 +164,15 @@ impl Fate {
 fn rows(
     audit: &Audit<'_>,
     asked: &Asked,
-    counts: &[Counts],
+    found: &[OfPolicy],
     top: usize,
 ) -> Result<Vec<NeverRule>, Damage> {
     let library = &audit.library;
     let mut policies: Vec<u32> =
-        (0..).zip(counts).filter(|(_, counts)| counts.total() > 0).map(|(it, _)| it).collect();
+        (0..).zip(found).filter(|(_, found)| !found.never.is_empty()).map(|(it, _)| it).collect();
     policies.sort_unstable_by_key(|&policy| {
         let shared = &library.policies[policy as usize];
-        let most = Reverse((asked.urls[policy as usize], shared.origins));
-        (most, shared.first_host)
+        (Reverse((asked.urls[policy as usize], shared.origins)), shared.first_host)
     });
     let mut rows = Vec::new();
     for policy in policies {
@@ -168,24 +182,24 @@ fn rows(
         let extract = library.extract(policy)?;
         let file = RobotsTxt::read_extract(&extract).ok_or_else(|| library.misfiled())?;
         let described = Described::of(audit, policy, &file);
-        for (rule, fate) in fates(audit, policy, &file) {
-            let Fate::Never { cause, by } = fate else { continue };
-            if rows.len() >= top {
-                break;
-            }
-            let host = library.policies[policy as usize].first_host;
-            let covered_by = by.into_iter().map(|rule| covering(&described.row(rule, host)));
-            rows.push(NeverRule {
-                row: described.row(rule, host),
-                urls: asked.urls[policy as usize],
-                cause,
-                covered_by: covered_by.collect(),
-            });
-        }
+        let urls = asked.urls[policy as usize];
+        let host = library.policies[policy as usize].first_host;
+        let never = found[policy as usize].never.iter().take(top - rows.len());
+        rows.extend(never.map(|found| NeverRule {
+            row: described.row(found.rule, host),
+            urls,
+            cause: found.cause,
+            covered_by: found.by.iter().map(|&rule| covering(&file, rule)).collect(),
+        }));
     }
     Ok(rows)
 }
 
-fn covering(row: &crate::audit::model::rules::RuleRow) -> CoveringRule {
-    CoveringRule { line: row.line, verdict: row.verdict.clone(), rule: row.rule.clone() }
+fn covering(file: &RobotsTxt<'_>, rule: RuleID) -> CoveringRule {
+    let rule = &file.rules()[rule.index()];
+    CoveringRule {
+        line: rule.line.get(),
+        verdict: rule.verdict.as_str().to_owned(),
+        rule: shown(rule.value),
+    }
 }
