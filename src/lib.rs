@@ -65,6 +65,7 @@
 //! | [`set`] | the policies of many origins | one look-up for a URL |
 //! | [`batch`] | records to decisions; inputs to threads and back in order | |
 //! | [`report`] | decisions as text, JSON Lines, summaries | |
+//! | [`audit`] | what robots.txt does to a list of URLs, counted and ranked | one pass |
 //! | [`mod@bench`] | engines verified, timed and compared | as long as it is told |
 //!
 //! # What never happens
@@ -83,6 +84,7 @@
 
 pub mod access;
 pub mod analysis;
+pub mod audit;
 pub mod automaton;
 pub mod batch;
 pub mod bench;

@@ -224,6 +224,28 @@ pub const FORMAT_OCTETS_MAX: usize = 512;
 /// Source: our choice. With bodies of some KiB on average a piece has some MiB.
 pub const PARQUET_BATCH_ROWS: usize = 1024;
 
+/// URLs that an audit shows of each rule, of each change between two sides, and of each oddity.
+///
+/// Source: our choice. Three tell a pattern from a coincidence.
+pub const AUDIT_SAMPLES: usize = 3;
+
+/// Octets of a URL that an audit shows. A longer one is cut, and `…` stands for what is left out.
+///
+/// Source: our choice, four times what 99 of 100 real URLs have. It bounds the memory for samples.
+pub const AUDIT_SAMPLE_OCTETS_MAX: usize = 1024;
+
+/// Origins without a policy that an audit counts one by one: 262,144, some 40 MB.
+///
+/// Source: our choice. Where there are more, those with few URLs are forgotten, and the report says
+/// so: counts are bounds then (see `src/audit/unknown.rs`).
+pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
+
+/// Patterns of a rule set that are tried as examples of what it disallows, and of what it allows,
+/// before an automaton is built to tell how much it leaves.
+///
+/// Source: our choice. Of 32,711 real files nearly all show it with the first.
+pub const REACH_EXAMPLES_MAX: usize = 32;
+
 /// Positions of patterns that one analysis of rules may look at: 16 Mi.
 ///
 /// Source: measured, see `src/analysis/mod.rs`; some 0.2 s and 200 MB at most. An analysis that needs
@@ -234,3 +256,15 @@ pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
 ///
 /// Source: our choice, as for [`ANALYSIS_POSITIONS_MAX`].
 pub const ANALYSIS_STATES_MAX: usize = 1024 * 1024;
+
+/// Positions of patterns that an audit may look at to find the rules of one agent and file that never
+/// decide: 1 Mi.
+///
+/// Source: our choice, a sixteenth of [`ANALYSIS_POSITIONS_MAX`]: an audit asks about every file. Rules
+/// of which it is not known then are counted as such.
+pub const AUDIT_ANALYSIS_POSITIONS_MAX: u64 = 1024 * 1024;
+
+/// States that it may walk through for that: 64 Ki.
+///
+/// Source: our choice, as for [`AUDIT_ANALYSIS_POSITIONS_MAX`].
+pub const AUDIT_ANALYSIS_STATES_MAX: usize = 64 * 1024;

@@ -12,6 +12,8 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+#[path = "cli/audit.rs"]
+mod audit;
 #[path = "cli/bench.rs"]
 mod bench;
 #[path = "cli/check.rs"]

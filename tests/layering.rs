@@ -35,6 +35,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("analysis", 6),
     ("batch", 7),
     ("report", 8),
+    ("audit", 9),
     ("bench", 9),
     ("cli", 10),
     ("main", 10),

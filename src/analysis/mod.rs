@@ -64,7 +64,7 @@ pub use equivalence::{Equivalence, Search, equivalence};
 pub use file::{AgentRules, Robot, robots_named};
 pub use language::Example;
 pub use rules::Rules;
-pub use standing::{RuleStanding, Standing, Successor, standings};
+pub use standing::{RuleStanding, Standing, Successor, never_deciding, standings};
 
 /// What one analysis may spend. Reaching a limit ends as an answer that says so, never as a wrong one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -105,6 +105,24 @@ pub fn standings(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
     ids.zip(standings).map(|(rule, standing)| RuleStanding { rule, standing }).collect()
 }
 
+/// The rules among `rules` that never decide, and those of which a limit leaves it open, in file order:
+/// the [`standings`] that are [`Standing::NeverMatches`], [`Standing::Equal`], [`Standing::Shadowed`] or
+/// [`Standing::Unknown`]. It costs a part of what those cost, since nobody asks what the other rules
+/// are needed for.
+pub fn never_deciding(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
+    let mut inquiry = Inquiry::new(rules, limits);
+    let mut found = Vec::new();
+    for unit in 0..inquiry.units.len() {
+        let standing = match inquiry.fate(unit) {
+            Fate::Decides(_) => continue,
+            Fate::Never(standing) => standing,
+            Fate::Unknown(bound) => Standing::Unknown(bound),
+        };
+        found.push(RuleStanding { rule: RuleID(inquiry.units[unit].rule), standing });
+    }
+    found
+}
+
 /// A rule of the file with its patterns.
 struct Unit {
     rule: u32,

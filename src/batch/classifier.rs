@@ -224,6 +224,26 @@ impl<'s> Classifier<'s> {
         }
     }
 
+    /// The origins of the block that was classified last, which is `records`: for each the number of
+    /// its first record, its scheme as it is written, and the key of its host (see [`host_key`]).
+    /// Records up to the next origin's first have the same; scheme and key of one that is no URL are
+    /// empty.
+    ///
+    /// # Panics
+    ///
+    /// If `records` are others.
+    pub fn origins<'p, R: AsRef<[u8]>>(
+        &self,
+        records: &'p [R],
+        memory: &'p ClassifierMemory,
+    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> + use<'p, R> {
+        let pieces = &memory.pieces;
+        (0..pieces.hosts()).map(move |number| {
+            let HostOfUrls { url, scheme, key, .. } = pieces.host(number, records);
+            (url, scheme, key)
+        })
+    }
+
     /// Why `record` is decided as it is for `agent`; nothing if no policy is known. It costs as
     /// much as trying every rule of the file.
     ///

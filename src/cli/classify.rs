@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use portcullis::input::Records;
 use portcullis::policy::Detail;
+use portcullis::report::advertools::{self, UrlForm};
 use portcullis::report::{Counts, json_lines, tsv};
 
-use super::args::Format;
+use super::args::ClassifyFormat;
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::Output;
@@ -27,13 +28,20 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
     let engine = Engine::new(plan.stream.threads)?;
     let policies = engine.load(&plan.policies)?;
     let detail = match plan.format {
-        Format::Tsv => Detail::Reason,
-        Format::Jsonl => Detail::Rule,
+        ClassifyFormat::Tsv | ClassifyFormat::Advertools => Detail::Reason,
+        ClassifyFormat::Jsonl => Detail::Rule,
     };
     let agents = plan.questions.agent_names();
     let classifier = engine.compile(&policies, &plan.questions, detail)?;
     let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
+    let form = UrlForm {
+        assumed_scheme: plan.questions.assumed_scheme.as_deref(),
+        path_start: policies.dialect().paths.path_start,
+    };
+    if plan.format == ClassifyFormat::Advertools {
+        output.write(advertools::HEADER)?;
+    }
     let mut counts = Counts::new(agents.len());
     stream::run(
         &plan.stream,
@@ -45,8 +53,13 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
             let records = Records::new(chunk, terminator);
             let Tagged { octets, counts } = tagged;
             match plan.format {
-                Format::Tsv => tsv::write_chunk(records, terminator, asker, counts, octets),
-                Format::Jsonl => json_lines::write_chunk(records, &agents, asker, counts, octets),
+                ClassifyFormat::Tsv => tsv::write_chunk(records, terminator, asker, counts, octets),
+                ClassifyFormat::Jsonl => {
+                    json_lines::write_chunk(records, &agents, asker, counts, octets)
+                }
+                ClassifyFormat::Advertools => {
+                    advertools::write_chunk(records, &agents, form, asker, counts, octets)
+                }
             }
         },
         |tagged| {

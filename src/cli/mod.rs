@@ -7,6 +7,7 @@
 //! a mapped file is cut short under it ([`fault`]).
 
 mod args;
+mod audit;
 mod bench;
 mod check;
 mod classify;
@@ -67,6 +68,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Diff(args)) => diff::run(&plan::diff(args)?),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Audit(args)) => audit::run(&plan::audit(args)?),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),

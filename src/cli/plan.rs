@@ -2,6 +2,7 @@
 //!
 //! Nothing here touches a disk, so a wrong flag is reported before anything is read or written.
 
+mod audit;
 mod sets;
 
 use std::ffi::{OsStr, OsString};
@@ -16,11 +17,12 @@ use portcullis::report::filter::{self, Fate, Quantifier};
 use portcullis::set::{GatherConfig, Input};
 
 use super::args::{
-    CheckArgs, ClassifyArgs, Color, CompileArgs, FigureArgs, FilterArgs, Format, InputArgs,
-    KeepOrDrop, PolicyArgs, QuestionArgs, RunArgs, SelectionArgs,
+    CheckArgs, ClassifyArgs, ClassifyFormat, Color, CompileArgs, FigureArgs, FilterArgs, Format,
+    InputArgs, KeepOrDrop, PolicyArgs, QuestionArgs, RunArgs, SelectionArgs,
 };
 use super::output::Destination;
 
+pub use self::audit::{AuditPlan, audit};
 pub use self::sets::{DiffPlan, MergePlan, diff, merge};
 
 /// Which policies to load.
@@ -126,7 +128,7 @@ pub struct ClassifyPlan {
     pub questions: QuestionPlan,
     pub stream: StreamPlan,
     pub summary: SummaryPlan,
-    pub format: Format,
+    pub format: ClassifyFormat,
     pub output: Destination,
 }
 
@@ -185,7 +187,7 @@ pub fn check(args: CheckArgs) -> anyhow::Result<CheckPlan> {
 pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
     let policies = policies(args.policies);
     let output = Destination::new(args.output);
-    let format = format(args.format, &output)?;
+    let format = classify_format(args.format, &output)?;
     let prints = output == Destination::StandardOutput;
     Ok(ClassifyPlan {
         questions: questions(args.questions, policies.dialect())?,
@@ -310,6 +312,33 @@ fn selected(args: &SelectionArgs) -> filter::Plan {
         unknown: fate(args.unknown, &args.unknown_to),
         invalid: fate(args.invalid, &args.invalid_to),
     }
+}
+
+/// As [`format`], for those that only `classify` has.
+fn classify_format(
+    asked: Option<ClassifyFormat>,
+    output: &Destination,
+) -> anyhow::Result<ClassifyFormat> {
+    let asked = match (asked, output) {
+        (Some(ClassifyFormat::Advertools), Destination::File(path)) => {
+            ensure!(
+                named_format(path).is_none(),
+                "--format advertools writes CSV, and the name {} says otherwise; let it end with .csv",
+                path.display()
+            );
+            return Ok(ClassifyFormat::Advertools);
+        }
+        (Some(ClassifyFormat::Advertools), Destination::StandardOutput) => {
+            return Ok(ClassifyFormat::Advertools);
+        }
+        (Some(ClassifyFormat::Tsv), _) => Some(Format::Tsv),
+        (Some(ClassifyFormat::Jsonl), _) => Some(Format::Jsonl),
+        (None, _) => None,
+    };
+    Ok(match format(asked, output)? {
+        Format::Tsv => ClassifyFormat::Tsv,
+        Format::Jsonl => ClassifyFormat::Jsonl,
+    })
 }
 
 /// The format that was asked for, or that the output's name asks for.

@@ -48,6 +48,7 @@
 //! # Ok::<(), std::convert::Infallible>(())
 //! ```
 
+pub mod advertools;
 mod clause;
 mod counts;
 pub mod difference;

@@ -182,6 +182,11 @@ impl PolicySet {
         set
     }
 
+    /// The same files for the same origins, to be read by another dialect.
+    pub fn in_dialect(&self, dialect: &'static Dialect) -> PolicySet {
+        PolicySet { config: LoadConfig { dialect, ..self.config }, ..self.clone() }
+    }
+
     /// The behaviour that policies follow.
     pub fn dialect(&self) -> &'static Dialect {
         self.config.dialect

@@ -180,3 +180,22 @@ fn an_empty_input_gives_an_empty_output() {
     assert_stdout(&output, "");
     assert_status(&output, 0);
 }
+
+#[test]
+fn advertools_rows() {
+    let folder = Folder::new();
+    let list = format!("{ALLOWED}\n{DISALLOWED}\n{UNKNOWN}\n{INVALID}, too\na.example:443/x\n");
+    let line = "classify --format advertools --assume-scheme https --no-summary";
+    let expected = "\
+robotstxt_url,user_agent,url_path,can_fetch
+https://a.example/robots.txt,ExampleBot,/,True
+https://a.example/robots.txt,ExampleBot,/private/x,False
+https://c.example/robots.txt,ExampleBot,/,
+,ExampleBot,\"nothing, too\",
+https://a.example/robots.txt,ExampleBot,/x,True
+";
+    assert_stdout(&folder.run(line, &list), expected);
+    assert_stdout(&folder.run(&format!("{line} -o out.csv"), &list), "");
+    assert_eq!(folder.read("out.csv"), expected.as_bytes());
+    assert_fails(&folder.run(&format!("{line} -o out.tsv"), &list), &["out.tsv", ".csv"]);
+}

@@ -1,6 +1,7 @@
 //! What was typed: clap's derived structs, one for each subcommand and one for each group of flags
 //! that several of them share. What it means is the business of [`plan`](super::plan).
 
+mod audit;
 mod bench;
 mod sets;
 
@@ -13,6 +14,7 @@ use portcullis::dialect::Dialect;
 use super::exit;
 use super::values::{self, OctetsMax};
 
+pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
 
@@ -58,6 +60,7 @@ pub enum Command {
     Diff(DiffArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    Audit(AuditArgs),
     Bench(BenchArgs),
     Synth(SynthArgs),
 }
@@ -225,8 +228,10 @@ pub struct ClassifyArgs {
     ///
     /// tsv: a column for each agent (allow, disallow, unknown or invalid), then the record.
     /// jsonl: an object for each record and agent, with reason, line, rule and group.
+    /// advertools: CSV with a header, a row for each record and agent: robotstxt_url, user_agent,
+    /// url_path, can_fetch (True or False; empty if no policy is known or the record is no URL).
     #[arg(long, value_enum, help_heading = "Output")]
-    pub format: Option<Format>,
+    pub format: Option<ClassifyFormat>,
 
     /// Write there: .tsv or .jsonl, compressed with .gz or .zst behind it
     ///
@@ -235,7 +240,15 @@ pub struct ClassifyArgs {
     pub output: Option<PathBuf>,
 }
 
-/// How `classify` writes verdicts, and `diff` changes.
+/// How `classify` writes verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClassifyFormat {
+    Tsv,
+    Jsonl,
+    Advertools,
+}
+
+/// How `diff` writes changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Tsv,

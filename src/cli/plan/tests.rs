@@ -67,14 +67,16 @@ fn an_agent_that_is_no_token_is_refused() {
 #[test]
 fn formats_by_name() {
     let cases = [
-        ("", Format::Tsv),
-        ("--format jsonl", Format::Jsonl),
-        ("-o x.jsonl", Format::Jsonl),
-        ("-o x.jsonl.zst", Format::Jsonl),
-        ("-o x.TSV.gz", Format::Tsv),
-        ("-o x --format jsonl", Format::Jsonl),
-        ("-o -", Format::Tsv),
-        ("-o x.jsonl --format jsonl", Format::Jsonl),
+        ("", ClassifyFormat::Tsv),
+        ("--format jsonl", ClassifyFormat::Jsonl),
+        ("-o x.jsonl", ClassifyFormat::Jsonl),
+        ("-o x.jsonl.zst", ClassifyFormat::Jsonl),
+        ("-o x.TSV.gz", ClassifyFormat::Tsv),
+        ("-o x --format jsonl", ClassifyFormat::Jsonl),
+        ("-o -", ClassifyFormat::Tsv),
+        ("-o x.jsonl --format jsonl", ClassifyFormat::Jsonl),
+        ("--format advertools", ClassifyFormat::Advertools),
+        ("-o x.csv.gz --format advertools", ClassifyFormat::Advertools),
     ];
     for (line, format) in cases {
         assert_eq!(classify_plan(line).unwrap().format, format, "{line}");

@@ -21,7 +21,7 @@ pub struct StoredCapture<'s> {
 impl StoredCapture<'_> {
     /// Where the records of its file that decide nothing stand; nothing if it has none. Equal lists
     /// stand at the same place.
-    pub(in crate::set) fn others(&self) -> Option<u32> {
+    pub fn others(&self) -> Option<u32> {
         (self.others != NONE).then_some(self.others)
     }
 }

@@ -62,10 +62,11 @@ impl StoredSet {
 
     /// The records that decide nothing which stand at a place that
     /// [`StoredCapture::others`] gave.
-    pub(in crate::set) fn other_records_at(
-        &self,
-        position: u32,
-    ) -> Result<Vec<DocumentRecord>, Damage> {
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub fn other_records_at(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
         self.read_records(self.sections.others, position, false)
     }
 

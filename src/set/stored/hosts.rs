@@ -65,7 +65,7 @@ impl StoredSet {
 
     /// Damage for whoever looks at a host and finds that something is missing.
     #[cold]
-    pub(in crate::set) fn malformed_host(&self, what: &'static str) -> Damage {
+    pub fn malformed_host(&self, what: &'static str) -> Damage {
         self.malformed(self.sections.hosts, 0, what)
     }
 

@@ -107,7 +107,11 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// The state, and what holds for every path if there is no file.
-    pub(in crate::set) fn access(&self) -> Result<AccessOutcome, Damage> {
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged.
+    pub fn access(&self) -> Result<AccessOutcome, Damage> {
         let word = self.words[policy::STATE].get();
         let state = PolicyState::ALL.get((word & 0xff) as usize);
         let verdict = Verdict::ALL.get((word >> 8) as usize);

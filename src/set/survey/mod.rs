@@ -47,6 +47,7 @@ use origins::Hosts;
 use policies::PolicyPass;
 use rule_sets::RuleSets;
 
+pub use extremes::largest;
 pub use origins::OriginSurvey;
 pub use policies::{PolicySurvey, SurveyedPolicy};
 pub use portrait::{HostQuery, ListedRecord, Portrait, PortrayedGroup, PortrayedRobot, portraits};

@@ -1,0 +1,108 @@
+//! What a chunk tells beside its counts: URLs to be shown, and origins without a policy.
+//!
+//! Which URLs are the first depends on the order of the input, so a chunk tells its own, and
+//! [`Findings`](super::findings::Findings) takes those of one chunk after the other.
+
+use std::ops::Range;
+
+use super::unknown::OriginCounts;
+use crate::batch;
+use crate::decision::Decision;
+use crate::limits::AUDIT_SAMPLE_OCTETS_MAX;
+
+/// What stands for the end of a text that is cut.
+const CUT: &[u8] = "…".as_bytes();
+
+/// What a chunk tells.
+#[derive(Debug, Default)]
+pub struct Told {
+    octets: Vec<u8>,
+    pub(super) samples: Vec<Sample>,
+    /// Records that are no URL, by where they stand.
+    pub(super) invalid: Vec<Range<usize>>,
+    pub(super) unknown: OriginCounts,
+    pub(super) compared: Vec<Compared>,
+}
+
+/// A URL that a rule decided.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    /// The rule's counter.
+    pub rule: usize,
+    pub host: u32,
+    pub url: Range<usize>,
+}
+
+/// A URL that two sides decide differently.
+#[derive(Clone, Debug)]
+pub(super) struct Compared {
+    pub comparison: usize,
+    pub agent: usize,
+    pub url: Range<usize>,
+    pub here: ComparedDecision,
+    pub there: ComparedDecision,
+}
+
+/// One side's decision, and the rule that decides.
+#[derive(Clone, Debug)]
+pub(super) struct ComparedDecision {
+    pub decision: Decision,
+    pub rule: Option<Range<usize>>,
+}
+
+impl ComparedDecision {
+    /// A decision and what `provenance` says of it, kept in `told`.
+    pub(super) fn new(
+        decision: Decision,
+        provenance: batch::Provenance<'_>,
+        told: &mut Told,
+    ) -> ComparedDecision {
+        ComparedDecision { decision, rule: provenance.0.map(|rule| told.push(rule)) }
+    }
+}
+
+impl Told {
+    /// Forgets the chunk before.
+    pub(super) fn clear(&mut self) {
+        self.octets.clear();
+        self.samples.clear();
+        self.invalid.clear();
+        self.unknown.clear();
+        self.compared.clear();
+    }
+
+    /// Keeps a text, cut if it is long.
+    pub(super) fn push(&mut self, text: &[u8]) -> Range<usize> {
+        let start = self.octets.len();
+        if text.len() <= AUDIT_SAMPLE_OCTETS_MAX {
+            self.octets.extend_from_slice(text);
+        } else {
+            let kept = &text[..AUDIT_SAMPLE_OCTETS_MAX - CUT.len()];
+            // Not within a character.
+            let end = kept.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+            self.octets.extend_from_slice(&kept[..kept.len() - end]);
+            self.octets.extend_from_slice(CUT);
+        }
+        start..self.octets.len()
+    }
+
+    /// A text that was kept.
+    pub(super) fn text(&self, range: &Range<usize>) -> &[u8] {
+        &self.octets[range.clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let mut told = Told::default();
+        let whole = told.push(&[b'a'; AUDIT_SAMPLE_OCTETS_MAX]);
+        let cut = told.push("ä".repeat(AUDIT_SAMPLE_OCTETS_MAX).as_bytes());
+        assert_eq!(told.text(&whole), [b'a'; AUDIT_SAMPLE_OCTETS_MAX]);
+        let text = std::str::from_utf8(told.text(&cut)).unwrap();
+        assert!(text.len() <= AUDIT_SAMPLE_OCTETS_MAX && text.ends_with("ä…"), "{text}");
+    }
+}

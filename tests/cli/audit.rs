@@ -1,0 +1,441 @@
+//! `portcullis audit`: its counts are those of `classify`, counted again the plain way.
+
+#[path = "audit/recount.rs"]
+mod recount;
+
+use recount::{Recount, policy_key};
+use serde_json::Value;
+
+use super::*;
+
+const AGENTS: &str = "Googlebot,GPTBot,CCBot,Nobody,AhrefsBot+SemrushBot";
+
+/// A made-up corpus in `c`, and `c/list`: its URLs with unknown hosts, records that are no URL, and
+/// empty ones between.
+fn corpus() -> Folder {
+    let folder = Folder::new();
+    let output = folder.command("synth --seed 5 --hosts 60 --urls 3000 --out c").output().unwrap();
+    assert_status(&output, 0);
+    let mut list = Vec::new();
+    let urls = folder.read("c/urls.txt");
+    for (number, url) in urls.split_inclusive(|&octet| octet == b'\n').enumerate() {
+        list.extend_from_slice(url);
+        match number % 100 {
+            3 => list.extend_from_slice(b"https://unknown.example/page\n"),
+            7 => list.extend(format!("http://u{}.example:8080/\n", number % 7).bytes()),
+            11 => list.extend_from_slice(b"no URL at all\n"),
+            13 => list.extend_from_slice(b"\n"),
+            17 => list.extend_from_slice(b"https://\xff/\r\n"),
+            _ => {}
+        }
+    }
+    folder.write("c/list", list);
+    folder
+}
+
+/// The report of `line`, whose lists are as long as they can be.
+fn audit(folder: &Folder, line: &str) -> Value {
+    let line = format!("audit {line} -n 1000000 --json - --no-summary");
+    let output = folder.command(&line).output().unwrap();
+    assert_status(&output, 0);
+    serde_json::from_slice(&output.stdout).expect("standard output is one JSON object")
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn numbers(value: &Value) -> Vec<u64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    let strings = value.as_array().unwrap().iter();
+    strings.map(|string| string.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn counts_are_those_of_classify() {
+    let folder = corpus();
+    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+
+    let records = &report["records"];
+    assert_eq!(number(&records["records"]), recount.records);
+    assert_eq!(number(&records["octets"]), folder.read("c/list").len() as u64);
+    for (agent, verdicts) in report["verdicts"].as_array().unwrap().iter().enumerate() {
+        for verdict in ["allow", "disallow", "unknown", "invalid"] {
+            let expected = recount.verdicts.get(&(agent, verdict.to_owned())).copied().unwrap_or(0);
+            assert_eq!(number(&verdicts[verdict]), expected, "{agent} {verdict}");
+        }
+        for reason in verdicts["reasons"].as_array().unwrap() {
+            let name = reason["reason"].as_str().unwrap().to_owned();
+            let expected = recount.reasons.get(&(agent, name)).copied().unwrap_or(0);
+            assert_eq!(number(&reason["count"]), expected, "{agent} {reason}");
+        }
+    }
+    let states: u64 =
+        report["states"].as_array().unwrap().iter().map(|it| number(&it["urls"])).sum();
+    assert_eq!(states, number(&records["known"]) + number(&records["unknown"]));
+}
+
+#[test]
+fn hosts_are_those_of_classify() {
+    let folder = corpus();
+    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let hosts = &report["hosts"];
+    assert_eq!(number(&hosts["asked"]), recount.hosts.len() as u64);
+    let affected: Vec<_> =
+        recount.hosts.iter().filter(|(_, host)| host.by_agent.iter().sum::<u64>() > 0).collect();
+    assert_eq!(number(&hosts["affected"]), affected.len() as u64);
+    let rows = hosts["most_affected"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), affected.len());
+    for row in rows {
+        let expected = &recount.hosts[row["host"].as_str().unwrap()];
+        assert_eq!(number(&row["urls"]), expected.urls, "{row}");
+        assert_eq!(numbers(&row["by_agent"]), expected.by_agent, "{row}");
+        assert_eq!(number(&row["disallowed"]), expected.by_agent.iter().sum::<u64>(), "{row}");
+    }
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(number(&row["disallowed"]))));
+}
+
+#[test]
+fn rules_are_those_of_classify() {
+    let folder = corpus();
+    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let deciding = &report["rules"]["deciding"];
+    let rows = deciding["rows"].as_array().unwrap();
+    assert!(rows.len() > 50, "{}", rows.len());
+    assert_eq!(number(&deciding["total"]), rows.len() as u64);
+    assert_eq!(rows.len(), recount.rules.len());
+    for row in rows {
+        let host = row["host"].as_str().unwrap();
+        let key = (policy_key(&folder, host), number(&row["line"]));
+        let expected = recount.rules.get(&key).unwrap_or_else(|| panic!("{row} decided nothing"));
+        assert_eq!(number(&row["urls"]), expected.urls, "{row}");
+        assert_eq!(numbers(&row["by_agent"]), expected.by_agent, "{row}");
+        assert_eq!(row["verdict"], expected.verdict, "{row}");
+        assert_eq!(row["rule"], expected.rule, "{row}");
+        assert_eq!(strings(&row["samples"]), expected.samples, "{row}");
+        let speaks = |agent: &usize| expected.by_agent[*agent] > 0;
+        let agents = numbers(&row["agents"]);
+        let deciding = (0..expected.by_agent.len()).filter(speaks);
+        assert!(deciding.into_iter().all(|agent| agents.contains(&(agent as u64))), "{row}");
+    }
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(number(&row["urls"]))));
+
+    let idle = &report["rules"]["idle"];
+    let rows = idle["rows"].as_array().unwrap();
+    assert_eq!(number(&idle["total"]), rows.len() as u64);
+    assert!(!rows.is_empty());
+    for row in rows {
+        let policy = policy_key(&folder, row["host"].as_str().unwrap());
+        assert_eq!(number(&row["urls"]), recount.policies[&policy], "{row}");
+        let key = (policy, number(&row["line"]));
+        assert!(!recount.rules.contains_key(&key), "{row} decided something");
+    }
+    let asked = number(&report["rules"]["asked"]);
+    assert_eq!(asked, number(&deciding["total"]) + number(&idle["total"]));
+}
+
+#[test]
+fn unknown_and_invalid_records() {
+    let folder = corpus();
+    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let unknown = &report["unknown"];
+    assert_eq!(unknown["exact"], true);
+    let rows = unknown["worth_fetching"]["rows"].as_array().unwrap();
+    let found: Vec<(String, u64)> = rows
+        .iter()
+        .map(|row| (row["origin"].as_str().unwrap().to_owned(), number(&row["urls"])))
+        .collect();
+    let mut expected: Vec<(String, u64)> = recount.unknown.into_iter().collect();
+    expected.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
+    assert_eq!(found, expected);
+    assert_eq!(number(&unknown["origins"]), expected.len() as u64);
+    assert_eq!(found[0].0, "https://unknown.example");
+
+    let invalid = &report["invalid"];
+    assert_eq!((number(&invalid["empty"]), number(&invalid["others"])), (30, 60));
+    let examples = ["no URL at all", "https://\u{fffd}/", "no URL at all"];
+    assert_eq!(strings(&invalid["examples"]), examples);
+}
+
+#[test]
+fn threads_and_cuts_change_no_octet() {
+    let folder = corpus();
+    // Many chunks, so that threads take them out of order.
+    let list = folder.read("c/list").repeat(24);
+    folder.write("c/long", list);
+    let report = |threads: usize, top: usize| {
+        let line = format!(
+            "audit --robots c/robots -a {AGENTS} --compare-dialect original1994 -n {top} \
+             -j {threads} --json - c/long"
+        );
+        let output = folder.command(&line).output().unwrap();
+        assert_status(&output, 0);
+        output.stdout
+    };
+    for top in [0, 3, 50] {
+        let expected = report(1, top);
+        assert!(report(2, top) == expected, "-n {top}");
+        assert!(report(5, top) == expected, "-n {top}");
+    }
+    let short: Value = serde_json::from_slice(&report(2, 3)).unwrap();
+    let long: Value = serde_json::from_slice(&report(2, 50)).unwrap();
+    let lists = |report: &Value| {
+        [
+            report["hosts"]["most_affected"].clone(),
+            report["rules"]["deciding"].clone(),
+            report["rules"]["idle"].clone(),
+            report["robots"]["most_named"].clone(),
+            report["unknown"]["worth_fetching"].clone(),
+            report["files"]["longest"].clone(),
+        ]
+    };
+    for (short, long) in lists(&short).iter().zip(&lists(&long)) {
+        assert_eq!(short["total"], long["total"]);
+        assert_eq!(short["rows"].as_array().unwrap()[..], long["rows"].as_array().unwrap()[..3]);
+    }
+}
+
+#[test]
+fn a_set_and_a_folder_say_the_same() {
+    let folder = corpus();
+    assert_status(&folder.command("compile -o c.set c/robots").output().unwrap(), 0);
+    let mut of_folder = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let mut of_set = audit(&folder, &format!("-p c.set -a {AGENTS} c/list"));
+    assert_eq!(of_folder["source"]["kind"], "folder");
+    assert_eq!(of_set["source"]["kind"], "set");
+    for fact in ["dialect", "robots_octets_max", "hosts", "origins", "policies"] {
+        assert_eq!(of_folder["source"][fact], of_set["source"][fact], "{fact}");
+    }
+    for report in [&mut of_folder, &mut of_set] {
+        report["source"] = Value::Null;
+    }
+    for (member, expected) in of_folder.as_object().unwrap() {
+        assert_eq!(&of_set[member], expected, "{member}");
+    }
+}
+
+#[test]
+fn disagreement_of_dialects_is_that_of_two_runs() {
+    let folder = corpus();
+    let line = format!("--robots c/robots -a {AGENTS} c/list");
+    let report =
+        audit(&folder, &format!("{line} --compare-dialect original1994 --compare-dialect google"));
+    assert_eq!(report["comparisons"].as_array().unwrap().len(), 2);
+    let verdicts = |dialect: &str| -> Vec<Vec<String>> {
+        let line = format!("classify {line} --dialect {dialect}");
+        let output = folder.command(&line).output().unwrap();
+        assert_status(&output, 0);
+        let columns = |line: &[u8]| {
+            let columns = line.split(|&octet| octet == b'\t').take(5);
+            columns.map(|column| String::from_utf8(column.to_vec()).unwrap()).collect()
+        };
+        output.stdout.split(|&octet| octet == b'\n').map(columns).collect()
+    };
+    let here = verdicts("rfc9309");
+    for comparison in report["comparisons"].as_array().unwrap() {
+        let dialect = comparison["name"].as_str().unwrap();
+        let there = verdicts(dialect);
+        let mut by_agent = [0; 5];
+        let mut urls = 0;
+        let mut changes = std::collections::BTreeMap::new();
+        for (here, there) in here.iter().zip(&there) {
+            urls += u64::from(here != there);
+            for (agent, (here, there)) in here.iter().zip(there).enumerate() {
+                if here != there {
+                    by_agent[agent] += 1;
+                    *changes.entry((here.clone(), there.clone())).or_insert(0) += 1;
+                }
+            }
+        }
+        assert_eq!(number(&comparison["urls"]), urls, "{dialect}");
+        assert_eq!(numbers(&comparison["by_agent"]), by_agent, "{dialect}");
+        let found = comparison["changes"].as_array().unwrap();
+        assert_eq!(found.len(), changes.len());
+        for change in found {
+            let verdict = |side: &str| change[side].as_str().unwrap().to_owned();
+            assert_eq!(number(&change["count"]), changes[&(verdict("here"), verdict("there"))]);
+        }
+        for example in comparison["examples"].as_array().unwrap() {
+            assert_ne!(example["here"]["verdict"], example["there"]["verdict"]);
+        }
+    }
+    let differs = number(&report["comparisons"][0]["urls"]) > 0;
+    assert!(differs, "the corpus shows no difference");
+}
+
+#[test]
+fn another_set_is_compared() {
+    let folder = Folder::new();
+    let other = folder.path("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("a.example"), "User-agent: *\nDisallow: /open\n").unwrap();
+    assert_status(&folder.command("compile -o other.set other").output().unwrap(), 0);
+    folder.write(
+        "list",
+        format!("{ALLOWED}\n{DISALLOWED}\nhttps://b.example/\nhttps://a.example/open\n"),
+    );
+    let report = audit(&folder, "--robots robots -a ExampleBot --compare-set other.set list");
+    let comparison = &report["comparisons"][0];
+    assert_eq!((comparison["kind"].as_str(), number(&comparison["urls"])), (Some("set"), 3));
+    let examples = comparison["examples"].as_array().unwrap();
+    let told = |side: &Value| {
+        let text = |member: &str| side[member].as_str().unwrap_or("-").to_owned();
+        format!("{} {} {} {}", text("verdict"), text("reason"), side["line"], text("rule"))
+    };
+    let found: Vec<String> = examples
+        .iter()
+        .map(|example| {
+            let (here, there) = (told(&example["here"]), told(&example["there"]));
+            format!("{}: {here}; {there}", example["url"].as_str().unwrap())
+        })
+        .collect();
+    let expected = [
+        "https://a.example/open: allow no-rule null -; disallow rule 2 /open",
+        "https://b.example/: allow no-rules null -; unknown no-policy null -",
+        "https://a.example/private/x: disallow rule 2 /private/; allow no-rule null -",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_robots_are_left_and_what_is_odd() {
+    let folder = Folder::new();
+    let robots = folder.path("robots");
+    fs::write(
+        robots.join("c.example"),
+        "\u{feff}User-agent: One\nUser-agent: *\nDisallow:\nCrawl-delay: 2.5\nFoo: x\n\n\
+         User-agent: badbot\nDisallow: /x\nAllow: /x\nCrawl-delay: soon\n\
+         Sitemap: https://c.example/1\nSitemap: https://cdn.example/2\nSitemap: /3\n",
+    )
+    .unwrap();
+    let report = audit(&folder, "--robots robots -a ExampleBot,BadBot");
+    let reach = |agent: usize| {
+        let reach = &report["reach"][agent];
+        ["named", "by_default", "unnamed", "everything", "part", "nothing", "not_known"]
+            .map(|member| number(&reach[member]))
+    };
+    // Three hosts with two origins each; that of b.example has no rules.
+    assert_eq!(reach(0), [0, 4, 2, 4, 2, 0, 0]);
+    assert_eq!(reach(1), [4, 0, 2, 4, 0, 2, 0]);
+    let robots = &report["robots"];
+    let row = |row: &Value| {
+        let name = row["name"].as_str().unwrap().to_owned();
+        let counts = ["origins", "everything", "part", "nothing"].map(|it| number(&row[it]));
+        (name, row["asked"] == true, counts)
+    };
+    assert_eq!(row(&robots["others"]), ("*".into(), false, [4, 2, 2, 0]));
+    let named: Vec<_> = robots["most_named"]["rows"].as_array().unwrap().iter().map(row).collect();
+    let expected =
+        [("badbot".to_owned(), true, [4, 2, 0, 2]), ("one".to_owned(), false, [2, 2, 0, 0])];
+    assert_eq!(named, expected);
+    let notes: Vec<(&str, u64)> = report["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| (note["kind"].as_str().unwrap(), number(&note["files"])))
+        .collect();
+    assert_eq!(notes, [("byte-order-mark", 1), ("unknown-field", 1)]);
+    let delays = &report["crawl_delays"];
+    let counts = ["files", "lines", "malformed"].map(|member| number(&delays[member]));
+    assert_eq!(counts, [1, 2, 1]);
+    let longest = &delays["longest"]["rows"][0];
+    assert_eq!((&longest["value"], &longest["group"]), (&"2.5".into(), &"*".into()));
+    assert_eq!(number(&delays["seconds"]["max"]), 3);
+    let sitemaps = &report["sitemaps"];
+    let counts =
+        ["files", "lines", "malformed", "elsewhere"].map(|member| number(&sitemaps[member]));
+    assert_eq!(counts, [1, 3, 1, 1]);
+    let files = &report["files"];
+    assert_eq!((number(&files["files"]), number(&files["closed"])), (3, 0));
+    assert_eq!(files["longest"]["rows"][0]["host"], "c.example");
+}
+
+#[test]
+fn one_file_for_every_url() {
+    let folder = Folder::new();
+    folder.write("one.txt", A_ROBOTS);
+    folder.write(
+        "list",
+        "https://x.example/private/1\nhttp://y.example:81/private/2\nhttps://z.example/\n",
+    );
+    let report = audit(&folder, "--robots one.txt -a ExampleBot list");
+    assert_eq!(report["source"]["kind"], "file");
+    let host = &report["hosts"]["most_affected"]["rows"][0];
+    assert_eq!((&host["host"], number(&host["urls"])), (&"*".into(), 3));
+    let rule = &report["rules"]["deciding"]["rows"][0];
+    assert_eq!(
+        (&rule["host"], number(&rule["urls"]), &rule["rule"]),
+        (&"*".into(), 2, &"/private/".into())
+    );
+}
+
+#[test]
+fn a_report_is_whole_or_not_there() {
+    let folder = Folder::new();
+    let failing = [
+        ("audit --robots robots -a X --json out.json no-list", "no-list"),
+        ("audit --robots robots -a X --json out.json --compare-set no.set", "no.set"),
+        (
+            "audit --robots robots -a X --json out.json --compare-dialect rfc9309",
+            "--compare-dialect",
+        ),
+        (
+            "audit --robots robots -a a1 --json out.json --compare-dialect google",
+            "compare with google",
+        ),
+        ("audit --robots robots -a X --json no/out.json", "no/out.json"),
+        ("audit --robots robots -a X", "--json"),
+        ("audit -p a.set --compare-dialect google -a X --json -", "--compare-dialect"),
+    ];
+    for (line, word) in failing {
+        assert_fails(&folder.command(line).write_stdin("").output().unwrap(), &[word]);
+        assert_eq!(folder.names(), [""; 0], "{line}");
+    }
+    let line = "audit --robots robots -a X --json out.json.gz";
+    let output = folder.command(line).write_stdin(format!("{ALLOWED}\n")).output().unwrap();
+    assert_status(&output, 0);
+    assert_stdout(&output, "");
+    assert!(text(&output.stderr).contains("1 records"), "{}", text(&output.stderr));
+    assert!(folder.read("out.json.gz").starts_with(b"\x1f\x8b"));
+}
+
+#[test]
+fn rules_that_can_never_decide() {
+    let folder = Folder::new();
+    let text = "User-agent: one\nUser-agent: two\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\n\
+        Disallow: c\nDisallow:\nDisallow: /s\n\nUser-agent: one\nAllow: /s\n\n\
+        User-agent: three\nDisallow: x\n";
+    fs::write(folder.path("robots").join("0.example"), text).unwrap();
+    let never = |agents: &str| -> Vec<String> {
+        let report = audit(&folder, &format!("--robots robots -a {agents}"));
+        let never = &report["rules"]["never"];
+        let rows = never["rows"].as_array().unwrap();
+        assert_eq!(number(&never["total"]), rows.len() as u64);
+        let causes = &report["rules"]["never_by_cause"];
+        let total = ["no_url", "shadowed", "equal"].map(|cause| number(&causes[cause]));
+        assert_eq!(total.iter().sum::<u64>(), rows.len() as u64);
+        let row = |row: &Value| {
+            let by = row["covered_by"].as_array().unwrap().iter().map(|by| number(&by["line"]));
+            let by: Vec<u64> = by.collect();
+            format!("{} {} {by:?} {:?}", row["line"], row["cause"].as_str().unwrap(), row["agents"])
+        };
+        rows.iter().map(|it| row(it).replace("Array ", "").replace("Number", "")).collect()
+    };
+    // For two /s is disallowed; one may fetch it.
+    let of_both = never("one,two");
+    assert_eq!(of_both.len(), 3, "{of_both:?}");
+    assert!(of_both[0].starts_with("3 shadowed [4]"), "{of_both:?}");
+    assert!(of_both[1].starts_with("6 equal [5]"), "{of_both:?}");
+    assert!(of_both[2].starts_with("7 no-url []"), "{of_both:?}");
+    let of_one = never("one");
+    assert_eq!(of_one.len(), 4, "{of_one:?}");
+    assert!(of_one[3].starts_with("9 shadowed [12]"), "{of_one:?}");
+    assert_eq!(never("nobody"), [""; 0]);
+}

@@ -1,0 +1,129 @@
+//! The counts of an audit, counted again from what `classify --format jsonl` writes.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::*;
+
+/// What decisions amount to.
+#[derive(Default)]
+pub struct Recount {
+    pub records: u64,
+    /// By agent and word.
+    pub verdicts: BTreeMap<(usize, String), u64>,
+    pub reasons: BTreeMap<(usize, String), u64>,
+    /// Hosts of known URLs.
+    pub hosts: BTreeMap<String, CountedHost>,
+    /// By policy and line.
+    pub rules: BTreeMap<(String, u64), CountedRule>,
+    /// URLs by policy.
+    pub policies: BTreeMap<String, u64>,
+    /// URLs by origin.
+    pub unknown: BTreeMap<String, u64>,
+}
+
+#[derive(Default)]
+pub struct CountedHost {
+    pub urls: u64,
+    /// Disallowed.
+    pub by_agent: Vec<u64>,
+}
+
+#[derive(Default)]
+pub struct CountedRule {
+    pub urls: u64,
+    pub by_agent: Vec<u64>,
+    pub verdict: String,
+    pub rule: String,
+    pub samples: Vec<String>,
+}
+
+impl Recount {
+    /// Classifies with the flags and files of `line` and counts.
+    pub fn of(folder: &Folder, line: &str) -> Recount {
+        let output = folder
+            .command(&format!("classify --format jsonl --no-summary {line}"))
+            .output()
+            .unwrap();
+        assert_status(&output, 0);
+        let lines = output.stdout.split_inclusive(|&octet| octet == b'\n');
+        let objects: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let agents = objects.iter().position(|object| object["agent"] != objects[0]["agent"]);
+        let agents = match agents {
+            Some(1) => {
+                objects.iter().skip(1).position(|it| it["agent"] == objects[0]["agent"]).unwrap()
+                    + 1
+            }
+            _ => 1,
+        };
+        let mut recount = Recount::default();
+        let mut keys = BTreeMap::new();
+        for decisions in objects.chunks(agents) {
+            recount.add(folder, decisions, &mut keys);
+        }
+        recount
+    }
+
+    fn add(&mut self, folder: &Folder, decisions: &[Value], keys: &mut BTreeMap<String, String>) {
+        self.records += 1;
+        for (agent, decision) in decisions.iter().enumerate() {
+            let word = |member: &str| (agent, decision[member].as_str().unwrap().to_owned());
+            *self.verdicts.entry(word("verdict")).or_default() += 1;
+            *self.reasons.entry(word("reason")).or_default() += 1;
+        }
+        let url = decisions[0]["url"].as_str().unwrap();
+        let origin = url.split('/').take(3).collect::<Vec<_>>().join("/");
+        match decisions[0]["verdict"].as_str().unwrap() {
+            "unknown" => *self.unknown.entry(origin).or_default() += 1,
+            "invalid" => {}
+            _ => {
+                let host = origin.split("//").nth(1).unwrap();
+                let key = keys.entry(host.to_owned());
+                let key = key.or_insert_with(|| policy_key(folder, host)).clone();
+                self.add_known(host, key, url, decisions);
+            }
+        }
+    }
+
+    fn add_known(&mut self, host: &str, key: String, url: &str, decisions: &[Value]) {
+        let counted = self.hosts.entry(host.to_owned()).or_default();
+        counted.urls += 1;
+        counted.by_agent.resize(decisions.len(), 0);
+        *self.policies.entry(key.clone()).or_default() += 1;
+        let mut lines = Vec::new();
+        for (agent, decision) in decisions.iter().enumerate() {
+            counted.by_agent[agent] += u64::from(decision["verdict"] == "disallow");
+            let Some(line) = decision["line"].as_u64() else { continue };
+            let rule = self.rules.entry((key.clone(), line)).or_default();
+            rule.by_agent.resize(decisions.len(), 0);
+            rule.by_agent[agent] += 1;
+            rule.verdict = decision["verdict"].as_str().unwrap().to_owned();
+            rule.rule = decision["rule"].as_str().unwrap().to_owned();
+            if !lines.contains(&line) {
+                lines.push(line);
+                rule.urls += 1;
+                if rule.samples.len() < 3 {
+                    rule.samples.push(url.to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// What tells one policy from another: the user-agent lines and rules of a host's file, with the
+/// numbers of their lines.
+pub fn policy_key(folder: &Folder, host: &str) -> String {
+    let text = folder.read(&format!("c/robots/{host}"));
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
+    let mut key = String::new();
+    for (number, line) in text.split(['\n', '\r']).enumerate() {
+        let line = line.split('#').next().unwrap().trim();
+        let field = line.split(':').next().unwrap().trim().to_ascii_lowercase();
+        if ["user-agent", "allow", "disallow"].contains(&field.as_str()) {
+            key.push_str(&format!("{number} {line}\n"));
+        }
+    }
+    key
+}
