@@ -1,4 +1,4 @@
-//! The hot path of deciding, piece by piece: `src/batch/DESIGN.md` takes its figures here.
+//! The hot path of deciding, piece by piece: the project's `DESIGN.md` has its figures.
 //!
 //! ```text
 //! PORTCULLIS_ROBOTS=DIR PORTCULLIS_URLS=FILE cargo bench --bench hot

@@ -198,7 +198,7 @@ pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 
 /// Records that are decided as one block: 128.
 ///
-/// Source: measured, see `src/batch/DESIGN.md`. The look-ups of a block overlap in time, and so do its
+/// Source: measured, see the project's `DESIGN.md`. The look-ups of a block overlap in time, and so do its
 /// walks; what is left over at the end of a block costs less for each record if there are more.
 pub const RECORDS_AT_ONCE: usize = 128;
 
