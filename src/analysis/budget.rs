@@ -26,6 +26,18 @@ impl Budget {
         }
     }
 
+    /// Fails if hardly anything is left.
+    pub(super) fn check(&self) -> Result<(), Bound> {
+        let share = self.share();
+        if share.positions_max == 0 {
+            return Err(Bound::Positions(self.limits.positions_max));
+        }
+        if share.states_max == 0 {
+            return Err(Bound::States(self.limits.states_max));
+        }
+        Ok(())
+    }
+
     /// Takes off what was spent.
     pub(super) fn spend(&mut self, positions: u64, states: usize) {
         self.left.positions_max = self.left.positions_max.saturating_sub(positions);

@@ -99,11 +99,6 @@ impl Machine {
         self.nodes[state as usize].counts
     }
 
-    /// The best patterns that match whatever follows.
-    pub(super) fn best(&self, state: State) -> Best {
-        self.nodes[state as usize].best
-    }
-
     /// The best patterns if the path ends here.
     pub(super) fn best_at_end(&self, state: State) -> Best {
         self.nodes[state as usize].best_at_end
@@ -122,12 +117,6 @@ impl Machine {
     /// What a pattern belongs to.
     pub(super) fn owner(&self, pattern: u32) -> Owner {
         self.positions.owner(pattern)
-    }
-
-    /// The patterns that may match yet, in order of precedence; each as often as it has positions.
-    pub(super) fn may_match(&self, state: State) -> impl Iterator<Item = u32> {
-        let positions = as_range(&self.nodes[state as usize].positions);
-        self.lists[positions].iter().map(|&position| self.positions.pattern(position))
     }
 
     /// The state after `octet`.

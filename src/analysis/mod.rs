@@ -16,8 +16,9 @@
 //! - octets that no rule asks for at a place are one octet;
 //! - states are built when a walk comes to them, and kept for the next walk;
 //! - what cannot change the answer any more is not walked through: for equivalence, where no rule is
-//!   left that the two sets do not share; for a rule's standing, where it cannot match or win;
-//! - most rules are settled by a single path, the shortest that they match.
+//!   left that the two sets do not share;
+//! - a rule's standing is asked of few rules at a time: those that beat it on the paths tried so far.
+//!   Most rules are settled by a single path, the shortest that they match.
 //!
 //! The paths walked are those that URLs have: they start with `/`, have no `#` (unless it can be
 //! decoded), and are in the dialect's normal form. So an [`Example`] is always the path of a URL, and
@@ -45,7 +46,6 @@
 
 mod alphabet;
 mod budget;
-mod contest;
 mod equivalence;
 mod file;
 mod language;
@@ -53,6 +53,7 @@ mod machine;
 mod need;
 mod positions;
 mod rules;
+mod seek;
 mod standing;
 mod tree;
 

@@ -1,21 +1,23 @@
 //! What each rule of a rule set is there for.
 //!
 //! Most rules are settled by one path, the shortest that they match: if a rule decides it, and another
-//! verdict came without the rule, nothing is left to ask. Only the others are searched for, each along
-//! the paths that it matches ([`contest`]), and of those that decide, what takes over where they do
-//! ([`need`]). What is built for one search serves the next.
+//! verdict came without the rule, nothing is left to ask. For the others paths are sought that avoid
+//! what won so far: if one is left that the rule decides, it is a shortest; if none is, those that were
+//! avoided are what shadows it. Of the rules that decide it is then asked whether they are needed
+//! ([`need`](super::need)), among each other only.
 
 use std::collections::HashMap;
 
 use crate::id::RuleID;
+use crate::pattern::PathPattern;
 
 use super::budget::Budget;
-use super::contest::{Outcome, Owned, contest, covers, shortest};
 use super::language::Language;
 use super::machine::Machine;
-use super::need::{Need, need};
-use super::positions::{Positions, Question};
+use super::need::{Living, Need};
+use super::positions::{Owner, Positions, Question};
 use super::rules::ROBOTS_TXT_RULE;
+use super::seek::{Wanted, seek};
 use super::{Bound, Example, Limits, Rules};
 
 /// What a rule is there for.
@@ -25,8 +27,8 @@ pub enum Standing {
     Decides {
         /// A shortest path that it decides.
         example: Example,
-        /// A shortest path whose verdict changes without it; or the limit that ended the search for
-        /// one, and then it may be redundant.
+        /// A path whose verdict changes without it: the example if that is one. Or the limit that
+        /// ended the search for one, and then it may be redundant.
         needed: Result<Example, Bound>,
     },
     /// It decides some URL, but every URL has the same verdict without it.
@@ -49,7 +51,7 @@ pub enum Standing {
     },
     /// It never decides, because wherever it matches others win.
     Shadowed {
-        /// They: one, if one matches wherever it does and was found; else those that share the paths
+        /// They: one, if one was found that matches wherever it does; else those that share the paths
         /// that it matches.
         by: Vec<Successor>,
     },
@@ -131,6 +133,9 @@ struct Unit {
     patterns: Vec<usize>,
 }
 
+/// A pattern and what it belongs to.
+pub(super) type Owned<'r> = (PathPattern<'r>, Owner);
+
 /// Whether a rule decides.
 enum Fate {
     /// This path, and none that is shorter.
@@ -138,6 +143,14 @@ enum Fate {
     /// Never.
     Never(Standing),
     Unknown(Bound),
+}
+
+/// Where a pattern wins.
+enum Outcome {
+    /// On this path, and on none that is shorter.
+    Wins(Vec<u8>),
+    /// Nowhere: wherever it matches, one of these patterns wins; none of them if it matches nowhere.
+    Loses(Vec<usize>),
 }
 
 struct Inquiry<'r> {
@@ -158,9 +171,7 @@ impl<'r> Inquiry<'r> {
         let mut by_rule: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut first_equal = HashMap::new();
         for (index, (pattern, owner)) in patterns.iter().enumerate() {
-            let mut identity = Vec::new();
-            pattern.write_identity(&mut identity);
-            first_equal.entry(identity).or_insert(index);
+            first_equal.entry(identity(pattern)).or_insert(index);
             if owner.rule != ROBOTS_TXT_RULE {
                 by_rule.entry(owner.rule).or_default().push(index);
             }
@@ -183,116 +194,120 @@ impl<'r> Inquiry<'r> {
         }
     }
 
-    fn own_patterns(&self, unit: usize) -> Vec<Owned<'r>> {
-        self.units[unit].patterns.iter().map(|&index| self.patterns[index]).collect()
-    }
-
     /// Whether a rule decides.
     fn fate(&mut self, unit: usize) -> Fate {
-        let own = self.own_patterns(unit);
-        let rule = self.units[unit].rule;
-        let path = match self.shortest_of(&own) {
-            Ok(Some(path)) => path,
-            Ok(None) => return Fate::Never(Standing::NeverMatches),
-            Err(bound) => return Fate::Unknown(bound),
-        };
         if let Some(to) = self.repeated(unit) {
             return Fate::Never(Standing::Equal { to: RuleID(to) });
         }
-        let Some(winner) = self.winner(&path) else {
-            return Fate::Unknown(self.budget.bound(Bound::Positions(0)));
-        };
-        if self.patterns[winner].1.rule == rule {
-            return Fate::Decides(path);
-        }
-        if let Some(standing) = self.covered(unit, &own, winner) {
-            return Fate::Never(standing);
-        }
-        let Inquiry { machine, language, budget, .. } = self;
-        match contest(machine, &own, rule, language, budget) {
-            Outcome::Wins(path) => Fate::Decides(path),
-            Outcome::Loses(winners) => Fate::Never(self.shadowed(unit, &own, &winners)),
-            Outcome::Unknown(bound) => Fate::Unknown(bound),
-        }
-    }
-
-    /// A shortest path that one of the patterns matches.
-    fn shortest_of(&mut self, own: &[Owned<'r>]) -> Result<Option<Vec<u8>>, Bound> {
-        let mut best: Option<Vec<u8>> = None;
-        for &owned in own {
-            let path = shortest(owned, &self.language, &mut self.budget)?;
-            let length = |path: &Option<Vec<u8>>| path.as_ref().map_or(usize::MAX, Vec::len);
-            if length(&path) < length(&best) {
-                best = path;
+        let mut shortest: Option<Vec<u8>> = None;
+        let mut winners = Vec::new();
+        let mut bound = None;
+        for own in self.units[unit].patterns.clone() {
+            match self.outcome(own) {
+                Ok(Outcome::Wins(path)) => {
+                    let is_shorter = shortest.as_ref().is_none_or(|it| path.len() < it.len());
+                    shortest = if is_shorter { Some(path) } else { shortest };
+                }
+                Ok(Outcome::Loses(to)) => winners.extend(to),
+                Err(reached) => bound = Some(reached),
             }
         }
-        Ok(best)
+        match (shortest, bound) {
+            (_, Some(bound)) => Fate::Unknown(bound),
+            (Some(path), None) => Fate::Decides(path),
+            (None, None) if winners.is_empty() => Fate::Never(Standing::NeverMatches),
+            (None, None) => Fate::Never(self.shadowed(unit, &winners)),
+        }
     }
 
     /// The rule that goes before this one with the same patterns and verdict, if there is one.
-    fn repeated(&self, unit: usize) -> Option<u32> {
-        let mut other: Option<u32> = None;
-        for &index in &self.units[unit].patterns {
+    fn repeated(&mut self, unit: usize) -> Option<u32> {
+        let first_of = |&index: &usize| {
             let (pattern, owner) = &self.patterns[index];
-            let mut identity = Vec::new();
-            pattern.write_identity(&mut identity);
-            let (_, first) = self.patterns[self.first_equal[&identity]];
+            let (_, first) = self.patterns[self.first_equal[&identity(pattern)]];
             let same = first.allows == owner.allows && first.rule != owner.rule;
-            if !same || first.rule == ROBOTS_TXT_RULE || other.is_some_and(|it| it != first.rule) {
-                return None;
-            }
-            other = Some(first.rule);
-        }
-        let patterns = |rule: u32| self.units[self.unit_of[&rule]].patterns.len();
-        other.filter(|&rule| patterns(rule) == self.units[unit].patterns.len())
+            (same && first.rule != ROBOTS_TXT_RULE).then_some(first.rule)
+        };
+        let own = self.units[unit].patterns.clone();
+        let rule = first_of(&own[0])?;
+        let all_same = own.iter().all(|index| first_of(index) == Some(rule));
+        let as_many = self.units[self.unit_of[&rule]].patterns.len() == own.len();
+        (all_same && as_many && self.can_match(&own)).then_some(rule)
     }
 
-    /// The pattern that decides `path`, which some pattern matches; nothing if there is nothing left
-    /// to spend.
-    fn winner(&mut self, path: &[u8]) -> Option<usize> {
-        let before = self.machine.work();
-        let exhausted = self.budget.share().positions_max == 0;
-        let state = (!exhausted).then(|| self.machine.walk(path))?;
-        self.budget.spend(self.machine.work() - before, 0);
-        Some(self.machine.best_at_end(state)[0] as usize)
-    }
-
-    /// The standing of a rule that loses to the pattern at `winner` wherever it matches, if it does.
-    fn covered(&mut self, unit: usize, own: &[Owned<'r>], winner: usize) -> Option<Standing> {
-        if winner > self.units[unit].patterns[0] {
-            return None;
-        }
-        let (covering, owner) = self.patterns[winner];
-        let Inquiry { language, budget, .. } = self;
-        let mut is_covered =
-            |&(pattern, _): &Owned<'r>| covers(covering, pattern, language, budget) == Some(true);
-        if !own.iter().all(&mut is_covered) {
-            return None;
-        }
-        let other = self.unit_of.get(&owner.rule).copied();
-        let both_single =
-            own.len() == 1 && other.is_some_and(|other| self.units[other].patterns.len() == 1);
-        let says_same = owner.allows == self.units[unit].allows;
-        let is_equal = says_same
-            && both_single
-            && covers(own[0].0, covering, &self.language, &mut self.budget) == Some(true);
-        Some(match is_equal {
-            true => Standing::Equal { to: RuleID(owner.rule) },
-            false => Standing::Shadowed { by: vec![successor(owner.rule)] },
+    /// Whether a URL can have a path that one of the patterns matches. Where that is not known, it is
+    /// taken to be so.
+    fn can_match(&mut self, patterns: &[usize]) -> bool {
+        patterns.iter().any(|&index| {
+            let wanted = Wanted { one: self.patterns[index].0, other: None, avoided: &[] };
+            seek(wanted, &self.language, &mut self.budget) != Ok(None)
         })
     }
 
-    /// The standing of a rule that loses to one of `winners` wherever it matches.
-    fn shadowed(&mut self, unit: usize, own: &[Owned<'r>], winners: &[u32]) -> Standing {
-        for winner in winners {
-            let Some(&other) = self.unit_of.get(winner) else { continue };
-            for index in self.units[other].patterns.clone() {
-                if let Some(standing) = self.covered(unit, own, index) {
-                    return standing;
+    /// Where the pattern `own` wins, paths aside that another of its rule wins.
+    fn outcome(&mut self, own: usize) -> Result<Outcome, Bound> {
+        let (one, owner) = self.patterns[own];
+        let (mut avoided, mut winners) = (Vec::new(), Vec::new());
+        loop {
+            let wanted = Wanted { one, other: None, avoided: &avoided };
+            let Some(path) = seek(wanted, &self.language, &mut self.budget)? else {
+                return Ok(Outcome::Loses(winners));
+            };
+            let winner = self.winner(&path)?;
+            if self.patterns[winner].1.rule == owner.rule {
+                return Ok(Outcome::Wins(path));
+            }
+            avoided.push(self.patterns[winner].0);
+            winners.push(winner);
+        }
+    }
+
+    /// The pattern that decides `path`, which some pattern matches.
+    fn winner(&mut self, path: &[u8]) -> Result<usize, Bound> {
+        self.budget.check()?;
+        let before = self.machine.work();
+        let state = self.machine.walk(path);
+        self.budget.spend(self.machine.work() - before, 0);
+        Ok(self.machine.best_at_end(state)[0] as usize)
+    }
+
+    /// The standing of a rule that loses to one of the patterns `winners` wherever it matches.
+    fn shadowed(&mut self, unit: usize, winners: &[usize]) -> Standing {
+        let alone = winners.iter().find(|&&winner| self.covers(winner, unit)).copied();
+        let Some(winner) = alone else {
+            let mut by: Vec<Successor> = Vec::new();
+            for &winner in winners {
+                let successor = successor(self.patterns[winner].1.rule);
+                if !by.contains(&successor) {
+                    by.push(successor);
                 }
             }
+            return Standing::Shadowed { by };
+        };
+        let (_, owner) = self.patterns[winner];
+        let (own, other) = (&self.units[unit], self.unit_of.get(&owner.rule));
+        let single = |unit: &Unit| unit.patterns.len() == 1;
+        let says_same = single(own)
+            && owner.allows == own.allows
+            && other.is_some_and(|&other| single(&self.units[other]));
+        let first = own.patterns[0];
+        match says_same && self.covers_pattern(first, winner) {
+            true => Standing::Equal { to: RuleID(owner.rule) },
+            false => Standing::Shadowed { by: vec![successor(owner.rule)] },
         }
-        Standing::Shadowed { by: winners.iter().map(|&rule| successor(rule)).collect() }
+    }
+
+    /// Whether the pattern `covering` goes before those of `unit` and matches wherever one of them does.
+    /// It is not, if that takes too long to find out.
+    fn covers(&mut self, covering: usize, unit: usize) -> bool {
+        let own = self.units[unit].patterns.clone();
+        covering < own[0] && own.iter().all(|&own| self.covers_pattern(covering, own))
+    }
+
+    fn covers_pattern(&mut self, covering: usize, own: usize) -> bool {
+        let avoided = [self.patterns[covering].0];
+        let wanted = Wanted { one: self.patterns[own].0, other: None, avoided: &avoided };
+        seek(wanted, &self.language, &mut self.budget) == Ok(None)
     }
 
     /// The standings, when it is known which rules decide.
@@ -300,25 +315,31 @@ impl<'r> Inquiry<'r> {
         let lives: Vec<bool> = fates.iter().map(|fate| !matches!(fate, Fate::Never(_))).collect();
         let is_kept =
             |(_, owner): &Owned<'r>| self.unit_of.get(&owner.rule).is_none_or(|&unit| lives[unit]);
-        let kept = self.patterns.iter().copied().filter(is_kept);
-        let mut machine = Machine::new(Positions::new(Question::RuleAndNext, kept));
+        let patterns: Vec<Owned<'r>> = self.patterns.iter().copied().filter(is_kept).collect();
+        let mut own: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (number, (_, owner)) in patterns.iter().enumerate() {
+            own.entry(owner.rule).or_default().push(number);
+        }
+        let language = &self.language;
+        let example = |path: &[u8]| Example::of(&language.written(path));
+        let mut living = Living::new(patterns, language, &mut self.budget);
         let standing = |(fate, unit): (Fate, &Unit)| match fate {
             Fate::Never(standing) => standing,
             Fate::Unknown(bound) => Standing::Unknown(bound),
             Fate::Decides(path) => {
-                let example = Example::of(&self.language.written(&path));
-                match need_of(unit, path, &mut machine, &self.language, &mut self.budget) {
+                let decided = example(&path);
+                match living.need(&own[&unit.rule], path) {
                     Need::Needed(path) => {
-                        let needed = Ok(Example::of(&self.language.written(&path)));
-                        Standing::Decides { example, needed }
+                        Standing::Decides { example: decided, needed: Ok(example(&path)) }
                     }
                     Need::Redundant(next) => {
-                        let successor =
-                            |rule: Option<u32>| rule.map_or(Successor::NoRule, successor);
-                        let taken_over_by = next.into_iter().map(successor).collect();
-                        Standing::Redundant { example, taken_over_by }
+                        let by = next.into_iter();
+                        let by = by.map(|rule| rule.map_or(Successor::NoRule, successor));
+                        Standing::Redundant { example: decided, taken_over_by: by.collect() }
                     }
-                    Need::Unknown(bound) => Standing::Decides { example, needed: Err(bound) },
+                    Need::Unknown(bound) => {
+                        Standing::Decides { example: decided, needed: Err(bound) }
+                    }
                 }
             }
         };
@@ -326,25 +347,11 @@ impl<'r> Inquiry<'r> {
     }
 }
 
-/// What a rule is there for whose shortest path is `path`: most are needed for that one.
-fn need_of(
-    unit: &Unit,
-    path: Vec<u8>,
-    machine: &mut Machine,
-    language: &Language,
-    budget: &mut Budget,
-) -> Need {
-    if budget.share().positions_max == 0 {
-        return Need::Unknown(budget.bound(Bound::Positions(0)));
-    }
-    let before = machine.work();
-    let state = machine.walk(&path);
-    budget.spend(machine.work() - before, 0);
-    let [_, next] = machine.best_at_end(state);
-    match machine.allows([next, next]) != unit.allows {
-        true => Need::Needed(path),
-        false => need(machine, unit.rule, unit.allows, language, budget),
-    }
+/// What two patterns have in common exactly if they are equal.
+fn identity(pattern: &PathPattern<'_>) -> Vec<u8> {
+    let mut identity = Vec::new();
+    pattern.write_identity(&mut identity);
+    identity
 }
 
 fn successor(rule: u32) -> Successor {

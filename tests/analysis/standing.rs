@@ -155,7 +155,7 @@ impl<'w> RuleSet<'w> {
         match standing {
             Standing::Decides { example, needed: Ok(needed) } => self
                 .wrong_example(index, example, shortest(&decided))
-                .or_else(|| self.wrong_need(needed, living, without, shortest(&changed))),
+                .or_else(|| self.wrong_need(needed, living, without)),
             Standing::Redundant { example, taken_over_by } => {
                 if !changed.is_empty() || taken_over_by.is_empty() {
                     return Some("it is needed");
@@ -204,20 +204,10 @@ impl<'w> RuleSet<'w> {
         shortest.is_some_and(|shortest| shortest < octets).then_some("a shorter example")
     }
 
-    fn wrong_need(
-        &self,
-        needed: &Example,
-        living: usize,
-        without: usize,
-        shortest: Option<usize>,
-    ) -> Option<&'static str> {
+    fn wrong_need(&self, needed: &Example, living: usize, without: usize) -> Option<&'static str> {
         let (dialect, url) = (self.world.dialect, url_of(needed));
         let verdicts = [living, without].map(|kept| judged(dialect, &self.text(kept), &url));
-        if verdicts[0] == verdicts[1] {
-            return Some("nothing changes without it");
-        }
-        let octets = oracle::compared_path(dialect, &url).unwrap().len();
-        shortest.is_some_and(|shortest| shortest < octets).then_some("a shorter need")
+        (verdicts[0] == verdicts[1]).then_some("nothing changes without it")
     }
 }
 
