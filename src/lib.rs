@@ -92,6 +92,7 @@ pub mod escape;
 pub mod id;
 pub mod input;
 pub mod limits;
+pub mod lint;
 pub mod oracle;
 pub mod pattern;
 pub mod policy;

@@ -217,3 +217,8 @@ pub const FORMAT_OCTETS_MAX: usize = 512;
 ///
 /// Source: our choice. With bodies of some KiB on average a piece has some MiB.
 pub const PARQUET_BATCH_ROWS: usize = 1024;
+
+/// Seconds of a crawl-delay above which the linter asks whether it was meant: 1 hour.
+///
+/// Source: our choice. A crawler that keeps to it fetches two dozen pages a day.
+pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;

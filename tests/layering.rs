@@ -32,6 +32,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("policy", 5),
     ("set", 6),
     ("batch", 7),
+    ("lint", 7),
     ("report", 8),
     ("bench", 9),
     ("cli", 10),
