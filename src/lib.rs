@@ -81,6 +81,7 @@
 //! crates to build.
 
 pub mod access;
+pub mod analysis;
 pub mod automaton;
 pub mod batch;
 pub mod bench;

@@ -116,6 +116,11 @@ pub const SET_STRING_OCTETS_MAX: usize = 1 << 30;
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
 pub const REDIRECTS_MAX: u8 = 5;
 
+/// Seconds of a crawl-delay above which the linter asks whether it was meant: 1 hour.
+///
+/// Source: our choice. A crawler that keeps to it fetches two dozen pages a day.
+pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
+
 /// Seconds of an outage after which a dialect may treat an unreachable file otherwise: 30 days.
 ///
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
@@ -218,7 +223,13 @@ pub const FORMAT_OCTETS_MAX: usize = 512;
 /// Source: our choice. With bodies of some KiB on average a piece has some MiB.
 pub const PARQUET_BATCH_ROWS: usize = 1024;
 
-/// Seconds of a crawl-delay above which the linter asks whether it was meant: 1 hour.
+/// Positions of patterns that one analysis of rules may look at: 16 Mi.
 ///
-/// Source: our choice. A crawler that keeps to it fetches two dozen pages a day.
-pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
+/// Source: measured, see `src/analysis/mod.rs`; some 0.2 s and 200 MB at most. An analysis that needs
+/// more says so in place of an answer.
+pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
+
+/// States, or pairs of them, that one analysis of rules may walk through: 1 Mi.
+///
+/// Source: our choice, as for [`ANALYSIS_POSITIONS_MAX`].
+pub const ANALYSIS_STATES_MAX: usize = 1024 * 1024;

@@ -31,6 +31,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("capture", 4),
     ("policy", 5),
     ("set", 6),
+    ("analysis", 6),
     ("batch", 7),
     ("lint", 7),
     ("report", 8),

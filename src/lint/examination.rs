@@ -3,6 +3,7 @@
 //! Owns the parses, one for each dialect, and the questions that checks ask of them: what a line is
 //! in a dialect, and where octets stand. Cost: five parses of the file.
 
+use super::LineIndex;
 use super::diagnostic::{Effect, Place, Related};
 use crate::bytes::trim;
 use crate::decision::Verdict;
@@ -21,6 +22,7 @@ pub(super) struct Examination<'t> {
     /// One for each of [`Dialect::ALL`], in that order, and the chosen dialect's if it is another.
     pub(super) readings: Vec<Reading<'t>>,
     chosen: usize,
+    index: LineIndex<'t>,
 }
 
 /// What one dialect reads.
@@ -126,7 +128,7 @@ impl<'t> Examination<'t> {
         });
         let reading = |dialect| Reading::new(text, dialect, octets_max);
         let readings = dialects.into_iter().map(reading).collect();
-        Examination { text, octets_max, readings, chosen }
+        Examination { text, octets_max, readings, chosen, index: LineIndex::new(text) }
     }
 
     /// The reading of the dialect that was chosen.
@@ -169,43 +171,12 @@ impl<'t> Examination<'t> {
 
     /// Where `span` stands.
     pub(super) fn place(&self, span: Span) -> Place {
-        let lines = &self.chosen().lines;
-        let index = lines.partition_point(|line| line.span.start <= span.start);
-        let index = index.saturating_sub(1);
-        let (number, line_span) = match lines.get(index) {
-            // A byte order mark stands before the first line and is shown with it.
-            Some(line) if index == 0 => (line.number, Span { start: 0, ..line.span }),
-            Some(line) => (line.number, line.span),
-            None => (LineNumber::FIRST, Span { start: 0, end: 0 }),
-        };
-        let line_span = self.first_line(line_span);
-        let end = span.end.clamp(line_span.start, line_span.end);
-        let before = Span { start: line_span.start, end: span.start.min(line_span.end) };
-        let inside = Span { start: before.end, end: end.max(before.end) };
-        let column = 1 + self.characters(before);
-        Place {
-            span,
-            line: number,
-            line_span,
-            column,
-            end_column: column + self.characters(inside),
-            octet_column: 1 + before.octets() as u32,
-        }
+        self.index.place(span)
     }
 
     /// Another place, with what is there.
     pub(super) fn related(&self, span: Span, message: impl Into<String>) -> Related {
         Related { place: self.place(span), message: message.into() }
-    }
-
-    /// `span` up to its first line end: what was not read is one span of many lines.
-    fn first_line(&self, span: Span) -> Span {
-        let end = memchr::memchr2(b'\r', b'\n', self.octets(span));
-        Span { end: end.map_or(span.end, |end| span.start + end as u32), ..span }
-    }
-
-    fn characters(&self, span: Span) -> u32 {
-        bstr::ByteSlice::chars(self.octets(span)).count() as u32
     }
 }
 
@@ -234,22 +205,6 @@ pub(super) fn quoted(octets: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::dialect::RFC_9309;
-
-    fn place(text: &[u8], start: u32, end: u32) -> (u32, u32, u32, u32) {
-        let examination = Examination::new(text, &RFC_9309, None);
-        let place = examination.place(Span { start, end });
-        (place.line.get(), place.column, place.end_column, place.octet_column)
-    }
-
-    #[test]
-    fn columns_count_characters_and_octets() {
-        assert_eq!(place("a\nDisallow: /ä€x\n".as_bytes(), 12, 18), (2, 11, 14, 11));
-        assert_eq!(place("/ä\u{20ac}x".as_bytes(), 6, 7), (1, 4, 5, 7));
-        assert_eq!(place(b"/\xff\xfex", 3, 4), (1, 4, 5, 4));
-        assert_eq!(place(b"\xef\xbb\xbfa\n", 0, 3), (1, 1, 2, 1));
-        assert_eq!(place(b"", 0, 0), (1, 1, 1, 1));
-        assert_eq!(place(b"a\nb\nc", 0, 5), (1, 1, 2, 1));
-    }
 
     #[test]
     fn what_is_quoted_is_visible() {

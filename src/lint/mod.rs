@@ -31,11 +31,14 @@ mod code;
 mod diagnostic;
 mod examination;
 mod findings;
+pub mod format;
+mod lines;
 mod spelling;
 
 pub use catalogue::{Entry, Example};
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, Place, Related, Safety};
+pub use lines::LineIndex;
 
 use examination::Examination;
 use findings::Findings;

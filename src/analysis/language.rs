@@ -1,0 +1,302 @@
+//! The paths that rules are compared with: which octets can follow one another in one, and how the
+//! URL is written that has it.
+//!
+//! It is worked out from the normaliser itself, so it cannot differ from it:
+//!
+//! - every path starts with `/`, because [`compared_path`] puts one in front;
+//! - an octet occurs if it stays as it is and does not end the path, as `#` does, or if its escape
+//!   is decoded;
+//! - after a `%` anything may follow where digits or the `%` itself can be written as escapes (a URL
+//!   with `%%341` has the path `%41`). Where nothing is decoded, two digits make a triplet, and
+//!   triplets are in upper case.
+
+use crate::bytes::push_percent_triplet;
+use crate::dialect::Escapes;
+use crate::escape::normalise;
+use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+use crate::target::compared_path;
+
+/// What the last octets of a path forbid to follow.
+pub(super) type Mark = u8;
+
+/// Nothing is forbidden.
+pub(super) const FREE: Mark = 0;
+/// A `%` was last.
+const PERCENT: Mark = 1;
+/// A `%` and a digit were last, and a digit in lower case may not follow.
+const UPPER_DIGIT: Mark = 2;
+/// A `%` and a digit in lower case were last, and no digit may follow.
+const LOWER_DIGIT: Mark = 3;
+
+/// Octets that stand for all that no rule names; those that read well come first.
+const OTHERS: [u8; 256] = others();
+
+const fn others() -> [u8; 256] {
+    let first = *b"xyzwvutsrqponmlkjihgXYZWVUTSRQPONMLKJIHG0123456789-_~.";
+    let mut order = [0; 256];
+    let mut is_in = [false; 256];
+    let mut length = 0;
+    while length < first.len() {
+        order[length] = first[length];
+        is_in[first[length] as usize] = true;
+        length += 1;
+    }
+    let mut octet = 256;
+    while octet > 0 {
+        octet -= 1;
+        if !is_in[octet] {
+            order[length] = octet as u8;
+            length += 1;
+        }
+    }
+    order
+}
+
+/// All octets, those that read well first.
+pub(super) fn plain_first() -> &'static [u8; 256] {
+    &OTHERS
+}
+
+/// The octets of a path that a URL can have, and what they mean for the next.
+#[derive(Clone, Debug)]
+pub(super) struct Language {
+    escapes: Escapes,
+    occurs: [bool; 256],
+    /// Whether a triplet in a path always comes from one in the URL.
+    triplets_stay: bool,
+}
+
+/// The normal form of `text`.
+fn normal(text: &[u8], escapes: Escapes) -> Vec<u8> {
+    normalise(text, escapes, &mut Vec::new()).to_vec()
+}
+
+/// The escape of `octet`.
+fn triplet(octet: u8) -> Vec<u8> {
+    let mut triplet = Vec::new();
+    push_percent_triplet(&mut triplet, octet);
+    triplet
+}
+
+impl Language {
+    pub(super) fn new(escapes: Escapes) -> Language {
+        let decodes = |octet: u8| normal(&triplet(octet), escapes) == [octet];
+        let stays = |octet: u8| octet != b'#' && normal(&[octet], escapes) == [octet];
+        let mut occurs = [false; 256];
+        (0..=255u8).for_each(|octet| occurs[usize::from(octet)] = stays(octet) || decodes(octet));
+        let lower_stays = normal(b"%2f", escapes) == b"%2f";
+        let triplets_stay = !decodes(b'%') && !decodes(b'0') && !lower_stays;
+        Language { escapes, occurs, triplets_stay }
+    }
+
+    /// What is forbidden after `octet`; nothing if it cannot occur here.
+    pub(super) fn after(&self, mark: Mark, octet: u8) -> Option<Mark> {
+        if !self.occurs[usize::from(octet)] {
+            return None;
+        }
+        if !self.triplets_stay {
+            return Some(FREE);
+        }
+        let is_digit = octet.is_ascii_hexdigit();
+        let is_lower = is_digit && octet.is_ascii_lowercase();
+        match mark {
+            PERCENT if is_lower => Some(LOWER_DIGIT),
+            PERCENT if is_digit => Some(UPPER_DIGIT),
+            UPPER_DIGIT if is_lower => None,
+            LOWER_DIGIT if is_digit => None,
+            _ => Some(if octet == b'%' { PERCENT } else { FREE }),
+        }
+    }
+
+    /// Writes the octets that can follow, with what they forbid: one that is not `named` for all
+    /// that are not, and each that is.
+    pub(super) fn moves(
+        &self,
+        mark: Mark,
+        named: impl Iterator<Item = u8>,
+        moves: &mut Vec<(u16, Mark)>,
+    ) {
+        moves.clear();
+        let mut is_named = [false; 256];
+        for octet in named {
+            if !is_named[usize::from(octet)] {
+                is_named[usize::from(octet)] = true;
+                moves.extend(self.after(mark, octet).map(|next| (octet.into(), next)));
+            }
+        }
+        let named = moves.len();
+        for &octet in OTHERS.iter().filter(|&&octet| !is_named[usize::from(octet)]) {
+            let Some(next) = self.after(mark, octet) else { continue };
+            if next == FREE {
+                // All that another could be followed by can follow it too.
+                moves.truncate(named);
+                moves.push((octet.into(), next));
+                break;
+            }
+            if moves[named..].iter().all(|&(_, other)| other != next) {
+                moves.push((octet.into(), next));
+            }
+        }
+        // The plainest path is found first.
+        moves.rotate_left(named);
+    }
+
+    /// Whether a URL can have `path`.
+    pub(super) fn contains(&self, path: &[u8]) -> bool {
+        let mut marks = path.iter().scan(FREE, |mark, &octet| {
+            let next = self.after(*mark, octet);
+            *mark = next.unwrap_or(FREE);
+            Some(next)
+        });
+        path.starts_with(b"/") && marks.all(|mark| mark.is_some())
+    }
+
+    /// How a URL is written whose path is `path`, which is in this language.
+    pub(super) fn written(&self, path: &[u8]) -> Vec<u8> {
+        let mut written = Vec::with_capacity(path.len());
+        let mut rest = path;
+        while let [octet, after @ ..] = rest {
+            let digits = after.iter().take(2).take_while(|it| it.is_ascii_hexdigit()).count();
+            if *octet == b'%' && digits == 2 {
+                rest = self.write_triplet(rest, &mut written);
+                continue;
+            }
+            let plain = octet.is_ascii_graphic() && *octet != b'#';
+            let escape = triplet(*octet);
+            match !plain && normal(&escape, self.escapes) == [*octet] {
+                true => written.extend(escape),
+                false => written.push(*octet),
+            }
+            rest = after;
+        }
+        debug_assert_eq!(compared_path(&written, self.escapes, &mut Vec::new()), path);
+        written
+    }
+
+    /// Writes a `%` that two digits follow so that it comes out the same, and the digits as far as
+    /// that takes them. Returns what is left.
+    fn write_triplet<'p>(&self, path: &'p [u8], written: &mut Vec<u8>) -> &'p [u8] {
+        if normal(&path[..3], self.escapes) == path[..3] {
+            written.extend_from_slice(&path[..3]);
+            return &path[3..];
+        }
+        let percent = triplet(b'%');
+        if normal(&percent, self.escapes) == b"%" {
+            written.extend(percent);
+            return &path[1..];
+        }
+        written.push(b'%');
+        written.extend(triplet(path[1]));
+        &path[2..]
+    }
+}
+
+/// Octets of a path within which examples are looked for. A URL with the longest host and such a path
+/// is not too long.
+pub(super) const PATH_OCTETS_MAX: usize =
+    URL_OCTETS_MAX - HOST_OCTETS_MAX - b"https://:65535#".len();
+
+/// A path that a URL can have, as it is written in one.
+///
+/// ```
+/// use portcullis::analysis::Example;
+///
+/// let example = Example::of(b"/a b");
+/// assert_eq!(example.path(), b"/a b");
+/// assert_eq!(example.url("https://example.com"), b"https://example.com/a b");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Example(Vec<u8>);
+
+impl Example {
+    /// The example with `path`, which starts with `/` and has no `#`.
+    pub fn of(path: &[u8]) -> Example {
+        Example(path.to_vec())
+    }
+
+    /// Path and query as they are written in a URL.
+    pub fn path(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The path that the rules of a dialect are compared with.
+    pub fn compared(&self, escapes: Escapes) -> Vec<u8> {
+        compared_path(&self.0, escapes, &mut Vec::new()).to_vec()
+    }
+
+    /// The URL at `origin` (`https://example.com`).
+    ///
+    /// White space at its end would be taken for none of it, so a `#` follows then.
+    pub fn url(&self, origin: &str) -> Vec<u8> {
+        let ends_in_space = self.0.last().is_some_and(|octet| b" \t\r".contains(octet));
+        let end: &[u8] = if ends_in_space { b"#" } else { b"" };
+        [origin.as_bytes(), &self.0, end].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::target::split;
+    use std::collections::HashSet;
+
+    /// All words over `alphabet` of up to `length` octets, each behind a slash.
+    fn words(alphabet: &[u8], length: usize) -> Vec<Vec<u8>> {
+        let mut words = vec![b"/".to_vec()];
+        let mut start = 0;
+        for _ in 0..length {
+            let end = words.len();
+            for index in start..end {
+                for &octet in alphabet {
+                    words.push([&words[index][..], &[octet]].concat());
+                }
+            }
+            start = end;
+        }
+        words
+    }
+
+    /// Octets of every kind: digits of both cases, escaped ones, reserved ones, those that end paths.
+    const ALPHABET: &[u8] = b"%24fFgA/*$#\xe3 ";
+
+    #[test]
+    fn it_holds_every_path_that_a_url_has_and_no_other() {
+        for dialect in Dialect::ALL {
+            let escapes = dialect.paths.escapes;
+            let language = Language::new(escapes);
+            let mut met = HashSet::new();
+            for word in words(ALPHABET, 4) {
+                let url = [b"https://example.com", &word[..], b"#"].concat();
+                let url = split(&url, dialect.paths.path_start).unwrap();
+                let path = compared_path(url.path, escapes, &mut Vec::new()).to_vec();
+                assert!(language.contains(&path), "{} {word:?}", dialect.name);
+                met.insert(path);
+            }
+            for path in words(ALPHABET, 4) {
+                if !language.contains(&path) {
+                    assert!(!met.contains(&path), "{} {path:?}", dialect.name);
+                    continue;
+                }
+                let example = Example::of(&language.written(&path));
+                let url = example.url("https://example.com");
+                let url = split(&url, dialect.paths.path_start).unwrap();
+                let again = compared_path(url.path, escapes, &mut Vec::new()).to_vec();
+                assert_eq!(again, path, "{} {url:?}", dialect.name);
+            }
+        }
+    }
+
+    #[test]
+    fn one_octet_stands_for_all_that_are_not_named() {
+        let language = Language::new(Escapes::Google);
+        let mut moves = Vec::new();
+        language.moves(FREE, b"x%#".iter().copied(), &mut moves);
+        assert_eq!(moves, [(b'y'.into(), FREE), (b'x'.into(), FREE), (b'%'.into(), PERCENT)]);
+        // Where no plain octet is left, each kind has its own.
+        let digits = |octet: &u8| octet.is_ascii_hexdigit();
+        let named = (0..=255u8).filter(|octet| !digits(octet));
+        language.moves(PERCENT, named, &mut moves);
+        assert_eq!(moves[..2], [(b'0'.into(), UPPER_DIGIT), (b'f'.into(), LOWER_DIGIT)]);
+    }
+}
