@@ -31,13 +31,16 @@ mod code;
 mod diagnostic;
 mod examination;
 mod findings;
+mod fix;
 pub mod format;
 mod lines;
+mod proof;
 mod spelling;
 
 pub use catalogue::{Entry, Example};
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, Place, Related, Safety};
+pub use fix::{FixConfig, Fixed, Unproved, apply, fix};
 pub use lines::LineIndex;
 
 use examination::Examination;
