@@ -2,18 +2,19 @@
 
 use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
-use super::{Code, Place};
+use super::{Code, Place, Report};
 use crate::syntax::Span;
 
 /// What the checks of one file have found.
 pub(super) struct Findings<'e, 't> {
     pub(super) examination: &'e Examination<'t>,
     diagnostics: Vec<Diagnostic>,
+    unknown: Vec<String>,
 }
 
 impl<'e, 't> Findings<'e, 't> {
     pub(super) fn new(examination: &'e Examination<'t>) -> Findings<'e, 't> {
-        Findings { examination, diagnostics: Vec::new() }
+        Findings { examination, diagnostics: Vec::new(), unknown: Vec::new() }
     }
 
     /// Reports a code at `span`. Its effects are what each dialect makes of that line.
@@ -37,11 +38,18 @@ impl<'e, 't> Findings<'e, 't> {
         Finding { examination, diagnostic }
     }
 
-    /// The diagnostics in file order.
-    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+    /// Tells what could not be found out.
+    pub(super) fn unknown(&mut self, words: String) {
+        if !self.unknown.contains(&words) {
+            self.unknown.push(words);
+        }
+    }
+
+    /// What was found, in file order.
+    pub(super) fn finish(mut self) -> Report {
         let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
         self.diagnostics.sort_by_key(key);
-        self.diagnostics
+        Report { diagnostics: self.diagnostics, unknown: self.unknown }
     }
 }
 

@@ -9,8 +9,8 @@
 //! of the others makes of the same line. That is computed by reading the file as each of them does,
 //! and written down nowhere.
 //!
-//! Cost: a parse for each dialect, then what comparing the rules takes; each
-//! bound that is hit is told. Nothing can fail: any octets are a file.
+//! Cost: a parse for each dialect, then what [`analysis`](crate::analysis) takes for the rules; each
+//! bound that is hit is told in [`Report::unknown`]. Nothing can fail: any octets are a file.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
@@ -36,6 +36,7 @@ pub mod format;
 mod lines;
 mod proof;
 mod spelling;
+mod standings;
 
 pub use catalogue::{Entry, Example};
 pub use code::{Code, Severity};
@@ -46,8 +47,10 @@ pub use lines::LineIndex;
 use examination::Examination;
 use findings::Findings;
 
+use crate::analysis::Limits;
 use crate::dialect::Dialect;
 use crate::limits::ROBOTS_OCTETS_MAX;
+use crate::policy::AgentChain;
 
 /// How files are looked at.
 #[derive(Clone, Debug)]
@@ -56,12 +59,22 @@ pub struct LintConfig {
     pub dialect: &'static Dialect,
     /// Octets of a file that are read; all, if there is no limit.
     pub octets_max: Option<usize>,
+    /// Who is asked about when rules are compared; if there is nobody, everybody: each robot that
+    /// the file names, and one that it does not.
+    pub agents: Vec<AgentChain>,
+    /// What comparing the rules of one group, or of groups that are joined, may spend.
+    pub limits: Limits,
 }
 
 impl LintConfig {
     /// The usual limit on a file's size.
     pub fn new(dialect: &'static Dialect) -> LintConfig {
-        LintConfig { dialect, octets_max: Some(ROBOTS_OCTETS_MAX) }
+        LintConfig {
+            dialect,
+            octets_max: Some(ROBOTS_OCTETS_MAX),
+            agents: Vec::new(),
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -70,12 +83,14 @@ impl LintConfig {
 pub struct Report {
     /// What is wrong, in file order.
     pub diagnostics: Vec<Diagnostic>,
+    /// What could not be found out, in words: the rules, and the limit that was reached.
+    pub unknown: Vec<String>,
 }
 
 /// Looks for what is wrong in `text`.
 pub fn lint(text: &[u8], config: &LintConfig) -> Report {
     let examination = Examination::new(text, config.dialect, config.octets_max);
     let mut findings = Findings::new(&examination);
-    checks::run(&mut findings);
-    Report { diagnostics: findings.finish() }
+    checks::run(&mut findings, config);
+    findings.finish()
 }

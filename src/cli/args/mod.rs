@@ -2,6 +2,7 @@
 //! that several of them share. What it means is the business of [`plan`](super::plan).
 
 mod bench;
+mod lint;
 mod sets;
 
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ use super::exit;
 use super::values::{self, OctetsMax};
 
 pub use self::bench::BenchArgs;
+pub use self::lint::{Denied, LintArgs, LintFormat};
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.
@@ -58,6 +60,7 @@ pub enum Command {
     Diff(DiffArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    Lint(LintArgs),
     Bench(BenchArgs),
     Synth(SynthArgs),
 }

@@ -5,12 +5,13 @@ use crate::lint::{Code, Severity};
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
-        code: Code::UnrootedPattern,
-        name: "unrooted-pattern",
+        code: Code::NeverMatchingPattern,
+        name: "never-matching-pattern",
         severity: Severity::Error,
-        summary: "the path pattern starts with neither `/` nor `*`",
+        summary: "no path of a URL matches the pattern",
         why: "Patterns are compared from the start of the path, and every path starts with `/`. \
-            The pattern matches nothing; crawlers of the older texts put a `/` in front.",
+            One that starts with neither `/` nor `*` matches nothing; only crawlers of the older \
+            texts put a `/` in front.",
         remedy: "Put `/` in front, or `*` if it may stand anywhere in the path.",
         example: Example::Text(b"User-agent: *\nDisallow: private/\n"),
     },
@@ -23,16 +24,6 @@ pub(super) const ENTRIES: &[Entry] = &[
             URL with scheme and host matches none of them.",
         remedy: "Leave out scheme and host. Rules for another host go into that host's file.",
         example: Example::Text(b"User-agent: *\nDisallow: https://www.example.com/private/\n"),
-    },
-    Entry {
-        code: Code::ImpossiblePattern,
-        name: "impossible-pattern",
-        severity: Severity::Warning,
-        summary: "no URL has a path that the pattern matches",
-        why: "It asks for something that no path has, such as a character where the path has to \
-            begin with `/`, or more behind the path's end.",
-        remedy: "Write the pattern as the start of a path, or take the rule out.",
-        example: Example::Text(b"User-agent: *\nDisallow: *$$\nDisallow: /*%5\xc3\xa4$\n"),
     },
     Entry {
         code: Code::CommentInPattern,

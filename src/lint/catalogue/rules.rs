@@ -41,10 +41,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         why: "The rule with the most octets decides, wherever it stands (RFC 9309, section 2.2.2); \
             `*` and `$` count. The path that is written here is disallowed.",
         remedy: "Write more of the path, so that the rule is at least as long as the one that wins.",
-        example: Example::Text(
-            b"User-agent: *\nDisallow: /*/photos/*.jpg\nAllow: /a/photos/*.jpg\n\
-            Disallow: /private/area\nAllow: /*area\n",
-        ),
+        example: Example::Text(b"User-agent: *\nDisallow: /*search*\nAllow: /search$\n"),
     },
     Entry {
         code: Code::RedundantRule,

@@ -5,11 +5,13 @@ mod groups;
 mod lines;
 mod others;
 mod patterns;
+mod rules;
 
+use super::LintConfig;
 use super::findings::Findings;
 
 /// Runs all checks.
-pub(super) fn run(findings: &mut Findings<'_, '_>) {
+pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     file::check(findings);
     if file::is_no_robots_txt(findings.examination) {
         // Each line of a web page would be wrong, and none is what has to be mended.
@@ -18,6 +20,7 @@ pub(super) fn run(findings: &mut Findings<'_, '_>) {
     lines::check(findings);
     groups::check(findings);
     patterns::check(findings);
+    rules::check(findings, config);
     others::check(findings);
 }
 

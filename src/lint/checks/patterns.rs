@@ -65,6 +65,12 @@ fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
 /// A pattern that starts with neither `/` nor `*`.
 fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
+    let chosen = findings.examination.chosen().dialect;
+    if value[0] == b'*' && !normal_text(value, &chosen.paths, &mut Vec::new()) {
+        let message =
+            format!("{} has no wildcards, and no path starts with a literal `*`", chosen.name);
+        findings.report(Code::NeverMatchingPattern, whole(rule), message);
+    }
     if matches!(value[0], b'/' | b'*') || !some_dialect_matches_nothing(findings.examination, rule)
     {
         return;
@@ -84,7 +90,7 @@ fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let message = format!("{} starts with neither `/` nor `*`", quoted(value));
     let edit = insert(whole(rule).start, front);
     findings
-        .report(Code::UnrootedPattern, whole(rule), message)
+        .report(Code::NeverMatchingPattern, whole(rule), message)
         .suggest(format!("put `{front}` in front"), vec![edit]);
 }
 
