@@ -53,9 +53,9 @@ pub struct LintArgs {
     #[arg(long, value_name = "CODE", value_parser = code, value_delimiter = ',', help_heading = "Codes")]
     pub allow: Vec<Code>,
 
-    /// Print what the catalogue says about a code
-    #[arg(long, value_name = "CODE", value_parser = code, conflicts_with = "files", help_heading = "Codes")]
-    pub explain: Option<Code>,
+    /// Print what the catalogue says about a code, or all of it as Markdown
+    #[arg(long, value_name = "CODE|all", value_parser = explained, conflicts_with = "files", help_heading = "Codes")]
+    pub explain: Option<Explained>,
 
     /// How diagnostics are written
     ///
@@ -104,6 +104,17 @@ pub enum Denied {
     Warnings,
     Errors,
     Code(Code),
+}
+
+/// What `--explain` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explained {
+    All,
+    Code(Code),
+}
+
+fn explained(text: &str) -> Result<Explained, String> {
+    if text == "all" { Ok(Explained::All) } else { code(text).map(Explained::Code) }
 }
 
 fn denied(text: &str) -> Result<Denied, String> {

@@ -15,7 +15,7 @@ use super::exit;
 use super::values::{self, OctetsMax};
 
 pub use self::bench::BenchArgs;
-pub use self::lint::{Denied, LintArgs, LintFormat};
+pub use self::lint::{Denied, Explained, LintArgs, LintFormat};
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.

@@ -6,7 +6,7 @@ mod mend;
 mod statistics;
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::Context as _;
 use portcullis::dialect::{Dialect, RFC_9309};
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use self::files::{Input, Source};
 use self::human::Human;
 use self::statistics::Statistics;
-use super::args::{Denied, LintArgs, LintFormat};
+use super::args::{Denied, Explained, LintArgs, LintFormat};
 use super::check::is_colored;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output};
@@ -28,9 +28,13 @@ use super::output::{Destination, Output};
 const FILES_AT_ONCE: usize = 512;
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
-    if let Some(code) = args.explain {
+    if let Some(explained) = args.explain {
+        let text = match explained {
+            Explained::All => catalogue::page(),
+            Explained::Code(code) => catalogue::explanation(code),
+        };
         let mut output = Output::open(&Destination::StandardOutput)?;
-        output.write(catalogue::explanation(code).as_bytes())?;
+        output.write(text.as_bytes())?;
         output.finish()?;
         return Ok(ExitStatus::Done);
     }
@@ -192,6 +196,6 @@ fn complain(text: &str) {
 }
 
 /// A path as it is shown.
-fn shown(path: &std::path::Path) -> String {
-    PathBuf::from(path).display().to_string()
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }

@@ -10,7 +10,7 @@ use crate::lint::{Code, Diagnostic, Effect, LintConfig, lint};
 pub const PAGE: &str = "docs/lint.md";
 
 const INTRODUCTION: &str = "\
-<!-- Made by scripts/lint-page from src/lint/catalogue. Do not edit. -->
+<!-- Made by `portcullis lint --explain all` from src/lint/catalogue. Do not edit. -->
 
 # What `portcullis lint` reports
 
