@@ -73,11 +73,6 @@ impl Machine {
         new
     }
 
-    /// The state before the first octet.
-    pub(super) fn start(&self) -> State {
-        self.start
-    }
-
     /// Positions that were looked at so far, and a charge for each state. Time and memory are
     /// proportional to it.
     pub(super) fn work(&self) -> u64 {

@@ -4,11 +4,16 @@
 //! WIP
 
 mod alphabet;
+mod budget;
+mod contest;
 mod equivalence;
+mod file;
 mod language;
 mod machine;
+mod need;
 mod positions;
 mod rules;
+mod standing;
 mod tree;
 
 use std::fmt;
@@ -16,8 +21,10 @@ use std::fmt;
 use crate::limits;
 
 pub use equivalence::{Equivalence, Search, equivalence};
+pub use file::{AgentRules, Robot, robots_named};
 pub use language::Example;
 pub use rules::Rules;
+pub use standing::{RuleStanding, Standing, Successor, standings};
 
 /// What one analysis may spend. Reaching a limit ends as an answer that says so, never as a wrong one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,18 @@
-//! `portcullis diff`: what changed from one policy set to another.
+//! `portcullis diff`: what changed from one policy set to another, or from one robots.txt to another.
 
+mod files;
 mod summary;
 
+use std::path::Path;
 use std::time::Instant;
 
+use anyhow::{bail, ensure};
 use portcullis::batch::Classifier;
 use portcullis::input::Records;
 use portcullis::policy::Detail;
 use portcullis::report::difference::origins;
 use portcullis::report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
-use portcullis::set::{ChangeCounts, Difference, StoredSet};
+use portcullis::set::{ChangeCounts, Difference, SetError, StoredSet};
 
 use self::summary::{Changed, Summary};
 use super::args::Format;
@@ -24,7 +27,17 @@ const WRITTEN_AT_ONCE: usize = 64 * 1024;
 
 pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let (old, new) = (StoredSet::open(&plan.old)?, StoredSet::open(&plan.new)?);
+    let (old, new) = match (open(&plan.old)?, open(&plan.new)?) {
+        (Some(old), Some(new)) => (old, new),
+        (None, None) => return files::run(plan, started),
+        (None, Some(_)) => bail!(one_of_each(&plan.old, &plan.new)),
+        (Some(_), None) => bail!(one_of_each(&plan.new, &plan.old)),
+    };
+    ensure!(
+        plan.dialect.is_none() && plan.octets_max.is_none(),
+        "a policy set has the dialect and the size limit that it was compiled with; leave --dialect \
+         and --max-robots-size out"
+    );
     let mut output = Output::open(&plan.output)?;
     let changed = match &plan.stream {
         None => Changed::Origins(compare_origins(plan, (&old, &new), &mut output)?),
@@ -40,6 +53,24 @@ pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
     let agents = plan.questions.agent_names();
     Summary::new((&old, &new), &agents, &changed, started.elapsed()).show(plan.summary);
     Ok(status)
+}
+
+/// The policy set at `path`; nothing if what is there is none.
+fn open(path: &Path) -> anyhow::Result<Option<StoredSet>> {
+    match StoredSet::open(path) {
+        Ok(set) => Ok(Some(set)),
+        Err(SetError::NotASet { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn one_of_each(file: &Path, set: &Path) -> String {
+    format!(
+        "{} is no policy set, and {} is one; give two sets (make one with `portcullis compile`) or two \
+         robots.txt files",
+        file.display(),
+        set.display()
+    )
 }
 
 /// Writes the origins that changed.

@@ -61,8 +61,12 @@ fn list(folder: &Path, notes: &mut Vec<LoadNote>) -> Result<Vec<PathBuf>, LoadEr
     Ok(paths)
 }
 
-/// Reads as much of a file as counts, and a little more, so that the parser sees what was cut.
-pub(super) fn read(path: &Path, octets_max: Option<usize>) -> io::Result<Vec<u8>> {
+/// Reads as much of a robots.txt file as counts, and a little more, so that the parser sees what was cut.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn read(path: &Path, octets_max: Option<usize>) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let Some(octets_max) = octets_max else {
         let mut text = Vec::new();

@@ -32,6 +32,7 @@ use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
 pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, OriginState};
 pub use file::{Damage, SetError, WriteError};
+pub use folder::read as read_robots_txt;
 pub use gather::{
     GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, Part,
     Progress, StandingCounts, gather, merge,

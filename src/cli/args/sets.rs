@@ -66,18 +66,22 @@ pub struct MergeArgs {
     pub run: RunArgs,
 }
 
-/// Tell what changed from one policy set to another
+/// Tell what changed from one policy set to another, or from one robots.txt file to another
 ///
-/// Without FILE: the origins, one a line, in the order of hosts: added, gone, state or rules, the
+/// Of two robots.txt files: for each crawler `equal`, if they decide every URL there can be alike, or
+/// the shortest path on which they do not, with both verdicts and both rules; `unknown` if a limit ended
+/// the comparison, and the status is 2 if there is no better answer for anybody.
+///
+/// Of two sets, without FILE: the origins, one a line, in the order of hosts: added, gone, state or rules, the
 /// origin, what was known and what is. With FILE: the URLs whose verdict changes, in the order of the
 /// input: the agent, both verdicts, both rules with their lines, the URL.
 #[derive(Args)]
 pub struct DiffArgs {
-    /// The policy set of before
+    /// The policy set of before, or a robots.txt file
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
 
-    /// The policy set of now
+    /// The policy set of now, or a robots.txt file
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
 
@@ -98,7 +102,8 @@ pub struct DiffArgs {
     ///
     /// With FILE there has to be one. Without FILE, an origin's rules have changed if one of the
     /// crawlers obeys other rules: patterns in normal form with their verdicts, by precedence.
-    /// Without crawlers, if the user-agent lines or rules of its file are others.
+    /// Without crawlers, if the user-agent lines or rules of its file are others. Robots.txt files are
+    /// compared without -a for each crawler that one of them names, and for `*`, any other.
     #[arg(
         short,
         long = "agents",
@@ -116,6 +121,16 @@ pub struct DiffArgs {
     /// The scheme of URLs that come without one (`example.com/x`, `//example.com/x`)
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme, requires = "files", help_heading = "Questions")]
     pub assume_scheme: Option<String>,
+
+    /// The standard or crawler by whose behaviour two robots.txt files are compared
+    /// [default: rfc9309]
+    #[arg(long, value_name = "NAME", value_parser = values::dialect(), help_heading = "Policies")]
+    pub dialect: Option<&'static Dialect>,
+
+    /// How much of a robots.txt is read: octets, or with K, KiB, M or MiB behind; or unlimited
+    /// [default: 500KiB]
+    #[arg(long, value_name = "SIZE", value_parser = values::octets_max, help_heading = "Policies")]
+    pub max_robots_size: Option<OctetsMax>,
 
     /// How changes are written; by default as OUTPUT's name ends, else tsv
     #[arg(long, value_enum, help_heading = "Output")]

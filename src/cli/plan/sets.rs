@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use portcullis::dialect::Dialect;
 
 use super::super::args::{DiffArgs, Format, InputArgs, MergeArgs, QuestionArgs};
 use super::super::output::Destination;
+use super::super::values::OctetsMax;
 use super::{QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, summary_form};
 
 pub struct MergePlan {
@@ -22,7 +24,11 @@ pub struct MergePlan {
 pub struct DiffPlan {
     pub old: PathBuf,
     pub new: PathBuf,
-    /// Nobody, if files are compared as such.
+    /// Of robots.txt files, if it was asked for.
+    pub dialect: Option<&'static Dialect>,
+    /// Of robots.txt files, if it was asked for.
+    pub octets_max: Option<OctetsMax>,
+    /// Nobody, if sets are compared as such, or files for everybody.
     pub questions: QuestionPlan,
     /// The lists of URLs; nothing if origins are compared.
     pub stream: Option<StreamPlan>,
@@ -54,6 +60,8 @@ pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
     Ok(DiffPlan {
         old: args.old,
         new: args.new,
+        dialect: args.dialect,
+        octets_max: args.max_robots_size,
         questions,
         stream: has_urls.then(|| stream(input, &args.run, prints)).transpose()?,
         format: format(args.format, &output)?,

@@ -5,6 +5,7 @@
 //! (in the text of a rule, say, which may have a TAB), so that lines and columns hold; JSON Lines has
 //! every octet.
 
+pub mod files;
 pub mod origins;
 pub mod urls;
 

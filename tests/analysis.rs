@@ -1,0 +1,222 @@
+//! The analyses of rules against the plainest way to the same answers: all small rule sets, asked
+//! about all small paths by the oracle.
+
+mod common;
+#[path = "analysis/standing.rs"]
+mod standing;
+
+use bstr::ByteSlice;
+use common::{Random, words};
+use portcullis::analysis::{Equivalence, Example, Limits, Rules, Search, equivalence};
+use portcullis::decision::Verdict;
+use portcullis::dialect::Dialect;
+use portcullis::oracle;
+use portcullis::policy::OrderedRules;
+use portcullis::syntax::RobotsTxt;
+use rayon::prelude::*;
+
+/// The agent that asks; no file names it.
+const AGENT: &str = "ExampleBot";
+
+fn file(rules: &[(bool, &[u8])]) -> Vec<u8> {
+    let mut text = b"User-agent: *\n".to_vec();
+    for (allows, pattern) in rules {
+        let field: &[u8] = if *allows { b"Allow: " } else { b"Disallow: " };
+        text.extend([field, pattern, b"\n"].concat());
+    }
+    text
+}
+
+/// The rules of a file with one group.
+fn ordered(text: &[u8], dialect: &Dialect) -> OrderedRules {
+    let file = RobotsTxt::parse(text, dialect, None);
+    match file.groups().is_empty() {
+        true => OrderedRules::default(),
+        false => OrderedRules::new(&file, &[0], &dialect.paths),
+    }
+}
+
+fn judged(dialect: &Dialect, text: &[u8], url: &[u8]) -> Verdict {
+    oracle::decide(dialect, text, None, &[AGENT], url).verdict
+}
+
+fn url_of(example: &Example) -> Vec<u8> {
+    example.url("https://example.com")
+}
+
+/// A side of a comparison.
+struct Side<'s> {
+    dialect: &'static Dialect,
+    text: Vec<u8>,
+    verdicts: Vec<Verdict>,
+    ordered: OrderedRules,
+    urls: &'s [Vec<u8>],
+}
+
+impl<'s> Side<'s> {
+    fn new(dialect: &'static Dialect, text: Vec<u8>, urls: &'s [Vec<u8>]) -> Side<'s> {
+        let verdicts = urls.iter().map(|url| judged(dialect, &text, url)).collect();
+        let ordered = ordered(&text, dialect);
+        Side { dialect, text, verdicts, ordered, urls }
+    }
+
+    fn rules(&self) -> Rules<'_> {
+        Rules { ordered: &self.ordered, paths: &self.dialect.paths }
+    }
+}
+
+/// Holds the answer for two files against the verdicts on all small URLs.
+#[track_caller]
+fn compare(one: &Side<'_>, two: &Side<'_>) {
+    let answer = equivalence(one.rules(), two.rules(), &Limits::default());
+    let shown = || {
+        format!(
+            "{} {}\n{}\n{}\n{answer:?}",
+            one.dialect.name,
+            two.dialect.name,
+            one.text.as_bstr(),
+            two.text.as_bstr()
+        )
+    };
+    // The shortest URL that the first side allows and the second does not, and the other way round.
+    let shortest = |allowed: &Side<'_>, other: &Side<'_>| {
+        let differs = |&index: &usize| {
+            allowed.verdicts[index] == Verdict::Allow && other.verdicts[index] != Verdict::Allow
+        };
+        (0..one.urls.len()).filter(differs).map(|index| symbols(one, two, &one.urls[index])).min()
+    };
+    let (found_first, found_second) = match &answer {
+        Equivalence::Equal => (&Search::Nothing, &Search::Nothing),
+        Equivalence::Different { first_allows, second_allows } => (first_allows, second_allows),
+        Equivalence::Unknown(_) => panic!("{}", shown()),
+    };
+    for (found, allowed, other) in [(found_first, one, two), (found_second, two, one)] {
+        let shortest = shortest(allowed, other);
+        match found {
+            Search::Found(example) => {
+                let url = url_of(example);
+                assert_eq!(
+                    judged(allowed.dialect, &allowed.text, &url),
+                    Verdict::Allow,
+                    "{}",
+                    shown()
+                );
+                assert_eq!(
+                    judged(other.dialect, &other.text, &url),
+                    Verdict::Disallow,
+                    "{}",
+                    shown()
+                );
+                let octets = symbols(one, two, &url);
+                assert!(
+                    shortest.is_none_or(|shortest| octets <= shortest),
+                    "{} {shortest:?}",
+                    shown()
+                );
+            }
+            Search::Nothing => assert_eq!(shortest, None, "{}", shown()),
+            Search::Unknown(_) => panic!("{}", shown()),
+        }
+    }
+}
+
+/// What counts as the length of an example: octets of the path, or symbols where the sides compare
+/// it in different forms.
+fn symbols(one: &Side<'_>, two: &Side<'_>, url: &[u8]) -> usize {
+    if one.dialect.paths.escapes == two.dialect.paths.escapes {
+        return oracle::compared_path(one.dialect, url).unwrap().len();
+    }
+    // An escape is one.
+    let path = oracle::compared_path(&portcullis::dialect::ORIGINAL_1994, url).unwrap();
+    let mut count = 0;
+    let mut rest = &path[..];
+    while !rest.is_empty() {
+        let escape =
+            rest.len() > 2 && rest[0] == b'%' && rest[1..3].iter().all(u8::is_ascii_hexdigit);
+        rest = &rest[if escape { 3 } else { 1 }..];
+        count += 1;
+    }
+    count
+}
+
+/// URLs with all paths over `alphabet` up to a length, behind a slash.
+fn urls(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
+    let url = |path: Vec<u8>| [b"https://example.com/", &path[..]].concat();
+    words(alphabet, length_max).into_iter().map(url).collect()
+}
+
+/// All rule sets of up to `count` rules with these patterns.
+fn rule_sets<'p>(patterns: &'p [Vec<u8>], count: usize) -> Vec<Vec<(bool, &'p [u8])>> {
+    let mut sets: Vec<Vec<(bool, &[u8])>> = vec![Vec::new()];
+    let mut start = 0;
+    for _ in 0..count {
+        let end = sets.len();
+        for index in start..end {
+            for pattern in patterns {
+                for allows in [false, true] {
+                    let mut longer = sets[index].clone();
+                    longer.push((allows, pattern));
+                    sets.push(longer);
+                }
+            }
+        }
+        start = end;
+    }
+    sets
+}
+
+#[test]
+fn equivalence_of_small_rule_sets() {
+    let patterns: Vec<Vec<u8>> =
+        words(b"/a*$", 3).into_iter().filter(|pattern| !pattern.is_empty()).collect();
+    let urls = urls(b"/ab", 4);
+    for dialect in Dialect::ALL {
+        let sides: Vec<Side<'_>> = rule_sets(&patterns, 1)
+            .iter()
+            .map(|rules| Side::new(dialect, file(rules), &urls))
+            .collect();
+        sides.par_iter().for_each(|one| sides.iter().for_each(|two| compare(one, two)));
+        let mut random = Random::new(1);
+        let pairs = rule_sets(&patterns, 2);
+        let chosen: Vec<_> = (0..400)
+            .map(|_| {
+                let mut rules = random.pick(&pairs).clone();
+                if random.one_in(2) {
+                    rules.push((random.one_in(2), &random.pick(&patterns)[..]));
+                }
+                Side::new(dialect, file(&rules), &urls)
+            })
+            .collect();
+        chosen.par_iter().for_each(|one| chosen.iter().for_each(|two| compare(one, two)));
+    }
+}
+
+#[test]
+fn equivalence_across_dialects() {
+    let patterns = words(b"/a*$%4", 3);
+    let urls = urls(b"/a%41*", 4);
+    let mut random = Random::new(2);
+    for one in Dialect::ALL {
+        for two in Dialect::ALL {
+            let mut side = |dialect| -> Vec<Side<'_>> {
+                (0..40)
+                    .map(|_| {
+                        let count = random.within(1..=2);
+                        let rules: Vec<(bool, Vec<u8>)> = (0..count)
+                            .map(|_| {
+                                let tail = random.pick(&patterns).clone();
+                                let slash: &[u8] = if random.one_in(8) { b"" } else { b"/" };
+                                (random.one_in(3), [slash, &tail].concat())
+                            })
+                            .collect();
+                        let rules: Vec<_> =
+                            rules.iter().map(|(allows, pattern)| (*allows, &pattern[..])).collect();
+                        Side::new(dialect, file(&rules), &urls)
+                    })
+                    .collect()
+            };
+            let (ones, twos) = (side(one), side(two));
+            ones.par_iter().for_each(|one| twos.iter().for_each(|two| compare(one, two)));
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! What each rule is there for, by asking the oracle about every small URL.
+
+use std::collections::HashMap;
+
+use bstr::ByteSlice;
+use portcullis::analysis::{Example, Limits, RuleStanding, Rules, Standing, Successor, standings};
+use portcullis::decision::Decision;
+use portcullis::dialect::Dialect;
+use portcullis::oracle;
+use portcullis::syntax::RobotsTxt;
+use rayon::prelude::*;
+
+use crate::common::{Random, words};
+use crate::{AGENT, file, judged, ordered, url_of, urls};
+
+/// Patterns, URLs, and which match which.
+struct World {
+    dialect: &'static Dialect,
+    patterns: Vec<Vec<u8>>,
+    urls: Vec<Vec<u8>>,
+    paths: Vec<Vec<u8>>,
+    /// By whether the rule allows, by pattern, by URL.
+    matches: [Vec<Vec<bool>>; 2],
+}
+
+impl World {
+    fn new(dialect: &'static Dialect, patterns: Vec<Vec<u8>>, urls: Vec<Vec<u8>>) -> World {
+        let path = |url: &Vec<u8>| oracle::compared_path(dialect, url).unwrap();
+        let paths: Vec<Vec<u8>> = urls.iter().map(path).collect();
+        let matches = [false, true].map(|allows| {
+            let row = |pattern: &Vec<u8>| -> Vec<bool> {
+                paths.iter().map(|path| matches(dialect, allows, pattern, path)).collect()
+            };
+            patterns.par_iter().map(row).collect()
+        });
+        World { matches, dialect, patterns, urls, paths }
+    }
+}
+
+/// Whether a rule matches, its second pattern counted.
+fn matches(dialect: &Dialect, allows: bool, pattern: &[u8], path: &[u8]) -> bool {
+    let rules = [(allows, pattern)];
+    let decides = |path: &[u8]| {
+        let url = [b"https://example.com", path, b"#"].concat();
+        oracle::decide(dialect, &file(&rules), None, &[AGENT], &url).rule.is_some()
+    };
+    // Only what the dialect allows for its own sake has no rule that could be asked for.
+    oracle::pattern_matches(dialect, pattern, path) || decides(path)
+}
+
+/// Rules of a world, and what the oracle says of each small URL by which of them match.
+struct RuleSet<'w> {
+    world: &'w World,
+    rules: Vec<(bool, usize)>,
+    decisions: HashMap<(usize, usize), Decision>,
+}
+
+impl RuleSet<'_> {
+    fn rule(&self, index: usize) -> (bool, &[u8]) {
+        let (allows, pattern) = self.rules[index];
+        (allows, &self.world.patterns[pattern])
+    }
+
+    /// The text with those rules that `kept` has as bits.
+    fn text(&self, kept: usize) -> Vec<u8> {
+        let is_kept = |&index: &usize| kept >> index & 1 == 1;
+        let rules: Vec<_> =
+            (0..self.rules.len()).filter(is_kept).map(|index| self.rule(index)).collect();
+        file(&rules)
+    }
+
+    fn all(&self) -> usize {
+        (1 << self.rules.len()) - 1
+    }
+
+    fn matching(&self, url: usize) -> usize {
+        let bit = |(index, &(allows, pattern)): (usize, &(bool, usize))| {
+            usize::from(self.world.matches[usize::from(allows)][pattern][url]) << index
+        };
+        self.rules.iter().enumerate().map(bit).sum()
+    }
+
+    /// The decision on a small URL with the rules that `kept` has as bits.
+    fn decision(&mut self, kept: usize, url: usize) -> Decision {
+        let special = self.world.paths[url] == b"/robots.txt";
+        let key = (kept, if special { usize::MAX } else { self.matching(url) & kept });
+        if let Some(&decision) = self.decisions.get(&key) {
+            return decision;
+        }
+        let (world, text) = (self.world, self.text(kept));
+        let decision = oracle::decide(world.dialect, &text, None, &[AGENT], &world.urls[url]);
+        self.decisions.insert(key, decision);
+        decision
+    }
+
+    fn check(&mut self) {
+        let text = self.text(self.all());
+        let ordered = ordered(&text, self.world.dialect);
+        let rules = Rules { ordered: &ordered, paths: &self.world.dialect.paths };
+        let found = standings(rules, &Limits::default());
+        let never = |standing: &Standing| {
+            matches!(
+                standing,
+                Standing::NeverMatches | Standing::Equal { .. } | Standing::Shadowed { .. }
+            )
+        };
+        let dead: usize =
+            found.iter().filter(|it| never(&it.standing)).map(|it| 1 << it.rule.0).sum();
+        for RuleStanding { rule, standing } in &found {
+            let problem = self.problem(rule.index(), standing, self.all() & !dead);
+            assert_eq!(
+                problem,
+                None,
+                "{} rule {}\n{}\n{found:?}",
+                self.world.dialect.name,
+                rule.0,
+                text.as_bstr()
+            );
+        }
+        // Rules without a pattern are not among them, and match nothing.
+        for index in 0..self.rules.len() {
+            if found.iter().all(|it| it.rule.index() != index) {
+                assert!((0..self.world.urls.len()).all(|url| self.matching(url) >> index & 1 == 0));
+            }
+        }
+    }
+
+    /// What is wrong with the standing of the rule at `index`, if `living` are those that decide.
+    fn problem(
+        &mut self,
+        index: usize,
+        standing: &Standing,
+        living: usize,
+    ) -> Option<&'static str> {
+        let decided: Vec<usize> = (0..self.world.urls.len())
+            .filter(|&url| {
+                self.decision(self.all(), url).rule.is_some_and(|rule| rule.index() == index)
+            })
+            .collect();
+        let without = living & !(1 << index);
+        let changed: Vec<usize> = (0..self.world.urls.len())
+            .filter(|&url| {
+                self.decision(living, url).verdict != self.decision(without, url).verdict
+            })
+            .collect();
+        let shortest = |urls: &[usize]| urls.iter().map(|&url| self.world.paths[url].len()).min();
+        match standing {
+            Standing::Decides { example, needed: Ok(needed) } => self
+                .wrong_example(index, example, shortest(&decided))
+                .or_else(|| self.wrong_need(needed, living, without, shortest(&changed))),
+            Standing::Redundant { example, taken_over_by } => {
+                if !changed.is_empty() || taken_over_by.is_empty() {
+                    return Some("it is needed");
+                }
+                self.wrong_example(index, example, shortest(&decided))
+            }
+            Standing::Unknown(_) | Standing::Decides { needed: Err(_), .. } => Some("a limit"),
+            _ if !decided.is_empty() => Some("it decides"),
+            Standing::NeverMatches => self.matched(index).first().map(|_| "it matches"),
+            Standing::Equal { to } => {
+                let same = self.matched(index) == self.matched(to.index())
+                    && self.rules[index].0 == self.rules[to.index()].0;
+                (!same).then_some("it is not equal")
+            }
+            Standing::Shadowed { by } => {
+                let covers = |url: usize| {
+                    by.iter().any(|successor| match successor {
+                        Successor::Rule(rule) => self.matching(url) >> rule.0 & 1 == 1,
+                        Successor::RobotsTxt => self.world.paths[url] == b"/robots.txt",
+                        Successor::NoRule => false,
+                    })
+                };
+                let uncovered = self.matched(index).into_iter().find(|&url| !covers(url));
+                uncovered.map(|_| "it is not covered")
+            }
+        }
+    }
+
+    fn matched(&self, index: usize) -> Vec<usize> {
+        let is_matched = |&url: &usize| self.matching(url) >> index & 1 == 1;
+        (0..self.world.urls.len()).filter(is_matched).collect()
+    }
+
+    fn wrong_example(
+        &self,
+        index: usize,
+        example: &Example,
+        shortest: Option<usize>,
+    ) -> Option<&'static str> {
+        let (dialect, url) = (self.world.dialect, url_of(example));
+        let decision = oracle::decide(dialect, &self.text(self.all()), None, &[AGENT], &url);
+        if decision.rule.is_none_or(|rule| rule.index() != index) {
+            return Some("it does not decide its example");
+        }
+        let octets = oracle::compared_path(dialect, &url).unwrap().len();
+        shortest.is_some_and(|shortest| shortest < octets).then_some("a shorter example")
+    }
+
+    fn wrong_need(
+        &self,
+        needed: &Example,
+        living: usize,
+        without: usize,
+        shortest: Option<usize>,
+    ) -> Option<&'static str> {
+        let (dialect, url) = (self.world.dialect, url_of(needed));
+        let verdicts = [living, without].map(|kept| judged(dialect, &self.text(kept), &url));
+        if verdicts[0] == verdicts[1] {
+            return Some("nothing changes without it");
+        }
+        let octets = oracle::compared_path(dialect, &url).unwrap().len();
+        shortest.is_some_and(|shortest| shortest < octets).then_some("a shorter need")
+    }
+}
+
+fn check_all(world: &World, rule_sets: Vec<Vec<(bool, usize)>>) -> usize {
+    // The oldest dialect does not know Allow, so its rules are numbered without.
+    let knows_allow =
+        RobotsTxt::parse(b"User-agent: *\nAllow: /\n", world.dialect, None).rules().len() == 1;
+    let rule_sets: Vec<_> = rule_sets
+        .into_iter()
+        .filter(|rules| knows_allow || rules.iter().all(|(allows, _)| !allows))
+        .collect();
+    let count = rule_sets.len();
+    rule_sets.into_par_iter().for_each(|rules| {
+        RuleSet { world, rules, decisions: HashMap::new() }.check();
+    });
+    count
+}
+
+fn patterns(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
+    words(alphabet, length_max).into_iter().filter(|pattern| !pattern.is_empty()).collect()
+}
+
+/// All sequences of `count` rules.
+fn sequences(world: &World, count: u32) -> Vec<Vec<(bool, usize)>> {
+    let choices = world.patterns.len() * 2;
+    let rules = |number: usize| {
+        let digits = (0..count).map(|place| number / choices.pow(place) % choices);
+        digits.map(|digit| (digit % 2 == 0, digit / 2)).collect()
+    };
+    (0..choices.pow(count)).map(rules).collect()
+}
+
+#[test]
+fn standings_of_small_rule_sets() {
+    for dialect in Dialect::ALL {
+        let world = World::new(dialect, patterns(b"/a*$", 3), urls(b"/ab", 5));
+        let singles = check_all(&world, sequences(&world, 1));
+        let pairs = check_all(&world, sequences(&world, 2));
+        let small = World::new(dialect, patterns(b"/a*$", 2), urls(b"/ab", 4));
+        let triples = check_all(&small, sequences(&small, 3));
+        println!("{}: {singles} + {pairs} + {triples} rule sets", dialect.name);
+    }
+}
+
+#[test]
+fn standings_of_random_rule_sets() {
+    for dialect in Dialect::ALL {
+        let mut random = Random::new(3);
+        let mut patterns: Vec<Vec<u8>> =
+            patterns(b"/a*$", 4).into_iter().filter(|pattern| pattern.starts_with(b"/")).collect();
+        let odd: [&[u8]; 10] = [
+            b"/robots.txt",
+            b"/robots.txt$",
+            b"/r",
+            b"/*.txt$",
+            b"/index.html",
+            b"/*/index.htm",
+            b"/%2f",
+            b"/%4*1",
+            b"/%",
+            b"/a%61",
+        ];
+        patterns.extend(odd.map(<[u8]>::to_vec));
+        let mut all = urls(b"/ab", 5);
+        all.extend(urls(b"%2fF41", 4));
+        all.extend(
+            ["/robots.txt", "/robots.txt?", "/index.html", "/a/index.html", "/a/index.htm/"]
+                .map(|path| format!("https://example.com{path}").into_bytes()),
+        );
+        let world = World::new(dialect, patterns, all);
+        let rule_sets = (0..20_000).map(|_| {
+            let count = random.within(3..=5);
+            (0..count).map(|_| (random.one_in(2), random.below(world.patterns.len()))).collect()
+        });
+        check_all(&world, rule_sets.collect());
+    }
+}
