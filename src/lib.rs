@@ -62,6 +62,7 @@
 //! | [`automaton`] | patterns in order of precedence to one matcher | see there |
 //! | [`policy`] | which groups speak to an agent, which rule decides | parse and build once |
 //! | [`set`] | the policies of many origins | one look-up for a URL |
+//! | [`lint`] | what is wrong in a file, line by line | parses, and comparing the rules |
 //! | [`batch`] | records to decisions; inputs to threads and back in order | |
 //! | [`report`] | decisions as text, JSON Lines, summaries | |
 //! | [`mod@bench`] | engines verified, timed and compared | as long as it is told |

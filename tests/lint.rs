@@ -3,9 +3,9 @@
 //! `tests/lint/*.toml` says for each code where it is found and where it is not; see
 //! `tests/lint/README.md` for the format.
 
-mod common;
 #[path = "lint/case.rs"]
 mod case;
+mod common;
 #[path = "lint/fixing.rs"]
 mod fixing;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::lint::{Code, LintConfig, LineIndex, Report, catalogue, lint};
+use portcullis::lint::{Code, LineIndex, LintConfig, Report, catalogue, lint};
 use portcullis::synth::Corpus;
 
 use case::{Case, cases};
@@ -97,9 +97,30 @@ fn made_up_files_have_sound_reports() {
 #[test]
 fn any_octets_have_sound_reports() {
     let parts: [&[u8]; 24] = [
-        b"User-agent", b"Disallow", b"Allow", b"Sitemap", b"Crawl-delay", b":", b": ", b"/", b"*",
-        b"$", b"#", b"\n", b"\r", b"\r\n", b"\0", b"\x1b", b"\xff", "ä".as_bytes(), b"%7e", b"%",
-        b" ", b"\xef\xbb\xbf", b"a", b"<",
+        b"User-agent",
+        b"Disallow",
+        b"Allow",
+        b"Sitemap",
+        b"Crawl-delay",
+        b":",
+        b": ",
+        b"/",
+        b"*",
+        b"$",
+        b"#",
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"\0",
+        b"\x1b",
+        b"\xff",
+        "ä".as_bytes(),
+        b"%7e",
+        b"%",
+        b" ",
+        b"\xef\xbb\xbf",
+        b"a",
+        b"<",
     ];
     let mut random = common::Random::new(2022);
     for _ in 0..20_000 {

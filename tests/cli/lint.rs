@@ -84,8 +84,7 @@ fn a_folder_is_all_its_files_by_name() {
     let output = folder.command("lint robots --format github -j 2").output().unwrap();
     assert_status(&output, 0);
     let out = String::from_utf8(output.stdout).unwrap();
-    let files: Vec<&str> =
-        out.lines().map(|line| line.split([',', '=']).nth(1).unwrap()).collect();
+    let files: Vec<&str> = out.lines().map(|line| line.split([',', '=']).nth(1).unwrap()).collect();
     assert_eq!(files, ["robots/0.example", "robots/below/c.example"]);
     let one = folder.command("lint robots --format github -j 1").output().unwrap();
     assert_eq!(text(&one.stdout), text(out.as_bytes()));

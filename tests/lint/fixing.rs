@@ -11,7 +11,8 @@ use crate::common::{Random, words};
 fn mended(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
     let report = lint(text, &LintConfig { octets_max: None, ..LintConfig::new(chosen) });
     let limits = Limits::default();
-    let fixed = fix(text, &report, &FixConfig { dialects: dialects.to_vec(), octets_max: None, limits });
+    let fixed =
+        fix(text, &report, &FixConfig { dialects: dialects.to_vec(), octets_max: None, limits });
     assert_eq!(fixed.mended.is_empty(), fixed.text == text, "{}", text.escape_ascii());
     fixed.text
 }
@@ -21,8 +22,7 @@ fn assert_same(old: &[u8], new: &[u8], dialect: &Dialect, agents: &[&str], paths
     for agent in agents {
         for path in paths {
             let url = [b"https://a.example", &path[..]].concat();
-            let verdict =
-                |text| oracle::decide(dialect, text, None, &[agent], &url).verdict;
+            let verdict = |text| oracle::decide(dialect, text, None, &[agent], &url).verdict;
             assert_eq!(
                 verdict(old),
                 verdict(new),
@@ -39,8 +39,20 @@ fn assert_same(old: &[u8], new: &[u8], dialect: &Dialect, agents: &[&str], paths
 /// A small file in which much is needless.
 fn needless_file(random: &mut Random) -> Vec<u8> {
     let patterns: [&[u8]; 14] = [
-        b"/", b"/a", b"/a", b"/a*", b"/*a", b"/a/b", b"/a$", b"/**", b"/%61", b"/%7e", b"/a b",
-        b"/index.html", b"", b"*$",
+        b"/",
+        b"/a",
+        b"/a",
+        b"/a*",
+        b"/*a",
+        b"/a/b",
+        b"/a$",
+        b"/**",
+        b"/%61",
+        b"/%7e",
+        b"/a b",
+        b"/index.html",
+        b"",
+        b"*$",
     ];
     let agents: [&[u8]; 5] = [b"*", b"Bot", b"bot/1.2", b"Botty", b"other"];
     let mut text = if random.one_in(6) { b"\xef\xbb\xbf".to_vec() } else { Vec::new() };

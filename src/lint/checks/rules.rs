@@ -3,15 +3,13 @@
 //! A rule is looked at in each selection of groups that some robot obeys, and reported only if the
 //! same is wrong with it in all of them: what is needless to one robot may decide for another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::super::examination::{Examination, Reading, quoted};
+use super::super::examination::{Reading, quoted};
 use super::super::findings::{Finding, Findings, remove_record};
-use super::super::standings::{Selections, Standings};
+use super::super::standings::{Analyst, Selections, Standings};
 use super::super::{Code, LintConfig};
-use crate::analysis::{
-    Equivalence, Limits, RuleStanding, Rules, Standing, Successor, equivalence, standings,
-};
+use crate::analysis::{Equivalence, Limits, RuleStanding, Rules, Standing, Successor, equivalence};
 use crate::automaton;
 use crate::decision::Verdict;
 use crate::id::RuleID;
@@ -33,14 +31,23 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     if let Some(unknown) = selections.unknown() {
         findings.unknown(unknown);
     }
+    let mut analyst = Analyst::new(config.limits);
     let mut tally = Tally::default();
     for groups in selections.groups() {
-        selection(findings, groups, &config.limits, &mut tally);
+        selection(findings, groups, &mut analyst, &mut tally);
     }
     let faults = tally.everywhere();
-    let mut standings = Lazy { config, examination, known: None };
-    for (rule, fault) in faults {
-        report(findings, rule, fault, &mut standings);
+    let rules = examination.chosen().file.rules();
+    let lines: BTreeSet<u32> =
+        faults.iter().map(|(rule, _)| rules[rule.index()].line.get()).collect();
+    if !lines.is_empty() {
+        let readings = examination.readings.iter();
+        let standings: Vec<Standings> = readings
+            .map(|reading| Standings::of(reading, &config.agents, &lines, &mut analyst))
+            .collect();
+        for (rule, fault) in faults {
+            report(findings, rule, fault, &standings);
+        }
     }
     everything_disallowed(findings, config);
 }
@@ -73,18 +80,19 @@ impl Tally {
 fn selection(
     findings: &mut Findings<'_, '_>,
     groups: &[usize],
-    limits: &Limits,
+    analyst: &mut Analyst,
     tally: &mut Tally,
 ) {
     let chosen = findings.examination.chosen();
     let paths = &chosen.dialect.paths;
     let ordered = OrderedRules::new(&chosen.file, groups, paths);
-    let told = standings(Rules { ordered: &ordered, paths }, limits);
+    let told = analyst.standings(&ordered, paths);
     let same = SamePatterns::of(&ordered);
     let mut defeats = Defeats::new(&ordered, &chosen.file);
-    for RuleStanding { rule, standing } in told {
+    for RuleStanding { rule, standing } in told.iter() {
+        let rule = *rule;
         *tally.selections.entry(rule).or_default() += 1;
-        if let Standing::Unknown(bound) = &standing {
+        if let Standing::Unknown(bound) = standing {
             let agent = &chosen.file.user_agents_of(&chosen.file.groups()[groups[0]])[0];
             let agent = quoted(agent.value);
             findings.unknown(format!("not all rules for {agent} could be compared: {bound}"));
@@ -96,7 +104,7 @@ fn selection(
         });
         let fault = contradiction
             .or_else(|| defeats.fault(rule))
-            .or_else(|| fault_of(&chosen.file, rule, &standing));
+            .or_else(|| fault_of(&chosen.file, rule, standing));
         if let Some(fault) = fault {
             tally.faults.entry(rule).or_default().push(fault);
         }
@@ -170,12 +178,17 @@ fn winners(file: &RobotsTxt<'_>, others: &[RuleID]) -> String {
 }
 
 /// Reports a fault with what each dialect makes of the rule.
-fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings: &mut Lazy<'_>) {
+fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings: &[Standings]) {
     let examination = findings.examination;
     let file = &examination.chosen().file;
     let own = file.rules()[rule.index()];
     let index = own.line.get() as usize - 1;
-    let effects = standings.effects(index);
+    let mut effects = examination.line_effects(index);
+    for (effect, standings) in effects.iter_mut().zip(standings) {
+        if let Some(words) = standings.words(index) {
+            effect.text = words.to_owned();
+        }
+    }
     let code = fault.code;
     let mut finding: Finding<'_, '_, '_> =
         findings.report(code, own.span, fault.message).with_effects(effects);
@@ -190,30 +203,6 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
     );
     if is_needless {
         finding.mend("take the rule out", vec![remove_record(examination, index)]);
-    }
-}
-
-/// What each dialect makes of rules, found out when the first fault is reported.
-struct Lazy<'l> {
-    config: &'l LintConfig,
-    examination: &'l Examination<'l>,
-    known: Option<Vec<Standings>>,
-}
-
-impl Lazy<'_> {
-    fn effects(&mut self, index: usize) -> Vec<super::super::Effect> {
-        let Lazy { config, examination, known } = self;
-        let standings = known.get_or_insert_with(|| {
-            let readings = examination.readings.iter();
-            readings.map(|reading| Standings::of(reading, &config.agents, &config.limits)).collect()
-        });
-        let mut effects = examination.line_effects(index);
-        for (effect, standings) in effects.iter_mut().zip(standings.iter()) {
-            if let Some(words) = standings.words(index) {
-                effect.text = words.to_owned();
-            }
-        }
-        effects
     }
 }
 
