@@ -20,6 +20,8 @@ mod check;
 mod classify;
 #[path = "cli/diff.rs"]
 mod diff;
+#[path = "cli/diff_files.rs"]
+mod diff_files;
 #[path = "cli/errors.rs"]
 mod errors;
 #[cfg(unix)]

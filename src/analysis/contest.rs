@@ -73,11 +73,11 @@ impl Contest {
                 }
                 self.note(all.owner(winner).rule);
             }
-            let work = all.work() - self.before + alone.work();
-            if let Some(bound) = self.share.reached(work, tree.len()) {
-                return Outcome::Unknown(bound);
-            }
             if self.may_win(all, alone, (state, own)) {
+                let work = all.work() - self.before + alone.work();
+                if let Some(bound) = self.share.reached(work, tree.len()) {
+                    return Outcome::Unknown(bound);
+                }
                 if tree.is_deepest(index) {
                     bound = Some(Bound::PathOctets);
                 } else {

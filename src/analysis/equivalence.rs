@@ -200,13 +200,13 @@ impl Comparison<'_> {
                 return None;
             }
             let [first, second] = &mut self.sides;
-            let work = first.work() + second.work();
-            if let reached @ Some(_) = self.limits.reached(work, tree.len()) {
-                return reached;
-            }
             let may_differ = first.counts(one) || second.counts(two);
             let may_change = !first.is_settled(one) || !second.is_settled(two);
             if may_differ && may_change {
+                let reached = self.limits.reached(first.work() + second.work(), tree.len());
+                if reached.is_some() {
+                    return reached;
+                }
                 if tree.is_deepest(index) {
                     bound = Some(Bound::PathOctets);
                 } else {

@@ -1,7 +1,47 @@
 //! Questions about rules themselves, answered exactly: do two rule sets decide every URL alike, and
 //! what is each rule there for?
 //!
-//! WIP
+//! Owns the answers that hold for every URL there is, not for a list: [`equivalence`] of two rule
+//! sets, under one dialect or two, and the [`standings`] of the rules of one, such as that a rule
+//! never decides because another wins wherever it matches. [`AgentRules`] goes from a robots.txt to
+//! the rules that one robot obeys. To ask about URLs that you have, use [`policy`](crate::policy) or
+//! [`batch`](crate::batch).
+//!
+//! # How
+//!
+//! The rules of a set are one deterministic automaton, as in [`automaton`](crate::automaton); here it
+//! is walked not along a path but along all of them, breadth-first, so that the first path that shows
+//! something is a shortest one. Four things keep that small:
+//!
+//! - octets that no rule asks for at a place are one octet;
+//! - states are built when a walk comes to them, and kept for the next walk;
+//! - what cannot change the answer any more is not walked through: for equivalence, where no rule is
+//!   left that the two sets do not share; for a rule's standing, where it cannot match or win;
+//! - most rules are settled by a single path, the shortest that they match.
+//!
+//! The paths walked are those that URLs have: they start with `/`, have no `#` (unless it can be
+//! decoded), and are in the dialect's normal form. So an [`Example`] is always the path of a URL, and
+//! a rule that asks for anything else never matches. The URL of robots.txt, where the dialect always
+//! allows it, is a rule before all others.
+//!
+//! # Cost and limits
+//!
+//! A set without stars is a trie, and costs its octets. With stars the states can be exponential in the
+//! rules; [`Limits`] end that, and the answer then is `Unknown` with the [`Bound`] that was reached. It
+//! never turns into "equal" or "never". Nothing else can fail.
+//!
+//! ```
+//! use portcullis::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence};
+//! use portcullis::dialect::RFC_9309;
+//! use portcullis::syntax::RobotsTxt;
+//!
+//! let old = b"User-agent: *\nDisallow: /a\nDisallow: /a/b\n";
+//! let new = b"User-agent: *\nDisallow: /a # and all below\n";
+//! let [old, new] = [&old[..], new].map(|text| RobotsTxt::parse(text, &RFC_9309, None));
+//! let rules = |file| AgentRules::new(file, Robot::Unnamed, &RFC_9309);
+//! let answer = equivalence(rules(&old).rules(), rules(&new).rules(), &Limits::default());
+//! assert_eq!(answer, Equivalence::Equal);
+//! ```
 
 mod alphabet;
 mod budget;

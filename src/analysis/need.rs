@@ -42,11 +42,11 @@ pub(super) fn need(
             found = Some(Need::Needed(octets_of(tree.way_to(index))));
             break;
         }
-        if let Some(bound) = share.reached(machine.work() - before, tree.len()) {
-            found = Some(Need::Unknown(budget.bound(bound)));
-            break;
-        }
         if search.may_change(machine, state) {
+            if let Some(bound) = share.reached(machine.work() - before, tree.len()) {
+                found = Some(Need::Unknown(budget.bound(bound)));
+                break;
+            }
             if tree.is_deepest(index) {
                 bound = Some(Bound::PathOctets);
             } else {
@@ -92,15 +92,20 @@ impl Search {
         if Search::next_allows(machine, next) != self.allows {
             return true;
         }
+        self.note(machine, next);
+        false
+    }
+
+    /// Notes who takes over.
+    fn note(&mut self, machine: &Machine, next: u32) {
         let next = (next != NO_PATTERN).then(|| machine.owner(next).rule);
         if !self.next.contains(&next) {
             self.next.push(next);
         }
-        false
     }
 
     /// Whether a longer path may have another verdict without the rule.
-    fn may_change(&self, machine: &Machine, state: State) -> bool {
+    fn may_change(&mut self, machine: &Machine, state: State) -> bool {
         let [best, next] = machine.best(state);
         if self.is_own(machine, best) {
             let differs = |pattern: u32| {
@@ -108,7 +113,11 @@ impl Search {
                 pattern > best && owner.rule != self.rule && owner.allows != self.allows
             };
             let next_differs = Search::next_allows(machine, next) != self.allows;
-            !machine.is_settled(state) && (next_differs || machine.may_match(state).any(differs))
+            let may_change = next_differs || machine.may_match(state).any(differs);
+            if !may_change {
+                self.note(machine, next);
+            }
+            may_change && !machine.is_settled(state)
         } else {
             let may_win = |pattern: u32| pattern < best && self.is_own(machine, pattern);
             machine.may_match(state).any(may_win)

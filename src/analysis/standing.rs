@@ -213,7 +213,7 @@ impl<'r> Inquiry<'r> {
 
     /// The rule that goes before this one with the same patterns and verdict, if there is one.
     fn repeated(&self, unit: usize) -> Option<u32> {
-        let mut other = None;
+        let mut other: Option<u32> = None;
         for &index in &self.units[unit].patterns {
             let (pattern, owner) = &self.patterns[index];
             let mut identity = Vec::new();
@@ -225,7 +225,8 @@ impl<'r> Inquiry<'r> {
             }
             other = Some(first.rule);
         }
-        other
+        let patterns = |rule: u32| self.units[self.unit_of[&rule]].patterns.len();
+        other.filter(|&rule| patterns(rule) == self.units[unit].patterns.len())
     }
 
     /// The pattern that decides `path`, which some pattern matches; nothing if there is nothing left
@@ -240,6 +241,9 @@ impl<'r> Inquiry<'r> {
 
     /// The standing of a rule that loses to the pattern at `winner` wherever it matches, if it does.
     fn covered(&mut self, unit: usize, own: &[Owned<'r>], winner: usize) -> Option<Standing> {
+        if winner > self.units[unit].patterns[0] {
+            return None;
+        }
         let (covering, owner) = self.patterns[winner];
         let Inquiry { language, budget, .. } = self;
         let mut is_covered =
@@ -265,8 +269,7 @@ impl<'r> Inquiry<'r> {
         for winner in winners {
             let Some(&other) = self.unit_of.get(winner) else { continue };
             for index in self.units[other].patterns.clone() {
-                let goes_before = index < self.units[unit].patterns[0];
-                if goes_before && let Some(standing) = self.covered(unit, own, index) {
+                if let Some(standing) = self.covered(unit, own, index) {
                     return standing;
                 }
             }

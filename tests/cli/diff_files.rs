@@ -1,0 +1,165 @@
+//! `portcullis diff` of two robots.txt files.
+
+use super::*;
+
+const OLD: &str = "\
+User-agent: *
+Disallow: /private/
+
+User-agent: One
+User-agent: Two
+Disallow: /a
+Disallow: /a/b
+Allow: /*.css$
+";
+
+/// One: the redundant rule is gone, nothing else. Two: more and less than before. Three: new, with
+/// rules that say the same as those for anybody.
+const NEW: &str = "\
+User-agent: Three
+Disallow: /private/
+Disallow: /private/x
+
+User-agent: one
+Disallow: /a
+Allow: /*.css$
+
+User-agent: Two
+Disallow: /a
+Allow: /a/b
+Disallow: /c
+
+User-agent: *
+Disallow: /private/
+Allow: /private/open
+";
+
+fn files() -> Folder {
+    let folder = Folder::new();
+    folder.write("old.txt", OLD);
+    folder.write("new.txt", NEW);
+    folder
+}
+
+#[test]
+fn each_agent_that_a_file_names_has_its_answer() {
+    let output = files().command("diff old.txt new.txt").output().unwrap();
+    assert_status(&output, 0);
+    let expected = "\
+One	equal
+Two	different	allow	disallow	no-rule	12:/c	/c
+Two	different	disallow	allow	7:/a/b	11:/a/b	/a/b
+Three	equal
+*	different	disallow	allow	2:/private/	16:/private/open	/private/open
+";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    let told = text(&output.stderr);
+    for part in ["dialect rfc9309", "old.txt, 2 groups, 4 rules", "2 equal, 2 different, 0 unknown"]
+    {
+        assert!(told.contains(part), "{part:?} is not in {told}");
+    }
+}
+
+#[test]
+fn the_status_tells_if_asked() {
+    let folder = files();
+    for (line, status) in [
+        ("-a One", 0),
+        ("-a Three", 0),
+        ("-a One,Two", 1),
+        ("--user-agent Two/1.0", 1),
+        // Nobody names it.
+        ("-a Other", 1),
+        ("", 1),
+        // A wildcard means nothing there, and nor does Allow.
+        ("-a One --dialect original1994", 0),
+    ] {
+        let line = format!("diff --exit-code old.txt new.txt {line}");
+        assert_status(&folder.command(&line).output().unwrap(), status);
+    }
+    assert_status(&folder.command("diff old.txt new.txt -a Two").output().unwrap(), 0);
+}
+
+#[test]
+fn objects_in_place_of_lines() {
+    let folder = files();
+    let line = "diff --format jsonl --json old.txt new.txt -a One,Two";
+    let output = folder.command(line).output().unwrap();
+    assert_status(&output, 0);
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let objects: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        objects[0],
+        serde_json::json!({
+            "agent": "One", "answer": "equal", "changes": [], "unknown": [],
+        })
+    );
+    assert_eq!(
+        objects[1]["changes"][0],
+        serde_json::json!({
+            "path": "/c",
+            "old": {"verdict": "allow", "reason": "no-rule", "line": null, "rule": null},
+            "new": {"verdict": "disallow", "reason": "rule", "line": 12, "rule": "/c"},
+        })
+    );
+    let summary: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(summary["answers"], serde_json::json!({"equal": 1, "different": 1, "unknown": 0}));
+    assert_eq!(summary["new"]["rules"], 9);
+}
+
+/// Rules that remember in any combination what they have seen of a path.
+fn many_stars(last: &str) -> String {
+    let rule = |number: usize| format!("Disallow: /*{number:02}x*{number:02}y$\n");
+    let rules: String = (10..60).map(rule).collect();
+    format!("User-agent: *\n{rules}{last}")
+}
+
+#[test]
+fn what_a_limit_leaves_open_is_not_equal() {
+    let folder = Folder::new();
+    // Whether the last rule is needed takes a look at all combinations.
+    folder.write("old.txt", many_stars("Disallow: /*q\nDisallow: /*q*q*z\n"));
+    folder.write("new.txt", many_stars("Disallow: /*q\nDisallow: /*q*z*z\n"));
+    let output = folder.command("diff old.txt new.txt -a One").output().unwrap();
+    let told = text(&output.stderr);
+    // Either it was found out, or it is said that it was not.
+    match text(&output.stdout).contains("unknown") {
+        true => {
+            assert_status(&output, 2);
+            assert!(told.contains("cannot tell"), "{told}");
+        }
+        false => assert_status(&output, 0),
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_is_named() {
+    let folder = files();
+    let compiled = folder.command("compile -o a.set robots").output().unwrap();
+    assert_status(&compiled, 0);
+    folder.write("urls", "https://a.example/\n");
+    let cases: [(&str, &[&str]); 7] = [
+        ("old.txt a.set", &["old.txt is no policy set", "a.set is one", "portcullis compile"]),
+        ("a.set new.txt", &["new.txt is no policy set", "a.set is one"]),
+        ("a.set a.set --dialect google", &["--dialect", "leave"]),
+        ("a.set a.set --max-robots-size 1M", &["--max-robots-size", "leave"]),
+        ("old.txt new.txt -a One urls", &["leave the lists"]),
+        ("old.txt new.txt -a One/1", &["One/1"]),
+        ("old.txt missing", &["cannot open missing"]),
+    ];
+    for (line, words) in cases {
+        assert_fails(&folder.command(&format!("diff {line}")).output().unwrap(), words);
+    }
+}
+
+#[test]
+fn a_file_without_rules_is_one_too() {
+    let folder = files();
+    folder.write("empty.txt", "");
+    let output = folder.command("diff old.txt empty.txt -a One").output().unwrap();
+    assert_stdout(
+        &output,
+        "One\\tdifferent\\tdisallow\\tallow\\t6:/a\\tno-rules\\t/a\n".replace("\\t", "\t"),
+    );
+}
