@@ -62,6 +62,9 @@ pub struct LintConfig {
     /// Who is asked about when rules are compared; if there is nobody, everybody: each robot that
     /// the file names, and one that it does not.
     pub agents: Vec<AgentChain>,
+    /// Whether the rules are compared as each dialect reads them, so that the effects of what is
+    /// wrong with them say what they do there. If not, they say what the rule is by itself.
+    pub compares_dialects: bool,
     /// What comparing the rules of one group, or of groups that are joined, may spend.
     pub limits: Limits,
 }
@@ -73,6 +76,7 @@ impl LintConfig {
             dialect,
             octets_max: Some(ROBOTS_OCTETS_MAX),
             agents: Vec::new(),
+            compares_dialects: true,
             limits: Limits::default(),
         }
     }

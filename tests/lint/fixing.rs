@@ -65,7 +65,9 @@ fn needless_file(random: &mut Random) -> Vec<u8> {
             _ => [b"Disallow: ", *random.pick(&patterns)].concat(),
         };
         text.extend_from_slice(&line);
-        text.extend_from_slice(random.pick(&[&b"\n"[..], b"\n", b"\r\n"]));
+        let line_ends: [&[u8]; 3] = [b"\n", b"\n", b"\r\n"];
+        let line_end: &[u8] = *random.pick(&line_ends);
+        text.extend_from_slice(line_end);
     }
     text
 }

@@ -69,7 +69,11 @@ impl Run {
         let octets_max = args.max_robots_size.map_or(Some(ROBOTS_OCTETS_MAX), |size| size.0);
         let agents = args.agents.iter().map(|agent| AgentChain::parse(agent, dialect));
         let agents = agents.collect::<Result<Vec<_>, _>>()?;
-        let config = LintConfig { octets_max, agents, ..LintConfig::new(dialect) };
+        // What dialects make of rules takes time to find out, and these do not tell it.
+        let is_untold = args.statistics || args.fix || args.format == LintFormat::Github;
+        let compares_dialects = !is_untold;
+        let config =
+            LintConfig { octets_max, agents, compares_dialects, ..LintConfig::new(dialect) };
         let format: Box<dyn ReportFormat> = match args.format {
             LintFormat::Human => Box::new(Human::new(is_colored(args.color))),
             LintFormat::Json => Box::new(Json),

@@ -53,6 +53,11 @@ fn appearance(findings: &mut Findings<'_, '_>) {
 
 fn size(findings: &mut Findings<'_, '_>) {
     let Some(cut) = note(findings.examination.chosen(), NoteKind::FileCut) else { return };
+    let is_line_end = |octet: &u8| matches!(octet, b'\r' | b'\n');
+    if findings.examination.octets(cut.span).iter().all(is_line_end) {
+        // Of the file nothing is lost but the end of its last line.
+        return;
+    }
     let octets = match findings.examination.octets_max {
         Some(octets_max) => format!("only the first {octets_max} octets of the file are read"),
         None => "the file is longer than any that is read".into(),

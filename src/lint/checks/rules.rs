@@ -41,7 +41,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     let lines: BTreeSet<u32> =
         faults.iter().map(|(rule, _)| rules[rule.index()].line.get()).collect();
     if !lines.is_empty() {
-        let readings = examination.readings.iter();
+        let readings = examination.readings.iter().filter(|_| config.compares_dialects);
         let standings: Vec<Standings> = readings
             .map(|reading| Standings::of(reading, &config.agents, &lines, &mut analyst))
             .collect();
