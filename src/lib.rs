@@ -63,6 +63,7 @@
 //! | [`automaton`] | patterns in order of precedence to one matcher | see there |
 //! | [`policy`] | which groups speak to an agent, which rule decides | parse and build once |
 //! | [`set`] | the policies of many origins | one look-up for a URL |
+//! | [`lint`] | what is wrong in a file, line by line | parses, and comparing the rules |
 //! | [`batch`] | records to decisions; inputs to threads and back in order | |
 //! | [`report`] | decisions as text, JSON Lines, summaries | |
 //! | [`audit`] | what robots.txt does to a list of URLs, counted and ranked | one pass |
@@ -97,6 +98,7 @@ pub mod id;
 pub mod input;
 pub mod large_pages;
 pub mod limits;
+pub mod lint;
 pub mod oracle;
 pub mod pattern;
 pub mod policy;

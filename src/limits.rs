@@ -116,6 +116,17 @@ pub const SET_STRING_OCTETS_MAX: usize = 1 << 30;
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
 pub const REDIRECTS_MAX: u8 = 5;
 
+/// Seconds of a crawl-delay above which the linter asks whether it was meant: 1 hour.
+///
+/// Source: our choice. A crawler that keeps to it fetches two dozen pages a day.
+pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
+
+/// Edited texts of one file that are compared with it when it is mended: 256.
+///
+/// Source: our choice. All edits at once take one; each that has to be found out takes some two for
+/// each halving. What is past the limit is left as it is, and said to be.
+pub const FIX_PROOFS_MAX: usize = 256;
+
 /// Seconds of an outage after which a dialect may treat an unreachable file otherwise: 30 days.
 ///
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").

@@ -38,6 +38,8 @@ mod inspect;
 #[cfg(unix)]
 #[path = "cli/kill.rs"]
 mod kill;
+#[path = "cli/lint.rs"]
+mod lint;
 #[path = "cli/merge.rs"]
 mod merge;
 #[path = "cli/summary.rs"]

@@ -34,6 +34,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("set", 6),
     ("analysis", 6),
     ("batch", 7),
+    ("lint", 7),
     ("report", 8),
     ("audit", 9),
     ("bench", 9),

@@ -77,7 +77,7 @@ fn explain(
 }
 
 /// Whether verdicts are coloured: NO_COLOR (any value but an empty one) says no, a flag outdoes it.
-fn is_colored(asked: Color) -> bool {
+pub(super) fn is_colored(asked: Color) -> bool {
     match asked {
         Color::Always => true,
         Color::Never => false,

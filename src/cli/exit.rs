@@ -9,7 +9,7 @@ pub enum ExitStatus {
     /// Done; for `check`: every URL is allowed.
     Done = 0,
     /// `check`: some URL is not allowed. `filter -e`: nothing was kept. `diff --exit-code`:
-    /// something changed. `inspect`: no policy is known for the host.
+    /// something changed. `inspect`: no policy is known for the host. `lint --deny`: it was found.
     Negative = 1,
     /// Wrong usage, unreadable input, a damaged set, a mapped file that became shorter, or output that
     /// cannot be written.
@@ -27,7 +27,8 @@ pub const HELP: &str = "\
 Exit status:
   0  done; for check: every URL is allowed
   1  check: some URL is disallowed, unknown or invalid; filter -e: nothing was kept;
-     diff --exit-code: something changed; inspect: no policy is known for the host
+     diff --exit-code: something changed; inspect: no policy is known for the host;
+     lint --deny: something denied was found
   2  wrong usage, unreadable input, a damaged policy set, output that cannot be written; no
      half-written file is left. Where an input or a set is cut short while it is read, or the
      program is killed, a file that ends in .unfinished may stay beside the output: remove it";

@@ -19,6 +19,7 @@ mod fault;
 mod filter;
 mod generate;
 mod inspect;
+mod lint;
 mod merge;
 mod output;
 mod plan;
@@ -67,6 +68,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
         Some(Command::Merge(args)) => merge::run(&plan::merge(args)?),
         Some(Command::Diff(args)) => diff::run(&plan::diff(args)?),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Lint(args)) => lint::run(args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Audit(args)) => audit::run(&plan::audit(args)?),
         Some(Command::Bench(args)) => bench::run(args),

@@ -11,7 +11,7 @@ use crate::syntax::{RobotsTxt, Rule};
 ///
 /// Two files whose rules mean the same have equal `patterns` and `verdicts`, so those two are the
 /// key under which a compiled [`RuleSet`] is shared; `rules` is each file's own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OrderedRules {
     /// The patterns, in order of precedence. Rules that match nothing are left out.
     pub patterns: PatternList,

@@ -13,7 +13,7 @@ use crate::dialect::{
 use crate::id::LineNumber;
 
 /// Fields that no dialect obeys and that are too common to be remarked on, in lower case.
-const EXTENSIONS: &[&str] =
+pub const EXTENSIONS: &[&str] =
     &["crawl-delay", "host", "clean-param", "content-signal", "request-rate", "visit-time"];
 
 /// A line and what it is.

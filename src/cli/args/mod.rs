@@ -3,6 +3,7 @@
 
 mod audit;
 mod bench;
+mod lint;
 mod sets;
 
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ use super::values::{self, OctetsMax};
 
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
+pub use self::lint::{Denied, Explained, LintArgs, LintFormat};
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
 
 /// Decides in bulk, exactly and fast, what robots.txt allows.
@@ -61,6 +63,7 @@ pub enum Command {
     Inspect(InspectArgs),
     Verify(VerifyArgs),
     Audit(AuditArgs),
+    Lint(LintArgs),
     Bench(BenchArgs),
     Synth(SynthArgs),
 }

@@ -1,0 +1,181 @@
+//! Diagnostics for people: the line itself, with its fault underlined.
+//!
+//! Layout, colours, long lines and invisible characters are the business of annotate-snippets.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Group, Level, Patch, Renderer, Snippet,
+};
+use portcullis::lint::format::{Linted, ReportFormat};
+use portcullis::lint::{Diagnostic, Edit, Place, Safety, Severity};
+
+/// Columns that a line is cut to; it does not depend on the terminal, so that output stays the same.
+const WIDTH: usize = 120;
+
+/// Octets of a line that are shown after its fault; more would be cut, and cutting takes time.
+const OCTETS_AFTER_MAX: usize = 1024;
+
+/// Octets of a line before its fault. A fault farther on is told by its place alone.
+const OCTETS_BEFORE_MAX: usize = 32 * 1024;
+
+/// The form for people.
+pub(super) struct Human {
+    renderer: Renderer,
+}
+
+impl Human {
+    pub(super) fn new(is_colored: bool) -> Human {
+        let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
+        Human { renderer: renderer.term_width(WIDTH).decor_style(DecorStyle::Ascii) }
+    }
+
+    fn diagnostic(&self, linted: &Linted<'_>, diagnostic: &Diagnostic) -> String {
+        let code = diagnostic.code.to_string();
+        let effects = effects(diagnostic);
+        let shown = Shown::new(linted, &diagnostic.place);
+        let related: Vec<(Shown, &str)> = diagnostic
+            .related
+            .iter()
+            .map(|related| (Shown::new(linted, &related.place), related.message.as_str()))
+            .collect();
+        let mut group = level(diagnostic.severity())
+            .primary_title(diagnostic.message.as_str())
+            .id(code.as_str())
+            .element(shown.element(linted.name, AnnotationKind::Primary, None));
+        for (shown, message) in &related {
+            let element = shown.element(linted.name, AnnotationKind::Context, Some(message));
+            group = group.element(element);
+        }
+        for effect in &effects {
+            group = group.element(Level::NOTE.message(effect.as_str()));
+        }
+        let help = help(diagnostic);
+        let patch = patch(diagnostic);
+        let help = Level::HELP.secondary_title(help.as_str());
+        let help = match patch.filter(|_| shown.is_whole) {
+            Some(patches) => {
+                let patches = patches.into_iter().map(|(edit, text)| {
+                    Patch::new(shown.range(edit.span.start, edit.span.end), text)
+                });
+                help.element(
+                    Snippet::source(shown.text.as_str()).line_start(shown.line).patches(patches),
+                )
+            }
+            None => Group::with_title(help),
+        };
+        let mut text = self.renderer.render(&[group, help]);
+        text.push_str("\n\n");
+        text
+    }
+}
+
+impl ReportFormat for Human {
+    fn entries(&self, linted: &Linted<'_>) -> String {
+        let diagnostics = linted.report.diagnostics.iter();
+        diagnostics.map(|diagnostic| self.diagnostic(linted, diagnostic)).collect()
+    }
+}
+
+fn level(severity: Severity) -> Level<'static> {
+    match severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    }
+}
+
+/// What the dialects make of it, those that agree in one line.
+fn effects(diagnostic: &Diagnostic) -> Vec<String> {
+    let mut lines: Vec<(String, &str)> = Vec::new();
+    for effect in &diagnostic.effects {
+        match lines.iter_mut().find(|(_, text)| *text == effect.text) {
+            Some((names, _)) => {
+                names.push_str(", ");
+                names.push_str(effect.dialect.name);
+            }
+            None => lines.push((effect.dialect.name.to_owned(), &effect.text)),
+        }
+    }
+    match &lines[..] {
+        [(_, text)] => vec![format!("all dialects: {text}")],
+        _ => lines.into_iter().map(|(names, text)| format!("{names}: {text}")).collect(),
+    }
+}
+
+fn help(diagnostic: &Diagnostic) -> String {
+    match &diagnostic.fix {
+        None => diagnostic.code.entry().remedy.to_owned(),
+        Some(fix) if fix.safety == Safety::Suggestion => format!("{}?", fix.title),
+        Some(fix) => fix.title.clone(),
+    }
+}
+
+/// The edits, if they can be shown in the diagnostic's line.
+fn patch(diagnostic: &Diagnostic) -> Option<Vec<(&Edit, &str)>> {
+    let edits = &diagnostic.fix.as_ref()?.edits;
+    let line = diagnostic.place.line_span;
+    let is_inside = |edit: &Edit| {
+        edit.span.start >= line.start && edit.span.end <= line.end && edit.span != line
+    };
+    let shown = edits.iter().filter(|edit| is_inside(edit)).map(|edit| {
+        let text = std::str::from_utf8(&edit.replacement).ok()?;
+        (!text.contains('\n')).then_some((edit, text))
+    });
+    let shown: Vec<_> = shown.collect::<Option<_>>()?;
+    (shown.len() == edits.len() && !shown.is_empty()).then_some(shown)
+}
+
+/// A line as text, and where its octets went.
+struct Shown {
+    text: String,
+    /// The number of the line.
+    line: usize,
+    start: u32,
+    /// By octet of the line: where it went in the text. One more stands for the end.
+    places: Vec<usize>,
+    span: (u32, u32),
+    /// Whether all of the line is there.
+    is_whole: bool,
+}
+
+impl Shown {
+    fn new(linted: &Linted<'_>, place: &Place) -> Shown {
+        let line = place.line_span;
+        let before = (place.span.start.min(line.end) - line.start) as usize;
+        let octets = &linted.text[line.range()];
+        let fault_end = (place.span.end.min(line.end) - line.start) as usize;
+        let wanted = match before > OCTETS_BEFORE_MAX {
+            true => 0,
+            false => octets.len().min(fault_end.max(before) + OCTETS_AFTER_MAX),
+        };
+        let mut text = String::new();
+        let mut places = Vec::with_capacity(wanted + 1);
+        for (start, end, character) in bstr::ByteSlice::char_indices(&octets[..wanted]) {
+            places.extend(std::iter::repeat_n(text.len(), end - start));
+            text.push(character);
+        }
+        places.push(text.len());
+        let is_whole = wanted == octets.len();
+        let span = (place.span.start, place.span.end);
+        Shown { text, line: place.line.get() as usize, start: line.start, places, span, is_whole }
+    }
+
+    /// Octets of the file as octets of the text.
+    fn range(&self, start: u32, end: u32) -> std::ops::Range<usize> {
+        let last = self.places.len() - 1;
+        let place = |octet: u32| self.places[(octet.saturating_sub(self.start) as usize).min(last)];
+        place(start)..place(end)
+    }
+
+    fn element<'s>(
+        &'s self,
+        file: &'s str,
+        kind: AnnotationKind,
+        label: Option<&'s str>,
+    ) -> Element<'s> {
+        let annotation = kind.span(self.range(self.span.0, self.span.1));
+        let snippet: Snippet<'s, Annotation<'s>> =
+            Snippet::source(self.text.as_str()).line_start(self.line).path(file);
+        snippet.annotation(annotation.label(label)).into()
+    }
+}

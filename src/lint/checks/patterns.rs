@@ -1,0 +1,263 @@
+//! Checks of one path pattern at a time, as it is written.
+
+use bstr::ByteSlice as _;
+
+use super::super::Code;
+use super::super::Edit;
+use super::super::examination::{Examination, quoted};
+use super::super::findings::{Findings, insert, remove_record, replace};
+use crate::bytes::{percent_triplet, push_percent_triplet};
+use crate::decision::Verdict;
+use crate::dialect::Escapes;
+use crate::escape::normalise;
+use crate::pattern::normal_text;
+use crate::syntax::{Rule, Span};
+
+/// Octets of a percent triplet.
+const TRIPLET_OCTETS: usize = 3;
+
+pub(super) fn check(findings: &mut Findings<'_, '_>) {
+    let examination = findings.examination;
+    let file = &examination.chosen().file;
+    for (position, rule) in file.rules().iter().enumerate() {
+        if rule.value.is_empty() {
+            empty(findings, position, rule);
+            continue;
+        }
+        unrooted(findings, rule);
+        comment(findings, rule);
+        unescaped(findings, rule);
+        escapes(findings, rule);
+        if examination.chosen().dialect.paths.wildcards {
+            dollar(findings, rule);
+            star(findings, rule);
+        }
+    }
+}
+
+/// Where the octets `start..end` of a rule's value stand in the file.
+fn within(rule: &Rule<'_>, start: usize, end: usize) -> Span {
+    let value = rule.span.end - rule.value.len() as u32;
+    Span { start: value + start as u32, end: value + end as u32 }
+}
+
+fn whole(rule: &Rule<'_>) -> Span {
+    within(rule, 0, rule.value.len())
+}
+
+/// A rule without a pattern that is not the usual way to allow all.
+fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
+    let examination = findings.examination;
+    let chosen = examination.chosen();
+    let group = &chosen.file.groups()[chosen.group_of_rule(position)];
+    let alone = chosen.file.rules_of(group).iter().all(|rule| rule.value.is_empty());
+    if rule.verdict == Verdict::Disallow && alone {
+        return;
+    }
+    let message = match rule.verdict {
+        Verdict::Disallow => "`Disallow:` beside other rules takes none of them back",
+        _ => "`Allow:` without a pattern allows nothing",
+    };
+    let edit = remove_record(examination, rule.line.get() as usize - 1);
+    findings.report(Code::EmptyPattern, rule.span, message).mend("take the line out", vec![edit]);
+}
+
+/// A pattern that starts with neither `/` nor `*`.
+fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let value = rule.value;
+    let chosen = findings.examination.chosen().dialect;
+    if value[0] == b'*' && !normal_text(value, &chosen.paths, &mut Vec::new()) {
+        let message =
+            format!("{} has no wildcards, and no path starts with a literal `*`", chosen.name);
+        findings.report(Code::NeverMatchingPattern, whole(rule), message);
+    }
+    if matches!(value[0], b'/' | b'*') || !some_dialect_matches_nothing(findings.examination, rule)
+    {
+        return;
+    }
+    if let Some(path) = path_of_url(value) {
+        let path = if path.is_empty() { b"/" } else { path };
+        findings
+            .report(Code::UrlAsPattern, whole(rule), "this is a URL and no path pattern")
+            .suggest(
+                format!("leave the host out: {}", quoted(path)),
+                vec![replace(whole(rule), path)],
+            );
+        return;
+    }
+    // What begins in the middle of a segment was meant to stand anywhere.
+    let front = if value[0].is_ascii_alphanumeric() { "/" } else { "/*" };
+    let message = format!("{} starts with neither `/` nor `*`", quoted(value));
+    let edit = insert(whole(rule).start, front);
+    findings
+        .report(Code::NeverMatchingPattern, whole(rule), message)
+        .suggest(format!("put `{front}` in front"), vec![edit]);
+}
+
+fn some_dialect_matches_nothing(examination: &Examination<'_>, rule: &Rule<'_>) -> bool {
+    let mut text = Vec::new();
+    let dialects = examination.readings.iter().map(|reading| reading.dialect);
+    dialects.into_iter().any(|dialect| !normal_text(rule.value, &dialect.paths, &mut text))
+}
+
+/// The path of a value that is a URL with a scheme.
+fn path_of_url(value: &[u8]) -> Option<&[u8]> {
+    let colon = value.find(b"://")?;
+    let is_scheme = value[..colon].iter().all(u8::is_ascii_alphabetic) && colon > 0;
+    let rest = &value[colon + 3..];
+    is_scheme.then(|| rest.find_byteset(b"/?").map_or(&b""[..], |path| &rest[path..]))
+}
+
+/// A `#` without a blank before it.
+fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let examination = findings.examination;
+    let end = rule.span.end as usize;
+    if examination.text.get(end) != Some(&b'#') {
+        return;
+    }
+    let line = examination.chosen().lines[rule.line.get() as usize - 1].span;
+    let message = format!("`#` begins a comment: the pattern is {}", quoted(rule.value));
+    let lost = Span { start: rule.span.end, ..line };
+    findings
+        .report(Code::CommentInPattern, lost, message)
+        .suggest("set the comment off by a blank", vec![insert(rule.span.end, " ")]);
+}
+
+/// A `$` that is no anchor.
+fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let body = &rule.value[..rule.value.len() - 1];
+    if let Some(position) = body.find_byte(b'$') {
+        let message = "this `$` is a literal character: only the last one ends the path";
+        findings.report(Code::DollarInsidePattern, within(rule, position, position + 1), message);
+    }
+}
+
+/// Stars at the end, and several in a row.
+fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let edits: Vec<Edit> = needless_stars(rule.value)
+        .into_iter()
+        .map(|(start, end)| replace(within(rule, start, end), []))
+        .collect();
+    if let Some(first) = edits.first() {
+        let what = if first.span.end == rule.span.end { "at the end" } else { "beside another" };
+        let message = format!("a `*` {what} of the pattern matches nothing that is not matched");
+        let message = match what {
+            "at the end" => message,
+            _ => "a `*` beside another matches nothing that is not matched".into(),
+        };
+        findings
+            .report(Code::NeedlessStar, first.span, message)
+            .mend("leave it out", edits.clone());
+    }
+}
+
+/// The runs of octets in a pattern that say nothing: stars behind a star, and what ends with `*` or
+/// `*$`. The first octet stays, so that there is a pattern.
+fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
+    let body = value.strip_suffix(b"*$").unwrap_or(value);
+    let kept = body.trim_end_with(|character| character == '*').len().max(1);
+    let mut runs = Vec::new();
+    for position in 1..kept {
+        if value[position] == b'*' && value[position - 1] == b'*' {
+            match runs.last_mut() {
+                Some((_, end)) if *end == position => *end += 1,
+                _ => runs.push((position, position + 1)),
+            }
+        }
+    }
+    if kept < value.len() && (value.ends_with(b"*") || value.ends_with(b"*$")) {
+        runs.push((kept, value.len()));
+    }
+    runs
+}
+
+/// Characters that a URL has only as an escape.
+fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let value = rule.value;
+    let is_odd = |octet: u8| octet >= b' ' && !matches!(octet, b'*' | b'$') && is_escaped(octet);
+    let Some(start) = value.iter().position(|&octet| is_odd(octet)) else { return };
+    let octets = value[start..].iter().take_while(|&&octet| is_odd(octet)).count();
+    let span = within(rule, start, start + octets);
+    let rest = &value[start + octets..];
+    if value[start] == b' ' && rest.starts_with(b"/") {
+        let message = "a rule has one pattern: this is a blank within it, and no list";
+        findings.report(Code::UnescapedCharacter, span, message);
+        return;
+    }
+    let escape = |(position, &octet)| {
+        let mut triplet = Vec::new();
+        push_percent_triplet(&mut triplet, octet);
+        replace(within(rule, position, position + 1), triplet)
+    };
+    let odd = value.iter().enumerate().filter(|&(_, &octet)| is_odd(octet));
+    let edits = odd.map(escape).collect();
+    let message = format!("URLs have {} only as an escape", quoted(&value[start..start + octets]));
+    findings.report(Code::UnescapedCharacter, span, message).mend("escape it", edits);
+}
+
+/// Whether the normal form of RFC 9309 has `octet` as an escape only.
+fn is_escaped(octet: u8) -> bool {
+    normalise(&[octet], Escapes::Uri, &mut Vec::new()).len() > 1
+}
+
+/// Escapes that the normal form of RFC 9309 writes otherwise.
+fn escapes(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let (mut lower_case, mut needless) = (Vec::new(), Vec::new());
+    let mut position = 0;
+    while let Some(percent) = rule.value[position..].find_byte(b'%') {
+        let start = position + percent;
+        position = start + 1;
+        if percent_triplet(&rule.value[start..]).is_none() {
+            continue;
+        }
+        position = start + TRIPLET_OCTETS;
+        let triplet = &rule.value[start..position];
+        let mut scratch = Vec::new();
+        let normal = normalise(triplet, Escapes::Uri, &mut scratch);
+        if normal != triplet {
+            let edit = replace(within(rule, start, position), normal);
+            let is_decoded = edit.replacement.len() < TRIPLET_OCTETS;
+            if is_decoded { &mut needless } else { &mut lower_case }.push(edit);
+        }
+    }
+    report_escapes(findings, Code::LowerCaseEscape, lower_case);
+    report_escapes(findings, Code::NeedlessEscape, needless);
+}
+
+fn report_escapes(findings: &mut Findings<'_, '_>, code: Code, edits: Vec<Edit>) {
+    let Some(first) = edits.first() else { return };
+    let written = findings.examination.octets(first.span);
+    let message = format!("{} is {} in normal form", quoted(written), quoted(&first.replacement));
+    findings.report(code, first.span, message).mend("write the normal form", edits.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_that_say_nothing() {
+        let rows: [(&str, &[(usize, usize)]); 9] = [
+            ("/a*", &[(2, 3)]),
+            ("/a*$", &[(2, 4)]),
+            ("/a**", &[(2, 4)]),
+            ("/a**b", &[(3, 4)]),
+            ("/a***b*", &[(3, 5), (6, 7)]),
+            ("*", &[]),
+            ("**", &[(1, 2)]),
+            ("/*", &[(1, 2)]),
+            ("/a*b$", &[]),
+        ];
+        for (value, runs) in rows {
+            assert_eq!(needless_stars(value.as_bytes()), runs, "{value}");
+        }
+    }
+
+    #[test]
+    fn paths_of_urls() {
+        assert_eq!(path_of_url(b"https://a.example/b?c"), Some(&b"/b?c"[..]));
+        assert_eq!(path_of_url(b"http://a.example"), Some(&b""[..]));
+        assert_eq!(path_of_url(b"a/b://c"), None);
+        assert_eq!(path_of_url(b"://c"), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! Diagnostics while they are gathered: places, effects and edits found for the checks.
+
+use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
+use super::examination::{Examination, Reading};
+use super::{Code, Place, Report};
+use crate::syntax::Span;
+
+/// What the checks of one file have found.
+pub(super) struct Findings<'e, 't> {
+    pub(super) examination: &'e Examination<'t>,
+    diagnostics: Vec<Diagnostic>,
+    unknown: Vec<String>,
+}
+
+impl<'e, 't> Findings<'e, 't> {
+    pub(super) fn new(examination: &'e Examination<'t>) -> Findings<'e, 't> {
+        Findings { examination, diagnostics: Vec::new(), unknown: Vec::new() }
+    }
+
+    /// Reports a code at `span`. Its effects are what each dialect makes of that line.
+    pub(super) fn report(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Finding<'_, 'e, 't> {
+        let examination = self.examination;
+        let place = examination.place(span);
+        self.diagnostics.push(Diagnostic {
+            code,
+            message: message.into(),
+            effects: examination.line_effects(line_index(&place)),
+            place,
+            related: Vec::new(),
+            fix: None,
+        });
+        let diagnostic = self.diagnostics.last_mut().expect("it has just been pushed");
+        Finding { examination, diagnostic }
+    }
+
+    /// Tells what could not be found out.
+    pub(super) fn unknown(&mut self, words: String) {
+        if !self.unknown.contains(&words) {
+            self.unknown.push(words);
+        }
+    }
+
+    /// What was found, in file order.
+    pub(super) fn finish(mut self) -> Report {
+        let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
+        self.diagnostics.sort_by_key(key);
+        Report { diagnostics: self.diagnostics, unknown: self.unknown }
+    }
+}
+
+/// A diagnostic that is being written.
+pub(super) struct Finding<'f, 'e, 't> {
+    examination: &'e Examination<'t>,
+    diagnostic: &'f mut Diagnostic,
+}
+
+impl<'e, 't> Finding<'_, 'e, 't> {
+    /// Another place that belongs to it.
+    pub(super) fn related(self, span: Span, message: impl Into<String>) -> Self {
+        let related: Related = self.examination.related(span, message);
+        self.diagnostic.related.push(related);
+        self.diagnostic.related.sort_by_key(|related| related.place.span.start);
+        self
+    }
+
+    /// What each dialect makes of it, in place of what it makes of the line.
+    pub(super) fn effects(self, tell: impl Fn(&Reading<'t>) -> String) -> Self {
+        let effects = self.examination.effects(tell);
+        self.with_effects(effects)
+    }
+
+    /// As [`Finding::effects`], from words that are there already.
+    pub(super) fn with_effects(self, effects: Vec<Effect>) -> Self {
+        self.diagnostic.effects = effects;
+        self
+    }
+
+    /// An edit that changes verdicts, to what was probably meant.
+    pub(super) fn suggest(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        self.fix(title, Safety::Suggestion, edits)
+    }
+
+    /// An edit that is meant to change no verdict.
+    pub(super) fn mend(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        self.fix(title, Safety::ToBeProved, edits)
+    }
+
+    fn fix(self, title: impl Into<String>, safety: Safety, edits: Vec<Edit>) -> Self {
+        self.diagnostic.fix = Some(Fix { title: title.into(), safety, edits });
+        self
+    }
+}
+
+fn line_index(place: &Place) -> usize {
+    place.line.get() as usize - 1
+}
+
+/// Puts `replacement` in the place of `span`.
+pub(super) fn replace(span: Span, replacement: impl Into<Vec<u8>>) -> Edit {
+    Edit { span, replacement: replacement.into() }
+}
+
+/// Puts `text` in at `position`.
+pub(super) fn insert(position: u32, text: impl Into<Vec<u8>>) -> Edit {
+    replace(Span { start: position, end: position }, text)
+}
+
+/// Takes out the record on the line at `index`: the whole line, unless it has a comment too.
+pub(super) fn remove_record(examination: &Examination<'_>, index: usize) -> Edit {
+    let line = examination.chosen().lines[index].span;
+    let octets = examination.octets(line);
+    match memchr::memchr(b'#', octets) {
+        Some(comment) => replace(Span { end: line.start + comment as u32, ..line }, []),
+        None => remove_line(examination, index),
+    }
+}
+
+/// Takes out the line at `index`, with its end.
+pub(super) fn remove_line(examination: &Examination<'_>, index: usize) -> Edit {
+    let lines = &examination.chosen().lines;
+    let line = lines[index].span;
+    let end = match lines.get(index + 1) {
+        Some(next) => next.span.start,
+        None => examination.text.len().min(u32::MAX as usize) as u32,
+    };
+    replace(Span { end, ..line }, [])
+}

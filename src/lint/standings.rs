@@ -1,0 +1,187 @@
+//! What each rule of a file is there for, in one dialect.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::examination::{Reading, quoted};
+use crate::analysis::{Limits, RuleStanding, Rules, Standing, Successor, standings};
+use crate::dialect::PathRules;
+use crate::limits::POLICY_PATTERNS_MAX;
+use crate::policy::{AgentChain, Audience, OrderedRules, Selection};
+use crate::syntax::RobotsTxt;
+
+/// Finds the standings of rules, those of rules that were asked about before at once: dialects often
+/// read a group in the same way.
+pub(super) struct Analyst {
+    limits: Limits,
+    known: Vec<(PathRules, Answers)>,
+}
+
+/// What was found, by the rules in order of precedence.
+type Answers = HashMap<OrderedRules, Rc<[RuleStanding]>, foldhash::fast::RandomState>;
+
+impl Analyst {
+    pub(super) fn new(limits: Limits) -> Analyst {
+        Analyst { limits, known: Vec::new() }
+    }
+
+    pub(super) fn standings(
+        &mut self,
+        ordered: &OrderedRules,
+        paths: &PathRules,
+    ) -> Rc<[RuleStanding]> {
+        let position = self.known.iter().position(|(known, _)| known == paths);
+        let position = position.unwrap_or_else(|| {
+            self.known.push((*paths, Answers::default()));
+            self.known.len() - 1
+        });
+        let answers = &mut self.known[position].1;
+        if let Some(answer) = answers.get(ordered) {
+            return answer.clone();
+        }
+        let answer: Rc<[RuleStanding]> = standings(Rules { ordered, paths }, &self.limits).into();
+        answers.insert(ordered.clone(), answer.clone());
+        answer
+    }
+}
+
+/// The groups that robots obey together, each combination once.
+pub(super) struct Selections {
+    groups: Vec<Vec<usize>>,
+    is_cut: bool,
+}
+
+impl Selections {
+    /// Those of `agents`, or if there is nobody of all robots that the file names and one that it
+    /// does not.
+    pub(super) fn of(reading: &Reading<'_>, agents: &[AgentChain]) -> Selections {
+        let mut known = BTreeSet::new();
+        if agents.is_empty() {
+            let audience = Audience::of(&reading.file, reading.dialect);
+            known.extend(audience.robots.into_iter().map(|robot| robot.groups));
+            known.insert(audience.default_groups);
+        }
+        for agent in agents {
+            if let Selection::Groups { groups, .. } =
+                Selection::of(&reading.file, agent, reading.dialect)
+            {
+                known.insert(groups);
+            }
+        }
+        known.remove(&Vec::new());
+        let mut rules = 0;
+        let mut groups = Vec::new();
+        let selections = known.len();
+        for selection in known {
+            let own = selection.iter().map(|&group| reading.file.groups()[group].rules.len());
+            rules += own.sum::<usize>();
+            if rules > POLICY_PATTERNS_MAX {
+                break;
+            }
+            groups.push(selection);
+        }
+        Selections { is_cut: groups.len() < selections, groups }
+    }
+
+    pub(super) fn groups(&self) -> impl Iterator<Item = &[usize]> {
+        self.groups.iter().map(Vec::as_slice)
+    }
+
+    /// What is to be said if not all are there.
+    pub(super) fn unknown(&self) -> Option<String> {
+        self.is_cut.then(|| {
+            format!(
+                "not all groups could be compared: robots obey them in combinations of more than \
+                {POLICY_PATTERNS_MAX} rules"
+            )
+        })
+    }
+}
+
+/// By line: what the dialect makes of the rule there beside the others.
+pub(super) struct Standings {
+    by_line: BTreeMap<u32, (u8, String)>,
+}
+
+impl Standings {
+    /// Those of the rules on `lines`, or of what robots obey together with one of them.
+    pub(super) fn of(
+        reading: &Reading<'_>,
+        agents: &[AgentChain],
+        lines: &BTreeSet<u32>,
+        analyst: &mut Analyst,
+    ) -> Standings {
+        let mut by_line: BTreeMap<u32, (u8, String)> = BTreeMap::new();
+        let paths = &reading.dialect.paths;
+        let groups = reading.file.groups();
+        let concerns = |group: &usize| {
+            let rules = reading.file.rules_of(&groups[*group]);
+            rules.iter().any(|rule| lines.contains(&rule.line.get()))
+        };
+        for selection in Selections::of(reading, agents).groups() {
+            if !selection.iter().any(concerns) {
+                continue;
+            }
+            let ordered = OrderedRules::new(&reading.file, selection, paths);
+            for RuleStanding { rule, standing } in analyst.standings(&ordered, paths).iter() {
+                let line = reading.file.rules()[rule.index()].line.get();
+                let told = words(&reading.file, standing);
+                let known = by_line.entry(line).or_default();
+                // Where it does more than for another robot, that is told.
+                if known.1.is_empty() || told.0 > known.0 {
+                    *known = told;
+                }
+            }
+        }
+        Standings { by_line }
+    }
+
+    /// What is made of the rule on the line at `index`; nothing if there is none.
+    pub(super) fn words(&self, index: usize) -> Option<&str> {
+        let line = u32::try_from(index + 1).ok()?;
+        self.by_line.get(&line).map(|(_, words)| words.as_str())
+    }
+}
+
+/// A standing in words, and how much a rule with it does.
+fn words(file: &RobotsTxt<'_>, standing: &Standing) -> (u8, String) {
+    let decides =
+        |example: &crate::analysis::Example| format!("decides {}", quoted(example.path()));
+    match standing {
+        Standing::NeverMatches => (0, "never matches".into()),
+        Standing::Equal { to } => {
+            let line = file.rules()[to.index()].line;
+            (1, format!("never decides: line {line} says the same"))
+        }
+        Standing::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
+        Standing::Redundant { example, .. } => {
+            (3, format!("{}, and no verdict changes without it", decides(example)))
+        }
+        Standing::Unknown(bound) => (4, format!("not known: {bound}")),
+        Standing::Decides { example, needed: Err(bound) } => {
+            (5, format!("{}; whether it is needed is not known: {bound}", decides(example)))
+        }
+        Standing::Decides { example, needed: Ok(_) } => (6, decides(example)),
+    }
+}
+
+fn wins(file: &RobotsTxt<'_>, by: &[Successor]) -> String {
+    /// More lines are only counted.
+    const LINES_MAX: usize = 3;
+    let rules = by.iter().filter_map(|successor| match successor {
+        Successor::Rule(rule) => Some(file.rules()[rule.index()].line.to_string()),
+        Successor::RobotsTxt | Successor::NoRule => None,
+    });
+    let lines: Vec<String> = rules.collect();
+    match &lines[..] {
+        [] => "/robots.txt is always allowed".into(),
+        [line] => format!("line {line} wins"),
+        lines if lines.len() <= LINES_MAX => format!("lines {} win", lines.join(", ")),
+        lines => {
+            let more = lines.len() - LINES_MAX;
+            format!("lines {} and {more} more win", lines[..LINES_MAX].join(", "))
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The linter: its cases, its page, and what holds of every file.
+//!
+//! `tests/lint/*.toml` says for each code where it is found and where it is not; see
+//! `tests/lint/README.md` for the format.
+
+#[path = "lint/case.rs"]
+mod case;
+mod common;
+#[path = "lint/fixing.rs"]
+mod fixing;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use portcullis::dialect::{Dialect, RFC_9309};
+use portcullis::lint::{Code, LineIndex, LintConfig, Report, catalogue, lint};
+use portcullis::synth::Corpus;
+
+use case::{Case, cases};
+
+#[test]
+fn every_case_is_found_where_it_says() {
+    let cases = all_cases();
+    let problems: Vec<String> = cases.iter().flat_map(Case::problems).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_code_has_a_case_that_shows_it_and_one_that_does_not() {
+    let mut shown: BTreeMap<Code, (usize, usize)> = BTreeMap::new();
+    for case in all_cases() {
+        let counts = shown.entry(case.code).or_default();
+        *if case.found.is_empty() { &mut counts.1 } else { &mut counts.0 } += 1;
+    }
+    for entry in catalogue::entries() {
+        let &(positive, negative) = shown.get(&entry.code).unwrap_or(&(0, 0));
+        assert!(positive > 0, "{} has no case that shows it", entry.code);
+        assert!(negative > 0, "{} has no case that does not show it", entry.code);
+    }
+}
+
+fn all_cases() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lint");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.flat_map(|path| cases(&path)).collect()
+}
+
+#[test]
+fn the_page_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(catalogue::PAGE);
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        kept == catalogue::page(),
+        "{0} is out of date: run cargo run -- lint --explain all > {0}",
+        catalogue::PAGE
+    );
+}
+
+/// What has to hold of the report of any file.
+fn assert_sound(text: &[u8], report: &Report) {
+    let index = LineIndex::new(text);
+    let mut before = None;
+    for diagnostic in &report.diagnostics {
+        let place = diagnostic.place;
+        let (line, line_span) = index.line_at(place.span.start);
+        assert_eq!((place.line, place.line_span), (line, line_span), "{diagnostic:?}");
+        assert!(place.span.start <= place.span.end, "{diagnostic:?}");
+        assert!(place.span.end as usize <= text.len(), "{diagnostic:?}");
+        assert!(place.column >= 1 && place.end_column >= place.column, "{diagnostic:?}");
+        assert!(before <= Some(place.line), "{diagnostic:?}");
+        before = Some(place.line);
+        assert!(diagnostic.effects.len() >= Dialect::ALL.len(), "{diagnostic:?}");
+        let is_sentence = |words: &str| !words.is_empty() && !words.ends_with('.');
+        assert!(is_sentence(&diagnostic.message), "{diagnostic:?}");
+        let Some(fix) = &diagnostic.fix else { continue };
+        let spans: Vec<_> = fix.edits.iter().map(|edit| edit.span).collect();
+        assert!(spans.windows(2).all(|pair| pair[0].end <= pair[1].start), "{diagnostic:?}");
+        assert!(spans.iter().all(|span| span.end as usize <= text.len()), "{diagnostic:?}");
+    }
+}
+
+#[test]
+fn made_up_files_have_sound_reports() {
+    let corpus = Corpus::new(9309, 2_000);
+    let mut found = 0;
+    for host in 0..corpus.hosts() {
+        let mut text = Vec::new();
+        corpus.write_robots(host, &mut text);
+        let report = lint(&text, &LintConfig::new(&RFC_9309));
+        assert_sound(&text, &report);
+        found += report.diagnostics.len();
+    }
+    assert!(found > 1_000, "{found}");
+}
+
+#[test]
+fn any_octets_have_sound_reports() {
+    let parts: [&[u8]; 24] = [
+        b"User-agent",
+        b"Disallow",
+        b"Allow",
+        b"Sitemap",
+        b"Crawl-delay",
+        b":",
+        b": ",
+        b"/",
+        b"*",
+        b"$",
+        b"#",
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"\0",
+        b"\x1b",
+        b"\xff",
+        "ä".as_bytes(),
+        b"%7e",
+        b"%",
+        b" ",
+        b"\xef\xbb\xbf",
+        b"a",
+        b"<",
+    ];
+    let mut random = common::Random::new(2022);
+    for _ in 0..20_000 {
+        let count = random.within(0..=30);
+        let text: Vec<u8> = (0..count).flat_map(|_| random.pick(&parts).to_vec()).collect();
+        for dialect in Dialect::ALL {
+            let octets_max = random.one_in(4).then(|| random.below(40));
+            let config = LintConfig { octets_max, ..LintConfig::new(dialect) };
+            assert_sound(&text, &lint(&text, &config));
+        }
+    }
+}

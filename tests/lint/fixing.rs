@@ -1,0 +1,115 @@
+//! What `fix` makes of a file, judged by the oracle.
+
+use portcullis::analysis::Limits;
+use portcullis::dialect::Dialect;
+use portcullis::lint::{FixConfig, LintConfig, fix, lint};
+use portcullis::oracle;
+use portcullis::synth::Corpus;
+
+use crate::common::{Random, words};
+
+fn mended(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
+    let report = lint(text, &LintConfig { octets_max: None, ..LintConfig::new(chosen) });
+    let limits = Limits::default();
+    let fixed =
+        fix(text, &report, &FixConfig { dialects: dialects.to_vec(), octets_max: None, limits });
+    assert_eq!(fixed.mended.is_empty(), fixed.text == text, "{}", text.escape_ascii());
+    fixed.text
+}
+
+#[track_caller]
+fn assert_same(old: &[u8], new: &[u8], dialect: &Dialect, agents: &[&str], paths: &[Vec<u8>]) {
+    for agent in agents {
+        for path in paths {
+            let url = [b"https://a.example", &path[..]].concat();
+            let verdict = |text| oracle::decide(dialect, text, None, &[agent], &url).verdict;
+            assert_eq!(
+                verdict(old),
+                verdict(new),
+                "{} {agent} {}: {} became {}",
+                dialect.name,
+                url.escape_ascii(),
+                old.escape_ascii(),
+                new.escape_ascii()
+            );
+        }
+    }
+}
+
+/// A small file in which much is needless.
+fn needless_file(random: &mut Random) -> Vec<u8> {
+    let patterns: [&[u8]; 14] = [
+        b"/",
+        b"/a",
+        b"/a",
+        b"/a*",
+        b"/*a",
+        b"/a/b",
+        b"/a$",
+        b"/**",
+        b"/%61",
+        b"/%7e",
+        b"/a b",
+        b"/index.html",
+        b"",
+        b"*$",
+    ];
+    let agents: [&[u8]; 5] = [b"*", b"Bot", b"bot/1.2", b"Botty", b"other"];
+    let mut text = if random.one_in(6) { b"\xef\xbb\xbf".to_vec() } else { Vec::new() };
+    for _ in 0..random.within(2..=9) {
+        let line = match random.below(8) {
+            0 | 1 => [b"User-agent: ", *random.pick(&agents)].concat(),
+            2 | 3 => [b"Allow: ", *random.pick(&patterns)].concat(),
+            4 => b"".to_vec(),
+            5 => [b"Disallow: ", *random.pick(&patterns), b" # note"].concat(),
+            _ => [b"Disallow: ", *random.pick(&patterns)].concat(),
+        };
+        text.extend_from_slice(&line);
+        let line_ends: [&[u8]; 3] = [b"\n", b"\n", b"\r\n"];
+        let line_end: &[u8] = *random.pick(&line_ends);
+        text.extend_from_slice(line_end);
+    }
+    text
+}
+
+#[test]
+fn no_verdict_changes_on_any_small_path() {
+    let mut random = Random::new(1994);
+    let mut paths: Vec<Vec<u8>> = words(b"/a~ ", 4);
+    paths.retain(|path| path.first() == Some(&b'/'));
+    let index: [&[u8]; 3] = [b"/a/b/c", b"/index.html", b"/%61%7e%20b"];
+    paths.extend(index.map(<[u8]>::to_vec));
+    let agents = ["bot", "Botty", "other", "nobody", "abotty"];
+    let mut changed = 0;
+    for _ in 0..3_000 {
+        let text = needless_file(&mut random);
+        let chosen = *random.pick(&Dialect::ALL);
+        let dialects = if random.one_in(2) { vec![chosen] } else { Dialect::ALL.to_vec() };
+        let new = mended(&text, chosen, &dialects);
+        changed += usize::from(new != text);
+        for dialect in dialects {
+            assert_same(&text, &new, dialect, &agents, &paths);
+        }
+    }
+    assert!(changed > 1_000, "only {changed} files changed");
+}
+
+#[test]
+fn made_up_files_keep_their_verdicts() {
+    let corpus = Corpus::new(7, 200);
+    let mut urls: Vec<Vec<u8>> = Vec::new();
+    for position in 0..40 {
+        let mut url = Vec::new();
+        corpus.write_url(position, &mut url);
+        let path = url.splitn(4, |&octet| octet == b'/').nth(3).unwrap_or_default();
+        urls.push([b"/", path].concat());
+    }
+    for host in 0..corpus.hosts() {
+        let mut text = Vec::new();
+        corpus.write_robots(host, &mut text);
+        let new = mended(&text, Dialect::ALL[3], &Dialect::ALL);
+        for dialect in Dialect::ALL {
+            assert_same(&text, &new, dialect, &["Googlebot", "bingbot", "nobody"], &urls);
+        }
+    }
+}
