@@ -251,6 +251,18 @@ pub const AUDIT_SAMPLE_OCTETS_MAX: usize = 1024;
 /// so: counts are bounds then (see `src/audit/unknown.rs`).
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 
+/// Octets of an audit's page: 2 MB.
+///
+/// Source: our choice; it can be sent by mail and opens at once. Where lists are too long for it, the
+/// page shows fewer of their rows and says so; only very many agents make it longer.
+pub const AUDIT_PAGE_OCTETS_MAX: usize = 2_000_000;
+
+/// Characters of a rule, host or URL that an audit's page shows. A longer one is cut, and `…` stands
+/// for what is left out; the JSON has it whole.
+///
+/// Source: our choice, some four lines of a cell.
+pub const AUDIT_PAGE_TEXT_CHARACTERS_MAX: usize = 200;
+
 /// Patterns of a rule set that are tried as examples of what it disallows, and of what it allows,
 /// before an automaton is built to tell how much it leaves.
 ///

@@ -15,6 +15,8 @@
 //! for each rule that decided, and the origins without a policy up to a limit. The number of URLs does
 //! not matter.
 //!
+//! A report is JSON for programs, and a [`page`] for people.
+//!
 //! What can fail: a compiled set may be damaged, with the [`Damage`] that says where.
 //!
 //! ```
@@ -48,6 +50,7 @@ mod findings;
 mod library;
 pub mod model;
 mod others;
+pub mod page;
 mod plan;
 mod reach;
 mod rows;

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use portcullis::audit::{Audit, OtherKind, OtherSide, Report, Source, Told};
+use portcullis::audit::{Audit, OtherKind, OtherSide, Report, Source, Told, page};
 use portcullis::input::Records;
 use portcullis::set::{PolicySet, StoredSet};
 
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
-use super::output::{Output, OutputFailed};
+use super::output::{Destination, Output, OutputFailed};
 use super::plan::AuditPlan;
 use super::stream;
 use super::summary::{self, Clock};
@@ -111,19 +111,30 @@ impl Others {
 
 /// Where the report goes. Outputs are opened first: a wrong name is told before minutes are spent.
 struct Outputs {
+    page: Option<Output>,
     json: Option<Output>,
 }
 
 impl Outputs {
     fn open(plan: &AuditPlan) -> Result<Outputs, OutputFailed> {
-        Ok(Outputs { json: plan.json.as_ref().map(Output::open).transpose()? })
+        let open =
+            |destination: &Option<Destination>| destination.as_ref().map(Output::open).transpose();
+        Ok(Outputs { page: open(&plan.page)?, json: open(&plan.json)? })
     }
 
     fn write(self, report: &Report) -> Result<(), OutputFailed> {
-        if let Some(mut output) = self.json {
-            output.write(report.to_json().as_bytes())?;
-            output.finish()?;
+        if let Some(output) = self.page {
+            whole(output, &page::page(report))?;
+        }
+        if let Some(output) = self.json {
+            whole(output, &report.to_json())?;
         }
         Ok(())
     }
+}
+
+/// Writes all that an output gets.
+fn whole(mut output: Output, text: &str) -> Result<(), OutputFailed> {
+    output.write(text.as_bytes())?;
+    output.finish()
 }

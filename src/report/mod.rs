@@ -55,6 +55,7 @@ pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
+pub(crate) mod html;
 pub mod json_lines;
 mod summary;
 pub mod tsv;

@@ -9,6 +9,7 @@ use super::judge::Verification;
 use super::questions::Order;
 use super::report::{Cell, EngineReport, Model, Report};
 use super::table;
+use crate::report::html::escaped;
 
 use plot::{Bar, Line, Plot};
 
@@ -32,22 +33,6 @@ pub fn page(report: &Report) -> String {
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>portcullis bench</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
     )
-}
-
-/// Text that means itself in HTML.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 fn section(title: &str, content: &str) -> String {

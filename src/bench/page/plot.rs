@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::escaped;
+use crate::report::html::escaped;
 
 /// Colours that the style sheet has.
 const SERIES: usize = 8;

@@ -32,10 +32,17 @@ pub struct AuditArgs {
     #[arg(long = "compare-set", value_name = "SET", help_heading = "Comparison")]
     pub compare_sets: Vec<PathBuf>,
 
+    /// Write the report as one HTML page there, for people; it needs no network
+    ///
+    /// It opens in any browser, in light and dark, and prints. The file appears under its name when it
+    /// is complete. Under 2 MB: where lists are too long for that, fewer of their rows are shown.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
     /// Write the report as one JSON object there; `-` is standard output
     ///
     /// The file appears under its name when it is complete; .gz and .zst compress it.
-    #[arg(long, value_name = "FILE", required = true, help_heading = "Output")]
+    #[arg(long, value_name = "FILE", required_unless_present = "output", help_heading = "Output")]
     pub json: Option<PathBuf>,
 
     /// How many rows each list has

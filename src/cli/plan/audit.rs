@@ -17,6 +17,8 @@ pub struct AuditPlan {
     pub summary: SummaryPlan,
     pub compare_dialects: Vec<&'static Dialect>,
     pub compare_sets: Vec<PathBuf>,
+    /// Where the page goes, if it is wanted.
+    pub page: Option<Destination>,
     /// Where the JSON goes, if it is wanted.
     pub json: Option<Destination>,
     /// Rows of a list.
@@ -43,8 +45,10 @@ pub fn audit(args: AuditArgs) -> anyhow::Result<AuditPlan> {
             );
         }
     }
-    different(&[&args.json])?;
-    let json = args.json.map(|path| Destination::new(Some(path)));
+    different(&[&args.output, &args.json])?;
+    let destination = |path: Option<PathBuf>| path.map(|path| Destination::new(Some(path)));
+    let page = destination(args.output);
+    let json = destination(args.json);
     let run = RunArgs {
         threads: args.threads,
         no_summary: args.no_summary,
@@ -59,6 +63,7 @@ pub fn audit(args: AuditArgs) -> anyhow::Result<AuditPlan> {
         summary: SummaryPlan { form, census: false },
         compare_dialects: args.compare_dialects,
         compare_sets: args.compare_sets,
+        page,
         json,
         top: args.top,
     })
