@@ -146,7 +146,7 @@ fn urls(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
 }
 
 /// All rule sets of up to `count` rules with these patterns.
-fn rule_sets<'p>(patterns: &'p [Vec<u8>], count: usize) -> Vec<Vec<(bool, &'p [u8])>> {
+fn rule_sets(patterns: &[Vec<u8>], count: usize) -> Vec<Vec<(bool, &[u8])>> {
     let mut sets: Vec<Vec<(bool, &[u8])>> = vec![Vec::new()];
     let mut start = 0;
     for _ in 0..count {

@@ -19,7 +19,7 @@ pub(super) type Symbol = u16;
 #[derive(Debug)]
 pub(super) enum Alphabet {
     /// Octets of a path that both compare.
-    Octets(Language),
+    Octets(Box<Language>),
     /// Tokens of a URL.
     Tokens(Vec<Token>),
 }
@@ -63,7 +63,7 @@ impl TokenKind {
 impl Alphabet {
     pub(super) fn new(escapes: [Escapes; 2], sides: [&Machine; 2]) -> Alphabet {
         match escapes[0] == escapes[1] {
-            true => Alphabet::Octets(Language::new(escapes[0])),
+            true => Alphabet::Octets(Box::new(Language::new(escapes[0]))),
             false => Alphabet::Tokens(tokens(escapes, sides)),
         }
     }

@@ -105,7 +105,8 @@ impl<'s, 'r> Living<'s, 'r> {
             let nobody = (!suspect.allows).then_some(None);
             let opposite = &self.by_verdict[usize::from(!suspect.allows)];
             let behind = opposite.partition_point(|&other| other < own);
-            let rivals = opposite[behind..].to_vec().into_iter().map(Some);
+            // A copy, because looking for a path takes all of this.
+            let rivals: Vec<Option<_>> = opposite[behind..].iter().copied().map(Some).collect();
             for rival in nobody.into_iter().chain(rivals) {
                 match self.need_against(suspect, own, rival) {
                     Ok(None) => {}

@@ -66,7 +66,7 @@ fn needless_file(random: &mut Random) -> Vec<u8> {
         };
         text.extend_from_slice(&line);
         let line_ends: [&[u8]; 3] = [b"\n", b"\n", b"\r\n"];
-        let line_end: &[u8] = *random.pick(&line_ends);
+        let line_end = *random.pick(&line_ends);
         text.extend_from_slice(line_end);
     }
     text

@@ -47,11 +47,10 @@ impl Files {
 /// All files, in the order of their hosts.
 fn files<'l>(library: &'l Library<'_>) -> impl Iterator<Item = Held> + Clone + use<'l> {
     (0..).zip(&library.hosts).flat_map(move |(number, host)| {
-        let held = host.policies.into_iter().zip(host.files).filter_map(move |(policy, file)| {
+        host.policies.into_iter().zip(host.files).filter_map(move |(policy, file)| {
             let file = *library.files.get(file as usize)?;
             Some(Held { host: number, policy, file })
-        });
-        held
+        })
     })
 }
 

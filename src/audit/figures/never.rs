@@ -77,7 +77,7 @@ impl Never {
 
 fn find(audit: &Audit<'_>, policy: u32) -> Result<OfPolicy, Damage> {
     let mut found = OfPolicy::default();
-    if !audit.library.plan.policy(policy).is_some_and(|plan| plan.speaking > 0) {
+    if audit.library.plan.policy(policy).is_none_or(|plan| plan.speaking == 0) {
         return Ok(found);
     }
     let extract = audit.library.extract(policy)?;
