@@ -4,7 +4,7 @@
 //! [`to_json`](Report::to_json). The page loads nothing and remembers nothing. It opens in light and
 //! dark, on a telephone and on paper, and reads aloud; without its script the tables are still whole.
 //! Its contents policy lets only its own script and style run, by their hashes, so a rule or URL that
-//! got past [`escaped`](crate::report::html::escaped) would still not run.
+//! got past the escaping would still not run.
 //!
 //! - [`page`] is the whole; `sections` says what is on it, in order.
 //! - `table`, `chart` and `histogram` draw; `text` writes numbers and strangers' texts.
