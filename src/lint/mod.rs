@@ -16,7 +16,7 @@
 //! use portcullis::dialect::RFC_9309;
 //! use portcullis::lint::{Code, LintConfig, lint};
 //!
-//! let text = b"User-agent: *\nDisalow: /private/\n";
+//! let text = b"User-agent: *\nDisalow: /private/\nDisallow: /tmp/\n";
 //! let report = lint(text, &LintConfig::new(&RFC_9309));
 //! let diagnostic = &report.diagnostics[0];
 //! assert_eq!(diagnostic.code, Code::MisspeltField);
