@@ -13,9 +13,11 @@ const HEIGHT: f64 = 150.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = TOP + HEIGHT;
 /// Pixels for the numbers at the left of the area.
-const AXIS: u32 = 52;
+const AXIS: u32 = 64;
 /// Names along the lower edge: more would touch on a narrow screen.
 const NAMES: usize = 6;
+/// Where names begin to end with their column instead of standing in its middle, in parts of a hundred.
+const ENDS: f64 = 85.0;
 /// Height of a column that counts one, in powers of ten: it has to be seen.
 const ONE: f64 = 0.3;
 
@@ -101,10 +103,13 @@ impl Subject {
         }
         let step = bins.len().div_ceil(NAMES);
         for (index, bin) in bins.iter().enumerate().step_by(step) {
+            let middle = (index as f64 + 0.5) * width;
+            // Near the right edge a name would be cut.
+            let (side, x) =
+                if middle > ENDS { ("end", middle + width / 2.0) } else { ("middle", middle) };
             let _ = writeln!(
                 content,
-                "<text class=\"soft middle\" x=\"{:.2}%\" y=\"{:.1}\">{}</text>",
-                (index as f64 + 0.5) * width,
+                "<text class=\"soft {side}\" x=\"{x:.2}%\" y=\"{:.1}\">{}</text>",
                 BOTTOM + 17.0,
                 self.value(bin.from)
             );

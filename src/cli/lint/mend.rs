@@ -40,6 +40,8 @@ fn diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let diff = TextDiff::from_lines(old, new);
     let mut out = Vec::new();
     let mut unified = diff.unified_diff();
+    // A path from the root has its slash already.
+    let name = name.trim_start_matches('/');
     let written = unified.header(&format!("a/{name}"), &format!("b/{name}")).to_writer(&mut out);
     written.expect("a list in memory takes all octets");
     out
