@@ -17,7 +17,7 @@ const AXIS: u32 = 64;
 /// Names along the lower edge: more would touch on a narrow screen.
 const NAMES: usize = 6;
 /// Where names begin to end with their column instead of standing in its middle, in parts of a hundred.
-const ENDS: f64 = 85.0;
+const ENDS: f64 = 78.0;
 /// Height of a column that counts one, in powers of ten: it has to be seen.
 const ONE: f64 = 0.3;
 
