@@ -18,9 +18,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         code: Code::ContradictingRules,
         name: "contradicting-rules",
         severity: Severity::Warning,
-        summary: "a rule allows and another disallows the same pattern",
-        why: "By RFC 9309 the rule that allows wins, by the draft of 1996 the first one. One of \
-            the two was hardly meant.",
+        summary: "a rule allows and another disallows the same paths",
+        why: "By RFC 9309 the one that is written with more octets wins (a `*` at the end counts), \
+            and of equals the one that allows; by the draft of 1996 the first does. One of the two \
+            was hardly meant.",
         remedy: "Take one of them out.",
         example: Example::Text(b"User-agent: *\nDisallow: /a\nAllow: /a\n"),
     },

@@ -97,9 +97,13 @@ fn selection(
             let agent = quoted(agent.value);
             findings.unknown(format!("not all rules for {agent} could be compared: {bound}"));
         }
-        let contradiction = same.contradiction(rule).map(|other| Fault {
+        let contradiction = same.contradiction(rule).map(|(other, wins)| Fault {
             code: Code::ContradictingRules,
-            message: format!("{} says the opposite", written(&chosen.file, other)),
+            message: format!(
+                "{} says the opposite of the same paths, and {}",
+                written(&chosen.file, other),
+                if wins { "wins" } else { "loses" }
+            ),
             others: vec![other],
         });
         let fault = contradiction
@@ -208,7 +212,8 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
 
 /// Rules of a selection that have the same pattern in normal form.
 struct SamePatterns {
-    contradictions: HashMap<RuleID, RuleID>,
+    /// By rule: the earlier one that says the opposite, and whether that one wins.
+    contradictions: HashMap<RuleID, (RuleID, bool)>,
 }
 
 impl SamePatterns {
@@ -223,17 +228,18 @@ impl SamePatterns {
             let known = first.entry(identity).or_default();
             let side = usize::from(verdict == Verdict::Allow);
             if let Some(other) = known[1 - side] {
-                // Whoever comes later in the file is the one that is reported.
+                // The one that comes later in the file is reported; the one that was met here first
+                // wins.
                 let (earlier, later) = (other.min(rule), other.max(rule));
-                contradictions.entry(later).or_insert(earlier);
+                contradictions.entry(later).or_insert((earlier, earlier == other));
             }
             known[side].get_or_insert(rule);
         }
         SamePatterns { contradictions }
     }
 
-    /// The earlier rule that says the opposite of this one.
-    fn contradiction(&self, rule: RuleID) -> Option<RuleID> {
+    /// The earlier rule that says the opposite of this one, and whether it wins.
+    fn contradiction(&self, rule: RuleID) -> Option<(RuleID, bool)> {
         self.contradictions.get(&rule).copied()
     }
 }
