@@ -71,35 +71,9 @@ impl DerefMut for ZeroedMemory {
     }
 }
 
-impl Clone for ZeroedMemory {
-    fn clone(&self) -> ZeroedMemory {
-        let mut memory = ZeroedMemory::new(self.len());
-        // What is zero here is zero there, and takes no room as long as nobody writes it.
-        for (from, to) in self.chunks(CLONED_OCTETS).zip(memory.chunks_mut(CLONED_OCTETS)) {
-            if from.iter().any(|&octet| octet != 0) {
-                to.copy_from_slice(from);
-            }
-        }
-        memory
-    }
-}
-
-/// Octets that are copied if one of them is not zero.
-const CLONED_OCTETS: usize = 4096;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_clone_has_the_same_octets() {
-        let mut memory = ZeroedMemory::new(3 * CLONED_OCTETS + 1);
-        memory[CLONED_OCTETS + 7] = 1;
-        memory[3 * CLONED_OCTETS] = 2;
-        let other = memory.clone();
-        assert_eq!(*other, *memory);
-        assert_eq!(other.iter().filter(|&&octet| octet != 0).count(), 2);
-    }
 
     #[test]
     fn memory_that_cannot_be_mapped_is_allocated() {

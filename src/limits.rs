@@ -154,10 +154,17 @@ pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
 /// Source: measured, see `src/automaton/DESIGN.md`: the first states cost as much as some ten scans.
 pub const SCANS_BEFORE_STATES: u64 = 8;
 
-/// Walks of one thread over a rule set before rows are kept for it.
+/// Paths of one thread that are answered by trying a sieve's candidates before states are built for
+/// those that follow.
 ///
-/// Source: measured, see `src/automaton/DESIGN.md`.
-pub const WALKS_BEFORE_ROWS: u32 = 16;
+/// Source: measured, see `src/automaton/DESIGN.md`: trying costs what a walk does, and states what some
+/// hundred walks do.
+pub const TRIES_BEFORE_STATES: u64 = 64;
+
+/// Patterns that are tried for one path before an automaton is asked.
+///
+/// Source: our choice; real rule sets have three or four candidates for a path that their sieve lets through.
+pub const CANDIDATES_TRIED_MAX: usize = 64;
 
 /// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
 ///

@@ -34,14 +34,15 @@
 //! assert_eq!(automaton.decide(b"/public", Detail::Rule, &mut cache), Outcome::NONE);
 //! ```
 
+mod chunk;
 mod determinize;
 mod nfa;
 mod on_demand;
 mod prefilter;
 mod program;
 mod regex;
-mod rows;
 mod scan;
+mod sieve;
 
 use zerocopy::little_endian::U32;
 
@@ -55,8 +56,8 @@ use program::{Program, Target, Walk, arc, walk};
 
 pub use on_demand::Cache;
 pub use regex::{RegexCache, RegexEngine, RegexError};
-pub(crate) use rows::{Filled, RowID, Rows};
 pub use scan::matches as pattern_matches;
+pub(crate) use sieve::{SieveLine, sieve_of, sift, try_candidates};
 
 /// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,6 +130,16 @@ pub struct Limits {
     pub on_demand_positions_max: u64,
     /// Paths that one cache answers by a scan before it builds states on demand.
     pub scans_before_states: u64,
+    /// Paths that a cache leaves to the candidates of a sieve before that; no sieve is asked if there is
+    /// no number. It means nothing to an automaton by itself.
+    pub tries_before_states: Option<u64>,
+}
+
+impl Limits {
+    /// The default for automata behind sieves: few paths come so far, and states are built when they do.
+    pub fn sieved() -> Limits {
+        Limits { ahead_positions_max: 0, ..Limits::default() }
+    }
 }
 
 impl Default for Limits {
@@ -138,6 +149,7 @@ impl Default for Limits {
             on_demand_octets_max: limits::ON_DEMAND_OCTETS_MAX,
             on_demand_positions_max: limits::ON_DEMAND_POSITIONS_MAX,
             scans_before_states: limits::SCANS_BEFORE_STATES,
+            tries_before_states: Some(limits::TRIES_BEFORE_STATES),
         }
     }
 }

@@ -32,15 +32,12 @@
 
 mod census;
 mod search;
-mod step;
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::{Detail, Outcome};
 use search::find_any;
-
-pub(super) use step::{Place, Step, step};
 
 /// Where an arc leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -33,7 +33,7 @@ pub fn matches(pattern: &PathPattern<'_>, path: &[u8]) -> bool {
         return !pattern.anchored || rest.is_empty();
     };
     for following in literals {
-        let Some(position) = memmem::find(rest, literal) else {
+        let Some(position) = find(rest, literal) else {
             return false;
         };
         rest = &rest[position + literal.len()..];
@@ -41,6 +41,22 @@ pub fn matches(pattern: &PathPattern<'_>, path: &[u8]) -> bool {
     }
     match pattern.anchored {
         true => rest.ends_with(literal),
-        false => memmem::find(rest, literal).is_some(),
+        false => find(rest, literal).is_some(),
     }
+}
+
+/// Octets of a text in which a literal is looked for at each place: to prepare a search that is never
+/// slow takes longer than that.
+const SHORT_OCTETS: usize = 128;
+
+/// Where `literal` first stands in `text`.
+#[inline]
+fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
+    let Some((&first, rest)) = literal.split_first() else { return Some(0) };
+    let last = text.len().checked_sub(literal.len())?;
+    if text.len() > SHORT_OCTETS {
+        return memmem::find(text, literal);
+    }
+    let starts = |place: &usize| text[*place] == first && text[place + 1..].starts_with(rest);
+    (0..=last).find(starts)
 }

@@ -86,7 +86,7 @@ impl<'s> Classifier<'s> {
     ///
     /// It runs on the calling thread's rayon pool.
     pub fn new(set: &'s PolicySet, agents: Vec<AgentChain>, detail: Detail) -> Classifier<'s> {
-        Classifier::with_limits(set, agents, detail, Limits::default())
+        Classifier::with_limits(set, agents, detail, Limits::sieved())
     }
 
     /// As [`Classifier::new`], with other limits.

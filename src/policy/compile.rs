@@ -4,17 +4,20 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
+use zerocopy::IntoBytes;
 
+use crate::automaton::{SieveLine, sieve_of};
 use crate::decision::{Decision, Reason, Verdict};
 use crate::id::RuleID;
+use crate::large_pages::ZeroedMemory;
 use crate::syntax::{RobotsTxt, Span, UserAgentLine};
 
 use super::select::speaking_line;
 
-use super::table::{Entry, FileRule, Start};
+use super::table::{Entry, FileRule, Start, WalkStart};
 use super::{
     AgentChain, Census, Compilation, Detail, OrderedRules, PolicySource, PolicyTable, RuleSet,
-    Selection, access_decision,
+    Selection, access_decision, outcomes,
 };
 
 /// Files that are parsed before their rule sets are shared. It bounds the memory for what is
@@ -87,9 +90,10 @@ impl PolicyTable {
             detail: compilation.detail,
             agents,
             starts: Vec::with_capacity(sources.len()),
+            sieves: ZeroedMemory::new(0),
+            walk_starts: Vec::new(),
             arena: Vec::new(),
             on_demand: Vec::new(),
-            rule_sets: 0,
             fixed: Vec::new(),
             entries: Vec::with_capacity(sources.len()),
             file_rules: Vec::new(),
@@ -104,38 +108,51 @@ impl PolicyTable {
         }
         let compile = |rules: OrderedRules| {
             let OrderedRules { patterns, verdicts, .. } = rules;
-            RuleSet::new(patterns, &verdicts, &compilation.limits)
+            let sieve = match compilation.limits.tries_before_states {
+                Some(_) => sieve_of(&patterns, &outcomes(&verdicts)),
+                None => Vec::new(),
+            };
+            (RuleSet::new(patterns, &verdicts, &compilation.limits), sieve)
         };
         let rule_sets = interner.rule_sets.into_par_iter().with_min_len(8);
         table.lay_out(rule_sets.map(compile).collect());
         table
     }
 
-    /// Moves the rule sets to where they are walked, and says so to those that start there.
-    fn lay_out(&mut self, rule_sets: Vec<RuleSet>) {
-        let stored = rule_sets.iter().filter_map(|rule_set| rule_set.automaton().stored());
+    /// Moves the rule sets to where they are asked, and says so to those that start there.
+    fn lay_out(&mut self, rule_sets: Vec<(RuleSet, Vec<SieveLine>)>) {
+        let stored = rule_sets.iter().filter_map(|(rule_set, _)| rule_set.automaton().stored());
         self.arena.reserve_exact(stored.map(|automaton| automaton.words.len()).sum());
-        let numbered = (0..).zip(rule_sets);
-        let starts: Vec<Start> = numbered.map(|(number, it)| self.place(number, it)).collect();
-        self.rule_sets = starts.len();
+        let lines: usize = rule_sets.iter().map(|(_, sieve)| sieve.len()).sum();
+        self.sieves = ZeroedMemory::new(lines * size_of::<SieveLine>());
+        let mut places = Vec::with_capacity(rule_sets.len());
+        let mut end = 0;
+        for (rule_set, sieve) in rule_sets {
+            let place = u32::try_from(end).ok().filter(|_| !sieve.is_empty());
+            places.push(place.map_or(Start::UNSIEVED, |place| place.min(Start::UNSIEVED)));
+            let octets = sieve.as_bytes();
+            self.sieves[end * size_of::<SieveLine>()..][..octets.len()].copy_from_slice(octets);
+            end += sieve.len();
+            let start = self.place(rule_set);
+            self.walk_starts.push(start);
+        }
         for start in &mut self.starts {
-            if start.place == Start::ON_DEMAND {
-                *start = starts[start.word as usize];
+            if start.sieve == Start::UNSIEVED {
+                start.sieve = places[start.number as usize];
             }
         }
     }
 
-    fn place(&mut self, number: u32, rule_set: RuleSet) -> Start {
+    fn place(&mut self, rule_set: RuleSet) -> WalkStart {
         if let Some(automaton) = rule_set.automaton().stored()
-            && let Some(start) = Start::at(self.arena.len(), number, &automaton)
+            && let Some(start) = WalkStart::at(self.arena.len(), &automaton)
         {
             self.census.add(&rule_set);
             self.arena.extend_from_slice(automaton.words);
             return start;
         }
         self.on_demand.push(rule_set);
-        let word = (self.on_demand.len() - 1) as u32;
-        Start { rule_set: number, ..Start::of_kind(Start::ON_DEMAND, word) }
+        WalkStart::on_demand(self.on_demand.len() - 1)
     }
 
     fn add(&mut self, plan: FilePlan, interner: &mut Interner) {
@@ -157,9 +174,9 @@ impl PolicyTable {
                     // The same order, not only the same rule set: lines differ between orders.
                     let same = |other: &AgentPlan| order_of(other) == Some(order);
                     let start = match plan.agents[..index].iter().position(same) {
-                        Some(first) => Start::of_kind(Start::SHARED, first as u32),
+                        Some(first) => Start { sieve: Start::SHARED, number: first as u32 },
                         // Until it is laid out.
-                        None => Start::of_kind(Start::ON_DEMAND, rule_set),
+                        None => Start { sieve: Start::UNSIEVED, number: rule_set },
                     };
                     (start, Entry { file_rules, group: Some(group) })
                 }
@@ -176,7 +193,7 @@ impl PolicyTable {
             self.fixed.push(decision);
             self.fixed.len() - 1
         });
-        Start::of_kind(Start::FIXED, number as u32)
+        Start { sieve: Start::FIXED, number: number as u32 }
     }
 }
 

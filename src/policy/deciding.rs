@@ -1,18 +1,17 @@
 //! Questions to answers: what one thread does with a [`PolicyTable`].
 //!
-//! A question is a policy and a path. Those of a block are sorted by how they are answered: at once,
-//! because one decision holds for every path; by walking among nodes; or, for rule sets that this
-//! thread asks often, by walking along rows, several at a time.
+//! A question is a policy and a path. It is answered at once if one decision holds for every path; by
+//! a look at a sieve, which is how most are; or by a walk. A block's questions take these steps together,
+//! so that their memory accesses wait for one another less.
 
 use std::hint::black_box;
 
-use crate::automaton::{Cache, Filled, Outcome, RowID, Rows, StoredAutomaton};
+use crate::automaton::{Cache, Outcome, StoredAutomaton, sift, try_candidates};
 use crate::decision::{Decision, Reason, Verdict};
 use crate::dialect::RobotsTxtUrl;
-use crate::limits::WALKS_BEFORE_ROWS;
 
 use super::RuleAnswer;
-use super::table::{FileRule, PolicyTable, Provenance, Start};
+use super::table::{FileRule, PolicyTable, Provenance, Start, WalkStart};
 
 /// A thread's memory for decisions of one [`PolicyTable`].
 #[derive(Clone, Debug, Default)]
@@ -20,14 +19,11 @@ pub struct Memory {
     /// By question, then by agent.
     decisions: Vec<Decision>,
     sources: Vec<Source>,
+    starts: Vec<Start>,
     /// Of automata that are built on demand, as far as one has been asked.
     caches: Vec<Cache>,
-    rows: Rows,
-    /// By rule set.
-    standings: Vec<Standing>,
-    /// Of the block, what is walked among nodes, and what along rows.
+    /// Of the block, what has to be walked.
     walks: Vec<Walk>,
-    row_walks: Vec<Walk>,
     /// Of the block, which answers are the same as another.
     repeats: Vec<Repeat>,
 }
@@ -46,21 +42,6 @@ impl Source {
     const NOWHERE: Source = Source { entry: Source::NONE, pattern: Source::NONE };
 }
 
-/// How a thread answers by one rule set.
-#[derive(Clone, Copy, Debug, Default)]
-struct Standing {
-    /// The row behind the first octet, [`RowID::UNKNOWN`] if no rows are kept.
-    row: RowID,
-    walks: u16,
-}
-
-const _: () = assert!(WALKS_BEFORE_ROWS < u16::MAX as u32, "walks are counted in sixteen bits");
-
-impl Standing {
-    /// Nor will there be any.
-    const WITHOUT_ROWS: Standing = Standing { row: RowID::UNKNOWN, walks: u16::MAX };
-}
-
 /// A walk that has to be made.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
@@ -68,8 +49,7 @@ struct Walk {
     /// The place of the answer.
     answer: u32,
     entry: u32,
-    /// Where a walk along rows begins, then where it has ended.
-    row: RowID,
+    rule_set: u32,
 }
 
 /// An answer that repeats one before it.
@@ -78,6 +58,11 @@ struct Repeat {
     answer: u32,
     of: u32,
 }
+
+/// What is answered if no rule matches, or one whose place is not asked for.
+const NO_RULE: Decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
+const ALLOWED: Decision = Decision::without_rule(Verdict::Allow, Reason::Rule);
+const DISALLOWED: Decision = Decision::without_rule(Verdict::Disallow, Reason::Rule);
 
 impl PolicyTable {
     /// A new thread's memory.
@@ -92,20 +77,14 @@ impl PolicyTable {
     /// If there is no such policy.
     #[inline]
     pub fn decide<'m>(&self, policy: usize, path: &[u8], memory: &'m mut Memory) -> &'m [Decision] {
-        memory.begin(self.agents.len(), self.rule_sets);
-        self.ask(0, policy, path, memory);
-        // A walk by itself is as fast among nodes.
-        let Memory { walks, row_walks, .. } = memory;
-        walks.append(row_walks);
-        self.finish(&|_| path, memory)
+        self.decide_block(&[policy as u32], |_| path, memory)
     }
 
     /// As [`PolicyTable::decide`], for a block of paths, question by question. `path` tells the path
     /// of a question by its number. Policies may be [`PolicyTable::NO_POLICY`] and
     /// [`PolicyTable::NO_URL`].
     ///
-    /// Some dozen questions at once cost less for each than one: rule sets that are asked often are
-    /// walked along rows of cells, which takes up to 16 MiB of `memory`.
+    /// Some dozen questions at once cost less for each than one.
     ///
     /// # Panics
     ///
@@ -117,26 +96,14 @@ impl PolicyTable {
         path: impl Fn(usize) -> &'p [u8],
         memory: &'m mut Memory,
     ) -> &'m [Decision] {
-        memory.begin(policies.len() * self.agents.len(), self.rule_sets);
-        for (question, &policy) in policies.iter().enumerate() {
-            match policy {
-                PolicyTable::NO_POLICY => {}
-                PolicyTable::NO_URL => self.answer_all(question, Decision::INVALID, memory),
-                _ => self.ask(question, policy as usize, path(question), memory),
-            }
-        }
-        self.walk_rows(&path, memory);
-        self.finish(&path, memory)
-    }
-
-    /// Makes the walks that are left, and repeats answers.
-    #[inline]
-    fn finish<'p, 'm>(
-        &self,
-        path: &impl Fn(usize) -> &'p [u8],
-        memory: &'m mut Memory,
-    ) -> &'m [Decision] {
-        self.walk_nodes(path, memory);
+        let answers = policies.len() * self.agents.len();
+        memory.decisions.resize(answers, Decision::UNKNOWN);
+        memory.sources.resize(answers, Source::NOWHERE);
+        self.find_starts(policies, memory);
+        self.touch_sieves(memory);
+        self.ask(policies, &path, memory);
+        self.touch_automata(memory);
+        self.walk_all(&path, memory);
         for Repeat { answer, of } in memory.repeats.drain(..) {
             memory.decisions[answer as usize] = memory.decisions[of as usize];
             memory.sources[answer as usize] = memory.sources[of as usize];
@@ -144,113 +111,160 @@ impl PolicyTable {
         &memory.decisions
     }
 
-    /// Answers a question, or says which walks will.
+    /// Fetches where answers begin.
     #[inline]
-    fn ask(&self, question: usize, policy: usize, path: &[u8], memory: &mut Memory) {
-        if self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == b"/robots.txt" {
-            return self.answer_all(question, Decision::ROBOTS_TXT, memory);
+    fn find_starts(&self, policies: &[u32], memory: &mut Memory) {
+        memory.starts.clear();
+        if self.agents.len() == 1 {
+            let start = |&policy: &u32| match policy {
+                PolicyTable::NO_POLICY | PolicyTable::NO_URL => Start::NOWHERE,
+                _ => self.starts[policy as usize],
+            };
+            memory.starts.extend(policies.iter().map(start));
+            return;
         }
         let agents = self.agents.len();
-        for agent in 0..agents {
-            let (answer, entry) = (question * agents + agent, policy * agents + agent);
-            let start = self.starts[entry];
-            match start.place {
-                Start::FIXED => memory.decisions[answer] = self.fixed[start.word as usize],
-                Start::SHARED => {
-                    let of = (question * agents) as u32 + start.word;
-                    memory.repeats.push(Repeat { answer: answer as u32, of });
+        for &policy in policies {
+            match policy {
+                PolicyTable::NO_POLICY | PolicyTable::NO_URL => {
+                    memory.starts.extend(std::iter::repeat_n(Start::NOWHERE, agents));
                 }
                 _ => {
-                    let row = memory.standings[start.rule_set as usize].row;
-                    let is_known = row != RowID::UNKNOWN && path.first() == Some(&b'/');
-                    let (question, answer, entry) = (question as u32, answer as u32, entry as u32);
-                    let walk = Walk { question, answer, entry, row };
-                    let walks = if is_known { &mut memory.row_walks } else { &mut memory.walks };
-                    walks.push(walk);
+                    let starts = &self.starts[policy as usize * agents..][..agents];
+                    memory.starts.extend_from_slice(starts);
                 }
             }
         }
     }
 
-    fn answer_all(&self, question: usize, decision: Decision, memory: &mut Memory) {
-        let agents = self.agents.len();
-        memory.decisions[question * agents..][..agents].fill(decision);
+    /// Looks at the first lines of each sieve that will be asked. These accesses do not depend on one
+    /// another, so the processor waits for many at once.
+    #[inline]
+    fn touch_sieves(&self, memory: &Memory) {
+        let mut seen = 0;
+        let lines = self.sieve_lines();
+        for start in &memory.starts {
+            let lines = lines.get(start.sieve as usize..).unwrap_or_default();
+            seen ^= lines.first().map_or(0, |line| line[0].get());
+            seen ^= lines.get(1).map_or(0, |line| line[0].get());
+        }
+        black_box(seen);
     }
 
-    /// Makes the walks along rows. What they cannot answer is left to be walked among nodes.
+    /// Answers questions as far as this can be done without a walk.
     #[inline]
-    fn walk_rows<'p>(&self, path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
-        let Memory { rows, row_walks, .. } = memory;
-        rows.walk_all(
-            row_walks,
-            |walk| (walk.row, path(walk.question as usize)),
-            |walk, end| walk.row = end,
-        );
-        for index in 0..memory.row_walks.len() {
-            let walk = memory.row_walks[index];
-            let outcome = match memory.rows.outcome(walk.row) {
-                Some(outcome) => Some(outcome),
-                None => self.fill_rows(walk, path(walk.question as usize), memory),
+    fn ask<'p>(&self, policies: &[u32], path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
+        let agents = self.agents.len().max(1);
+        let is_exempt = self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        let Memory { decisions, sources, starts, walks, repeats, .. } = memory;
+        let answers = decisions.chunks_exact_mut(agents).zip(sources.chunks_exact_mut(agents));
+        let answers = answers.zip(starts.chunks_exact(agents));
+        let questions = policies.iter().enumerate().zip(answers);
+        for ((question, &policy), ((decisions, sources), starts)) in questions {
+            let mut answer_all = |decision| {
+                decisions.fill(decision);
+                sources.fill(Source::NOWHERE);
             };
-            match outcome {
-                Some(outcome) => self.answer(walk, outcome, memory),
-                None => memory.walks.push(walk),
+            match policy {
+                PolicyTable::NO_POLICY => answer_all(Decision::UNKNOWN),
+                PolicyTable::NO_URL => answer_all(Decision::INVALID),
+                _ => {
+                    let path = path(question);
+                    if is_exempt && path == b"/robots.txt" {
+                        answer_all(Decision::ROBOTS_TXT);
+                        continue;
+                    }
+                    let answers = decisions.iter_mut().zip(sources).zip(starts).enumerate();
+                    for (agent, ((decision, source), start)) in answers {
+                        let (first, entry) = (question * agents, policy as usize * agents + agent);
+                        if let Some(outcome) = self.sift(*start, path) {
+                            (*decision, *source) = self.decision(entry, outcome);
+                            continue;
+                        }
+                        let (answer, number) = ((first + agent) as u32, start.number);
+                        match start.sieve {
+                            Start::FIXED => {
+                                *decision = self.fixed[number as usize];
+                                *source = Source::NOWHERE;
+                            }
+                            Start::SHARED => {
+                                repeats.push(Repeat { answer, of: first as u32 + number });
+                            }
+                            _ => {
+                                let (question, entry) = (question as u32, entry as u32);
+                                walks.push(Walk { question, answer, entry, rule_set: number });
+                            }
+                        }
+                    }
+                }
             }
         }
     }
 
-    /// Fills the cells that a path needs; the outcome, if that could be done.
-    #[inline(never)]
-    fn fill_rows(&self, walk: Walk, path: &[u8], memory: &mut Memory) -> Option<Outcome> {
-        let start = self.starts[walk.entry as usize];
-        let Memory { rows, standings, caches, .. } = memory;
-        let standing = &mut standings[start.rule_set as usize];
-        let words = self.automaton(start, caches)?.words;
-        match rows.fill(start.rule_set, words, standing.row, path, self.detail) {
-            Filled::Done(outcome) => return Some(outcome),
-            Filled::Unbuilt => {}
-            Filled::Full => *standing = Standing::WITHOUT_ROWS,
-        }
-        None
+    /// What a rule set's sieve can tell of a path.
+    #[inline]
+    fn sift(&self, start: Start, path: &[u8]) -> Option<Outcome> {
+        sift(self.sieve_lines(), start.sieve as usize, path)
     }
 
-    /// Makes the walks among nodes.
+    /// As [`PolicyTable::touch_sieves`], for the first node of each automaton that will be walked.
     #[inline]
-    fn walk_nodes<'p>(&self, path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
-        self.touch(memory);
-        for index in 0..memory.walks.len() {
-            let walk = memory.walks[index];
-            let start = self.starts[walk.entry as usize];
-            let outcome = self.walk(start, path(walk.question as usize), memory);
-            self.answer(walk, outcome, memory);
-            self.count_walk(start, memory);
-        }
-    }
-
-    /// Looks at the first node of each automaton that will be walked. These accesses do not depend on
-    /// one another, so the processor waits for many at once; those of walks come one by one.
-    #[inline]
-    fn touch(&self, memory: &Memory) {
+    fn touch_automata(&self, memory: &Memory) {
         let mut seen = 0;
         for walk in &memory.walks {
-            let Start { place, word, .. } = self.starts[walk.entry as usize];
+            let WalkStart { place, word, .. } = self.walk_starts[walk.rule_set as usize];
             seen ^= match place {
-                Start::ON_DEMAND => memory.caches.get(word as usize).map_or(0, Cache::touch),
+                WalkStart::ON_DEMAND => memory.caches.get(word as usize).map_or(0, Cache::touch),
                 _ => self.arena.get(place as usize).map_or(0, |word| word.get()),
             };
         }
         black_box(seen);
     }
 
+    /// Makes the walks.
     #[inline]
-    fn walk(&self, start: Start, path: &[u8], memory: &mut Memory) -> Outcome {
-        if start.place == Start::ON_DEMAND {
+    fn walk_all<'p>(&self, path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
+        for index in 0..memory.walks.len() {
+            let Walk { question, answer, entry, rule_set } = memory.walks[index];
+            let (start, path) = (self.walk_starts[rule_set as usize], path(question as usize));
+            let sieve = memory.starts[answer as usize].sieve as usize;
+            let outcome = self.try_candidates(start, sieve, path, memory);
+            let outcome = outcome.unwrap_or_else(|| self.walk(start, path, memory));
+            let (decision, source) = self.decision(entry as usize, outcome);
+            memory.decisions[answer as usize] = decision;
+            memory.sources[answer as usize] = source;
+        }
+        memory.walks.clear();
+    }
+
+    /// The outcome without a walk, while a rule set has not been asked often and few of its patterns are
+    /// candidates.
+    #[inline]
+    fn try_candidates(
+        &self,
+        start: WalkStart,
+        sieve: usize,
+        path: &[u8],
+        memory: &mut Memory,
+    ) -> Option<Outcome> {
+        if start.place != WalkStart::ON_DEMAND {
+            return None;
+        }
+        let number = start.word as usize;
+        let automaton = self.on_demand[number].automaton();
+        let patterns = self.cache(number, memory).before_states(automaton)?;
+        try_candidates(self.sieve_lines(), sieve, patterns, path)
+    }
+
+    #[inline]
+    fn walk(&self, start: WalkStart, path: &[u8], memory: &mut Memory) -> Outcome {
+        if start.place == WalkStart::ON_DEMAND {
             return self.walk_on_demand(start.word as usize, path, memory);
         }
         let words = &self.arena[start.place as usize..];
         let (word, consumed) = match (start.is_after_slash, path.first()) {
             (true, Some(b'/')) => (start.word, 1),
-            (true, _) => (Start::FIRST_NODE, 0),
+            (true, _) => (WalkStart::FIRST_NODE, 0),
             (false, _) => (start.word, 0),
         };
         let automaton = StoredAutomaton { start: word, words };
@@ -260,70 +274,35 @@ impl PolicyTable {
 
     #[inline]
     fn walk_on_demand(&self, number: usize, path: &[u8], memory: &mut Memory) -> Outcome {
+        let automaton = self.on_demand[number].automaton();
+        automaton.decide(path, self.detail, self.cache(number, memory))
+    }
+
+    #[inline]
+    fn cache<'m>(&self, number: usize, memory: &'m mut Memory) -> &'m mut Cache {
         if number >= memory.caches.len() {
             memory.caches.resize_with(self.on_demand.len(), Cache::default);
         }
-        let automaton = self.on_demand[number].automaton();
-        automaton.decide(path, self.detail, &mut memory.caches[number])
+        &mut memory.caches[number]
     }
 
-    /// Counts a walk, and begins rows for a rule set that is walked often.
+    /// What an outcome means to an agent and a file, and where it comes from.
     #[inline]
-    fn count_walk(&self, start: Start, memory: &mut Memory) {
-        let standing = &mut memory.standings[start.rule_set as usize];
-        if u32::from(standing.walks) < WALKS_BEFORE_ROWS {
-            standing.walks += 1;
-        } else if standing.row == RowID::UNKNOWN && standing.walks != u16::MAX {
-            self.begin_rows(start, memory);
-        }
-    }
-
-    #[inline(never)]
-    fn begin_rows(&self, start: Start, memory: &mut Memory) {
-        let Memory { rows, standings, caches, .. } = memory;
-        let Some(mut automaton) = self.automaton(start, caches) else { return };
-        if start.is_after_slash {
-            automaton.start = Start::FIRST_NODE;
-        }
-        standings[start.rule_set as usize] =
-            match rows.start(start.rule_set, &automaton, self.detail) {
-                Ok(row) => Standing { row, walks: WALKS_BEFORE_ROWS as u16 },
-                Err(Filled::Full) => Standing::WITHOUT_ROWS,
-                Err(_) => Standing::default(),
-            };
-    }
-
-    /// What is built of a rule set.
-    #[inline]
-    fn automaton<'a>(&'a self, start: Start, caches: &'a [Cache]) -> Option<StoredAutomaton<'a>> {
-        match start.place {
-            Start::ON_DEMAND => caches.get(start.word as usize)?.stored(),
-            place => {
-                Some(StoredAutomaton { start: start.word, words: &self.arena[place as usize..] })
+    fn decision(&self, entry: usize, outcome: Outcome) -> (Decision, Source) {
+        let by_group = Source { entry: entry as u32, pattern: Source::NONE };
+        let Some(RuleAnswer { verdict, pattern }) = RuleAnswer::of(outcome, self.detail) else {
+            return (NO_RULE, by_group);
+        };
+        match pattern {
+            None if verdict == Verdict::Allow => (ALLOWED, by_group),
+            None => (DISALLOWED, by_group),
+            Some(pattern) => {
+                let FileRule { rule, line, .. } = self.file_rule(entry, pattern);
+                let (rule, line) = (Some(rule), Some(line));
+                let decision = Decision { verdict, reason: Reason::Rule, rule, line };
+                (decision, Source { pattern, ..by_group })
             }
         }
-    }
-
-    #[inline]
-    fn answer(&self, walk: Walk, outcome: Outcome, memory: &mut Memory) {
-        let (decision, source) = self.decision(outcome, walk.entry);
-        memory.decisions[walk.answer as usize] = decision;
-        memory.sources[walk.answer as usize] = source;
-    }
-
-    #[inline]
-    fn decision(&self, outcome: Outcome, entry: u32) -> (Decision, Source) {
-        let by_group = Source { entry, pattern: Source::NONE };
-        let Some(RuleAnswer { verdict, pattern }) = RuleAnswer::of(outcome, self.detail) else {
-            return (Decision::without_rule(Verdict::Allow, Reason::NoRule), by_group);
-        };
-        let Some(pattern) = pattern else {
-            return (Decision::without_rule(verdict, Reason::Rule), by_group);
-        };
-        let FileRule { rule, line, .. } = self.file_rule(entry as usize, pattern);
-        let decision =
-            Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) };
-        (decision, Source { pattern, ..by_group })
     }
 
     /// Where the decision for `agent` on the question with this number, of those that `memory` was
@@ -350,21 +329,7 @@ impl PolicyTable {
 impl Memory {
     /// Octets that this holds for the rule sets that were asked; those for one block are not counted.
     pub fn memory_octets(&self) -> usize {
-        self.caches.iter().map(Cache::memory_octets).sum::<usize>()
-            + self.rows.memory_octets()
-            + size_of_val(&*self.standings)
-    }
-
-    /// Ready for a block with so many answers, none of which is known, and for so many rule sets.
-    #[inline]
-    fn begin(&mut self, answers: usize, rule_sets: usize) {
-        self.decisions.clear();
-        self.decisions.resize(answers, Decision::UNKNOWN);
-        self.sources.clear();
-        self.sources.resize(answers, Source::NOWHERE);
-        self.walks.clear();
-        self.row_walks.clear();
-        self.standings.resize(rule_sets, Standing::default());
+        self.caches.iter().map(Cache::memory_octets).sum()
     }
 }
 

@@ -74,7 +74,7 @@ impl Compilation {
             dialect,
             robots_octets_max: Some(ROBOTS_OCTETS_MAX),
             detail: Detail::Rule,
-            limits: Limits::default(),
+            limits: Limits::sieved(),
         }
     }
 }

@@ -1,16 +1,19 @@
 //! Policies laid out for deciding: what is looked at for every path lies close together.
 //!
 //! Deciding one of many policies waits for memory more than it computes. So a policy is, for each
-//! agent, two words: where in the *arena* the automaton of its rules stands and where a walk starts.
-//! The arena holds the automata of all rule sets, one behind the other. What only tells where a
-//! decision comes from stands elsewhere and is looked at if somebody asks.
+//! agent, two words: where the *sieve* of its rules stands, which is one or two lines of memory and
+//! answers most questions, and the number of its rule set. The *arena* holds the automata of all rule
+//! sets, one behind the other. What only tells where a decision comes from stands elsewhere and is
+//! looked at if somebody asks.
 
+use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::StoredAutomaton;
+use crate::automaton::{SieveLine, StoredAutomaton};
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::id::{LineNumber, RuleID};
+use crate::large_pages::ZeroedMemory;
 use crate::syntax::Span;
 
 use super::{AgentChain, Census, Detail, RuleSet};
@@ -25,12 +28,14 @@ pub struct PolicyTable {
     pub(super) agents: Vec<AgentChain>,
     /// By policy, then by agent.
     pub(super) starts: Vec<Start>,
+    /// The sieves of all rule sets, line by line.
+    pub(super) sieves: ZeroedMemory,
+    /// By rule set.
+    pub(super) walk_starts: Vec<WalkStart>,
     /// The automata that were built ahead.
     pub(super) arena: Vec<U32>,
     /// The others.
     pub(super) on_demand: Vec<RuleSet>,
-    /// How many there are of both.
-    pub(super) rule_sets: usize,
     /// The decisions that hold for every path of some policy.
     pub(super) fixed: Vec<Decision>,
     /// By policy, then by agent: where decisions come from.
@@ -44,15 +49,10 @@ pub struct PolicyTable {
 /// Where deciding a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Start {
-    /// Where in the arena the automaton stands, or one of the kinds below.
-    pub place: u32,
-    /// The target at which a walk starts, or what the kind says.
-    pub word: u32,
-    /// The number of the rule set, if one is asked.
-    pub rule_set: u32,
-    /// Whether the start is that of a path whose first octet, `/`, has been read. The start of other
-    /// paths is then the first node.
-    pub is_after_slash: bool,
+    /// Where among the sieves that of the rule set stands, or one of the kinds below.
+    pub sieve: u32,
+    /// The number of the rule set, or what the kind says.
+    pub number: u32,
 }
 
 impl Start {
@@ -60,25 +60,44 @@ impl Start {
     pub const FIXED: u32 = u32::MAX;
     /// As for the agent with this number, which comes before.
     pub const SHARED: u32 = u32::MAX - 1;
-    /// The automaton with this number is built on demand.
-    pub const ON_DEMAND: u32 = u32::MAX - 2;
-    /// The largest place in the arena.
-    const PLACE_MAX: u32 = u32::MAX - 3;
+    /// The rule set has no sieve.
+    pub const UNSIEVED: u32 = u32::MAX - 2;
+
+    /// Where nothing is asked.
+    pub const NOWHERE: Start = Start { sieve: Start::FIXED, number: 0 };
+}
+
+/// Where a walk begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WalkStart {
+    /// Where in the arena the automaton stands, or [`WalkStart::ON_DEMAND`].
+    pub place: u32,
+    /// The target at which a walk starts, or the number of an automaton that is built on demand.
+    pub word: u32,
+    /// Whether the start is that of a path whose first octet, `/`, has been read. The start of other
+    /// paths is then the first node.
+    pub is_after_slash: bool,
+}
+
+impl WalkStart {
+    /// The automaton is built on demand.
+    pub const ON_DEMAND: u32 = u32::MAX;
     /// The first node of an automaton, if its outcome is still open there.
     pub const FIRST_NODE: u32 = 0;
 
-    /// Where nothing is walked, or not in the arena.
-    pub fn of_kind(kind: u32, word: u32) -> Start {
-        Start { place: kind, word, rule_set: 0, is_after_slash: false }
+    /// The start of the automaton with this number that is built on demand.
+    pub fn on_demand(number: usize) -> WalkStart {
+        let word = u32::try_from(number).expect("rule sets are counted in 32 bits");
+        WalkStart { place: WalkStart::ON_DEMAND, word, is_after_slash: false }
     }
 
     /// The start of `automaton`, which stands at a place in the arena; nothing if that is too far.
-    pub fn at(place: usize, rule_set: u32, automaton: &StoredAutomaton<'_>) -> Option<Start> {
-        let place = u32::try_from(place).ok().filter(|&place| place <= Start::PLACE_MAX)?;
-        let is_open = automaton.start == Start::FIRST_NODE && !automaton.words.is_empty();
+    pub fn at(place: usize, automaton: &StoredAutomaton<'_>) -> Option<WalkStart> {
+        let place = u32::try_from(place).ok().filter(|&place| place < WalkStart::ON_DEMAND)?;
+        let is_open = automaton.start == WalkStart::FIRST_NODE && !automaton.words.is_empty();
         let after_slash = if is_open { automaton.after(b'/') } else { None };
         let word = after_slash.unwrap_or(*automaton).start;
-        Some(Start { place, word, rule_set, is_after_slash: after_slash.is_some() })
+        Some(WalkStart { place, word, is_after_slash: after_slash.is_some() })
     }
 }
 
@@ -137,6 +156,12 @@ impl PolicyTable {
     /// Whether there is no policy.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
+    }
+
+    /// The lines of all sieves.
+    #[inline]
+    pub(super) fn sieve_lines(&self) -> &[SieveLine] {
+        <[SieveLine]>::ref_from_bytes(&self.sieves).expect("it has nothing but lines")
     }
 
     #[inline]

@@ -36,14 +36,23 @@ impl Configuration {
 
 /// The usual way, then each strategy and each way out of one. Building is what minds the detail, so
 /// the ways out of building are taken with one of the two.
-pub fn configurations() -> [Configuration; 9] {
-    let usual = Limits::default();
-    let ahead = Limits { ahead_positions_max: 1 << 20, ..usual };
-    let on_demand = Limits { ahead_positions_max: 0, scans_before_states: 0, ..usual };
+pub fn configurations() -> [Configuration; 12] {
+    let usual = Limits::sieved();
+    let sieved = Limits { scans_before_states: 0, ..usual };
+    let walks = Limits { tries_before_states: None, ..usual };
+    let ahead = Limits { ahead_positions_max: 1 << 20, ..walks };
+    let on_demand = Limits { scans_before_states: 0, ..walks };
     let positions = |on_demand_positions_max| Limits { on_demand_positions_max, ..on_demand };
     let octets = |on_demand_octets_max| Limits { on_demand_octets_max, ..on_demand };
     [
         ("as usual", usual, Detail::Rule),
+        ("as usual", usual, Detail::Reason),
+        ("a sieve before walks", Limits { tries_before_states: Some(0), ..sieved }, Detail::Rule),
+        (
+            "walks after two tries",
+            Limits { tries_before_states: Some(2), ..sieved },
+            Detail::Reason,
+        ),
         ("ahead", ahead, Detail::Rule),
         ("ahead", ahead, Detail::Reason),
         ("on demand", on_demand, Detail::Rule),

@@ -21,25 +21,25 @@ type Engine = fn(&Check) -> Decision;
 /// as far as they tell rules apart.
 pub const ENGINES: &[(&str, Engine)] = &[
     ("oracle", oracle),
-    ("the default", |check| classifier(check, &Limits::default(), Detail::Rule, 1)),
-    ("the default, hot", |check| classifier(check, &Limits::default(), Detail::Rule, 2)),
+    ("the default", |check| classifier(check, &Limits::sieved(), Detail::Rule, 1)),
+    ("the default, hot", |check| classifier(check, &Limits::sieved(), Detail::Rule, 2)),
     ("ahead", |check| classifier(check, &AHEAD, Detail::Rule, 1)),
     ("on demand", |check| classifier(check, &ON_DEMAND, Detail::Rule, 1)),
     ("on demand, hot", |check| classifier(check, &ON_DEMAND, Detail::Rule, 2)),
     ("scan", |check| classifier(check, &SPENT, Detail::Rule, 1)),
     ("scan behind a prefilter", |check| classifier(check, &SPENT, Detail::Rule, 40)),
-    ("stored", |check| stored(check, &Limits::default(), Detail::Rule, 1)),
-    ("stored, hot", |check| stored(check, &Limits::default(), Detail::Rule, 2)),
+    ("stored", |check| stored(check, &Limits::sieved(), Detail::Rule, 1)),
+    ("stored, hot", |check| stored(check, &Limits::sieved(), Detail::Rule, 2)),
     ("stored as automata", |check| stored(check, &AHEAD, Detail::Rule, 1)),
     ("stored as patterns", |check| stored(check, &ON_DEMAND, Detail::Rule, 1)),
 ];
 
 /// Engines that tell verdicts and reasons apart, but no rules.
 pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
-    ("the default, verdicts", |check| classifier(check, &Limits::default(), Detail::Reason, 1)),
+    ("the default, verdicts", |check| classifier(check, &Limits::sieved(), Detail::Reason, 1)),
     ("ahead, verdicts", |check| classifier(check, &AHEAD, Detail::Reason, 2)),
     ("on demand, verdicts", |check| classifier(check, &ON_DEMAND, Detail::Reason, 2)),
-    ("stored, verdicts", |check| stored(check, &Limits::default(), Detail::Reason, 1)),
+    ("stored, verdicts", |check| stored(check, &Limits::sieved(), Detail::Reason, 1)),
     ("scan, verdicts", |check| classifier(check, &SPENT, Detail::Reason, 1)),
 ];
 
@@ -48,6 +48,7 @@ const AHEAD: Limits = Limits {
     on_demand_octets_max: usize::MAX,
     on_demand_positions_max: u64::MAX,
     scans_before_states: 0,
+    tries_before_states: None,
 };
 const ON_DEMAND: Limits = Limits { ahead_positions_max: 0, ..AHEAD };
 const SPENT: Limits = Limits { on_demand_positions_max: 0, ..ON_DEMAND };

@@ -7,6 +7,8 @@
 use wide::u8x16;
 use zerocopy::little_endian::U32;
 
+use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
+
 /// The first octet of `path`, not before `from`, that is packed in `words`, or the path's length.
 ///
 /// Octets that pad the last word count as well, so the caller looks again at what is found.
@@ -31,35 +33,11 @@ pub(super) fn find_any(words: &[U32], path: &[u8], from: usize) -> usize {
     octets
 }
 
-const CHUNK_OCTETS: usize = 16;
-
 /// The lowest bit of `bits` that is not before `from`.
 #[inline]
 fn first_from(bits: u32, from: usize) -> Option<usize> {
     let rest = bits >> from;
     (rest != 0).then_some(from + rest.trailing_zeros() as usize)
-}
-
-/// The octets of a short path, and zeros behind them.
-#[inline]
-fn short_chunk(path: &[u8]) -> [u8; CHUNK_OCTETS] {
-    let halves = |low: u64, high: u64| (u128::from(low) | u128::from(high) << 64).to_le_bytes();
-    // Two loads that overlap stand for a copy whose length is not known.
-    if let (Some(start), Some(end)) = (path.first_chunk(), path.last_chunk()) {
-        let (start, end) = (u64::from_le_bytes(*start), u64::from_le_bytes(*end));
-        let beyond = path.len() - 8;
-        // The high half is what the end has beyond the first eight octets.
-        return match beyond {
-            0 => halves(start, 0),
-            _ => halves(start, end >> ((8 - beyond) * 8)),
-        };
-    }
-    if let (Some(start), Some(end)) = (path.first_chunk(), path.last_chunk()) {
-        let (start, end) = (u32::from_le_bytes(*start), u32::from_le_bytes(*end));
-        return halves(u64::from(start) | u64::from(end) << ((path.len() - 4) * 8), 0);
-    }
-    let octet = |index: usize| u64::from(path.get(index).copied().unwrap_or(0)) << (index * 8);
-    halves(octet(0) | octet(1) | octet(2), 0)
 }
 
 /// By octet of `chunk`, lowest bit first: whether it is packed in `words`.
@@ -99,16 +77,6 @@ mod tests {
                     }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn short_chunks_are_the_path_and_zeros() {
-        for length in 0..CHUNK_OCTETS {
-            let path: Vec<u8> = (1..=length as u8).collect();
-            let chunk = short_chunk(&path);
-            assert_eq!(chunk[..length], path);
-            assert!(chunk[length..].iter().all(|&octet| octet == 0));
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::automaton::{
-    Automaton, Cache, Detail, Limits, Outcome, RegexCache, RegexEngine, RegexError, pattern_matches,
-};
+use crate::automaton::{Detail, Outcome, RegexCache, RegexEngine, RegexError, pattern_matches};
+use crate::decision::{Decision, Reason, Verdict};
+use crate::dialect::GOOGLE;
+use crate::limits::RECORDS_AT_ONCE;
 use crate::pattern::PatternList;
+use crate::policy::{AgentChain, Compilation, Memory, PolicySource, PolicyTable};
 
 use super::super::engine::EngineError;
 use super::super::questions::scatter;
@@ -20,6 +22,8 @@ const WORDS: u32 = 997;
 
 /// Rules in order of precedence, and paths of which half match some rule.
 struct Data {
+    /// The file that they stand in.
+    text: Vec<u8>,
     patterns: PatternList,
     outcomes: Vec<Outcome>,
     paths: Vec<Vec<u8>>,
@@ -32,28 +36,35 @@ fn word(number: u64) -> String {
 
 impl Data {
     fn of(rules: usize, has_star: bool) -> Data {
-        let text = |rule: usize| {
+        let rule = |rule: usize| {
             let parts = [0, 1, 2].map(|part| word(scatter(part, rule as u32)));
             let [one, two, three] = parts;
-            match has_star {
+            let pattern = match has_star {
                 true => format!("/{one}/*{two}{rule}"),
                 false => format!("/{one}/{two}/{three}{rule}"),
-            }
+            };
+            (pattern, rule.is_multiple_of(3))
         };
-        let mut texts: Vec<String> = (0..rules).map(text).collect();
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        let mut rules: Vec<(String, bool)> = (0..rules).map(rule).collect();
+        rules.sort_by_key(|(pattern, allows)| (std::cmp::Reverse(pattern.len()), !allows));
+        let mut text = b"User-agent: *\n".to_vec();
         let mut patterns = PatternList::new();
-        texts.iter().for_each(|text| patterns.push(text.as_bytes(), true));
-        let outcome = |rule: usize| Outcome::new(rule as u32 + 1, rule.is_multiple_of(3));
+        for (pattern, allows) in &rules {
+            let field = if *allows { "Allow" } else { "Disallow" };
+            text.extend_from_slice(format!("{field}: {pattern}\n").as_bytes());
+            patterns.push(pattern.as_bytes(), true);
+        }
+        let outcome = |(number, rule): (u32, &(String, bool))| Outcome::new(number, rule.1);
         let path = |number: usize| {
-            let rule = &texts[scatter(7, number as u32) as usize % rules];
+            let (rule, _) = &rules[scatter(7, number as u32) as usize % rules.len()];
             let hit = rule.replace('*', "x/y-");
             let miss = format!("/{}/{}", word(scatter(8, number as u32)), &hit[1..]);
             if number.is_multiple_of(2) { hit.into_bytes() } else { miss.into_bytes() }
         };
         Data {
+            text,
             patterns,
-            outcomes: (0..rules).map(outcome).collect(),
+            outcomes: (1..).zip(&rules).map(outcome).collect(),
             paths: (0..PATHS).map(path).collect(),
         }
     }
@@ -64,11 +75,15 @@ impl Data {
         first.map_or(Outcome::NONE, |first| self.outcomes[first])
     }
 
-    fn ours(&self) -> (Automaton, Cache) {
-        let automaton =
-            Automaton::new(self.patterns.clone(), self.outcomes.clone(), &Limits::default());
-        let cache = automaton.cache();
-        (automaton, cache)
+    fn ours(&self) -> Ours {
+        let agents = vec![AgentChain::parse("ExampleBot", &GOOGLE).expect("a token")];
+        let compilation = Compilation {
+            robots_octets_max: None,
+            detail: Detail::Reason,
+            ..Compilation::new(&GOOGLE)
+        };
+        let table = PolicyTable::compile(&[PolicySource::File(&self.text)], agents, &compilation);
+        Ours { memory: table.memory(), table }
     }
 
     fn lazy(&self) -> Result<(RegexEngine, RegexCache), RegexError> {
@@ -96,24 +111,58 @@ impl Data {
     }
 }
 
+/// A table with the one file.
+struct Ours {
+    table: PolicyTable,
+    memory: Memory,
+}
+
+impl Ours {
+    /// Decides paths in blocks, as a batch does.
+    fn decide(&mut self, paths: &[Vec<u8>], mut tell: impl FnMut(&Decision)) {
+        for block in paths.chunks(RECORDS_AT_ONCE) {
+            let policies = [0; RECORDS_AT_ONCE];
+            let path = |number: usize| &block[number][..];
+            let decisions =
+                self.table.decide_block(&policies[..block.len()], path, &mut self.memory);
+            decisions.iter().for_each(&mut tell);
+        }
+    }
+
+    fn agrees(&mut self, data: &Data) -> bool {
+        let mut allowed = Vec::with_capacity(data.paths.len());
+        let is_allowed = |it: &Decision| it.reason == Reason::Rule && it.verdict == Verdict::Allow;
+        self.decide(&data.paths, |decision| allowed.push(is_allowed(decision)));
+        data.paths.iter().map(|path| data.scan(path).allows()).eq(allowed)
+    }
+
+    /// The mean seconds of a pass.
+    fn seconds_per_pass(&mut self, data: &Data, turn: Duration) -> f64 {
+        mean_seconds(turn, || {
+            self.decide(&data.paths, |decision| {
+                std::hint::black_box(decision);
+            });
+        })
+    }
+}
+
 /// Ours over one group with so many rules, made up.
 pub struct RuleGrowth {
     data: Data,
-    automaton: Automaton,
-    cache: Cache,
+    ours: Ours,
 }
 
 impl RuleGrowth {
-    /// Builds the automaton and asks it everything once.
+    /// Compiles the file and asks it everything once.
     ///
     /// # Errors
     ///
     /// If it answers otherwise than the rules tried one after the other.
     pub fn new(rules: usize, has_star: bool) -> Result<RuleGrowth, EngineError> {
         let data = Data::of(rules, has_star);
-        let (automaton, mut cache) = data.ours();
-        match data.agrees(|path| automaton.decide(path, Detail::Reason, &mut cache)) {
-            true => Ok(RuleGrowth { data, automaton, cache }),
+        let mut ours = data.ours();
+        match ours.agrees(&data) {
+            true => Ok(RuleGrowth { data, ours }),
             false => Err(EngineError(format!("answers of {rules} rules are not the scan's"))),
         }
     }
@@ -125,12 +174,7 @@ impl RuleGrowth {
 
     /// The mean seconds of hot decisions on all paths, over as many passes as fill a turn.
     pub fn seconds_per_pass(&mut self, turn: Duration) -> f64 {
-        let RuleGrowth { data, automaton, cache } = self;
-        mean_seconds(turn, || {
-            for path in &data.paths {
-                std::hint::black_box(automaton.decide(path, Detail::Reason, cache));
-            }
-        })
+        self.ours.seconds_per_pass(&self.data, turn)
     }
 }
 
@@ -156,10 +200,12 @@ fn of_shape(turn: Duration, counts: &[usize], shape: &str, has_star: bool) -> [C
     };
     let ours = line("portcullis", counts, |rules| {
         let data = Data::of(rules, has_star);
-        let (automaton, mut cache) = data.ours();
-        let mut decide = |path: &[u8]| automaton.decide(path, Detail::Reason, &mut cache);
-        assert!(data.agrees(&mut decide), "the automaton answers as the scan does");
-        data.cost(turn, decide)
+        let mut ours = data.ours();
+        assert!(ours.agrees(&data), "the table answers as the scan does");
+        let start = Instant::now();
+        let seconds = ours.seconds_per_pass(&data, turn);
+        let spread = start.elapsed().as_secs_f64() - turn.as_secs_f64();
+        point(seconds * 1e9 / data.paths.len() as f64, spread)
     });
     let scan = line("sorted-scan", counts, |rules| {
         let data = Data::of(rules, has_star);

@@ -22,9 +22,10 @@ const MUCH_AHEAD_POSITIONS_MAX: u64 = 1 << 16;
 
 /// The engines of this file.
 pub(super) fn all(corpus: &Corpus) -> Vec<Box<dyn Engine + '_>> {
-    let usual = Limits::default();
-    let ahead = Limits { ahead_positions_max: MUCH_AHEAD_POSITIONS_MAX, ..usual };
-    let on_demand = Limits { ahead_positions_max: 0, ..usual };
+    let usual = Limits::sieved();
+    let walks = Limits { tries_before_states: None, ..Limits::default() };
+    let ahead = Limits { ahead_positions_max: MUCH_AHEAD_POSITIONS_MAX, ..walks };
+    let on_demand = Limits { ahead_positions_max: 0, ..walks };
     let scan = Limits { on_demand_positions_max: 0, ..on_demand };
     vec![
         Box::new(OneTable { corpus, name: BASELINE, limits: usual }),
@@ -202,7 +203,7 @@ impl Engine for Alone<'_> {
     fn build<'f>(&'f self, files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
         let Corpus { agent, .. } = self.corpus;
         let build = |text: &&[u8]| {
-            let table = compile(&[text], agent.clone(), self.corpus.dialect(), Limits::default());
+            let table = compile(&[text], agent.clone(), self.corpus.dialect(), Limits::sieved());
             let memory = table.memory();
             (table, memory)
         };

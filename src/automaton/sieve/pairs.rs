@@ -1,0 +1,194 @@
+//! Whether one of many pairs of octets stands in a path.
+//!
+//! A pattern behind a star may begin anywhere, so each place of the path has to be looked at. Sixteen are
+//! at once: an octet's two halves each name a row of eight bits, one for each of eight *buckets* of
+//! pairs, and a bucket whose bit is in the rows of both halves of an octet and of both halves of the next
+//! has a pair that may stand there. It is the way that Hyperscan's Teddy finds the beginnings of literals.
+
+use wide::u8x16;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U64;
+
+use crate::automaton::chunk::{CHUNK_OCTETS, bits, short_chunk};
+
+use super::{LINE_WORDS, SieveLine};
+
+/// Sets of pairs that are told apart.
+const BUCKETS: usize = 8;
+
+/// Pairs beyond which they are not told from others.
+const PAIRS_MAX: usize = 128;
+
+/// What stands at a place of a path and behind it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pair {
+    first: u8,
+    second: Second,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Second {
+    Octet(u8),
+    /// Any octet, or the path's end.
+    Any,
+}
+
+/// The octet that is read behind the end of a path.
+const END: u8 = 0;
+
+impl Pair {
+    /// What `stretch` begins with; behind it the path ends if `is_whole`.
+    pub(super) fn of(stretch: &[u8], is_whole: bool) -> Pair {
+        let end = if is_whole { Second::Octet(END) } else { Second::Any };
+        let second = stretch.get(1).map_or(end, |&octet| Second::Octet(octet));
+        Pair { first: stretch.first().copied().unwrap_or(END), second }
+    }
+
+    /// How often it stands in a path, in no unit.
+    pub(super) fn frequency(self) -> u32 {
+        let second = match self.second {
+            Second::Octet(octet) => FREQUENCIES[usize::from(octet)],
+            Second::Any => 1000,
+        };
+        u32::from(FREQUENCIES[usize::from(self.first)]) * u32::from(second)
+    }
+}
+
+/// How often an octet comes in paths, in thousandths or so.
+const FREQUENCIES: [u16; 256] = {
+    let mut frequencies = [0; 256];
+    let mut octet = 0;
+    while octet < 256 {
+        frequencies[octet] = match octet as u8 {
+            b'/' | b'e' | b'a' => 70,
+            b'-' | b'i' | b'n' | b'o' | b'r' | b's' | b't' => 50,
+            b'c' | b'd' | b'l' | b'm' | b'p' | b'u' | b'0'..=b'2' => 25,
+            b'a'..=b'z' | b'3'..=b'9' => 12,
+            b'.' | b'_' | b'%' | b'A'..=b'Z' => 6,
+            _ => 2,
+        };
+        octet += 1;
+    }
+    frequencies
+};
+
+/// The pairs of one bucket: by half of an octet, lowest bit first, the low and the high one of the
+/// first octet, then those of the second.
+#[derive(Clone, Copy, Default)]
+struct Bucket([u16; 4]);
+
+impl Bucket {
+    fn of(pair: Pair) -> Bucket {
+        let halves = |octet: u8| [1 << (octet & 15), 1 << (octet >> 4)];
+        let [first_low, first_high] = halves(pair.first);
+        let [second_low, second_high] = match pair.second {
+            Second::Octet(octet) => halves(octet),
+            Second::Any => [u16::MAX; 2],
+        };
+        Bucket([first_low, first_high, second_low, second_high])
+    }
+
+    fn with(self, other: Bucket) -> Bucket {
+        Bucket(std::array::from_fn(|index| self.0[index] | other.0[index]))
+    }
+
+    /// How often something is taken for one of these pairs, in no unit.
+    fn cost(self) -> u32 {
+        let [first_low, first_high, second_low, second_high] = self.0;
+        frequency(first_low, first_high) * frequency(second_low, second_high)
+    }
+}
+
+/// How often an octet comes that has these halves, in no unit; the sum for all octets is the most.
+fn frequency(low: u16, high: u16) -> u32 {
+    let bits = |halves: u16| (0..16_u8).filter(move |bit| halves >> bit & 1 != 0);
+    let of_octet = |high, low| u32::from(FREQUENCIES[usize::from(high << 4 | low)]);
+    bits(high).flat_map(|high| bits(low).map(move |low| of_octet(high, low))).sum()
+}
+
+/// Puts each pair where it is confused with others least; nothing if there are too many to tell much.
+fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
+    pairs.sort_unstable();
+    pairs.dedup();
+    if pairs.len() > PAIRS_MAX {
+        return None;
+    }
+    let mut buckets = [Bucket::default(); BUCKETS];
+    if pairs.len() <= BUCKETS {
+        buckets.iter_mut().zip(pairs).for_each(|(bucket, pair)| *bucket = Bucket::of(pair));
+        return Some(buckets);
+    }
+    let mut costs = [0; BUCKETS];
+    for pair in pairs {
+        let pair = Bucket::of(pair);
+        let costs_with = buckets.map(|bucket| bucket.with(pair).cost());
+        let added = |bucket: &usize| costs_with[*bucket] - costs[*bucket];
+        let bucket = (0..BUCKETS).min_by_key(added).expect("there are eight");
+        (buckets[bucket], costs[bucket]) = (buckets[bucket].with(pair), costs_with[bucket]);
+    }
+    Some(buckets)
+}
+
+/// The line of a sieve for some pairs: sixteen rows of a bit for each bucket for the low half of the first
+/// octet, as many for the high half, then those for the second octet.
+pub(super) fn line_of(pairs: Vec<Pair>) -> SieveLine {
+    let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };
+    let row = |index: usize| {
+        let (half, value) = (index / CHUNK_OCTETS, index % CHUNK_OCTETS);
+        let bits =
+            buckets.iter().enumerate().map(|(bucket, it)| (it.0[half] >> value & 1) << bucket);
+        bits.sum::<u16>() as u8
+    };
+    std::array::from_fn(|word| {
+        U64::from_bytes(std::array::from_fn(|octet| row(word * size_of::<U64>() + octet)))
+    })
+}
+
+/// Places of a chunk that have their next octet in the chunk too. The last one is looked at as if the
+/// path ended behind it, which it does at the end, and again with what follows.
+pub(super) const PLACES: usize = CHUNK_OCTETS - 1;
+
+/// Whether one of the pairs may stand in `path`, at a place of which `holds` is true.
+#[inline]
+pub(super) fn may_occur(line: &SieveLine, path: &[u8], holds: impl FnMut(usize) -> bool) -> bool {
+    let rows = line.as_bytes();
+    #[cfg(target_arch = "x86_64")]
+    if super::x86::is_known() {
+        return super::x86::may_occur(rows, path, holds);
+    }
+    may_occur_anywhere(rows, path, holds)
+}
+
+/// [`may_occur`] on any processor.
+pub(super) fn may_occur_anywhere(
+    rows: &[u8],
+    path: &[u8],
+    mut holds: impl FnMut(usize) -> bool,
+) -> bool {
+    let row = |index: usize| {
+        let octets = rows[index * CHUNK_OCTETS..].first_chunk();
+        u8x16::new(*octets.expect("a line has four rows"))
+    };
+    let rows = [row(0), row(1), row(2), row(3)];
+    let strangers = |chunk: [u8; CHUNK_OCTETS]| {
+        let first = u8x16::new(chunk);
+        let second = u8x16::new((u128::from_le_bytes(chunk) >> 8).to_le_bytes());
+        let halves = |octets: u8x16| (octets & u8x16::splat(15), octets >> 4_u32);
+        let ((first_low, first_high), (second_low, second_high)) = (halves(first), halves(second));
+        let buckets = rows[0].shuffle_zeroing(first_low)
+            & rows[1].shuffle_zeroing(first_high)
+            & rows[2].shuffle_zeroing(second_low)
+            & rows[3].shuffle_zeroing(second_high);
+        buckets.simd_eq(u8x16::ZERO).to_bitmask()
+    };
+    let mut any_holds =
+        |start: usize, chunk| bits(!strangers(chunk) & 0xffff).any(|place| holds(start + place));
+    let Some(last) = path.len().checked_sub(CHUNK_OCTETS) else {
+        return any_holds(0, short_chunk(path));
+    };
+    let mut starts = (0..last).step_by(PLACES).chain([last]);
+    starts.any(|start| {
+        let chunk = path[start..].first_chunk();
+        any_holds(start, *chunk.expect("it ends with the path at the latest"))
+    })
+}
