@@ -6,6 +6,7 @@ use std::time::Instant;
 use portcullis::batch::Classifier;
 use portcullis::policy::Census;
 use portcullis::report::{Counts, Filtered, Run, Summary};
+use serde::Serialize;
 
 use super::engine::Policies;
 use super::plan::{QuestionPlan, SummaryForm, SummaryPlan};
@@ -52,14 +53,30 @@ pub fn write(
             Vec::new()
         },
     };
+    show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
+}
+
+/// Writes a summary to standard error in the form that was asked for.
+///
+/// Data is complete at this point; a closed standard error takes nothing away from it.
+pub fn show(
+    form: SummaryForm,
+    write_text: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    write_json: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+) {
     let mut text = Vec::new();
-    let written = match plan.form {
+    let written = match form {
         SummaryForm::None => Ok(()),
-        SummaryForm::Text => summary.write_text(&mut text),
-        SummaryForm::Json => summary.write_json(&mut text),
+        SummaryForm::Text => write_text(&mut text),
+        SummaryForm::Json => write_json(&mut text),
     };
-    // Data is complete at this point; a closed standard error takes nothing away from it.
     let _ = written.and_then(|()| io::stderr().write_all(&text));
+}
+
+/// Writes a value as one line of JSON.
+pub fn write_json(value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
 }
 
 /// The census by name.

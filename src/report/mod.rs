@@ -54,6 +54,7 @@ mod counts;
 pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
+mod figures;
 pub mod filter;
 pub(crate) mod html;
 pub mod json_lines;
@@ -65,6 +66,7 @@ mod testing;
 
 pub use clause::clause;
 pub use counts::{AgentCounts, Counts};
+pub use figures::Figures;
 pub use summary::{CaptureDates, Filtered, Run, Summary};
 
 use crate::decision::Decision;

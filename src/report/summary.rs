@@ -7,11 +7,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use crate::decision::{Reason, Verdict};
 
-use super::{AgentCounts, Counts};
+use super::{AgentCounts, Counts, Figures};
 
 /// What a run was asked to do and with which policies.
 #[derive(Clone, Debug)]
@@ -177,26 +176,11 @@ fn write_agent(agent: &str, counts: &AgentCounts, out: &mut impl Write) -> io::R
 }
 
 fn verdicts(counts: &AgentCounts) -> Figures {
-    let figure = |verdict: Verdict| (verdict.as_str(), counts.verdict(verdict));
-    Figures(Verdict::ALL.map(figure).to_vec())
+    Figures::of(Verdict::ALL, Verdict::as_str, |verdict| counts.verdict(verdict))
 }
 
 fn reasons(counts: &AgentCounts) -> Figures {
-    let figure = |reason: Reason| (reason.as_str(), counts.reason(reason));
-    Figures(Reason::ALL.map(figure).to_vec())
-}
-
-/// Figures by name, an object in their own order.
-struct Figures(Vec<(&'static str, u64)>);
-
-impl Serialize for Figures {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, figure) in &self.0 {
-            map.serialize_entry(name, figure)?;
-        }
-        map.end()
-    }
+    Figures::of(Reason::ALL, Reason::as_str, |reason| counts.reason(reason))
 }
 
 #[derive(Serialize)]

@@ -1,21 +1,20 @@
 //! What was compiled or merged to a set: for a person, and for a machine.
 
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use portcullis::access::UnixSeconds;
 use portcullis::capture::CaptureNote;
 use portcullis::decision::PolicyState;
-use portcullis::report::CaptureDates;
+use portcullis::report::{CaptureDates, Figures};
 use portcullis::set::compile::CompiledSet;
 use portcullis::set::{Gathered, InputReport, ProvenanceInput};
 use portcullis::syntax::NoteKind;
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use super::Target;
 use crate::cli::plan::SummaryForm;
+use crate::cli::summary;
 
 fn dates((first, last): (UnixSeconds, UnixSeconds)) -> CaptureDates {
     CaptureDates { first: first.to_rfc3339(), last: last.to_rfc3339() }
@@ -86,11 +85,11 @@ impl<'r> Summary<'r> {
             origins: counts.origins,
             redirected: counts.redirected,
             capture_dates: counts.captured.map(dates),
-            states: Figures::new(states, PolicyState::as_str, |state| counts.in_state(state)),
-            capture_notes: Figures::new(CaptureNote::ALL, CaptureNote::as_str, |note| {
+            states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),
+            capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |note| {
                 counts.with_capture_note(note)
             }),
-            file_notes: Figures::new(NoteKind::ALL, NoteKind::as_str, |kind| {
+            file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |kind| {
                 counts.with_file_note(kind)
             }),
             policies: written.policies,
@@ -104,16 +103,7 @@ impl<'r> Summary<'r> {
 
     /// Writes it to standard error, in the form that was asked for.
     pub fn show(&self, form: SummaryForm) {
-        let mut text = Vec::new();
-        let written = match form {
-            SummaryForm::None => Ok(()),
-            SummaryForm::Text => self.write_text(&mut text),
-            SummaryForm::Json => serde_json::to_writer(&mut text, self)
-                .map_err(io::Error::from)
-                .and_then(|()| text.write_all(b"\n")),
-        };
-        // The set is complete at this point; a closed standard error takes nothing away from it.
-        let _ = written.and_then(|()| io::stderr().write_all(&text));
+        summary::show(form, |text| self.write_text(text), |text| summary::write_json(self, text));
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
@@ -161,38 +151,4 @@ impl<'r> Summary<'r> {
 fn per_second(amount: u64, time: Duration) -> u64 {
     let rate = (u128::from(amount) * 1_000_000_000).checked_div(time.as_nanos());
     rate.map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
-}
-
-/// Figures by name, in their own order. As text, those that are 0 are left out.
-struct Figures(Vec<(&'static str, u64)>);
-
-impl Figures {
-    fn new<T: Copy>(
-        items: impl IntoIterator<Item = T>,
-        name: impl Fn(T) -> &'static str,
-        figure: impl Fn(T) -> u64,
-    ) -> Figures {
-        Figures(items.into_iter().map(|item| (name(item), figure(item))).collect())
-    }
-}
-
-impl Serialize for Figures {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, figure) in &self.0 {
-            map.serialize_entry(name, figure)?;
-        }
-        map.end()
-    }
-}
-
-impl Display for Figures {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut before = "";
-        for (name, figure) in self.0.iter().filter(|&&(_, figure)| figure > 0) {
-            write!(f, "{before}{name} {figure}")?;
-            before = ", ";
-        }
-        Ok(())
-    }
 }

@@ -19,6 +19,7 @@ use crate::cli::args::Format;
 use crate::cli::exit::ExitStatus;
 use crate::cli::output::Output;
 use crate::cli::plan::{DiffPlan, SummaryForm};
+use crate::cli::summary;
 use crate::cli::values::OctetsMax;
 
 /// The name of all robots that no file names.
@@ -168,16 +169,7 @@ struct Summary<'r> {
 impl Summary<'_> {
     /// Writes it to standard error, in the form that was asked for.
     fn show(&self, form: SummaryForm) {
-        let mut text = Vec::new();
-        let written = match form {
-            SummaryForm::None => Ok(()),
-            SummaryForm::Text => self.write_text(&mut text),
-            SummaryForm::Json => serde_json::to_writer(&mut text, self)
-                .map_err(io::Error::from)
-                .and_then(|()| text.write_all(b"\n")),
-        };
-        // Data is complete at this point; a closed standard error takes nothing away from it.
-        let _ = written.and_then(|()| io::stderr().write_all(&text));
+        summary::show(form, |text| self.write_text(text), |text| summary::write_json(self, text));
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::cli::plan::SummaryForm;
+use crate::cli::summary;
 
 /// What was compared, counted.
 pub enum Changed {
@@ -225,16 +226,7 @@ impl<'r> Summary<'r> {
 
     /// Writes it to standard error, in the form that was asked for.
     pub fn show(&self, form: SummaryForm) {
-        let mut text = Vec::new();
-        let written = match form {
-            SummaryForm::None => Ok(()),
-            SummaryForm::Text => self.write_text(&mut text),
-            SummaryForm::Json => serde_json::to_writer(&mut text, self)
-                .map_err(io::Error::from)
-                .and_then(|()| text.write_all(b"\n")),
-        };
-        // Data is complete at this point; a closed standard error takes nothing away from it.
-        let _ = written.and_then(|()| io::stderr().write_all(&text));
+        summary::show(form, |text| self.write_text(text), |text| summary::write_json(self, text));
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {

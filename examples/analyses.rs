@@ -1,0 +1,297 @@
+//! Holds the analyses of real files against the oracle: what each rule is there for, and whether two
+//! files decide every URL alike.
+//!
+//! Usage: `analyses ROBOTS_DIR [FILES]`, where ROBOTS_DIR has robots.txt files. FILES of them (1,000 if
+//! not given) are taken at even distances. For each, the rules of a robot that no file names are analysed,
+//! and URLs are drawn at random from the file's own patterns:
+//!
+//! - a rule that never decides, as the analysis says, decides none of them;
+//! - a rule that does has an example, which it decides by the oracle;
+//! - the file is compared with itself less one rule, and with the next file: where they are alike, all
+//!   URLs have the same verdict; where they are not, the examples have the verdicts that are said.
+//!
+//! Prints how many of each were compared and exits with 1 if anything is otherwise.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use bstr::ByteSlice;
+use portcullis::analysis::{
+    AgentRules, Equivalence, Limits, Robot, RuleStanding, Search, Standing, equivalence,
+};
+use portcullis::decision::{Decision, Verdict};
+use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis::id::RuleID;
+use portcullis::oracle;
+use portcullis::policy::AgentChain;
+use portcullis::syntax::RobotsTxt;
+use rayon::prelude::*;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// An agent that no file names.
+const AGENT: &str = "ExampleBot";
+
+/// URLs for each file, and files if none are asked for.
+const URLS: usize = 64;
+const FILES: usize = 1_000;
+
+/// Problems that are shown.
+const SHOWN_MAX: usize = 10;
+
+/// What was compared, and what was found otherwise than it was said to be.
+#[derive(Default)]
+struct Tally {
+    files: u64,
+    rules: u64,
+    never: u64,
+    unknown: u64,
+    decisions: u64,
+    examples: u64,
+    alike: u64,
+    different: u64,
+    problems: Vec<String>,
+}
+
+impl Tally {
+    fn add(mut self, other: Tally) -> Tally {
+        self.files += other.files;
+        self.rules += other.rules;
+        self.never += other.never;
+        self.unknown += other.unknown;
+        self.decisions += other.decisions;
+        self.examples += other.examples;
+        self.alike += other.alike;
+        self.different += other.different;
+        self.problems.extend(other.problems);
+        self
+    }
+
+    fn hold(&mut self, holds: bool, problem: impl FnOnce() -> String) {
+        if !holds {
+            self.problems.push(problem());
+        }
+    }
+}
+
+/// Seeded chance: the SplitMix64 sequence.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % limit.max(1) as u64) as usize
+    }
+
+    fn pick<'t, T>(&mut self, of: &'t [T]) -> Option<&'t T> {
+        of.get(self.below(of.len()))
+    }
+}
+
+/// A file and what is asked about it.
+struct Subject<'t> {
+    name: &'t str,
+    dialect: &'static Dialect,
+    text: &'t [u8],
+    file: RobotsTxt<'t>,
+}
+
+impl<'t> Subject<'t> {
+    fn new(name: &'t str, dialect: &'static Dialect, text: &'t [u8]) -> Subject<'t> {
+        Subject { name, dialect, text, file: RobotsTxt::parse(text, dialect, None) }
+    }
+
+    fn rules(&self) -> AgentRules<'_> {
+        AgentRules::new(&self.file, Robot::Unnamed, self.dialect)
+    }
+
+    fn judge(&self, url: &[u8]) -> Decision {
+        oracle::decide(self.dialect, self.text, None, &[AGENT], url)
+    }
+
+    /// A URL that some patterns of the file might match.
+    fn url(&self, random: &mut Random) -> Vec<u8> {
+        const STARS: [&str; 5] = ["", "x", "a/b", "/", "?q="];
+        const ENDS: [&str; 6] = ["", "", "x", "/", "?a=1", ".html"];
+        let mut url = b"https://example.com".to_vec();
+        let value = random.pick(self.file.rules()).map_or(&b"/"[..], |rule| rule.value);
+        if !value.starts_with(b"/") {
+            url.push(b'/');
+        }
+        for &octet in value.strip_suffix(b"$").unwrap_or(value) {
+            match octet {
+                b'*' if random.below(3) == 0 => {
+                    let other = random.pick(self.file.rules()).map_or(&b""[..], |rule| rule.value);
+                    url.extend(other.iter().filter(|octet| !b"*$".contains(octet)));
+                }
+                b'*' => url.extend_from_slice(STARS[random.below(STARS.len())].as_bytes()),
+                _ => url.push(octet),
+            }
+        }
+        if random.below(4) == 0 {
+            url.truncate(b"https://example.com/".len() + random.below(value.len()));
+        }
+        url.extend_from_slice(ENDS[random.below(ENDS.len())].as_bytes());
+        url
+    }
+
+    fn urls(&self, seed: usize) -> Vec<Vec<u8>> {
+        let mut random = Random(seed as u64);
+        (0..URLS).map(|_| self.url(&mut random)).collect()
+    }
+}
+
+/// Holds what is said of each rule against the oracle.
+fn hold_standings(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
+    let standings: Vec<RuleStanding> = subject.rules().standings(&Limits::default());
+    let never = |rule: RuleID| {
+        let standing = standings.iter().find(|it| it.rule == rule).map(|it| &it.standing);
+        matches!(
+            standing,
+            Some(Standing::NeverMatches | Standing::Equal { .. } | Standing::Shadowed { .. })
+        )
+    };
+    tally.rules += standings.len() as u64;
+    for RuleStanding { rule, standing } in &standings {
+        let example = match standing {
+            Standing::Decides { example, .. } | Standing::Redundant { example, .. } => example,
+            Standing::Unknown(_) => {
+                tally.unknown += 1;
+                continue;
+            }
+            _ => {
+                tally.never += 1;
+                continue;
+            }
+        };
+        let url = example.url("https://example.com");
+        tally.examples += 1;
+        tally.hold(subject.judge(&url).rule == Some(*rule), || {
+            format!("{}: rule {} does not decide {}", subject.name, rule.0, url.as_bstr())
+        });
+    }
+    for url in urls {
+        if let Some(rule) = subject.judge(url).rule {
+            tally.decisions += 1;
+            tally.hold(!never(rule), || {
+                format!("{}: rule {} decides {}", subject.name, rule.0, url.as_bstr())
+            });
+        }
+    }
+}
+
+/// Holds what is said of two files against the oracle.
+fn hold_equivalence(one: &Subject<'_>, two: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
+    let (first, second) = (one.rules(), two.rules());
+    let named = |url: &[u8]| format!("{} and {}: {}", one.name, two.name, url.as_bstr());
+    match equivalence(first.rules(), second.rules(), &Limits::default()) {
+        Equivalence::Equal => {
+            tally.alike += 1;
+            for url in urls {
+                let same = one.judge(url).verdict == two.judge(url).verdict;
+                tally.hold(same, || named(url));
+            }
+        }
+        Equivalence::Different { first_allows, second_allows } => {
+            tally.different += 1;
+            for (search, allows, other) in [(&first_allows, one, two), (&second_allows, two, one)] {
+                if let Some(url) = search.example().map(|it| it.url("https://example.com")) {
+                    let verdicts = (allows.judge(&url).verdict, other.judge(&url).verdict);
+                    tally.examples += 1;
+                    tally.hold(verdicts == (Verdict::Allow, Verdict::Disallow), || named(&url));
+                }
+            }
+            for url in urls {
+                let verdicts = (one.judge(url).verdict, two.judge(url).verdict);
+                let said_not = match verdicts {
+                    (Verdict::Allow, Verdict::Disallow) => matches!(first_allows, Search::Nothing),
+                    (Verdict::Disallow, Verdict::Allow) => matches!(second_allows, Search::Nothing),
+                    _ => false,
+                };
+                tally.hold(!said_not, || named(url));
+            }
+        }
+        Equivalence::Unknown(_) => tally.unknown += 1,
+    }
+}
+
+/// The text without one of its rules, which one by chance.
+fn less_one_rule(subject: &Subject<'_>, seed: usize) -> Option<Vec<u8>> {
+    let rule = Random(seed as u64).pick(subject.file.rules())?;
+    let mut text = subject.text.to_vec();
+    text[rule.span.range()].fill(b'#');
+    Some(text)
+}
+
+fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) -> Tally {
+    let subject = |index: usize| {
+        let (name, text) = &files[index % files.len()];
+        Subject::new(name, dialect, text)
+    };
+    let (one, next) = (subject(index), subject(index + 1));
+    let mut tally = Tally { files: 1, ..Tally::default() };
+    let urls = one.urls(index);
+    hold_standings(&one, &urls, &mut tally);
+    hold_equivalence(&one, &next, &[urls.clone(), next.urls(index)].concat(), &mut tally);
+    if let Some(text) = less_one_rule(&one, index) {
+        hold_equivalence(&one, &Subject::new("less a rule", dialect, &text), &urls, &mut tally);
+    }
+    tally
+}
+
+/// Files of a folder at even distances, by name.
+fn read(folder: &Path, count: usize) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    let mut paths: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    let distance = (paths.len() / count.max(1)).max(1);
+    let named = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((name, std::fs::read(path)?))
+    };
+    paths.iter().step_by(distance).take(count).map(named).collect()
+}
+
+fn run() -> Result<Tally, Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (folder, count) = match &arguments[..] {
+        [folder] => (folder, FILES),
+        [folder, count] => (folder, count.parse()?),
+        _ => return Err("usage: analyses ROBOTS_DIR [FILES]".into()),
+    };
+    let files = read(Path::new(folder), count)?;
+    if files.is_empty() {
+        return Err(format!("{folder} has no file").into());
+    }
+    AgentChain::parse(AGENT, &RFC_9309)?;
+    let questions = [&RFC_9309, &GOOGLE]
+        .into_par_iter()
+        .flat_map(|dialect| (0..files.len()).into_par_iter().map(move |index| (dialect, index)));
+    Ok(questions
+        .map(|(dialect, index)| hold(&files, index, dialect))
+        .reduce(Tally::default, Tally::add))
+}
+
+fn main() -> ExitCode {
+    let tally = match run() {
+        Ok(tally) => tally,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            return ExitCode::FAILURE;
+        }
+    };
+    tally.problems.iter().take(SHOWN_MAX).for_each(|problem| println!("wrong: {problem}"));
+    let Tally { files, rules, never, unknown, decisions, examples, alike, different, .. } = tally;
+    println!(
+        "{files} files in a dialect: {rules} rules, {never} never decide; {alike} pairs alike, {different} not; {unknown} \
+         left open by a limit"
+    );
+    println!(
+        "{decisions} decisions and {examples} examples compared, {} otherwise than said",
+        tally.problems.len()
+    );
+    ExitCode::from(u8::from(!tally.problems.is_empty()))
+}
