@@ -2,7 +2,7 @@
 //! files decide every URL alike.
 //!
 //! Usage: `analyses ROBOTS_DIR [FILES]`, where ROBOTS_DIR has robots.txt files. FILES of them (1,000 if
-//! not given) are taken at even distances. For each, the rules of a robot that no file names are analysed,
+//! not given) are taken at even distances, of those of no more than 64 KiB. For each, the rules of a robot that no file names are analysed,
 //! and URLs are drawn at random from the file's own patterns:
 //!
 //! - a rule that never decides, as the analysis says, decides none of them;
@@ -32,9 +32,13 @@ type Failure = Box<dyn std::error::Error>;
 /// An agent that no file names.
 const AGENT: &str = "ExampleBot";
 
-/// URLs for each file, and files if none are asked for.
+/// URLs for each file, rules whose examples are held against the oracle, and files if none are asked for.
 const URLS: usize = 64;
+const EXAMPLES: usize = 32;
 const FILES: usize = 1_000;
+
+/// Octets of a file: the oracle reads all of it for each URL.
+const OCTETS_MAX: u64 = 64 * 1024;
 
 /// Problems that are shown.
 const SHOWN_MAX: usize = 10;
@@ -155,7 +159,8 @@ fn hold_standings(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
         )
     };
     tally.rules += standings.len() as u64;
-    for RuleStanding { rule, standing } in &standings {
+    let distance = standings.len().div_ceil(EXAMPLES).max(1);
+    for (index, RuleStanding { rule, standing }) in standings.iter().enumerate() {
         let example = match standing {
             Standing::Decides { example, .. } | Standing::Redundant { example, .. } => example,
             Standing::Unknown(_) => {
@@ -167,6 +172,9 @@ fn hold_standings(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
                 continue;
             }
         };
+        if !index.is_multiple_of(distance) {
+            continue;
+        }
         let url = example.url("https://example.com");
         tally.examples += 1;
         tally.hold(subject.judge(&url).rule == Some(*rule), || {
@@ -245,7 +253,9 @@ fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) ->
 /// Files of a folder at even distances, by name.
 fn read(folder: &Path, count: usize) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    let mut paths: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
+    let is_short =
+        |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|it| it.len() <= OCTETS_MAX);
+    let mut paths: Vec<_> = entries.iter().filter(|it| is_short(it)).map(|it| it.path()).collect();
     paths.sort();
     let distance = (paths.len() / count.max(1)).max(1);
     let named = |path: &std::path::PathBuf| {
