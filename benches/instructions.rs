@@ -1,4 +1,5 @@
-//! What each part costs in instructions: lex, parse, build, split, normalise, look up, walk.
+//! What each part costs in instructions: lex, parse, build, split, normalise, look up, walk; and files to a table, and
+//! questions to a table, which are most of these together.
 //!
 //! ```text
 //! scripts/bench-gate
@@ -12,8 +13,12 @@ use std::hint::black_box;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use portcullis::automaton::{Automaton, Cache, Detail, Limits};
+use portcullis::decision::Verdict;
 use portcullis::dialect::{Dialect, GOOGLE};
-use portcullis::policy::{AgentChain, OrderedRules, Selection, outcomes};
+use portcullis::limits::RECORDS_AT_ONCE;
+use portcullis::policy::{
+    AgentChain, Compilation, Memory, OrderedRules, PolicySource, PolicyTable, Selection, outcomes,
+};
 use portcullis::set::OriginTable;
 use portcullis::syntax::{Lexer, RobotsTxt};
 use portcullis::synth::Corpus;
@@ -169,9 +174,55 @@ fn walk(data: (Vec<(Automaton, Cache)>, Vec<Vec<u8>>)) -> usize {
     paths.iter().enumerate().filter(&mut allows).count()
 }
 
+/// All files for the agent, and questions that their policies have answered once.
+fn table() -> (PolicyTable, Memory, Vec<Vec<u8>>) {
+    let (table, paths) = (compiled(&texts()), paths());
+    let mut memory = table.memory();
+    decide_all(&table, &mut memory, &paths);
+    (table, memory, paths)
+}
+
+fn compiled(texts: &[Vec<u8>]) -> PolicyTable {
+    let sources: Vec<PolicySource<'_>> = texts.iter().map(|it| PolicySource::File(it)).collect();
+    let agents = vec![AgentChain::parse(AGENT, DIALECT).expect("a token")];
+    let compilation = Compilation { detail: Detail::Reason, ..Compilation::new(DIALECT) };
+    PolicyTable::compile(&sources, agents, &compilation)
+}
+
+/// How many paths are allowed, each by another policy than the one before.
+fn decide_all(table: &PolicyTable, memory: &mut Memory, paths: &[Vec<u8>]) -> usize {
+    let mut allowed = 0;
+    for (number, block) in paths.chunks(RECORDS_AT_ONCE).enumerate() {
+        let policy = |index: usize| ((number * RECORDS_AT_ONCE + index) % table.len()) as u32;
+        let policies: Vec<u32> = (0..block.len()).map(policy).collect();
+        let decisions = table.decide_block(&policies, |index| &block[index], memory);
+        allowed += decisions.iter().filter(|it| it.verdict == Verdict::Allow).count();
+    }
+    allowed
+}
+
+/// A pool whose only thread is this one: Valgrind counts what this one does.
+fn this_thread() -> (rayon::ThreadPool, Vec<Vec<u8>>) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    (pool.expect("a pool without new threads"), texts())
+}
+
+#[library_benchmark]
+#[bench::files(this_thread())]
+fn compile((pool, texts): (rayon::ThreadPool, Vec<Vec<u8>>)) -> PolicyTable {
+    pool.install(|| compiled(black_box(&texts)))
+}
+
+#[library_benchmark]
+#[bench::paths(table())]
+fn decide(data: (PolicyTable, Memory, Vec<Vec<u8>>)) -> usize {
+    let (table, mut memory, paths) = data;
+    decide_all(&table, &mut memory, black_box(&paths))
+}
+
 library_benchmark_group!(
     name = parts,
-    benchmarks = [lex, parse, build, split_url, normalise, look_up, walk]
+    benchmarks = [lex, parse, build, compile, split_url, normalise, look_up, walk, decide]
 );
 
 main!(library_benchmark_groups = parts);

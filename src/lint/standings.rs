@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::examination::{Reading, quoted};
 use crate::analysis::{Limits, RuleStanding, Rules, Standing, Successor, standings};
+use crate::decision::Verdict;
 use crate::dialect::PathRules;
 use crate::limits::POLICY_PATTERNS_MAX;
 use crate::policy::{AgentChain, Audience, OrderedRules, Selection};
@@ -125,9 +126,12 @@ impl Standings {
                 continue;
             }
             let ordered = OrderedRules::new(&reading.file, selection, paths);
-            for RuleStanding { rule, standing } in analyst.standings(&ordered, paths).iter() {
-                let line = reading.file.rules()[rule.index()].line.get();
-                let told = words(&reading.file, standing);
+            let standings = analyst.standings(&ordered, paths);
+            let idle = Idle::of(&reading.file, &standings);
+            for RuleStanding { rule, standing } in standings.iter() {
+                let own = &reading.file.rules()[rule.index()];
+                let line = own.line.get();
+                let told = words(&reading.file, standing, idle.condition(own.verdict));
                 let known = by_line.entry(line).or_default();
                 // Where it does more than for another robot, that is told.
                 if known.1.is_empty() || told.0 > known.0 {
@@ -145,8 +149,37 @@ impl Standings {
     }
 }
 
+/// What rules say that never decide.
+///
+/// A rule is redundant because of those that do decide. Take it out alone, and a rule that never decided may
+/// decide in its place.
+pub(super) struct Idle {
+    allows: bool,
+    disallows: bool,
+}
+
+impl Idle {
+    pub(super) fn of(file: &RobotsTxt<'_>, standings: &[RuleStanding]) -> Idle {
+        let mut idle = Idle { allows: false, disallows: false };
+        for RuleStanding { rule, standing } in standings {
+            if matches!(standing, Standing::Equal { .. } | Standing::Shadowed { .. }) {
+                let allows = file.rules()[rule.index()].verdict == Verdict::Allow;
+                idle.allows |= allows;
+                idle.disallows |= !allows;
+            }
+        }
+        idle
+    }
+
+    /// On what it depends that a rule with this verdict is not needed.
+    pub(super) fn condition(&self, verdict: Verdict) -> &'static str {
+        let is_opposed = if verdict == Verdict::Allow { self.disallows } else { self.allows };
+        if is_opposed { ", once the rules that never decide are gone" } else { "" }
+    }
+}
+
 /// A standing in words, and how much a rule with it does.
-fn words(file: &RobotsTxt<'_>, standing: &Standing) -> (u8, String) {
+fn words(file: &RobotsTxt<'_>, standing: &Standing, condition: &str) -> (u8, String) {
     let decides =
         |example: &crate::analysis::Example| format!("decides {}", quoted(example.path()));
     match standing {
@@ -157,7 +190,8 @@ fn words(file: &RobotsTxt<'_>, standing: &Standing) -> (u8, String) {
         }
         Standing::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
         Standing::Redundant { example, .. } => {
-            (3, format!("{}, and no verdict changes without it", decides(example)))
+            let decides = decides(example);
+            (3, format!("{decides}, and no verdict changes without it{condition}"))
         }
         Standing::Unknown(bound) => (4, format!("not known: {bound}")),
         Standing::Decides { example, needed: Err(bound) } => {

@@ -42,16 +42,16 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
         |line: &LineNumber| file.user_agents().partition_point(|agent| agent.line < *line);
     for run in lines.chunk_by(|one, other| groups_before(one) == groups_before(other)) {
         let span = examination.written(index(run[0]));
-        let rules = match run.len() {
-            1 => "the rule stands".to_owned(),
-            count => format!("{} stand", counted(count, "rule")),
+        let (rules, speaks) = match run.len() {
+            1 => ("the rule stands".to_owned(), "speaks"),
+            count => (format!("{} stand", counted(count, "rule")), "speak"),
         };
         if groups_before(&run[0]) == 0 {
             findings
                 .report(
                     Code::RuleOutsideGroup,
                     span,
-                    format!("{rules} before any user-agent line, and speaks to nobody"),
+                    format!("{rules} before any user-agent line, and {speaks} to nobody"),
                 )
                 .suggest("name all robots", vec![insert(span.start, "User-agent: *\n")]);
         } else {

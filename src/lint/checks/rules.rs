@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::examination::{Reading, quoted};
 use super::super::findings::{Finding, Findings, remove_record};
-use super::super::standings::{Analyst, Selections, Standings};
+use super::super::standings::{Analyst, Idle, Selections, Standings};
 use super::super::{Code, LintConfig};
 use crate::analysis::{Equivalence, Limits, RuleStanding, Rules, Standing, Successor, equivalence};
 use crate::automaton;
@@ -87,6 +87,7 @@ fn selection(
     let paths = &chosen.dialect.paths;
     let ordered = OrderedRules::new(&chosen.file, groups, paths);
     let told = analyst.standings(&ordered, paths);
+    let idle = Idle::of(&chosen.file, &told);
     let same = SamePatterns::of(&ordered);
     let mut defeats = Defeats::new(&ordered, &chosen.file);
     for RuleStanding { rule, standing } in told.iter() {
@@ -108,7 +109,7 @@ fn selection(
         });
         let fault = contradiction
             .or_else(|| defeats.fault(rule))
-            .or_else(|| fault_of(&chosen.file, rule, standing));
+            .or_else(|| fault_of(&chosen.file, rule, standing, &idle));
         if let Some(fault) = fault {
             tally.faults.entry(rule).or_default().push(fault);
         }
@@ -126,7 +127,7 @@ fn field(rule: &Rule<'_>) -> &'static str {
 }
 
 /// What the standing of a rule means for whoever wrote it.
-fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing) -> Option<Fault> {
+fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle) -> Option<Fault> {
     let own = &file.rules()[rule.index()];
     let fault = |code, message, others| Some(Fault { code, message, others });
     match standing {
@@ -153,11 +154,13 @@ fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing) -> Option<F
         }
         Standing::Redundant { taken_over_by, .. } => {
             let others = rules_of(taken_over_by);
+            let condition = idle.condition(own.verdict);
             if others.is_empty() {
-                let message = "what the rule allows is allowed without it".to_owned();
+                let message = format!("what the rule allows is allowed without it{condition}");
                 return fault(Code::NeedlessAllow, message, others);
             }
-            let message = format!("{} says the same without it", winners(file, &others));
+            let winners = winners(file, &others);
+            let message = format!("{winners} says the same without it{condition}");
             fault(Code::RedundantRule, message, others)
         }
     }
