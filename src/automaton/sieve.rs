@@ -48,6 +48,9 @@ pub type SieveLine = [U64; LINE_WORDS];
 /// Words of a line.
 const LINE_WORDS: usize = 8;
 
+/// Octets of a line.
+const LINE_OCTETS: usize = size_of::<SieveLine>();
+
 /// What a sieve begins with.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -79,52 +82,53 @@ const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
 pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<SieveLine> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
     let Needs { prefixes, stretches, pairs, all } = Needs::of(patterns);
+    let count = prefixes.len() + stretches.len();
+    let entries = if patterns.len() > index::PATTERNS_MAX { 0 } else { count };
     let beginning_lines = (HEAD_WORDS + filter::words_for(prefixes.len())).div_ceil(LINE_WORDS);
-    let mut lines = vec![SieveLine::default(); beginning_lines];
-    let beginnings = &mut lines.as_flattened_mut()[HEAD_WORDS..];
+    let pair_lines = usize::from(!pairs.is_empty());
+    let string_lines = filter::words_for(count).div_ceil(LINE_WORDS);
+    let index_lines = (index::words_for(entries) * size_of::<U32>()).div_ceil(LINE_OCTETS);
+    let all_lines = beginning_lines + pair_lines + string_lines + index_lines;
+    let mut lines = vec![SieveLine::default(); all_lines];
+    let (beginnings, rest) = lines.split_at_mut(beginning_lines);
+    let (pair_line, rest) = rest.split_at_mut(pair_lines);
+    let (filter, index) = rest.split_at_mut(string_lines);
+
+    let (head, beginnings) = beginnings.as_flattened_mut().split_at_mut(HEAD_WORDS);
     let beginning_octets = filter::fill(&prefixes, BEGINNING_OCTETS_MAX, beginnings);
-    if !pairs.is_empty() {
-        lines.push(pairs::line_of(pairs));
+    if let Some(line) = pair_line.first_mut() {
+        *line = pairs::line_of(pairs);
     }
     let (mut prefix_levels, mut stretch_levels) = (0, 0);
-    let mut entries: Vec<index::Entry> = Vec::with_capacity(prefixes.len() + stretches.len());
+    let mut strings: Vec<index::Entry> = Vec::with_capacity(count);
     let parts = [
         (prefixes, PREFIX_OCTETS_MAX, &mut prefix_levels),
         (stretches, STRETCH_OCTETS_MAX, &mut stretch_levels),
     ];
     for (needs, octets_max, levels) in parts {
-        entries.extend(needs.into_iter().map(|(pattern, string)| {
+        strings.extend(needs.into_iter().map(|(pattern, string)| {
             let (level, string) = string.cut(octets_max);
             *levels |= level;
             (string, pattern)
         }));
     }
-    let string_lines = filter::words_for(entries.len()).div_ceil(LINE_WORDS);
-    let start = lines.len();
-    lines.resize(start + string_lines, SieveLine::default());
-    let words = lines[start..].as_flattened_mut();
-    entries.iter().for_each(|&(string, _)| filter::insert(words, string));
-    if patterns.len() > index::PATTERNS_MAX {
-        entries.clear();
-    }
-    let start = lines.len();
-    let octets = index::words_for(entries.len()) * size_of::<U32>();
-    lines.resize(start + octets.div_ceil(size_of::<SieveLine>()), SieveLine::default());
-    let words = <[U32]>::mut_from_bytes(lines[start..].as_mut_bytes());
-    index::fill(&entries, words.expect("a line is a number of words"));
-    let count = |lines: usize| U32::new(u32::try_from(lines).expect("a pattern has few octets"));
-    let head = Head {
+    let words = filter.as_flattened_mut();
+    strings.iter().for_each(|&(string, _)| filter::insert(words, string));
+    let words = <[U32]>::mut_from_bytes(index.as_mut_bytes());
+    index::fill(&strings[..entries], words.expect("a line is a number of words"));
+    let number = |lines: usize| U32::new(u32::try_from(lines).expect("a pattern has few octets"));
+    let told = Head {
         otherwise: U32::new(all.map_or(Outcome::NONE, |pattern| outcomes[pattern]).0),
         beginning_octets,
         prefix_levels,
         stretch_levels,
         unused: 0,
-        beginning_lines: count(beginning_lines),
-        string_lines: count(string_lines),
-        entries: count(entries.len()),
+        beginning_lines: number(beginning_lines),
+        string_lines: number(string_lines),
+        entries: number(entries),
         unused_too: U32::new(0),
     };
-    lines[0].as_mut_bytes()[..size_of::<Head>()].copy_from_slice(head.as_bytes());
+    head.as_mut_bytes().copy_from_slice(told.as_bytes());
     lines
 }
 

@@ -176,9 +176,10 @@ impl PatternList {
         });
     }
 
-    /// Makes room for so many patterns.
-    pub(crate) fn reserve(&mut self, patterns: usize) {
+    /// Makes room for so many patterns, and for so many octets of all.
+    pub(crate) fn reserve(&mut self, patterns: usize, octets: usize) {
         self.ends.reserve(patterns);
+        self.octets.reserve(octets);
     }
 
     /// Gives back the memory that is not used.

@@ -59,7 +59,13 @@ impl OrderedRules {
     }
 
     fn collect(entries: &[Entry], texts: &[u8], paths: &PathRules) -> OrderedRules {
-        let mut ordered = OrderedRules::default();
+        let mut ordered = OrderedRules {
+            patterns: PatternList::new(),
+            verdicts: Vec::with_capacity(entries.len()),
+            rules: Vec::with_capacity(entries.len()),
+            directories: Vec::with_capacity(entries.len()),
+        };
+        ordered.patterns.reserve(entries.len(), texts.len());
         for entry in entries {
             ordered.patterns.push(&texts[entry.start..entry.end], paths.wildcards);
             ordered.verdicts.push(entry.verdict);

@@ -23,7 +23,7 @@ pub(super) struct Needs {
 impl Needs {
     /// What `patterns` need of paths that begin with `/`.
     pub(super) fn of(patterns: &PatternList) -> Needs {
-        let mut needs = Needs::default();
+        let mut needs = Needs { prefixes: Vec::with_capacity(patterns.len()), ..Needs::default() };
         for (index, pattern) in patterns.iter().enumerate() {
             if !pattern.anchored && pattern.octets.len() < 2 && matches(&pattern, b"/") {
                 needs.all = Some(index);

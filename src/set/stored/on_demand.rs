@@ -130,7 +130,7 @@ impl StoredSet {
         let malformed = |what| self.malformed(self.sections.rule_sets, stored.position().0, what);
         let mut octets_left = self.record_octets_max() * PATTERNS_PER_RULE;
         let words = stored.pattern_words();
-        patterns.reserve(words.len());
+        patterns.reserve(words.len(), 0);
         for word in words {
             let word = word.get();
             let value_start = self.record_text(word >> rule_set::STRING_SHIFT, &mut record)?;
