@@ -72,9 +72,13 @@ fn rarest(pattern: &PathPattern<'_>) -> (Pair, Beginning) {
         };
         u64::from(Pair::of(stretch, is_whole).frequency()) * (LOOK_COST + misses)
     };
-    let (stretch, is_whole) = stretches.min_by_key(cost).expect("no pattern ends with a star");
+    let (stretch, is_whole) =
+        stretches.take(STRETCHES_MAX).min_by_key(cost).expect("no pattern ends with a star");
     (Pair::of(stretch, is_whole), Beginning::new(stretch, is_whole))
 }
+
+/// Stretches of a pattern that are compared: any would do, and a pattern may have many thousand octets.
+const STRETCHES_MAX: usize = 64;
 
 /// What it takes to look at what a pair begins, and to walk if it is what was looked for: some
 /// hundred instructions, and more than a thousand.
