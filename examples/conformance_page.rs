@@ -1,8 +1,7 @@
 //! Writes `docs/conformance.md`; with `--check` only says, by exit status 1, whether it is out of
 //! date. Exits with 2 if a case file or a decision is not sound.
 
-// A page needs less of a check than the suite does.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a page needs less of a check than the suite does")]
 #[path = "../tests/suite/case.rs"]
 mod case;
 #[path = "../tests/conformance/page.rs"]

@@ -1,8 +1,7 @@
 //! The conformance page is that of the cases and decisions that are here; and what no case can show
 //! of them.
 
-// A page needs less of a check than the suite does.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a page needs less of a check than the suite does")]
 #[path = "suite/case.rs"]
 mod case;
 #[path = "conformance/page.rs"]

@@ -1,7 +1,6 @@
 //! Seed inputs: every case of `tests/data` and the sample corpus, in the form of each target.
 
-// Some of what a case holds is for other readers than this one.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "some of what a case holds is for other readers than this one")]
 #[path = "../../tests/suite/case.rs"]
 mod case;
 

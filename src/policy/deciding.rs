@@ -97,7 +97,10 @@ impl PolicyTable {
         memory: &'m mut Memory,
     ) -> &'m [Decision] {
         let answers = policies.len() * self.agents.len();
+        // Whatever is not answered is unknown, and never what the block before had in its place.
+        memory.decisions.clear();
         memory.decisions.resize(answers, Decision::UNKNOWN);
+        memory.sources.clear();
         memory.sources.resize(answers, Source::NOWHERE);
         self.find_starts(policies, memory);
         self.touch_sieves(memory);
