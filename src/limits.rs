@@ -154,16 +154,10 @@ pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
 /// Source: measured, see `src/automaton/DESIGN.md`: the first states cost as much as some ten scans.
 pub const SCANS_BEFORE_STATES: u64 = 8;
 
-/// Paths of one thread that are answered by trying a sieve's candidates before states are built for
-/// those that follow.
-///
-/// Source: measured, see `src/automaton/DESIGN.md`: trying costs what a walk does, and states what some
-/// hundred walks do.
-pub const TRIES_BEFORE_STATES: u64 = 64;
-
 /// Patterns that are tried for one path before an automaton is asked.
 ///
 /// Source: our choice; real rule sets have three or four candidates for a path that their sieve lets through.
+/// A pattern costs one search over the path at most.
 pub const CANDIDATES_TRIED_MAX: usize = 64;
 
 /// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.

@@ -57,7 +57,9 @@ use program::{Program, Target, Walk, arc, walk};
 pub use on_demand::Cache;
 pub use regex::{RegexCache, RegexEngine, RegexError};
 pub use scan::matches as pattern_matches;
-pub(crate) use sieve::{SieveLine, sieve_of, sift, try_candidates};
+pub(crate) use sieve::{
+    FirstLook, Found, SieveLine, Vectors, may_begin, may_stand, sieve_of, try_candidates,
+};
 
 /// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,9 +132,9 @@ pub struct Limits {
     pub on_demand_positions_max: u64,
     /// Paths that one cache answers by a scan before it builds states on demand.
     pub scans_before_states: u64,
-    /// Paths that a cache leaves to the candidates of a sieve before that; no sieve is asked if there is
-    /// no number. It means nothing to an automaton by itself.
-    pub tries_before_states: Option<u64>,
+    /// Patterns that a sieve may name for a path before it is walked; no sieve is asked if there is no
+    /// number. It means nothing to an automaton by itself.
+    pub candidates_tried_max: Option<usize>,
 }
 
 impl Limits {
@@ -149,7 +151,7 @@ impl Default for Limits {
             on_demand_octets_max: limits::ON_DEMAND_OCTETS_MAX,
             on_demand_positions_max: limits::ON_DEMAND_POSITIONS_MAX,
             scans_before_states: limits::SCANS_BEFORE_STATES,
-            tries_before_states: Some(limits::TRIES_BEFORE_STATES),
+            candidates_tried_max: Some(limits::CANDIDATES_TRIED_MAX),
         }
     }
 }

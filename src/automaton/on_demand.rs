@@ -18,7 +18,7 @@ use super::nfa::Nfa;
 use super::prefilter::{Candidates, Prefilter, positions};
 use super::program::{Walk, walk};
 use super::scan::{matches, scan};
-use super::{Automaton, Detail, Kind, Limits, Outcome};
+use super::{Detail, Limits, Outcome};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -35,8 +35,6 @@ pub(super) struct OnDemand {
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     determinizer: Option<Box<Determinizer>>,
-    /// Paths that were left to the candidates of a sieve.
-    tries: u64,
     /// Paths that were answered before there were states.
     early_scans: u64,
     scans: u64,
@@ -44,36 +42,11 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Looks at the node at which a walk would start, so that it is near when one does. What it
-    /// returns means nothing.
-    #[inline]
-    pub(crate) fn touch(&self) -> u32 {
-        let words =
-            self.determinizer.as_ref().and_then(|determinizer| determinizer.words().first());
-        words.map_or(0, |word| word.get())
-    }
-
     /// A walk over what is built; nothing if that is nothing. It looks at nothing but this cache.
     #[inline]
     fn walk(&self, path: &[u8], detail: Detail) -> Option<Walk> {
         let determinizer = self.determinizer.as_ref()?;
         Some(walk(determinizer.words(), determinizer.start(), path, 0, detail))
-    }
-
-    /// The patterns of an automaton whose paths are still answered without states, and what each
-    /// means. Counts such a path.
-    #[inline]
-    pub(crate) fn before_states<'a>(
-        &mut self,
-        automaton: &'a Automaton,
-    ) -> Option<(&'a PatternList, &'a [Outcome])> {
-        let Kind::OnDemand(on_demand) = &automaton.0 else { return None };
-        let tries_max = on_demand.limits.tries_before_states.unwrap_or(0);
-        if self.determinizer.is_some() || self.tries >= tries_max {
-            return None;
-        }
-        self.tries += 1;
-        Some((&on_demand.patterns, &on_demand.outcomes))
     }
 
     /// Octets of memory that this holds.

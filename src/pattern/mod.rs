@@ -79,14 +79,21 @@ impl<'l> PathPattern<'l> {
     /// The literal stretches: the first is compared at the start of the path, each later one
     /// follows a star. The first is empty for a pattern that starts with a star.
     pub fn literals(&self) -> impl Iterator<Item = &'l [u8]> + 'l {
-        let octets = self.octets;
-        let ends = self.stars().chain([octets.len()]);
-        ends.scan(0, move |start, end| {
-            let literal = &octets[*start..end];
-            *start = end;
-            Some(literal)
-        })
+        literals_between(self.octets, self.stars())
     }
+}
+
+/// The stretches of a pattern's octets between its stars; see [`PathPattern::literals`].
+#[inline]
+pub(crate) fn literals_between<'l>(
+    octets: &'l [u8],
+    stars: impl Iterator<Item = usize> + 'l,
+) -> impl Iterator<Item = &'l [u8]> + 'l {
+    stars.chain([octets.len()]).scan(0, move |start, end| {
+        let literal = &octets[*start..end];
+        *start = end;
+        Some(literal)
+    })
 }
 
 impl PatternList {

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
-use crate::automaton::{SieveLine, sieve_of};
+use crate::automaton::{SieveLine, Vectors, sieve_of};
 use crate::decision::{Decision, Reason, Verdict};
 use crate::id::RuleID;
 use crate::large_pages::ZeroedMemory;
@@ -97,6 +97,8 @@ impl PolicyTable {
             fixed: Vec::new(),
             entries: Vec::with_capacity(sources.len()),
             file_rules: Vec::new(),
+            candidates_tried_max: compilation.limits.candidates_tried_max.unwrap_or(0),
+            vectors: Vectors::detect(),
             census: Census::default(),
         };
         let hasher = foldhash::quality::RandomState::default();
@@ -108,7 +110,7 @@ impl PolicyTable {
         }
         let compile = |rules: OrderedRules| {
             let OrderedRules { patterns, verdicts, .. } = rules;
-            let sieve = match compilation.limits.tries_before_states {
+            let sieve = match compilation.limits.candidates_tried_max {
                 Some(_) => sieve_of(&patterns, &outcomes(&verdicts)),
                 None => Vec::new(),
             };

@@ -1,16 +1,22 @@
 //! Questions to answers: what one thread does with a [`PolicyTable`].
 //!
-//! A question is a policy and a path. It is answered at once if one decision holds for every path; by
-//! a look at a sieve, which is how most are; or by a walk. A block's questions take these steps together,
-//! so that their memory accesses wait for one another less.
+//! A question is a policy and a path. It is answered at once if one decision holds for every path; by a
+//! sieve's looks, which is how most are; by trying a few patterns; or by a walk. All questions of a block
+//! take one step before any takes the next: their memory accesses wait for one another less, and a step
+//! that some questions need and others do not is a list of those that do, which the processor need not
+//! guess.
 
 use std::hint::black_box;
+use std::ops::Range;
 
-use crate::automaton::{Cache, Outcome, StoredAutomaton, sift, try_candidates};
+use crate::automaton::{
+    Cache, FirstLook, Found, Outcome, SieveLine, StoredAutomaton, may_begin, may_stand,
+    try_candidates,
+};
 use crate::decision::{Decision, Reason, Verdict};
 use crate::dialect::RobotsTxtUrl;
 
-use super::RuleAnswer;
+use super::Detail;
 use super::table::{FileRule, PolicyTable, Provenance, Start, WalkStart};
 
 /// A thread's memory for decisions of one [`PolicyTable`].
@@ -22,10 +28,55 @@ pub struct Memory {
     starts: Vec<Start>,
     /// Of automata that are built on demand, as far as one has been asked.
     caches: Vec<Cache>,
-    /// Of the block, what has to be walked.
-    walks: Vec<Walk>,
+    /// Of the block, what a sieve has to look for at the start of paths, and what anywhere in them.
+    beginnings: Agenda,
+    stretches: Agenda,
+    /// By answer: at which lengths a path may begin with a prefix, as a sieve tells.
+    prefix_levels: Vec<u8>,
+    /// Answers whose paths may begin with a prefix, and those in which a stretch may stand.
+    begun: Agenda,
+    standing: Agenda,
+    /// Answers of which no sieve knows anything.
+    unsieved: Agenda,
     /// Of the block, which answers are the same as another.
     repeats: Vec<Repeat>,
+}
+
+/// An answer that needs a step more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Item {
+    question: u32,
+    /// The place of the answer.
+    answer: u32,
+}
+
+/// The answers of a block that need a step.
+#[derive(Clone, Debug, Default)]
+struct Agenda {
+    items: Vec<Item>,
+    length: usize,
+}
+
+impl Agenda {
+    /// Empties it and makes room for so many.
+    fn clear(&mut self, capacity: usize) {
+        self.length = 0;
+        if self.items.len() < capacity {
+            self.items.resize(capacity, Item::default());
+        }
+    }
+
+    /// Adds an item, or does not: without a branch, which would be guessed wrong too often.
+    #[inline]
+    fn push_if(&mut self, is_needed: bool, item: Item) {
+        self.items[self.length] = item;
+        self.length += usize::from(is_needed);
+    }
+
+    #[inline]
+    fn items(&self) -> &[Item] {
+        &self.items[..self.length]
+    }
 }
 
 /// What a decision was made from.
@@ -42,16 +93,6 @@ impl Source {
     const NOWHERE: Source = Source { entry: Source::NONE, pattern: Source::NONE };
 }
 
-/// A walk that has to be made.
-#[derive(Clone, Copy, Debug)]
-struct Walk {
-    question: u32,
-    /// The place of the answer.
-    answer: u32,
-    entry: u32,
-    rule_set: u32,
-}
-
 /// An answer that repeats one before it.
 #[derive(Clone, Copy, Debug)]
 struct Repeat {
@@ -59,10 +100,75 @@ struct Repeat {
     of: u32,
 }
 
-/// What is answered if no rule matches, or one whose place is not asked for.
-const NO_RULE: Decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-const ALLOWED: Decision = Decision::without_rule(Verdict::Allow, Reason::Rule);
-const DISALLOWED: Decision = Decision::without_rule(Verdict::Disallow, Reason::Rule);
+/// Neighbours that have the same policy, at the mean, where it pays to take them as runs: what is read of a
+/// sieve is read once, but the processor guesses where each run ends.
+const RUN_QUESTIONS_MIN: usize = 4;
+
+/// What is answered before it is told which rule decides: if none does, one that disallows, and one that
+/// allows.
+static WITHOUT_PLACE: [Decision; 3] = [
+    Decision::without_rule(Verdict::Allow, Reason::NoRule),
+    Decision::without_rule(Verdict::Disallow, Reason::Rule),
+    Decision::without_rule(Verdict::Allow, Reason::Rule),
+];
+
+/// Answers questions as far as there is no policy to ask; false if there is one.
+#[inline(always)]
+fn answer_without_policy(
+    policy: u32,
+    questions: Range<usize>,
+    agents: usize,
+    memory: &mut Memory,
+) -> bool {
+    let decision = match policy {
+        PolicyTable::NO_POLICY => Decision::UNKNOWN,
+        PolicyTable::NO_URL => Decision::INVALID,
+        _ => return false,
+    };
+    memory.decisions[questions.start * agents..questions.end * agents].fill(decision);
+    true
+}
+
+/// What is known of a policy and an agent before a path is.
+struct Looker<'t> {
+    table: &'t PolicyTable,
+    agent: usize,
+    start: Start,
+    /// The first look, and what it means if it finds nothing.
+    look: Option<(FirstLook<'t>, (Decision, Source))>,
+    is_exempt: bool,
+}
+
+impl Looker<'_> {
+    /// Answers a question as far as the first look does, and notes what else has to be looked at.
+    #[inline(always)]
+    fn look(&self, question: usize, path: &[u8], memory: &mut Memory) {
+        let agents = self.table.agents.len();
+        let answer = question * agents + self.agent;
+        let item = Item { question: question as u32, answer: answer as u32 };
+        if self.is_exempt && path == b"/robots.txt" {
+            memory.decisions[answer] = Decision::ROBOTS_TXT;
+            return;
+        }
+        if let Some((look, usual)) = &self.look
+            && let Some(may_begin) = look.may_begin(path)
+        {
+            (memory.decisions[answer], memory.sources[answer]) = *usual;
+            memory.beginnings.push_if(may_begin, item);
+            memory.stretches.push_if(look.has_stretches, item);
+            return;
+        }
+        let Start { sieve, number } = self.start;
+        match sieve {
+            Start::FIXED => memory.decisions[answer] = self.table.fixed[number as usize],
+            Start::SHARED => {
+                let of = (question * agents) as u32 + number;
+                memory.repeats.push(Repeat { answer: item.answer, of });
+            }
+            _ => memory.unsieved.push_if(true, item),
+        }
+    }
+}
 
 impl PolicyTable {
     /// A new thread's memory.
@@ -102,11 +208,15 @@ impl PolicyTable {
         memory.decisions.resize(answers, Decision::UNKNOWN);
         memory.sources.clear();
         memory.sources.resize(answers, Source::NOWHERE);
+        memory.prefix_levels.clear();
+        memory.prefix_levels.resize(answers, 0);
+        let Memory { beginnings, stretches, begun, standing, unsieved, .. } = &mut *memory;
+        let agendas = [beginnings, stretches, begun, standing, unsieved];
+        agendas.into_iter().for_each(|agenda| agenda.clear(answers + 1));
         self.find_starts(policies, memory);
-        self.touch_sieves(memory);
-        self.ask(policies, &path, memory);
-        self.touch_automata(memory);
-        self.walk_all(&path, memory);
+        self.look(policies, &path, memory);
+        self.look_closer(&path, memory);
+        self.answer_open(policies, &path, memory);
         for Repeat { answer, of } in memory.repeats.drain(..) {
             memory.decisions[answer as usize] = memory.decisions[of as usize];
             memory.sources[answer as usize] = memory.sources[of as usize];
@@ -114,153 +224,157 @@ impl PolicyTable {
         &memory.decisions
     }
 
-    /// Fetches where answers begin.
+    /// Fetches where answers begin, and looks at the first lines of each sieve that will be asked. These
+    /// accesses do not depend on one another, so the processor waits for many at once.
     #[inline]
     fn find_starts(&self, policies: &[u32], memory: &mut Memory) {
+        let agents = self.agents.len();
+        let lines: &[SieveLine] = self.sieve_lines();
+        let mut seen = 0;
+        let mut touch = |start: Start| {
+            let line = |number: usize| {
+                lines.get(start.sieve as usize + number).map_or(0, |line| line[0].get())
+            };
+            seen ^= line(0) ^ line(1);
+            start
+        };
         memory.starts.clear();
-        if self.agents.len() == 1 {
-            let start = |&policy: &u32| match policy {
-                PolicyTable::NO_POLICY | PolicyTable::NO_URL => Start::NOWHERE,
-                _ => self.starts[policy as usize],
+        if agents == 1 {
+            let start = |&policy: &u32| match self.starts.get(policy as usize) {
+                Some(&start) => touch(start),
+                None => Start::NOWHERE,
             };
             memory.starts.extend(policies.iter().map(start));
+        } else {
+            for &policy in policies {
+                let start = policy as usize * agents;
+                match self.starts.get(start..start + agents) {
+                    Some(starts) => memory.starts.extend(starts.iter().map(|&start| touch(start))),
+                    None => memory.starts.extend(std::iter::repeat_n(Start::NOWHERE, agents)),
+                }
+            }
+        }
+        black_box(seen);
+    }
+
+    /// Answers each question as its sieve's first look does, or with the decision that always holds, and
+    /// notes what else has to be looked at.
+    #[inline]
+    fn look<'p>(&self, policies: &[u32], path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
+        let agents = self.agents.len();
+        let ends = policies.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        if ends * RUN_QUESTIONS_MIN > policies.len() {
+            for (question, &policy) in policies.iter().enumerate() {
+                if !answer_without_policy(policy, question..question + 1, agents, memory) {
+                    for agent in 0..agents {
+                        let start = memory.starts[question * agents + agent];
+                        self.looker(policy, agent, start).look(question, path(question), memory);
+                    }
+                }
+            }
             return;
         }
-        let agents = self.agents.len();
-        for &policy in policies {
-            match policy {
-                PolicyTable::NO_POLICY | PolicyTable::NO_URL => {
-                    memory.starts.extend(std::iter::repeat_n(Start::NOWHERE, agents));
-                }
-                _ => {
-                    let starts = &self.starts[policy as usize * agents..][..agents];
-                    memory.starts.extend_from_slice(starts);
+        let mut end = 0;
+        for run in policies.chunk_by(|one, other| one == other) {
+            let questions = end..end + run.len();
+            end = questions.end;
+            if !answer_without_policy(run[0], questions.clone(), agents, memory) {
+                for agent in 0..agents {
+                    let start = memory.starts[questions.start * agents + agent];
+                    let looker = self.looker(run[0], agent, start);
+                    questions.clone().for_each(|it| looker.look(it, path(it), memory));
                 }
             }
         }
     }
 
-    /// Looks at the first lines of each sieve that will be asked. These accesses do not depend on one
-    /// another, so the processor waits for many at once.
-    #[inline]
-    fn touch_sieves(&self, memory: &Memory) {
-        let mut seen = 0;
-        let lines = self.sieve_lines();
-        for start in &memory.starts {
-            let lines = lines.get(start.sieve as usize..).unwrap_or_default();
-            seen ^= lines.first().map_or(0, |line| line[0].get());
-            seen ^= lines.get(1).map_or(0, |line| line[0].get());
-        }
-        black_box(seen);
-    }
-
-    /// Answers questions as far as this can be done without a walk.
-    #[inline]
-    fn ask<'p>(&self, policies: &[u32], path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
-        let agents = self.agents.len().max(1);
+    /// What looks at questions about this policy.
+    #[inline(always)]
+    fn looker(&self, policy: u32, agent: usize, start: Start) -> Looker<'_> {
+        let entry = policy as usize * self.agents.len() + agent;
+        let look = FirstLook::of(self.sieve_lines(), start.sieve as usize);
+        let look = look.map(|look| (look, self.decision(entry, look.otherwise)));
         let is_exempt = self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
-        let Memory { decisions, sources, starts, walks, repeats, .. } = memory;
-        let answers = decisions.chunks_exact_mut(agents).zip(sources.chunks_exact_mut(agents));
-        let answers = answers.zip(starts.chunks_exact(agents));
-        let questions = policies.iter().enumerate().zip(answers);
-        for ((question, &policy), ((decisions, sources), starts)) in questions {
-            let mut answer_all = |decision| {
-                decisions.fill(decision);
-                sources.fill(Source::NOWHERE);
-            };
-            match policy {
-                PolicyTable::NO_POLICY => answer_all(Decision::UNKNOWN),
-                PolicyTable::NO_URL => answer_all(Decision::INVALID),
-                _ => {
-                    let path = path(question);
-                    if is_exempt && path == b"/robots.txt" {
-                        answer_all(Decision::ROBOTS_TXT);
-                        continue;
-                    }
-                    let answers = decisions.iter_mut().zip(sources).zip(starts).enumerate();
-                    for (agent, ((decision, source), start)) in answers {
-                        let (first, entry) = (question * agents, policy as usize * agents + agent);
-                        if let Some(outcome) = self.sift(*start, path) {
-                            (*decision, *source) = self.decision(entry, outcome);
-                            continue;
-                        }
-                        let (answer, number) = ((first + agent) as u32, start.number);
-                        match start.sieve {
-                            Start::FIXED => {
-                                *decision = self.fixed[number as usize];
-                                *source = Source::NOWHERE;
-                            }
-                            Start::SHARED => {
-                                repeats.push(Repeat { answer, of: first as u32 + number });
-                            }
-                            _ => {
-                                let (question, entry) = (question as u32, entry as u32);
-                                walks.push(Walk { question, answer, entry, rule_set: number });
-                            }
-                        }
-                    }
-                }
+        Looker { table: self, agent, start, look, is_exempt }
+    }
+
+    /// Makes the looks that first looks asked for, and notes what they leave open.
+    #[inline]
+    fn look_closer<'p>(&self, path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
+        let lines = self.sieve_lines();
+        let Memory { starts, beginnings, stretches, prefix_levels, begun, standing, .. } = memory;
+        let sieve_of = |item: &Item| starts[item.answer as usize].sieve as usize;
+        for item in beginnings.items() {
+            let levels =
+                may_begin(lines, sieve_of(item), path(item.question as usize), self.vectors);
+            prefix_levels[item.answer as usize] = levels;
+            begun.push_if(levels != 0, *item);
+        }
+        for item in stretches.items() {
+            let is_open =
+                may_stand(lines, sieve_of(item), path(item.question as usize), self.vectors);
+            standing.push_if(is_open, *item);
+        }
+    }
+
+    /// Answers what is open, by trying the few patterns that a sieve names or by a walk. What may begin with a
+    /// prefix and have a stretch too is answered twice, the second time for good.
+    #[inline]
+    fn answer_open<'p>(
+        &self,
+        policies: &[u32],
+        path: &impl Fn(usize) -> &'p [u8],
+        memory: &mut Memory,
+    ) {
+        for stretches in [false, true] {
+            let length = if stretches { memory.standing.length } else { memory.begun.length };
+            for index in 0..length {
+                let agenda = if stretches { &memory.standing } else { &memory.begun };
+                let item = agenda.items[index];
+                let (answer, path) = (item.answer as usize, path(item.question as usize));
+                let start = memory.starts[answer];
+                let found = Found { prefix_levels: memory.prefix_levels[answer], stretches };
+                let (lines, how) = (self.sieve_lines(), (self.candidates_tried_max, self.vectors));
+                let tried = try_candidates(lines, start.sieve as usize, path, found, how);
+                let outcome =
+                    tried.unwrap_or_else(|| self.walk(start.number as usize, path, memory));
+                self.answer(policies, item, outcome, memory);
             }
         }
-    }
-
-    /// What a rule set's sieve can tell of a path.
-    #[inline]
-    fn sift(&self, start: Start, path: &[u8]) -> Option<Outcome> {
-        sift(self.sieve_lines(), start.sieve as usize, path)
-    }
-
-    /// As [`PolicyTable::touch_sieves`], for the first node of each automaton that will be walked.
-    #[inline]
-    fn touch_automata(&self, memory: &Memory) {
-        let mut seen = 0;
-        for walk in &memory.walks {
-            let WalkStart { place, word, .. } = self.walk_starts[walk.rule_set as usize];
-            seen ^= match place {
-                WalkStart::ON_DEMAND => memory.caches.get(word as usize).map_or(0, Cache::touch),
-                _ => self.arena.get(place as usize).map_or(0, |word| word.get()),
-            };
+        for index in 0..memory.unsieved.length {
+            let item = memory.unsieved.items[index];
+            let rule_set = memory.starts[item.answer as usize].number as usize;
+            let outcome = self.walk(rule_set, path(item.question as usize), memory);
+            self.answer(policies, item, outcome, memory);
         }
-        black_box(seen);
     }
 
-    /// Makes the walks.
     #[inline]
-    fn walk_all<'p>(&self, path: &impl Fn(usize) -> &'p [u8], memory: &mut Memory) {
-        for index in 0..memory.walks.len() {
-            let Walk { question, answer, entry, rule_set } = memory.walks[index];
-            let (start, path) = (self.walk_starts[rule_set as usize], path(question as usize));
-            let sieve = memory.starts[answer as usize].sieve as usize;
-            let outcome = self.try_candidates(start, sieve, path, memory);
-            let outcome = outcome.unwrap_or_else(|| self.walk(start, path, memory));
-            let (decision, source) = self.decision(entry as usize, outcome);
-            memory.decisions[answer as usize] = decision;
-            memory.sources[answer as usize] = source;
+    fn answer(&self, policies: &[u32], item: Item, outcome: Outcome, memory: &mut Memory) {
+        let agents = self.agents.len();
+        let (question, answer) = (item.question as usize, item.answer as usize);
+        let entry = policies[question] as usize * agents + (answer - question * agents);
+        (memory.decisions[answer], memory.sources[answer]) = self.decision(entry, outcome);
+    }
+
+    /// What an outcome means to an agent and a file, and where it comes from.
+    #[inline]
+    fn decision(&self, entry: usize, outcome: Outcome) -> (Decision, Source) {
+        // By a table, because which it is cannot be guessed.
+        let number = usize::from(outcome != Outcome::NONE) + usize::from(outcome.allows());
+        let mut decision = WITHOUT_PLACE[number];
+        let mut source = Source { entry: entry as u32, pattern: Source::NONE };
+        if self.detail == Detail::Rule && outcome != Outcome::NONE {
+            source.pattern = outcome.number() - 1;
+            let FileRule { rule, line, .. } = self.file_rule(entry, source.pattern);
+            (decision.rule, decision.line) = (Some(rule), Some(line));
         }
-        memory.walks.clear();
-    }
-
-    /// The outcome without a walk, while a rule set has not been asked often and few of its patterns are
-    /// candidates.
-    #[inline]
-    fn try_candidates(
-        &self,
-        start: WalkStart,
-        sieve: usize,
-        path: &[u8],
-        memory: &mut Memory,
-    ) -> Option<Outcome> {
-        if start.place != WalkStart::ON_DEMAND {
-            return None;
-        }
-        let number = start.word as usize;
-        let automaton = self.on_demand[number].automaton();
-        let patterns = self.cache(number, memory).before_states(automaton)?;
-        try_candidates(self.sieve_lines(), sieve, patterns, path)
+        (decision, source)
     }
 
     #[inline]
-    fn walk(&self, start: WalkStart, path: &[u8], memory: &mut Memory) -> Outcome {
+    fn walk(&self, rule_set: usize, path: &[u8], memory: &mut Memory) -> Outcome {
+        let start = self.walk_starts[rule_set];
         if start.place == WalkStart::ON_DEMAND {
             return self.walk_on_demand(start.word as usize, path, memory);
         }
@@ -287,25 +401,6 @@ impl PolicyTable {
             memory.caches.resize_with(self.on_demand.len(), Cache::default);
         }
         &mut memory.caches[number]
-    }
-
-    /// What an outcome means to an agent and a file, and where it comes from.
-    #[inline]
-    fn decision(&self, entry: usize, outcome: Outcome) -> (Decision, Source) {
-        let by_group = Source { entry: entry as u32, pattern: Source::NONE };
-        let Some(RuleAnswer { verdict, pattern }) = RuleAnswer::of(outcome, self.detail) else {
-            return (NO_RULE, by_group);
-        };
-        match pattern {
-            None if verdict == Verdict::Allow => (ALLOWED, by_group),
-            None => (DISALLOWED, by_group),
-            Some(pattern) => {
-                let FileRule { rule, line, .. } = self.file_rule(entry, pattern);
-                let (rule, line) = (Some(rule), Some(line));
-                let decision = Decision { verdict, reason: Reason::Rule, rule, line };
-                (decision, Source { pattern, ..by_group })
-            }
-        }
     }
 
     /// Where the decision for `agent` on the question with this number, of those that `memory` was

@@ -9,7 +9,7 @@
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{SieveLine, StoredAutomaton};
+use crate::automaton::{SieveLine, StoredAutomaton, Vectors};
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::id::{LineNumber, RuleID};
@@ -42,6 +42,10 @@ pub struct PolicyTable {
     pub(super) entries: Vec<Entry>,
     /// The rules of files, for the patterns of rule sets.
     pub(super) file_rules: Vec<FileRule>,
+    /// Patterns that are tried for a path before a walk is made.
+    pub(super) candidates_tried_max: usize,
+    /// What sieves are looked at with.
+    pub(super) vectors: Vectors,
     /// Of what was built ahead.
     pub(super) census: Census,
 }

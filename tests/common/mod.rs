@@ -39,7 +39,7 @@ impl Configuration {
 pub fn configurations() -> [Configuration; 12] {
     let usual = Limits::sieved();
     let sieved = Limits { scans_before_states: 0, ..usual };
-    let walks = Limits { tries_before_states: None, ..usual };
+    let walks = Limits { candidates_tried_max: None, ..usual };
     let ahead = Limits { ahead_positions_max: 1 << 20, ..walks };
     let on_demand = Limits { scans_before_states: 0, ..walks };
     let positions = |on_demand_positions_max| Limits { on_demand_positions_max, ..on_demand };
@@ -47,10 +47,10 @@ pub fn configurations() -> [Configuration; 12] {
     [
         ("as usual", usual, Detail::Rule),
         ("as usual", usual, Detail::Reason),
-        ("a sieve before walks", Limits { tries_before_states: Some(0), ..sieved }, Detail::Rule),
+        ("a sieve before walks", Limits { candidates_tried_max: Some(0), ..sieved }, Detail::Rule),
         (
-            "walks after two tries",
-            Limits { tries_before_states: Some(2), ..sieved },
+            "walks if two patterns have to be tried",
+            Limits { candidates_tried_max: Some(1), ..sieved },
             Detail::Reason,
         ),
         ("ahead", ahead, Detail::Rule),

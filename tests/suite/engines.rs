@@ -48,7 +48,7 @@ const AHEAD: Limits = Limits {
     on_demand_octets_max: usize::MAX,
     on_demand_positions_max: u64::MAX,
     scans_before_states: 0,
-    tries_before_states: None,
+    candidates_tried_max: None,
 };
 const ON_DEMAND: Limits = Limits { ahead_positions_max: 0, ..AHEAD };
 const SPENT: Limits = Limits { on_demand_positions_max: 0, ..ON_DEMAND };

@@ -10,7 +10,7 @@ use crate::automaton::chunk::{bits, first_octets};
 
 /// Lengths to which a leveled filter cuts strings, each to the next one below its own. An octet more tells much
 /// of a short string, and little of a long one.
-const LEVELS: [u8; 6] = [1, 2, 3, 4, 8, 16];
+pub(super) const LEVELS: [u8; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
 /// Octets of a string that are looked at.
 const OCTETS_MAX: usize = 16;
@@ -39,39 +39,30 @@ pub(super) fn words_for(members: usize) -> usize {
     members.div_ceil(MEMBERS_PER_WORD)
 }
 
-/// Fills a filter with the first octets of some strings, `length_max` or as many as the shortest
-/// has, and tells how many.
-pub(super) fn fill(strings: &[(u32, Beginning)], length_max: u8, words: &mut [U64]) -> u8 {
+/// Octets of the shortest of some strings, `length_max` at most, as bits that are kept.
+pub(super) fn kept_of_all(strings: &[(u32, Beginning)], length_max: u8) -> u64 {
     let shortest = strings.iter().map(|(_, string)| string.length).min();
-    let length = shortest.unwrap_or(0).min(length_max);
-    strings.iter().for_each(|(_, string)| insert(words, string.octets as u64 & kept(length)));
-    length
+    kept(shortest.unwrap_or(0).min(length_max))
 }
 
-/// Whether a filter of [`fill`] may have the beginning of `octets`; nothing if it has no words.
-#[inline]
-pub(super) fn may_have(words: &[U64], octets: u64, length: u8) -> Option<bool> {
-    has(words, octets & kept(length))
+/// Adds the bits of strings that are kept to a filter.
+pub(super) fn fill(strings: &[(u32, Beginning)], kept: u64, words: &mut [U64]) {
+    strings.iter().for_each(|(_, string)| insert(words, string.octets as u64 & kept));
 }
 
 impl Beginning {
-    /// The level to which it is cut if no more than `length_max` octets are kept.
-    fn level(self, length_max: u8) -> usize {
-        let length = self.length.min(length_max);
-        (0..LEVELS.len()).rev().find(|&level| LEVELS[level] <= length).unwrap_or(0)
-    }
-
-    /// The bit of that level, and what is kept.
-    pub(super) fn cut(self, length_max: u8) -> (u8, u64) {
-        let level = self.level(length_max);
-        (1 << level, cut(self.octets, LEVELS[level]))
+    /// The bit of the level to which it is cut, and what is kept.
+    pub(super) fn cut(self) -> (u8, u64) {
+        let is_within = |&level: &usize| LEVELS[level] <= self.length;
+        let level = (0..LEVELS.len()).rev().find(is_within).unwrap_or(0);
+        (1 << level, cut(self.octets, level))
     }
 }
 
 /// What is kept of `octets` at each of `levels`.
 #[inline]
 pub(super) fn cuts(octets: u128, levels: u8) -> impl Iterator<Item = u64> {
-    bits(levels.into()).map(move |level| cut(octets, LEVELS[level]))
+    bits(levels.into()).map(move |level| cut(octets, level))
 }
 
 /// Adds what is kept of a string to a filter.
@@ -80,51 +71,69 @@ pub(super) fn insert(words: &mut [U64], string: u64) {
     words[word] |= U64::new(bits);
 }
 
-/// Whether a filter may have a beginning of `octets` at one of `levels`; nothing if it has no words.
+/// At which of `levels` a filter may have a beginning of `octets`; nothing if it has no words.
 #[inline]
-pub(super) fn may_have_leveled(words: &[U64], octets: u128, levels: u8) -> Option<bool> {
-    let mut found = false;
+pub(super) fn levels_of(words: &[U64], octets: u128, levels: u8) -> Option<u8> {
+    let mut found = 0;
     for level in bits(levels.into()) {
-        found |= has(words, cut(octets, LEVELS[level]))?;
+        found |= u8::from(has(words, cut(octets, level))?) << level;
     }
     Some(found)
 }
 
-/// As [`may_have_leveled`], for levels of no more than eight octets.
-#[inline]
-pub(super) fn may_have_short(words: &[U64], octets: u64, levels: u8) -> Option<bool> {
-    let mut found = false;
-    for level in bits(levels.into()) {
-        found |= has(words, octets & kept(LEVELS[level]))?;
+/// By level, the bits of the first sixteen octets that are kept.
+pub(super) const KEPT: Kept = {
+    let mut octets = [0; LEVELS.len()];
+    let mut level = 0;
+    while level < LEVELS.len() {
+        octets[level] = u128::MAX >> (128 - 8 * LEVELS[level] as u32);
+        level += 1;
     }
-    Some(found)
+    Kept(octets)
+};
+
+pub(super) struct Kept([u128; LEVELS.len()]);
+
+impl Kept {
+    /// Of the first eight octets.
+    pub(super) const fn low(&self) -> [u64; LEVELS.len()] {
+        self.part(0)
+    }
+
+    /// Of the eight behind them.
+    pub(super) const fn high(&self) -> [u64; LEVELS.len()] {
+        self.part(64)
+    }
+
+    const fn part(&self, shift: u32) -> [u64; LEVELS.len()] {
+        let mut part = [0; LEVELS.len()];
+        let mut level = 0;
+        while level < part.len() {
+            part[level] = (self.0[level] >> shift) as u64;
+            level += 1;
+        }
+        part
+    }
 }
 
-/// A number for the first octets, so many of them.
+/// Odd numbers without a pattern.
+pub(super) const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const HIGH_FACTOR: u64 = 0xc2b2_ae3d_27d4_eb4f;
+
+/// A number for the first octets that are kept at a level.
 #[inline]
-fn cut(octets: u128, length: u8) -> u64 {
-    let (low, high) = (octets as u64, (octets >> 64) as u64);
-    let high = high & kept(length.saturating_sub(8));
-    (low & kept(length)) ^ high.wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
+fn cut(octets: u128, level: usize) -> u64 {
+    let kept = octets & KEPT.0[level % LEVELS.len()];
+    kept as u64 ^ ((kept >> 64) as u64).wrapping_mul(HIGH_FACTOR)
 }
 
 /// The bits of so many octets, eight at most.
-#[inline]
 fn kept(length: u8) -> u64 {
-    const KEPT: [u64; 8] = {
-        let mut kept = [0; 8];
-        let mut length = 1;
-        while length < 8 {
-            kept[length] = u64::MAX >> (64 - 8 * length);
-            length += 1;
-        }
-        kept
-    };
-    KEPT.get(usize::from(length)).copied().unwrap_or(u64::MAX)
+    u64::MAX.checked_shr(64 - 8 * u32::from(length)).unwrap_or(0)
 }
 
 #[inline]
-fn has(words: &[U64], string: u64) -> Option<bool> {
+pub(super) fn has(words: &[U64], string: u64) -> Option<bool> {
     let (word, bits) = place(string, words.len());
     Some(words.get(word)?.get() & bits == bits)
 }
@@ -132,10 +141,12 @@ fn has(words: &[U64], string: u64) -> Option<bool> {
 /// The high bits depend on all of a string.
 #[inline]
 pub(super) fn hash(string: u64) -> u64 {
-    // An odd number without a pattern.
-    let hash = string.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let hash = string.wrapping_mul(FACTOR);
     hash ^ hash >> 29
 }
+
+/// Where in a hash the bits of a string are told.
+pub(super) const SHIFTS: [u32; 3] = [0, 6, 12];
 
 /// The word of a string and its bits there.
 #[inline]
@@ -143,5 +154,5 @@ fn place(string: u64, words: usize) -> (usize, u64) {
     let hash = hash(string);
     let word = ((hash >> 32) * words as u64) >> 32;
     let bit = |shift: u32| 1 << (hash >> shift & 63);
-    (word as usize, bit(0) | bit(6) | bit(12))
+    (word as usize, bit(SHIFTS[0]) | bit(SHIFTS[1]) | bit(SHIFTS[2]))
 }

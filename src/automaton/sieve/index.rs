@@ -8,13 +8,13 @@ use zerocopy::little_endian::U32;
 
 use super::filter::hash;
 
-/// Bits of a word for the pattern; the others are for the hash.
-const PATTERN_BITS: u32 = 20;
+/// Bits of a word for the pattern's place; the others are for the hash.
+const PLACE_BITS: u32 = 20;
 
-/// Patterns that can be told apart.
-pub(super) const PATTERNS_MAX: usize = 1 << PATTERN_BITS;
+/// Words among which the place of a pattern can be told.
+pub(super) const PLACES_MAX: usize = 1 << PLACE_BITS;
 
-/// What a pattern needs, cut to a level, and the pattern.
+/// What a pattern needs, cut to a level, and the place of the pattern.
 pub(super) type Entry = (u64, u32);
 
 fn buckets_for(entries: usize) -> usize {
@@ -44,15 +44,15 @@ pub(super) fn fill(entries: &[Entry], words: &mut [U32]) {
     for (end, start) in ends.iter_mut().zip(&starts) {
         end.set(*start);
     }
-    for &(string, pattern) in entries {
+    for &(string, place_of_pattern) in entries {
         let hash = hash(string);
         let place = &mut starts[bucket(hash, buckets)];
-        patterns[*place as usize].set(print(hash) << PATTERN_BITS | pattern);
+        patterns[*place as usize].set(print(hash) << PLACE_BITS | place_of_pattern);
         *place += 1;
     }
 }
 
-/// The patterns that need a string, and perhaps others, in the order in which they were given; nothing
+/// The places of the patterns that need a string, and perhaps of others, as they were given; nothing
 /// if there is no such index.
 #[inline]
 pub(super) fn patterns_of(
@@ -67,7 +67,7 @@ pub(super) fn patterns_of(
     let patterns = words.get(buckets + 1..)?.get(start..end)?.iter();
     let pattern = move |word: &U32| {
         let word = word.get();
-        (word >> PATTERN_BITS == print(hash)).then_some(word as usize & (PATTERNS_MAX - 1))
+        (word >> PLACE_BITS == print(hash)).then_some(word as usize & (PLACES_MAX - 1))
     };
     Some(patterns.filter_map(pattern))
 }
@@ -80,5 +80,5 @@ fn bucket(hash: u64, buckets: usize) -> usize {
 /// The bits of a hash that are kept: others than those that name the bucket.
 #[inline]
 fn print(hash: u64) -> u32 {
-    (hash as u32) >> PATTERN_BITS
+    (hash as u32) >> PLACE_BITS
 }

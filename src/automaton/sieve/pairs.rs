@@ -9,9 +9,9 @@ use wide::u8x16;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-use crate::automaton::chunk::{CHUNK_OCTETS, bits, short_chunk};
+use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
 
-use super::{LINE_WORDS, SieveLine};
+use super::{LINE_WORDS, SieveLine, Vectors};
 
 /// Sets of pairs that are told apart.
 const BUCKETS: usize = 8;
@@ -50,7 +50,12 @@ impl Pair {
             Second::Octet(octet) => FREQUENCIES[usize::from(octet)],
             Second::Any => 1000,
         };
-        u32::from(FREQUENCIES[usize::from(self.first)]) * u32::from(second)
+        // Endings of files are where both octets stand together.
+        let times = match self {
+            Pair { first: b'.', second: Second::Octet(b'h' | b'p') } => 8,
+            _ => 1,
+        };
+        u32::from(FREQUENCIES[usize::from(self.first)]) * u32::from(second) * times
     }
 }
 
@@ -144,33 +149,48 @@ pub(super) fn line_of(pairs: Vec<Pair>) -> SieveLine {
     })
 }
 
-/// Places of a chunk that have their next octet in the chunk too. The last one is looked at as if the
-/// path ended behind it, which it does at the end, and again with what follows.
+/// Places of a chunk that have their next octet in the chunk too.
 pub(super) const PLACES: usize = CHUNK_OCTETS - 1;
 
-/// Whether one of the pairs may stand in `path`, at a place of which `holds` is true.
+/// The places of a chunk that it tells of: of its last one only if the path ends behind it.
 #[inline]
-pub(super) fn may_occur(line: &SieveLine, path: &[u8], holds: impl FnMut(usize) -> bool) -> bool {
-    let rows = line.as_bytes();
-    #[cfg(target_arch = "x86_64")]
-    if super::x86::is_known() {
-        return super::x86::may_occur(rows, path, holds);
-    }
-    may_occur_anywhere(rows, path, holds)
+pub(super) fn places_told(is_last: bool) -> u64 {
+    (1 << (PLACES + usize::from(is_last))) - 1
 }
 
-/// [`may_occur`] on any processor.
-pub(super) fn may_occur_anywhere(
-    rows: &[u8],
+/// Places that are looked for together.
+pub(super) const WINDOW: usize = 4 * PLACES;
+
+/// Whether one of the pairs stands in `path` at a place of which `holds` is true.
+#[inline]
+pub(super) fn stand(
+    line: &SieveLine,
     path: &[u8],
+    vectors: Vectors,
     mut holds: impl FnMut(usize) -> bool,
 ) -> bool {
+    let mut start = 0;
+    while let Some(rest) = path.get(start..) {
+        let mut places = vectors.places(line, rest);
+        while places != 0 {
+            if holds(start + places.trailing_zeros() as usize) {
+                return true;
+            }
+            places &= places - 1;
+        }
+        start += WINDOW;
+    }
+    false
+}
+
+/// The places among the first [`WINDOW`] of `rest` where one of the pairs may stand, a bit for each.
+pub(super) fn places(line: &SieveLine, rest: &[u8]) -> u64 {
     let row = |index: usize| {
-        let octets = rows[index * CHUNK_OCTETS..].first_chunk();
+        let octets = line.as_bytes()[index * CHUNK_OCTETS..].first_chunk();
         u8x16::new(*octets.expect("a line has four rows"))
     };
     let rows = [row(0), row(1), row(2), row(3)];
-    let strangers = |chunk: [u8; CHUNK_OCTETS]| {
+    let places_of = |chunk: [u8; CHUNK_OCTETS]| {
         let first = u8x16::new(chunk);
         let second = u8x16::new((u128::from_le_bytes(chunk) >> 8).to_le_bytes());
         let halves = |octets: u8x16| (octets & u8x16::splat(15), octets >> 4_u32);
@@ -179,16 +199,16 @@ pub(super) fn may_occur_anywhere(
             & rows[1].shuffle_zeroing(first_high)
             & rows[2].shuffle_zeroing(second_low)
             & rows[3].shuffle_zeroing(second_high);
-        buckets.simd_eq(u8x16::ZERO).to_bitmask()
+        u64::from(!buckets.simd_eq(u8x16::ZERO).to_bitmask() & 0xffff)
     };
-    let mut any_holds =
-        |start: usize, chunk| bits(!strangers(chunk) & 0xffff).any(|place| holds(start + place));
-    let Some(last) = path.len().checked_sub(CHUNK_OCTETS) else {
-        return any_holds(0, short_chunk(path));
+    let Some(last) = rest.len().checked_sub(CHUNK_OCTETS) else {
+        return places_of(short_chunk(rest));
     };
-    let mut starts = (0..last).step_by(PLACES).chain([last]);
-    starts.any(|start| {
-        let chunk = path[start..].first_chunk();
-        any_holds(start, *chunk.expect("it ends with the path at the latest"))
+    let starts = (0..WINDOW).step_by(PLACES).take_while(|&start| start < last + PLACES);
+    starts.fold(0, |places, start| {
+        let start = start.min(last);
+        let chunk = rest[start..].first_chunk();
+        let places_of_chunk = places_of(*chunk.expect("it ends with the path at the latest"));
+        places | (places_of_chunk & places_told(start == last)) << start
     })
 }

@@ -1,5 +1,10 @@
-use crate::automaton::scan::scan;
+use std::collections::BTreeSet;
 
+use crate::automaton::scan::scan;
+use crate::limits::CANDIDATES_TRIED_MAX;
+use crate::pattern::PatternList;
+
+use super::needs::Needs;
 use super::*;
 
 /// Patterns that begin in each way that a sieve tells apart, with stretches and prefixes of many
@@ -75,15 +80,27 @@ impl Sieve {
         Sieve { patterns, outcomes, lines }
     }
 
-    /// Checks one path, and tells whether the sieve alone knew the answer.
+    /// What the sieve tells of a path if no pattern may be tried, the same with every kind of vector.
+    fn look(&self, path: &[u8]) -> Option<Outcome> {
+        self.sift(path, 0)
+    }
+
+    /// The same if patterns may be tried.
+    fn sift(&self, path: &[u8], tried_max: usize) -> Option<Outcome> {
+        let sift = |vectors| sift(&self.lines, 0, path, (tried_max, vectors));
+        let all: Vec<_> = Vectors::all().into_iter().map(sift).collect();
+        assert!(all.iter().all(|it| *it == all[0]), "{:?}: {all:?}", bstr::BStr::new(path));
+        all[0]
+    }
+
+    /// Checks one path, and tells whether looks alone knew the answer.
     fn check(&self, path: &[u8]) -> bool {
         let expected = scan(&self.patterns, &self.outcomes, path);
-        let sifted = sift(&self.lines, 0, path);
-        let tried = try_candidates(&self.lines, 0, (&self.patterns, &self.outcomes), path);
-        for found in [sifted, tried].into_iter().flatten() {
+        let looked = self.look(path);
+        for found in [looked, self.sift(path, CANDIDATES_TRIED_MAX)].into_iter().flatten() {
             assert_eq!(found, expected, "{:?} {:?}", self.patterns, bstr::BStr::new(path));
         }
-        sifted.is_some()
+        looked.is_some()
     }
 }
 
@@ -124,17 +141,11 @@ fn too_many_candidates_are_no_answer() {
         (0..200).map(|number| format!("/same-beginning-of-all-{number:03}").into_bytes()).collect();
     let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
     let sieve = Sieve::of(&texts);
-    let try_one =
-        |path: &[u8]| try_candidates(&sieve.lines, 0, (&sieve.patterns, &sieve.outcomes), path);
-    assert_eq!(try_one(b"/same-beginning-of-all-150"), None);
-    assert_eq!(try_one(b"/other"), Some(Outcome::NONE));
+    let sift = |path: &[u8]| sieve.sift(path, CANDIDATES_TRIED_MAX);
+    assert_eq!(sift(b"/same-beginning-of-all-150"), None);
+    assert_eq!(sift(b"/other"), Some(Outcome::NONE));
     let few = Sieve::of(texts.get(..CANDIDATES_TRIED_MAX).unwrap());
-    let found = try_candidates(
-        &few.lines,
-        0,
-        (&few.patterns, &few.outcomes),
-        b"/same-beginning-of-all-050",
-    );
+    let found = few.sift(b"/same-beginning-of-all-050", CANDIDATES_TRIED_MAX);
     assert_eq!(found, Some(few.outcomes[50]));
 }
 
@@ -142,8 +153,7 @@ fn too_many_candidates_are_no_answer() {
 fn a_path_that_begins_otherwise_is_not_answered() {
     let sieve = Sieve::of(&[b"/a", b"*"]);
     for path in [&b""[..], b"a", b"*", b"\0"] {
-        assert_eq!(sift(&sieve.lines, 0, path), None);
-        assert_eq!(try_candidates(&sieve.lines, 0, (&sieve.patterns, &sieve.outcomes), path), None);
+        assert_eq!(sieve.sift(path, CANDIDATES_TRIED_MAX), None);
     }
 }
 
@@ -157,8 +167,9 @@ fn damaged_lines_do_no_harm() {
             let mut lines = sieve.lines.clone();
             lines.as_mut_bytes()[octet] ^= changed;
             for path in &paths {
-                sift(&lines, 0, path);
-                try_candidates(&lines, 0, (&sieve.patterns, &sieve.outcomes), path);
+                for vectors in Vectors::all() {
+                    sift(&lines, 0, path, (CANDIDATES_TRIED_MAX, vectors));
+                }
             }
         }
     }
@@ -172,7 +183,8 @@ fn pairs_are_found_where_they_stand() {
     let texts: Vec<String> = pairs.iter().map(|pair| pattern_of(pair)).collect();
     let mut patterns = PatternList::new();
     texts.iter().for_each(|text| patterns.push(text.as_bytes(), true));
-    let line = pairs::line_of(Needs::of(&patterns).pairs);
+    let outcomes = vec![Outcome::new(1, false); patterns.len()];
+    let line = pairs::line_of(Needs::of(&patterns, &outcomes).pairs);
     let mut path = b"/".to_vec();
     for number in 0..70_u8 {
         path.push(b'c' + number % 5);
@@ -180,22 +192,18 @@ fn pairs_are_found_where_they_stand() {
             let pair = pair.trim_end_matches('$').as_bytes();
             let path = [&path[..], pair].concat();
             let place = path.len() - pair.len();
-            let (mut here, mut anywhere) = (Vec::new(), Vec::new());
-            let mut collect = |place: usize| {
-                here.push(place);
-                false
+            let places_by = |vectors| {
+                let mut places = BTreeSet::new();
+                let stands = pairs::stand(&line, &path, vectors, |place| {
+                    places.extend(Some(place).filter(|&place| place < path.len()));
+                    false
+                });
+                assert!(!stands);
+                places
             };
-            assert!(!pairs::may_occur(&line, &path, &mut collect));
-            pairs::may_occur_anywhere(line.as_bytes(), &path, |place| {
-                anywhere.push(place);
-                false
-            });
-            for places in [&mut here, &mut anywhere] {
-                places.sort_unstable();
-                places.dedup();
-            }
-            assert_eq!(here, anywhere, "{}", bstr::BStr::new(&path));
-            assert!(here.contains(&place), "{}", bstr::BStr::new(&path));
+            let all: Vec<_> = Vectors::all().into_iter().map(places_by).collect();
+            assert!(all.iter().all(|it| *it == all[0]), "{}: {all:?}", bstr::BStr::new(&path));
+            assert!(all[0].contains(&place), "{}", bstr::BStr::new(&path));
         }
     }
 }

@@ -1,88 +1,88 @@
-//! The search for pairs with the vectors of 32 octets that nearly every x86-64 processor has: the one place
-//! of this module with `unsafe`.
+//! A sieve's looks with the vectors of x86-64 processors: the one place of this module with `unsafe`.
 //!
-//! Two chunks of a path are looked at in one step. A program for all x86-64 processors may not hold such
-//! instructions where they are not known to be there, so they are asked for once they are needed.
+//! A program for all x86-64 processors may not hold such instructions where they are not known to be there.
+//! So each set of them is a value that is made only where the processor was asked and has them, and what
+//! uses them is a method of it.
 
 use std::arch::x86_64::{
-    __m256i, _mm_set_epi64x, _mm256_and_si256, _mm256_bsrli_epi128, _mm256_cmpeq_epi8,
-    _mm256_movemask_epi8, _mm256_set_m128i, _mm256_set1_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_srli_epi16,
+    __m128i, __m256i, __m512i, _mm_maskz_loadu_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256,
+    _mm256_bsrli_epi128, _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_set_m128i,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+    _mm256_zextsi128_si256, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_mask_cmpeq_epi64_mask,
+    _mm512_mask_i64gather_epi64, _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi64,
+    _mm512_mul_epu32, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi64,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
+    _mm512_sllv_epi64, _mm512_srli_epi16, _mm512_srli_epi64, _mm512_test_epi8_mask,
+    _mm512_xor_si512,
 };
 
-use crate::automaton::chunk::{CHUNK_OCTETS, bits, short_chunk};
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U64;
 
-use super::pairs::PLACES;
+use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
 
-/// Whether the processor has the instructions.
-#[inline]
-pub(super) fn is_known() -> bool {
-    is_x86_feature_detected!("avx2")
-}
+use super::SieveLine;
+use super::filter::{FACTOR, HIGH_FACTOR, KEPT, LEVELS, SHIFTS};
+use super::pairs::{PLACES, WINDOW, places_told};
 
-/// As the function of this name for any processor.
-///
-/// # Panics
-///
-/// If the processor does not have the instructions.
-#[inline]
-pub(super) fn may_occur(rows: &[u8], path: &[u8], holds: impl FnMut(usize) -> bool) -> bool {
-    assert!(is_known());
-    // SAFETY: the function has no duty but to be called where its instructions are, and they are.
-    unsafe { may_occur_in_wide_chunks(rows, path, holds) }
-}
+/// Vectors of 32 octets, which nearly every such processor has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx2(());
 
-#[target_feature(enable = "avx2")]
-fn may_occur_in_wide_chunks(
-    rows: &[u8],
-    path: &[u8],
-    mut holds: impl FnMut(usize) -> bool,
-) -> bool {
-    let row = |index: usize| {
-        let octets = rows[index * CHUNK_OCTETS..].first_chunk();
-        let octets = *octets.expect("a line has four rows");
-        two_chunks(octets, octets)
-    };
-    let rows = [row(0), row(1), row(2), row(3)];
-    let Some(last) = path.len().checked_sub(CHUNK_OCTETS) else {
-        let found = found(rows, two_chunks(short_chunk(path), [0; CHUNK_OCTETS]));
-        return bits(found & 0xffff).any(holds);
-    };
-    let chunk = |start: usize| {
-        let octets = path[start..].first_chunk();
-        *octets.expect("it ends with the path at the latest")
-    };
-    let mut start = 0;
-    loop {
-        let starts = [start.min(last), (start + PLACES).min(last)];
-        let found = found(rows, two_chunks(chunk(starts[0]), chunk(starts[1])));
-        if found != 0 {
-            let place = |it| starts[it / CHUNK_OCTETS] + it % CHUNK_OCTETS;
-            if bits(found).any(|it| holds(place(it))) {
-                return true;
-            }
-        }
-        if starts[1] == last {
-            return false;
-        }
-        start += 2 * PLACES;
+impl Avx2 {
+    pub(super) fn detect() -> Option<Avx2> {
+        is_x86_feature_detected!("avx2").then_some(Avx2(()))
+    }
+
+    /// See [`places`](super::pairs::places).
+    #[inline]
+    pub(super) fn places(self, line: &SieveLine, rest: &[u8]) -> u64 {
+        // SAFETY: the function has no duty but to be called where its instructions are, and this value
+        // says that they are.
+        unsafe { places_by_32(line, rest) }
     }
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
-fn two_chunks(first: [u8; CHUNK_OCTETS], second: [u8; CHUNK_OCTETS]) -> __m256i {
-    let chunk = |octets: [u8; CHUNK_OCTETS]| {
-        let octets = u128::from_le_bytes(octets);
-        _mm_set_epi64x((octets >> 64) as i64, octets as i64)
+fn places_by_32(line: &SieveLine, rest: &[u8]) -> u64 {
+    let row = |index: usize| {
+        let octets = line.as_bytes()[index * CHUNK_OCTETS..].first_chunk();
+        _mm256_broadcastsi128_si256(vector(octets.expect("a line has four rows")))
     };
-    _mm256_set_m128i(chunk(second), chunk(first))
+    let rows = [row(0), row(1), row(2), row(3)];
+    let Some(last) = rest.len().checked_sub(CHUNK_OCTETS) else {
+        let chunk = _mm256_zextsi128_si256(vector(&short_chunk(rest)));
+        return u64::from(places_of(rows, chunk) & 0xffff);
+    };
+    let chunk = |start: usize| {
+        let octets = rest[start..].first_chunk();
+        vector(octets.expect("it ends with the path at the latest"))
+    };
+    let mut places = 0;
+    for start in [0, 2 * PLACES] {
+        let [one, other] =
+            [start, start + PLACES].map(|start| start.min(last).min(WINDOW - PLACES));
+        let found = places_of(rows, _mm256_set_m128i(chunk(other), chunk(one)));
+        let told =
+            |found: u32, start: usize| (u64::from(found) & places_told(start == last)) << start;
+        places |= told(found, one) | told(found >> CHUNK_OCTETS, other);
+        if last <= start + PLACES {
+            break;
+        }
+    }
+    places
+}
+
+#[inline]
+fn vector(octets: &[u8; CHUNK_OCTETS]) -> __m128i {
+    // SAFETY: both are sixteen octets, and any octets are a vector.
+    unsafe { std::mem::transmute(*octets) }
 }
 
 /// The places of two chunks that have a bucket whose pairs may stand there.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn found(rows: [__m256i; 4], first: __m256i) -> u32 {
+fn places_of(rows: [__m256i; 4], first: __m256i) -> u32 {
     let half = _mm256_set1_epi8(15);
     let low = |octets| _mm256_and_si256(octets, half);
     let high = |octets| _mm256_and_si256(_mm256_srli_epi16::<4>(octets), half);
@@ -98,4 +98,135 @@ fn found(rows: [__m256i; 4], first: __m256i) -> u32 {
     let buckets = _mm256_and_si256(of_first, of_second);
     let strangers = _mm256_cmpeq_epi8(buckets, _mm256_setzero_si256());
     !_mm256_movemask_epi8(strangers).cast_unsigned()
+}
+
+/// Vectors of 64 octets, with masks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx512(());
+
+impl Avx512 {
+    pub(super) fn detect() -> Option<Avx512> {
+        let is_there = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        is_there.then_some(Avx512(()))
+    }
+
+    /// See [`places`](super::pairs::places).
+    #[inline]
+    pub(super) fn places(self, line: &SieveLine, rest: &[u8]) -> u64 {
+        // SAFETY: as for the narrower vectors.
+        unsafe { places_by_64(line, rest) }
+    }
+
+    /// See [`levels_of`](super::filter::levels_of); the first octets are those of `text`.
+    #[inline]
+    pub(super) fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
+        // SAFETY: as above.
+        (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels) })
+    }
+
+    /// See [`stretch_stands`](super::stretch_stands).
+    #[inline]
+    pub(super) fn stretch_stands(
+        self,
+        line: &SieveLine,
+        filter: &[U64],
+        path: &[u8],
+        levels: u8,
+    ) -> Option<bool> {
+        // SAFETY: as above.
+        (!filter.is_empty()).then(|| unsafe { stretch_stands_by_64(line, filter, path, levels) })
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn stretch_stands_by_64(line: &SieveLine, filter: &[U64], path: &[u8], levels: u8) -> bool {
+    let mut start = 0;
+    while let Some(rest) = path.get(start..) {
+        let mut places = places_by_64(line, rest);
+        while places != 0 {
+            let text = rest.get(places.trailing_zeros() as usize..).unwrap_or_default();
+            if eight_levels_of(filter, text, levels) != 0 {
+                return true;
+            }
+            places &= places - 1;
+        }
+        start += WINDOW;
+    }
+    false
+}
+
+/// The bits of the first `count` octets of 64.
+#[inline]
+fn first_bits(count: usize) -> u64 {
+    if count < 64 { !(u64::MAX << count) } else { u64::MAX }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn places_by_64(line: &SieveLine, rest: &[u8]) -> u64 {
+    let octets = |text: &[u8]| {
+        // SAFETY: octets that the mask leaves out are not read; the others are those of the text.
+        unsafe { _mm512_maskz_loadu_epi8(first_bits(text.len()), text.as_ptr().cast()) }
+    };
+    let row = |index: usize| {
+        let octets = line.as_bytes()[index * CHUNK_OCTETS..].first_chunk();
+        _mm512_broadcast_i32x4(vector(octets.expect("a line has four rows")))
+    };
+    let half = _mm512_set1_epi8(15);
+    let low = |octets| _mm512_and_si512(octets, half);
+    let high = |octets| _mm512_and_si512(_mm512_srli_epi16::<4>(octets), half);
+    let (first, second) = (octets(rest), octets(rest.get(1..).unwrap_or_default()));
+    let of_first = _mm512_and_si512(
+        _mm512_shuffle_epi8(row(0), low(first)),
+        _mm512_shuffle_epi8(row(1), high(first)),
+    );
+    let of_second = _mm512_and_si512(
+        _mm512_shuffle_epi8(row(2), low(second)),
+        _mm512_shuffle_epi8(row(3), high(second)),
+    );
+    _mm512_test_epi8_mask(of_first, of_second) & first_bits(WINDOW)
+}
+
+/// All levels at once, one in each eighth of a vector.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8) -> u8 {
+    let numbers = |numbers: [u64; LEVELS.len()]| -> __m512i {
+        // SAFETY: both are eight words, and any words are a vector.
+        unsafe { std::mem::transmute(numbers) }
+    };
+    let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
+    let mask = first_bits(text.len().min(CHUNK_OCTETS)) as u16;
+    // SAFETY: octets that the mask leaves out are not read; the others are those of the text.
+    let octets = unsafe { _mm_maskz_loadu_epi8(mask, text.as_ptr().cast()) };
+    // SAFETY: a vector of sixteen octets is two words.
+    let [low, high]: [u64; 2] = unsafe { std::mem::transmute(octets) };
+    let (kept_low, kept_high) = const { (KEPT.low(), KEPT.high()) };
+    let low = _mm512_and_si512(all(low), numbers(kept_low));
+    let high = _mm512_and_si512(all(high), numbers(kept_high));
+    let strings = _mm512_xor_si512(low, _mm512_mullo_epi64(high, all(HIGH_FACTOR)));
+    let hashes = _mm512_mullo_epi64(strings, all(FACTOR));
+    let hashes = _mm512_xor_si512(hashes, _mm512_srli_epi64::<29>(hashes));
+    let words = _mm512_mul_epu32(_mm512_srli_epi64::<32>(hashes), all(filter.len() as u64));
+    let words = _mm512_srli_epi64::<32>(words);
+    let found = if filter.len() <= LEVELS.len() {
+        let mask = first_bits(filter.len()) as u8;
+        // SAFETY: words that the mask leaves out are not read; the others are those of the filter.
+        let filter = unsafe { _mm512_maskz_loadu_epi64(mask, filter.as_ptr().cast()) };
+        _mm512_permutexvar_epi64(words, filter)
+    } else {
+        let none = _mm512_setzero_si512();
+        // SAFETY: the high half of a product of a number below 2^32 and the filter's length, which is
+        // less than that too, is below the length.
+        unsafe { _mm512_mask_i64gather_epi64::<8>(none, levels, words, filter.as_ptr().cast()) }
+    };
+    let bit = |hashes| _mm512_sllv_epi64(all(1), _mm512_and_si512(hashes, all(63)));
+    let bits = _mm512_or_si512(
+        _mm512_or_si512(bit(hashes), bit(_mm512_srli_epi64::<{ SHIFTS[1] }>(hashes))),
+        bit(_mm512_srli_epi64::<{ SHIFTS[2] }>(hashes)),
+    );
+    _mm512_mask_cmpeq_epi64_mask(levels, _mm512_and_si512(found, bits), bits)
 }

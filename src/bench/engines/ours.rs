@@ -23,7 +23,7 @@ const MUCH_AHEAD_POSITIONS_MAX: u64 = 1 << 16;
 /// The engines of this file.
 pub(super) fn all(corpus: &Corpus) -> Vec<Box<dyn Engine + '_>> {
     let usual = Limits::sieved();
-    let walks = Limits { tries_before_states: None, ..Limits::default() };
+    let walks = Limits { candidates_tried_max: None, ..Limits::default() };
     let ahead = Limits { ahead_positions_max: MUCH_AHEAD_POSITIONS_MAX, ..walks };
     let on_demand = Limits { ahead_positions_max: 0, ..walks };
     let scan = Limits { on_demand_positions_max: 0, ..on_demand };

@@ -1,6 +1,6 @@
 use crate::automaton::Limits;
 use crate::dialect::RFC_9309;
-use crate::limits::{SCANS_BEFORE_STATES, TRIES_BEFORE_STATES};
+use crate::limits::SCANS_BEFORE_STATES;
 use crate::policy::{AgentChain, Compilation, Detail, PolicySource, PolicyTable};
 
 /// Files with stars, without, with one decision for all, and with rules that two agents share.
@@ -38,9 +38,9 @@ fn blocks_are_answered_as_single_questions() {
     let sieved = Limits::sieved();
     let limits = [
         sieved,
-        Limits { tries_before_states: Some(0), ..sieved },
-        Limits { tries_before_states: None, ..sieved },
-        Limits { tries_before_states: None, ahead_positions_max: 1 << 20, ..sieved },
+        Limits { candidates_tried_max: Some(0), ..sieved },
+        Limits { candidates_tried_max: None, ..sieved },
+        Limits { candidates_tried_max: None, ahead_positions_max: 1 << 20, ..sieved },
     ];
     for limits in limits {
         for detail in [Detail::Reason, Detail::Rule] {
@@ -67,5 +67,5 @@ fn blocks_are_answered_as_single_questions() {
             }
         }
     }
-    assert!(paths.len() as u64 > SCANS_BEFORE_STATES + TRIES_BEFORE_STATES);
+    assert!(paths.len() as u64 > SCANS_BEFORE_STATES);
 }
