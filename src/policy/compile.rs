@@ -102,11 +102,21 @@ impl PolicyTable {
             census: Census::default(),
         };
         let hasher = foldhash::quality::RandomState::default();
-        for sources in sources.chunks(FILES_AT_ONCE) {
-            let plan =
-                |source: &PolicySource<'_>| plan(*source, &table.agents, compilation, &hasher);
-            let plans: Vec<FilePlan> = sources.par_iter().with_min_len(16).map(plan).collect();
-            plans.into_iter().for_each(|plan| table.add(plan, &mut interner));
+        let firsts = first_of_equals(sources, &hasher);
+        let positions: Vec<usize> = (0..sources.len()).collect();
+        for positions in positions.chunks(FILES_AT_ONCE) {
+            let plan = |&position: &usize| {
+                let is_first = firsts[position] == position;
+                is_first.then(|| plan(sources[position], &table.agents, compilation, &hasher))
+            };
+            let plans: Vec<Option<FilePlan>> =
+                positions.par_iter().with_min_len(16).map(plan).collect();
+            for (plan, position) in plans.into_iter().zip(positions) {
+                match plan {
+                    Some(plan) => table.add(plan, &mut interner),
+                    None => table.add_equal(firsts[*position]),
+                }
+            }
         }
         let compile = |rules: OrderedRules| {
             let OrderedRules { patterns, verdicts, .. } = rules;
@@ -188,6 +198,13 @@ impl PolicyTable {
         }
     }
 
+    /// Adds a file that is equal to one before it, octet by octet.
+    fn add_equal(&mut self, first: usize) {
+        let agents = first * self.agents.len()..(first + 1) * self.agents.len();
+        self.starts.extend_from_within(agents.clone());
+        self.entries.extend_from_within(agents);
+    }
+
     /// The start of a policy with one decision for every path.
     fn fixed_start(&mut self, decision: Decision) -> Start {
         let known = self.fixed.iter().position(|&other| other == decision);
@@ -197,6 +214,27 @@ impl PolicyTable {
         });
         Start { sieve: Start::FIXED, number: number as u32 }
     }
+}
+
+/// For each source the position of the first that is equal to it, octet by octet. Half of the files of a crawl
+/// are what some software writes for everybody.
+fn first_of_equals(sources: &[PolicySource<'_>], hasher: &(impl BuildHasher + Sync)) -> Vec<usize> {
+    let hash = |source: &PolicySource<'_>| match source {
+        PolicySource::File(text) => hasher.hash_one(text),
+        PolicySource::Access(_) => 0,
+    };
+    let hashes: Vec<u64> = sources.par_iter().with_min_len(64).map(hash).collect();
+    let mut table = HashTable::with_capacity(sources.len());
+    let first = |(position, source): (usize, &PolicySource<'_>)| {
+        let PolicySource::File(text) = source else { return position };
+        let same = |other: &usize| {
+            hashes[*other] == hashes[position]
+                && matches!(sources[*other], PolicySource::File(other) if other == *text)
+        };
+        let entry = table.entry(hashes[position], same, |other| hashes[*other]);
+        *entry.or_insert(position).get()
+    };
+    sources.iter().enumerate().map(first).collect()
 }
 
 /// Parses a file and orders the rules of each agent; agents with the same groups share an order.

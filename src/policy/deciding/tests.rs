@@ -69,3 +69,36 @@ fn blocks_are_answered_as_single_questions() {
     }
     assert!(paths.len() as u64 > SCANS_BEFORE_STATES);
 }
+
+/// What a file decides does not depend on the files beside it, equal ones among them.
+#[test]
+fn a_file_decides_the_same_alone_and_beside_others() {
+    let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
+    let unreachable = PolicySource::Access(RFC_9309.access.forbidden);
+    let mut sources = FILES.map(PolicySource::File).to_vec();
+    sources.push(unreachable);
+    sources.extend(FILES.into_iter().rev().map(PolicySource::File));
+    sources.extend([unreachable, PolicySource::File(FILES[0]), PolicySource::File(b"")]);
+    for detail in [Detail::Reason, Detail::Rule] {
+        let compilation = Compilation { detail, ..Compilation::new(&RFC_9309) };
+        let table = PolicyTable::compile(&sources, agents.to_vec(), &compilation);
+        let mut memory = table.memory();
+        assert_eq!(table.len(), sources.len());
+        for (policy, source) in sources.iter().enumerate() {
+            let alone = PolicyTable::compile(&[*source], agents.to_vec(), &compilation);
+            let mut memory_alone = alone.memory();
+            for path in paths() {
+                let expected = alone.decide(0, &path, &mut memory_alone).to_vec();
+                assert_eq!(table.decide(policy, &path, &mut memory), expected, "{policy} {path:?}");
+                for agent in 0..agents.len() {
+                    let provenance = alone.provenance(0, agent, &memory_alone);
+                    assert_eq!(
+                        table.provenance(0, agent, &memory),
+                        provenance,
+                        "{policy} {path:?}"
+                    );
+                }
+            }
+        }
+    }
+}
