@@ -160,6 +160,19 @@ pub const SCANS_BEFORE_STATES: u64 = 8;
 /// A pattern costs one search over the path at most.
 pub const CANDIDATES_TRIED_MAX: usize = 64;
 
+/// Patterns of one rule set that one thread tries before it is walked, if they are more than
+/// [`CANDIDATES_MEAN_MAX`] for a path.
+///
+/// Source: our choice. It is what eight paths with the most candidates cost.
+pub const CANDIDATES_TRIED_BEFORE_STATES: u32 = 512;
+
+/// Patterns that are tried for a path at the mean, where a rule set has been asked often; one with more is
+/// walked.
+///
+/// Source: measured. A walk costs as much as some eight tries; of 100,000 rules with a star each a path has a
+/// hundred candidates, and trying 64 of them in vain cost fifteen times the walk.
+pub const CANDIDATES_MEAN_MAX: u32 = 8;
+
 /// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
 ///
 /// Source: measured, see `src/automaton/DESIGN.md`: building one costs about as much as eight scans.

@@ -162,17 +162,17 @@ pub(crate) struct Found {
 }
 
 /// What the best pattern that matches `path` means, by trying those that the index names for what was found;
-/// nothing if those are more than `tried_max`.
+/// nothing if those are more than `left`, from which those that are tried are taken.
 #[inline]
 pub(crate) fn try_candidates(
     lines: &[SieveLine],
     at: usize,
     path: &[u8],
     found: Found,
-    (tried_max, vectors): (usize, Vectors),
+    (left, vectors): (&mut usize, Vectors),
 ) -> Option<Outcome> {
     let (sieve, head) = head_of(lines, at)?;
-    let mut candidates = Candidates::new(sieve, head, tried_max, path)?;
+    let mut candidates = Candidates::new(sieve, head, left, path)?;
     for string in cuts(first_octets(path.get(1..)?), found.prefix_levels & head.prefix_levels) {
         candidates.try_all(string)?;
     }
@@ -199,7 +199,7 @@ struct Candidates<'l> {
     index: &'l [U32],
     texts: &'l [U32],
     entries: usize,
-    left: usize,
+    left: &'l mut usize,
     /// The place of the best one that matches, and what it means.
     best: Option<(usize, Outcome)>,
 }
@@ -209,11 +209,11 @@ impl<'l> Candidates<'l> {
     fn new(
         sieve: &'l [SieveLine],
         head: &Head,
-        left: usize,
+        left: &'l mut usize,
         path: &'l [u8],
     ) -> Option<Candidates<'l>> {
         let entries = head.entries.get() as usize;
-        if left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
+        if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
             return None;
         }
         let words = sieve.as_flattened().get(head.filter_start() + head.filter_words()..)?;
@@ -226,7 +226,7 @@ impl<'l> Candidates<'l> {
     #[inline]
     fn try_all(&mut self, string: u64) -> Option<()> {
         for place in index::patterns_of(self.index, self.entries, string)? {
-            self.left = self.left.checked_sub(1)?;
+            *self.left = self.left.checked_sub(1)?;
             if self.best.is_none_or(|(best, _)| place < best) {
                 let text = Text::at(self.texts, place)?;
                 self.best = text.outcome_of(self.path).map(|it| (place, it)).or(self.best);
@@ -249,7 +249,7 @@ fn sift(
     let stretches = look.has_stretches && may_stand(lines, at, path, vectors);
     match (Found { prefix_levels, stretches }) {
         Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
-        found => try_candidates(lines, at, path, found, (tried_max, vectors)),
+        found => try_candidates(lines, at, path, found, (&mut { tried_max }, vectors)),
     }
 }
 

@@ -6,6 +6,9 @@
 //! that some questions need and others do not is a list of those that do, which the processor need not
 //! guess.
 
+mod agenda;
+mod tries;
+
 use std::hint::black_box;
 use std::ops::Range;
 
@@ -15,6 +18,9 @@ use crate::automaton::{
 };
 use crate::decision::{Decision, Reason, Verdict};
 use crate::dialect::RobotsTxtUrl;
+
+use agenda::{Agenda, Item};
+use tries::Tries;
 
 use super::Detail;
 use super::table::{FileRule, PolicyTable, Provenance, Start, WalkStart};
@@ -26,6 +32,8 @@ pub struct Memory {
     decisions: Vec<Decision>,
     sources: Vec<Source>,
     starts: Vec<Start>,
+    /// By rule set, as far as one has been asked.
+    tries: Vec<Tries>,
     /// Of automata that are built on demand, as far as one has been asked.
     caches: Vec<Cache>,
     /// Of the block, what a sieve has to look for at the start of paths, and what anywhere in them.
@@ -40,43 +48,6 @@ pub struct Memory {
     unsieved: Agenda,
     /// Of the block, which answers are the same as another.
     repeats: Vec<Repeat>,
-}
-
-/// An answer that needs a step more.
-#[derive(Clone, Copy, Debug, Default)]
-struct Item {
-    question: u32,
-    /// The place of the answer.
-    answer: u32,
-}
-
-/// The answers of a block that need a step.
-#[derive(Clone, Debug, Default)]
-struct Agenda {
-    items: Vec<Item>,
-    length: usize,
-}
-
-impl Agenda {
-    /// Empties it and makes room for so many.
-    fn clear(&mut self, capacity: usize) {
-        self.length = 0;
-        if self.items.len() < capacity {
-            self.items.resize(capacity, Item::default());
-        }
-    }
-
-    /// Adds an item, or does not: without a branch, which would be guessed wrong too often.
-    #[inline]
-    fn push_if(&mut self, is_needed: bool, item: Item) {
-        self.items[self.length] = item;
-        self.length += usize::from(is_needed);
-    }
-
-    #[inline]
-    fn items(&self) -> &[Item] {
-        &self.items[..self.length]
-    }
 }
 
 /// What a decision was made from.
@@ -240,17 +211,21 @@ impl PolicyTable {
         };
         memory.starts.clear();
         if agents == 1 {
-            let start = |&policy: &u32| match self.starts.get(policy as usize) {
-                Some(&start) => touch(start),
-                None => Start::NOWHERE,
+            let start = |&policy: &u32| match policy {
+                PolicyTable::NO_POLICY | PolicyTable::NO_URL => Start::NOWHERE,
+                _ => touch(self.starts[policy as usize]),
             };
             memory.starts.extend(policies.iter().map(start));
         } else {
             for &policy in policies {
-                let start = policy as usize * agents;
-                match self.starts.get(start..start + agents) {
-                    Some(starts) => memory.starts.extend(starts.iter().map(|&start| touch(start))),
-                    None => memory.starts.extend(std::iter::repeat_n(Start::NOWHERE, agents)),
+                match policy {
+                    PolicyTable::NO_POLICY | PolicyTable::NO_URL => {
+                        memory.starts.extend(std::iter::repeat_n(Start::NOWHERE, agents));
+                    }
+                    _ => {
+                        let starts = &self.starts[policy as usize * agents..][..agents];
+                        memory.starts.extend(starts.iter().map(|&start| touch(start)));
+                    }
                 }
             }
         }
@@ -317,8 +292,7 @@ impl PolicyTable {
         }
     }
 
-    /// Answers what is open, by trying the few patterns that a sieve names or by a walk. What may begin with a
-    /// prefix and have a stretch too is answered twice, the second time for good.
+    /// Answers what is open, by trying the few patterns that a sieve names or by a walk.
     #[inline]
     fn answer_open<'p>(
         &self,
@@ -326,27 +300,49 @@ impl PolicyTable {
         path: &impl Fn(usize) -> &'p [u8],
         memory: &mut Memory,
     ) {
-        for stretches in [false, true] {
-            let length = if stretches { memory.standing.length } else { memory.begun.length };
-            for index in 0..length {
-                let agenda = if stretches { &memory.standing } else { &memory.begun };
-                let item = agenda.items[index];
-                let (answer, path) = (item.answer as usize, path(item.question as usize));
-                let start = memory.starts[answer];
-                let found = Found { prefix_levels: memory.prefix_levels[answer], stretches };
-                let (lines, how) = (self.sieve_lines(), (self.candidates_tried_max, self.vectors));
-                let tried = try_candidates(lines, start.sieve as usize, path, found, how);
-                let outcome =
-                    tried.unwrap_or_else(|| self.walk(start.number as usize, path, memory));
+        for index in 0..memory.standing.items().len() {
+            let item = memory.standing.items()[index];
+            let outcome = self.try_or_walk(item, true, path(item.question as usize), memory);
+            self.answer(policies, item, outcome, memory);
+            // The path may begin with a prefix as well, and that has been minded.
+            memory.prefix_levels[item.answer as usize] = 0;
+        }
+        for index in 0..memory.begun.items().len() {
+            let item = memory.begun.items()[index];
+            if memory.prefix_levels[item.answer as usize] != 0 {
+                let outcome = self.try_or_walk(item, false, path(item.question as usize), memory);
                 self.answer(policies, item, outcome, memory);
             }
         }
-        for index in 0..memory.unsieved.length {
-            let item = memory.unsieved.items[index];
+        for index in 0..memory.unsieved.items().len() {
+            let item = memory.unsieved.items()[index];
             let rule_set = memory.starts[item.answer as usize].number as usize;
             let outcome = self.walk(rule_set, path(item.question as usize), memory);
             self.answer(policies, item, outcome, memory);
         }
+    }
+
+    /// The outcome of a path that a sieve's looks left open: in which stretches may stand, or that only may
+    /// begin with a prefix.
+    #[inline]
+    fn try_or_walk(
+        &self,
+        item: Item,
+        stretches: bool,
+        path: &[u8],
+        memory: &mut Memory,
+    ) -> Outcome {
+        let answer = item.answer as usize;
+        let Start { sieve, number } = memory.starts[answer];
+        let found = Found { prefix_levels: memory.prefix_levels[answer], stretches };
+        memory.tries.resize(self.walk_starts.len(), Tries::default());
+        let tries = &mut memory.tries[number as usize];
+        let left_max = if tries.are_few() { self.candidates_tried_max } else { 0 };
+        let mut left = left_max;
+        let how = (&mut left, self.vectors);
+        let tried = try_candidates(self.sieve_lines(), sieve as usize, path, found, how);
+        tries.add(left_max - left);
+        tried.unwrap_or_else(|| self.walk(number as usize, path, memory))
     }
 
     #[inline]

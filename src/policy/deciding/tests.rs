@@ -102,3 +102,13 @@ fn a_file_decides_the_same_alone_and_beside_others() {
         }
     }
 }
+
+/// The caller's mistake is not taken for a policy that allows.
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn a_policy_that_is_not_there_is_no_answer() {
+    let agents = vec![AgentChain::parse("x", &RFC_9309).unwrap()];
+    let table =
+        PolicyTable::compile(&[PolicySource::File(FILES[4])], agents, &Compilation::new(&RFC_9309));
+    table.decide(1, b"/", &mut table.memory());
+}
