@@ -18,10 +18,9 @@
 //! | 1 if there are stretches behind stars | the pairs that those begin with |
 //! | as many as it takes | the filter of prefixes and stretches, the index of patterns, the patterns |
 //!
-//! Each look is a function of its own, so that many questions can take one step before any takes the next;
-//! [`sift`] is all of them for one. Memory: some twelve octets for a pattern beside its own, at least a line
-//! for a rule set. A sieve may come from a file that anybody wrote: one that points beyond its lines answers
-//! nothing.
+//! Each look is a function of its own, so that many questions can take one step before any takes the next.
+//! Memory: some twelve octets for a pattern beside its own, at least a line for a rule set. A sieve may come
+//! from a file that anybody wrote: one that points beyond its lines answers nothing.
 
 mod build;
 mod filter;
