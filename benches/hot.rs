@@ -81,13 +81,14 @@ fn one_by_one<'d>(order: &'d Order, table: &'d PolicyTable, mut memory: Memory) 
 }
 
 fn in_blocks<'d>(order: &'d Order, table: &'d PolicyTable, mut memory: Memory) -> Turn<'d> {
-    let mut policies = Vec::new();
+    let (mut policies, mut paths): (Vec<u32>, Vec<&[u8]>) = Default::default();
     let pass = move || {
         let decide = |questions: &[(usize, std::ops::Range<usize>)]| {
             policies.clear();
+            paths.clear();
             policies.extend(questions.iter().map(|(policy, _)| *policy as u32));
-            let path = |number: usize| &order.paths[questions[number].1.clone()];
-            let decisions = table.decide_block(&policies, path, &mut memory);
+            paths.extend(questions.iter().map(|(_, path)| &order.paths[path.clone()]));
+            let decisions = table.decide_block(&policies, &paths, &mut memory);
             decisions.iter().map(|it| u64::from(it.verdict == Verdict::Allow)).sum::<u64>()
         };
         order.questions.chunks(RECORDS_AT_ONCE).map(decide).sum()

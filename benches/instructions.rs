@@ -195,7 +195,8 @@ fn decide_all(table: &PolicyTable, memory: &mut Memory, paths: &[Vec<u8>]) -> us
     for (number, block) in paths.chunks(RECORDS_AT_ONCE).enumerate() {
         let policy = |index: usize| ((number * RECORDS_AT_ONCE + index) % table.len()) as u32;
         let policies: Vec<u32> = (0..block.len()).map(policy).collect();
-        let decisions = table.decide_block(&policies, |index| &block[index], memory);
+        let paths: Vec<&[u8]> = block.iter().map(|path| &path[..]).collect();
+        let decisions = table.decide_block(&policies, &paths, memory);
         allowed += decisions.iter().filter(|it| it.verdict == Verdict::Allow).count();
     }
     allowed

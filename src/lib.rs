@@ -107,3 +107,4 @@ pub mod set;
 pub mod syntax;
 pub mod synth;
 pub mod target;
+mod vectors;

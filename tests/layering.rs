@@ -19,6 +19,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("bytes", 0),
     ("large_pages", 0),
     ("decision", 0),
+    ("vectors", 0),
     ("dialect", 1),
     ("escape", 2),
     ("syntax", 3),
@@ -58,6 +59,8 @@ const UNSAFE_FILES: &[&str] = &[
     "src/cli/fault.rs",
     "src/input/mapping.rs",
     "src/set/file/mapping.rs",
+    "src/target/plain/glance.rs",
+    "src/vectors/x86.rs",
 ];
 
 /// Macros that say that something is not done.

@@ -25,10 +25,10 @@
 mod build;
 mod filter;
 mod index;
+mod looks;
 mod needs;
 mod pairs;
 mod texts;
-mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -41,7 +41,7 @@ use filter::cuts;
 use texts::Text;
 
 pub(crate) use build::sieve_of;
-pub(crate) use vectors::Vectors;
+pub(crate) use looks::Looks;
 
 /// A line of a sieve.
 pub type SieveLine = [U64; LINE_WORDS];
@@ -114,41 +114,30 @@ impl<'l> FirstLook<'l> {
 
 /// At which of the lengths to which prefixes are cut `path` begins with one; none if it begins with none.
 /// A sieve that cannot tell says all.
-#[inline]
-pub(crate) fn may_begin(lines: &[SieveLine], at: usize, path: &[u8], vectors: Vectors) -> u8 {
+#[inline(always)]
+pub(crate) fn may_begin(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
-        vectors.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)
+        looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)
     };
     look().unwrap_or(u8::MAX)
 }
 
-/// Whether a stretch stands in `path`. A sieve that cannot tell says so too.
-#[inline]
-pub(crate) fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], vectors: Vectors) -> bool {
+/// Whether a stretch stands in `path`: a pair of the sieve, which begins a string that its filter may have at
+/// one of the levels of stretches. A sieve that cannot tell says so too.
+#[inline(always)]
+pub(crate) fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks) -> bool {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
         let pairs = sieve.get(head.beginning_lines.get() as usize)?;
-        vectors.stretch_stands(pairs, head.filter(sieve)?, path, head.stretch_levels)
+        let filter = head.filter(sieve)?;
+        let may_have = |place: usize| {
+            let text = path.get(place..).unwrap_or_default();
+            looks.levels_of(filter, text, head.stretch_levels) != Some(0)
+        };
+        (!filter.is_empty()).then(|| pairs::stand(pairs, path, looks, may_have))
     };
     look() != Some(false)
-}
-
-/// Whether a pair of `line` stands in `path` and begins a string that a filter may have at one of `levels`;
-/// nothing if it has no words.
-#[inline]
-fn stretch_stands(
-    line: &SieveLine,
-    filter: &[U64],
-    path: &[u8],
-    levels: u8,
-    vectors: Vectors,
-) -> Option<bool> {
-    let may_have = |place: usize| {
-        let text = path.get(place..).unwrap_or_default();
-        vectors.levels_of(filter, text, levels) != Some(0)
-    };
-    (!filter.is_empty()).then(|| pairs::stand(line, path, vectors, may_have))
 }
 
 /// What looks found in a path.
@@ -168,7 +157,7 @@ pub(crate) fn try_candidates(
     at: usize,
     path: &[u8],
     found: Found,
-    (left, vectors): (&mut usize, Vectors),
+    (left, looks): (&mut usize, impl Looks),
 ) -> Option<Outcome> {
     let (sieve, head) = head_of(lines, at)?;
     let mut candidates = Candidates::new(sieve, head, left, path)?;
@@ -180,10 +169,10 @@ pub(crate) fn try_candidates(
         let pairs = sieve.get(head.beginning_lines.get() as usize)?;
         let fails = |place: usize| {
             let text = path.get(place..).unwrap_or_default();
-            let levels = vectors.levels_of(filter, text, head.stretch_levels).unwrap_or(u8::MAX);
+            let levels = looks.levels_of(filter, text, head.stretch_levels).unwrap_or(u8::MAX);
             !cuts(first_octets(text), levels).all(|string| candidates.try_all(string).is_some())
         };
-        if pairs::stand(pairs, path, vectors, fails) {
+        if pairs::stand(pairs, path, looks, fails) {
             return None;
         }
     }
@@ -232,23 +221,6 @@ impl<'l> Candidates<'l> {
             }
         }
         Some(())
-    }
-}
-
-/// All looks, and the candidates that they leave, so many of them.
-#[cfg(test)]
-fn sift(
-    lines: &[SieveLine],
-    at: usize,
-    path: &[u8],
-    (tried_max, vectors): (usize, Vectors),
-) -> Option<Outcome> {
-    let look = FirstLook::of(lines, at)?;
-    let prefix_levels = if look.may_begin(path)? { may_begin(lines, at, path, vectors) } else { 0 };
-    let stretches = look.has_stretches && may_stand(lines, at, path, vectors);
-    match (Found { prefix_levels, stretches }) {
-        Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
-        found => try_candidates(lines, at, path, found, (&mut { tried_max }, vectors)),
     }
 }
 

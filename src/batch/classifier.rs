@@ -11,6 +11,7 @@ use crate::set::stored::{Answered, HostQuestion, Inquiry, InquiryMemory, PolicyP
 use crate::set::{Damage, PolicySet, StoredSet};
 use crate::syntax::RobotsTxt;
 use crate::target::{BadUrl, compared_path, host_key, split_assuming};
+use crate::vectors::Vectors;
 
 use super::pieces::{HostOfUrls, Pieces};
 
@@ -35,7 +36,11 @@ use super::pieces::{HostOfUrls, Pieces};
 /// # Ok::<(), portcullis::set::Damage>(())
 /// ```
 #[derive(Debug)]
-pub struct Classifier<'s>(Policies<'s>);
+pub struct Classifier<'s> {
+    policies: Policies<'s>,
+    /// What URLs are taken apart with.
+    vectors: Vectors,
+}
 
 /// Where policies come from.
 #[derive(Debug)]
@@ -104,7 +109,7 @@ impl<'s> Classifier<'s> {
         };
         let sources: Vec<PolicySource<'_>> = set.sources().collect();
         let table = PolicyTable::compile(&sources, agents, &compilation);
-        Classifier(Policies::Loaded { set, table })
+        Classifier { policies: Policies::Loaded { set, table }, vectors: Vectors::detect() }
     }
 
     /// Asks a compiled set. It costs a look at the names of robots in it.
@@ -117,12 +122,13 @@ impl<'s> Classifier<'s> {
         agents: Vec<AgentChain>,
         detail: Detail,
     ) -> Result<Classifier<'s>, Damage> {
-        Ok(Classifier(Policies::Stored(Inquiry::new(set, agents, detail)?)))
+        let policies = Policies::Stored(Inquiry::new(set, agents, detail)?);
+        Ok(Classifier { policies, vectors: Vectors::detect() })
     }
 
     /// The behaviour that policies follow.
     pub fn dialect(&self) -> &'static Dialect {
-        match &self.0 {
+        match &self.policies {
             Policies::Loaded { set, .. } => set.dialect(),
             Policies::Stored(inquiry) => inquiry.set().dialect(),
         }
@@ -130,7 +136,7 @@ impl<'s> Classifier<'s> {
 
     /// The agents, in the order of decisions.
     pub fn agents(&self) -> &[AgentChain] {
-        match &self.0 {
+        match &self.policies {
             Policies::Loaded { table, .. } => table.agents(),
             Policies::Stored(inquiry) => inquiry.agents(),
         }
@@ -144,7 +150,7 @@ impl<'s> Classifier<'s> {
     /// Counts strategies and memory of loaded policies; nothing for a compiled set, which is looked
     /// at as a whole.
     pub fn census(&self) -> Option<Census> {
-        match &self.0 {
+        match &self.policies {
             Policies::Loaded { table, .. } => Some(table.census()),
             Policies::Stored(_) => None,
         }
@@ -171,8 +177,8 @@ impl<'s> Classifier<'s> {
         memory: &'m mut ClassifierMemory,
     ) -> Result<&'m [Decision], Damage> {
         let ClassifierMemory { decisions, pieces, loaded, stored } = memory;
-        pieces.fill(records, &self.dialect().paths, assumed_scheme);
-        match &self.0 {
+        pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
+        match &self.policies {
             Policies::Loaded { set, table } => {
                 Ok(classify_loaded((set, table), records, pieces, loaded))
             }
@@ -202,7 +208,7 @@ impl<'s> Classifier<'s> {
         agent: usize,
         memory: &'a mut ClassifierMemory,
     ) -> Result<Provenance<'a>, Damage> {
-        match &self.0 {
+        match &self.policies {
             Policies::Loaded { set, table } => {
                 let LoadedMemory { policies, memory, .. } = &memory.loaded;
                 let provenance = table.provenance(record, agent, memory);
@@ -272,7 +278,7 @@ impl<'s> Classifier<'s> {
         };
         let mut scratch = Vec::new();
         let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
-        match &self.0 {
+        match &self.policies {
             Policies::Loaded { set, table } => {
                 let policy = set.policy_of_key(url.scheme, key);
                 let explained = policy.map(|policy| {
@@ -314,7 +320,9 @@ fn classify_loaded<'m, R: AsRef<[u8]>>(
         });
     });
     repeat_last(policies, records.len());
-    table.decide_block(policies, |index| pieces.path(index, records[index].as_ref()), memory)
+    // They are of these records, so nothing that is kept from block to block can hold them.
+    let paths: Vec<&[u8]> = pieces.paths(records).collect();
+    table.decide_block(policies, &paths, memory)
 }
 
 /// Repeats the last item until there are so many.

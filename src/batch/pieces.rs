@@ -8,8 +8,10 @@
 
 use crate::dialect::PathRules;
 use crate::target::{
-    BadUrl, PlainHead, compared_path, host_key, is_plain_path, plain_head, split_assuming,
+    BadUrl, Glance, PlainHead, compared_path, glances, host_key, is_plain_path, plain_head,
+    split_assuming,
 };
+use crate::vectors::Vectors;
 
 /// Octets of a record, or of the memory beside it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,29 +66,66 @@ impl Pieces {
         records: &[R],
         rules: &PathRules,
         assumed_scheme: Option<&[u8]>,
+        vectors: Vectors,
     ) {
         self.hosts.clear();
         self.paths.clear();
         self.written.clear();
-        // The last plain URL, with whose head the next one may begin.
-        let mut last: Option<(&[u8], PlainHead)> = None;
-        for (url, record) in (0..).zip(records) {
-            let record = record.as_ref();
-            if let Some((other, head)) = last
-                && head.is_shared(other, record)
-            {
-                self.push_plain_path(record, head, rules);
-            } else if let Some(head) = plain_head(record) {
-                let scheme = piece_between(0, head.scheme_octets);
-                let key = piece_between(head.scheme_octets + 3, head.octets);
-                self.hosts.push(Host { url, is_invalid: false, scheme, key });
-                self.push_plain_path(record, head, rules);
-                last = Some((record, head));
-            } else {
-                self.push_other(url, record, rules, assumed_scheme);
-                last = None;
-            }
+        let others = (rules, assumed_scheme);
+        if let Some(avx512) = vectors.avx512() {
+            glances(avx512, records, rules.escapes, |url, record, glance| {
+                let Some(Glance { head, is_shared, is_plain_path }) = glance else {
+                    self.push(url as u32, record, None, others);
+                    return;
+                };
+                if !is_shared {
+                    self.push_plain_host(url as u32, head);
+                }
+                let path = match is_plain_path {
+                    true => piece_between(head.octets, record.len()),
+                    false => self.normal_path(record, head, rules),
+                };
+                self.paths.push(path);
+            });
+            return;
         }
+        // The last plain URL, with whose head the next one may begin.
+        let mut last = None;
+        for (url, record) in (0..).zip(records) {
+            last = self.push(url, record.as_ref(), last, others);
+        }
+    }
+
+    /// Takes apart a record that the last plain URL came before, with whose head it may begin; tells whether
+    /// it is plain.
+    #[inline]
+    fn push<'r>(
+        &mut self,
+        url: u32,
+        record: &'r [u8],
+        last: Option<(&'r [u8], PlainHead)>,
+        (rules, assumed_scheme): (&PathRules, Option<&[u8]>),
+    ) -> Option<(&'r [u8], PlainHead)> {
+        if let Some((other, head)) = last
+            && head.is_shared(other, record)
+        {
+            self.push_plain_path(record, head, rules);
+            last
+        } else if let Some(head) = plain_head(record) {
+            self.push_plain_host(url, head);
+            self.push_plain_path(record, head, rules);
+            Some((record, head))
+        } else {
+            self.push_other(url, record, rules, assumed_scheme);
+            None
+        }
+    }
+
+    #[inline(always)]
+    fn push_plain_host(&mut self, url: u32, head: PlainHead) {
+        let scheme = piece_between(0, head.scheme_octets);
+        let key = piece_between(head.scheme_octets + 3, head.octets);
+        self.hosts.push(Host { url, is_invalid: false, scheme, key });
     }
 
     #[inline]
@@ -179,6 +218,15 @@ impl Pieces {
         let record = records[url as usize].as_ref();
         let (scheme, key) = (self.get(scheme, record), self.get(key, record));
         HostOfUrls { url: url as usize, scheme, key, is_invalid }
+    }
+
+    /// The paths of all records; see [`Pieces::path`].
+    #[inline]
+    pub(super) fn paths<'p, R: AsRef<[u8]>>(
+        &'p self,
+        records: &'p [R],
+    ) -> impl ExactSizeIterator<Item = &'p [u8]> {
+        self.paths.iter().zip(records).map(|(&path, record)| self.get(path, record.as_ref()))
     }
 
     /// The path in normal form; empty for a record that is no URL.

@@ -99,6 +99,13 @@ impl QuestionList {
         self.places.iter().map(|&place| self.at(place))
     }
 
+    /// File and path of all of them, in order, the path as octets.
+    #[inline]
+    pub fn files_and_paths(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
+        let text = self.text.as_bytes();
+        self.places.iter().map(|place| (place.file, &text[place.path as usize..place.end as usize]))
+    }
+
     /// By position: the number that the question had in the list that this one was chosen from.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.places.iter().map(|place| place.number as usize)

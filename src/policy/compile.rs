@@ -6,11 +6,12 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
-use crate::automaton::{SieveLine, Vectors, sieve_of};
+use crate::automaton::{SieveLine, sieve_of};
 use crate::decision::{Decision, Reason, Verdict};
 use crate::id::RuleID;
 use crate::large_pages::ZeroedMemory;
 use crate::syntax::{RobotsTxt, Span, UserAgentLine};
+use crate::vectors::Vectors;
 
 use super::select::speaking_line;
 

@@ -9,12 +9,13 @@
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{SieveLine, StoredAutomaton, Vectors};
+use crate::automaton::{SieveLine, StoredAutomaton};
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::id::{LineNumber, RuleID};
 use crate::large_pages::ZeroedMemory;
 use crate::syntax::Span;
+use crate::vectors::Vectors;
 
 use super::{AgentChain, Census, Detail, RuleSet};
 

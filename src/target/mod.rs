@@ -37,5 +37,6 @@ mod tests;
 pub use host::host_key;
 pub use origin::{Origin, ROBOTS_TXT_PATH, default_port};
 pub use path::compared_path;
+pub(crate) use plain::{Glance, glances};
 pub use plain::{PlainHead, is_plain_path, plain_head};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};

@@ -5,11 +5,16 @@
 //! of what [`split`](super::split) and the others are prepared for, and is told from others by
 //! looking at sixteen octets at a time. Others are no worse, only slower.
 
+#[cfg_attr(not(target_arch = "x86_64"), path = "plain/no_glance.rs")]
+mod glance;
+
 use wide::u8x16;
 
 use super::authority::ends_in_number;
 use crate::dialect::Escapes;
 use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+
+pub(crate) use glance::glances;
 
 /// Octets that are looked at as one.
 const CHUNK_OCTETS: usize = 16;
@@ -66,6 +71,17 @@ impl PlainHead {
             && record.get(self.octets) == Some(&b'/')
             && same(&record[..self.octets], &other[..self.octets])
     }
+}
+
+/// What a glance tells of a plain URL whose head is shorter than a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Glance {
+    /// See [`plain_head`].
+    pub(crate) head: PlainHead,
+    /// Whether the record before was told of and had the same head, as in [`PlainHead::is_shared`].
+    pub(crate) is_shared: bool,
+    /// See [`is_plain_path`].
+    pub(crate) is_plain_path: bool,
 }
 
 /// Whether no white space ends `record`, and it is not too long for a URL.

@@ -11,7 +11,7 @@ use zerocopy::little_endian::U64;
 
 use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
 
-use super::{LINE_WORDS, SieveLine, Vectors};
+use super::{LINE_WORDS, Looks, SieveLine};
 
 /// Sets of pairs that are told apart.
 const BUCKETS: usize = 8;
@@ -162,16 +162,16 @@ pub(super) fn places_told(is_last: bool) -> u64 {
 pub(super) const WINDOW: usize = 4 * PLACES;
 
 /// Whether one of the pairs stands in `path` at a place of which `holds` is true.
-#[inline]
+#[inline(always)]
 pub(super) fn stand(
     line: &SieveLine,
     path: &[u8],
-    vectors: Vectors,
+    looks: impl Looks,
     mut holds: impl FnMut(usize) -> bool,
 ) -> bool {
     let mut start = 0;
     while let Some(rest) = path.get(start..) {
-        let mut places = vectors.places(line, rest);
+        let mut places = looks.places(line, rest);
         while places != 0 {
             if holds(start + places.trailing_zeros() as usize) {
                 return true;

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use crate::automaton::scan::scan;
 use crate::limits::CANDIDATES_TRIED_MAX;
 use crate::pattern::PatternList;
+use crate::vectors::{Kind, Vectors, Work};
 
 use super::needs::Needs;
 use super::*;
@@ -64,6 +65,29 @@ fn paths() -> Vec<Vec<u8>> {
     paths
 }
 
+/// All looks at a path, and the candidates that they leave, so many of them.
+struct Sift<'l> {
+    lines: &'l [SieveLine],
+    path: &'l [u8],
+    tried_max: usize,
+}
+
+impl Work for Sift<'_> {
+    type Output = Option<Outcome>;
+
+    fn with(self, looks: impl Kind) -> Option<Outcome> {
+        let Sift { lines, path, mut tried_max } = self;
+        let look = FirstLook::of(lines, 0)?;
+        let prefix_levels =
+            if look.may_begin(path)? { may_begin(lines, 0, path, looks) } else { 0 };
+        let stretches = look.has_stretches && may_stand(lines, 0, path, looks);
+        match (Found { prefix_levels, stretches }) {
+            Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
+            found => try_candidates(lines, 0, path, found, (&mut tried_max, looks)),
+        }
+    }
+}
+
 struct Sieve {
     patterns: PatternList,
     outcomes: Vec<Outcome>,
@@ -87,7 +111,7 @@ impl Sieve {
 
     /// The same if patterns may be tried.
     fn sift(&self, path: &[u8], tried_max: usize) -> Option<Outcome> {
-        let sift = |vectors| sift(&self.lines, 0, path, (tried_max, vectors));
+        let sift = |vectors: Vectors| vectors.run(Sift { lines: &self.lines, path, tried_max });
         let all: Vec<_> = Vectors::all().into_iter().map(sift).collect();
         assert!(all.iter().all(|it| *it == all[0]), "{:?}: {all:?}", bstr::BStr::new(path));
         all[0]
@@ -168,10 +192,31 @@ fn damaged_lines_do_no_harm() {
             lines.as_mut_bytes()[octet] ^= changed;
             for path in &paths {
                 for vectors in Vectors::all() {
-                    sift(&lines, 0, path, (CANDIDATES_TRIED_MAX, vectors));
+                    let tried_max = CANDIDATES_TRIED_MAX;
+                    vectors.run(Sift { lines: &lines, path, tried_max });
                 }
             }
         }
+    }
+}
+
+/// Where the pairs of a line stand in a path.
+struct Places<'l> {
+    line: &'l SieveLine,
+    path: &'l [u8],
+}
+
+impl Work for Places<'_> {
+    type Output = BTreeSet<usize>;
+
+    fn with(self, looks: impl Kind) -> BTreeSet<usize> {
+        let mut places = BTreeSet::new();
+        let stands = pairs::stand(self.line, self.path, looks, |place| {
+            places.extend(Some(place).filter(|&place| place < self.path.len()));
+            false
+        });
+        assert!(!stands);
+        places
     }
 }
 
@@ -192,15 +237,7 @@ fn pairs_are_found_where_they_stand() {
             let pair = pair.trim_end_matches('$').as_bytes();
             let path = [&path[..], pair].concat();
             let place = path.len() - pair.len();
-            let places_by = |vectors| {
-                let mut places = BTreeSet::new();
-                let stands = pairs::stand(&line, &path, vectors, |place| {
-                    places.extend(Some(place).filter(|&place| place < path.len()));
-                    false
-                });
-                assert!(!stands);
-                places
-            };
+            let places_by = |vectors: Vectors| vectors.run(Places { line: &line, path: &path });
             let all: Vec<_> = Vectors::all().into_iter().map(places_by).collect();
             assert!(all.iter().all(|it| *it == all[0]), "{}: {all:?}", bstr::BStr::new(&path));
             assert!(all[0].contains(&place), "{}", bstr::BStr::new(&path));

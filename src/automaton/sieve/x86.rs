@@ -1,8 +1,6 @@
 //! A sieve's looks with the vectors of x86-64 processors: the one place of this module with `unsafe`.
 //!
-//! A program for all x86-64 processors may not hold such instructions where they are not known to be there.
-//! So each set of them is a value that is made only where the processor was asked and has them, and what
-//! uses them is a method of it.
+//! The functions that others call are given a value which says that the processor has what they use.
 
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm_maskz_loadu_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256,
@@ -20,31 +18,37 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
 use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
+use crate::vectors::{Avx2, Avx512, first_bits};
 
 use super::SieveLine;
 use super::filter::{FACTOR, HIGH_FACTOR, KEPT, LEVELS, SHIFTS};
 use super::pairs::{PLACES, WINDOW, places_told};
 
-/// Vectors of 32 octets, which nearly every such processor has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Avx2(());
-
-impl Avx2 {
-    pub(super) fn detect() -> Option<Avx2> {
-        is_x86_feature_detected!("avx2").then_some(Avx2(()))
-    }
-
-    /// See [`places`](super::pairs::places).
-    #[inline]
-    pub(super) fn places(self, line: &SieveLine, rest: &[u8]) -> u64 {
-        // SAFETY: the function has no duty but to be called where its instructions are, and this value
-        // says that they are.
-        unsafe { places_by_32(line, rest) }
-    }
+/// See [`places`](super::pairs::places).
+#[inline(always)]
+pub(super) fn places_by_32(_: Avx2, line: &SieveLine, rest: &[u8]) -> u64 {
+    // SAFETY: the function has no duty but to be called where its instructions are, and the value
+    // says that they are.
+    unsafe { places_in_halves(line, rest) }
 }
 
+/// See [`places`](super::pairs::places).
+#[inline(always)]
+pub(super) fn places_by_64(_: Avx512, line: &SieveLine, rest: &[u8]) -> u64 {
+    // SAFETY: as above.
+    unsafe { places_at_once(line, rest) }
+}
+
+/// See [`levels_of`](super::filter::levels_of); the first octets are those of `text`.
+#[inline(always)]
+pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
+    // SAFETY: as above.
+    (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels) })
+}
+
+#[inline]
 #[target_feature(enable = "avx2")]
-fn places_by_32(line: &SieveLine, rest: &[u8]) -> u64 {
+fn places_in_halves(line: &SieveLine, rest: &[u8]) -> u64 {
     let row = |index: usize| {
         let octets = line.as_bytes()[index * CHUNK_OCTETS..].first_chunk();
         _mm256_broadcastsi128_si256(vector(octets.expect("a line has four rows")))
@@ -100,73 +104,9 @@ fn places_of(rows: [__m256i; 4], first: __m256i) -> u32 {
     !_mm256_movemask_epi8(strangers).cast_unsigned()
 }
 
-/// Vectors of 64 octets, with masks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Avx512(());
-
-impl Avx512 {
-    pub(super) fn detect() -> Option<Avx512> {
-        let is_there = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl");
-        is_there.then_some(Avx512(()))
-    }
-
-    /// See [`places`](super::pairs::places).
-    #[inline]
-    pub(super) fn places(self, line: &SieveLine, rest: &[u8]) -> u64 {
-        // SAFETY: as for the narrower vectors.
-        unsafe { places_by_64(line, rest) }
-    }
-
-    /// See [`levels_of`](super::filter::levels_of); the first octets are those of `text`.
-    #[inline]
-    pub(super) fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
-        // SAFETY: as above.
-        (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels) })
-    }
-
-    /// See [`stretch_stands`](super::stretch_stands).
-    #[inline]
-    pub(super) fn stretch_stands(
-        self,
-        line: &SieveLine,
-        filter: &[U64],
-        path: &[u8],
-        levels: u8,
-    ) -> Option<bool> {
-        // SAFETY: as above.
-        (!filter.is_empty()).then(|| unsafe { stretch_stands_by_64(line, filter, path, levels) })
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn stretch_stands_by_64(line: &SieveLine, filter: &[U64], path: &[u8], levels: u8) -> bool {
-    let mut start = 0;
-    while let Some(rest) = path.get(start..) {
-        let mut places = places_by_64(line, rest);
-        while places != 0 {
-            let text = rest.get(places.trailing_zeros() as usize..).unwrap_or_default();
-            if eight_levels_of(filter, text, levels) != 0 {
-                return true;
-            }
-            places &= places - 1;
-        }
-        start += WINDOW;
-    }
-    false
-}
-
-/// The bits of the first `count` octets of 64.
-#[inline]
-fn first_bits(count: usize) -> u64 {
-    if count < 64 { !(u64::MAX << count) } else { u64::MAX }
-}
-
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn places_by_64(line: &SieveLine, rest: &[u8]) -> u64 {
+fn places_at_once(line: &SieveLine, rest: &[u8]) -> u64 {
     let octets = |text: &[u8]| {
         // SAFETY: octets that the mask leaves out are not read; the others are those of the text.
         unsafe { _mm512_maskz_loadu_epi8(first_bits(text.len()), text.as_ptr().cast()) }

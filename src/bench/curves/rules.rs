@@ -122,9 +122,9 @@ impl Ours {
     fn decide(&mut self, paths: &[Vec<u8>], mut tell: impl FnMut(&Decision)) {
         for block in paths.chunks(RECORDS_AT_ONCE) {
             let policies = [0; RECORDS_AT_ONCE];
-            let path = |number: usize| &block[number][..];
-            let decisions =
-                self.table.decide_block(&policies[..block.len()], path, &mut self.memory);
+            let paths: Vec<&[u8]> = block.iter().map(|path| &path[..]).collect();
+            let policies = &policies[..block.len()];
+            let decisions = self.table.decide_block(policies, &paths, &mut self.memory);
             decisions.iter().for_each(&mut tell);
         }
     }

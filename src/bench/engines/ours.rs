@@ -118,19 +118,18 @@ impl Matcher for Table<'_> {
         let start = Instant::now();
         let mut tally = Tally::default();
         let (mut policies, mut paths) = (Vec::new(), Vec::new());
-        let mut questions = black_box(list).iter();
+        let mut questions = black_box(list).files_and_paths();
         loop {
             policies.clear();
             paths.clear();
-            for Question { file, path, .. } in questions.by_ref().take(RECORDS_AT_ONCE) {
-                policies.push(u32::try_from(file).ok()?);
-                paths.push(path.as_bytes());
+            for (file, path) in questions.by_ref().take(RECORDS_AT_ONCE) {
+                policies.push(file);
+                paths.push(path);
             }
             if policies.is_empty() {
                 return Some(Pass { time: start.elapsed(), tally });
             }
-            let path = |number: usize| paths[number];
-            for decision in self.table.decide_block(&policies, path, &mut self.memory) {
+            for decision in self.table.decide_block(&policies, &paths, &mut self.memory) {
                 tally.add(decision.verdict == Verdict::Allow);
             }
         }

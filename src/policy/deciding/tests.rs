@@ -55,8 +55,8 @@ fn blocks_are_answered_as_single_questions() {
             for size in [questions.len(), 300, 7, 1] {
                 for block in questions.chunks(size) {
                     let policies: Vec<u32> = block.iter().map(|question| question.0).collect();
-                    let given =
-                        table.decide_block(&policies, |number| block[number].1, &mut memory);
+                    let paths: Vec<&[u8]> = block.iter().map(|question| question.1).collect();
+                    let given = table.decide_block(&policies, &paths, &mut memory);
                     for (given, (policy, path)) in given.chunks(agents.len()).zip(block) {
                         if (*policy as usize) < FILES.len() {
                             let expected = table.decide(*policy as usize, path, &mut single);
