@@ -34,6 +34,37 @@ pub fn push_percent_triplet(out: &mut Vec<u8>, octet: u8) {
     out.extend([b'%', DIGITS[usize::from(octet >> 4)], DIGITS[usize::from(octet & 15)]]);
 }
 
+/// Whether two short texts are equal, such as names of hosts: a call costs more than they do.
+///
+/// ```
+/// use portcullis::bytes::are_same;
+///
+/// assert!(are_same(b"www.example.com", b"www.example.com"));
+/// assert!(!are_same(b"www.example.com", b"www.example.org"));
+/// ```
+#[inline]
+pub fn are_same(one: &[u8], other: &[u8]) -> bool {
+    // Pieces of both that overlap. From the end, where hosts differ.
+    macro_rules! by_pieces {
+        ($number:ty) => {{
+            const OCTETS: usize = size_of::<$number>();
+            if let (Some(one_last), Some(other_last)) = (one.last_chunk(), other.last_chunk()) {
+                let number = |piece: &[u8; OCTETS]| <$number>::from_ne_bytes(*piece);
+                let (pieces, others) = (one.as_chunks().0.iter(), other.as_chunks().0);
+                return number(one_last) == number(other_last)
+                    && pieces.zip(others).all(|(one, other)| number(one) == number(other));
+            }
+        }};
+    }
+    if one.len() != other.len() {
+        return false;
+    }
+    by_pieces!(u128);
+    by_pieces!(u64);
+    by_pieces!(u32);
+    one.iter().zip(other).all(|(one, other)| one == other)
+}
+
 /// `text` without the octets of `set` at both its ends.
 #[inline]
 pub fn trim<'a>(text: &'a [u8], set: &[u8]) -> &'a [u8] {
@@ -96,6 +127,20 @@ mod tests {
         }
         for odd in [&[0x80, 0][..], &[0xff, 0xff, 0xff, 0xff, 0x1f], &[0x80; 6]] {
             assert_eq!(take_varint(&mut &odd[..]), None, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn texts_are_the_same_if_all_octets_are() {
+        for length in 0..70 {
+            let text: Vec<u8> = (1..=length).collect();
+            assert!(are_same(&text, &text.clone()));
+            assert!(!are_same(&text, &[&text[..], b"a"].concat()));
+            for place in 0..text.len() {
+                let mut other = text.clone();
+                other[place] ^= 0x80;
+                assert!(!are_same(&text, &other), "{length} {place}");
+            }
         }
     }
 }

@@ -307,20 +307,18 @@ fn classify_loaded<'m, R: AsRef<[u8]>>(
 ) -> &'m [Decision] {
     let LoadedMemory { policies, hashes, memory } = memory;
     policies.clear();
-    let origin = |number| {
-        let HostOfUrls { scheme, key, .. } = pieces.host(number, records);
-        (scheme, key)
-    };
-    set.policies_of_keys(pieces.hosts(), origin, hashes, |number, policy| {
-        let host = pieces.host(number, records);
-        repeat_last(policies, host.url);
-        policies.push(match host.is_invalid {
+    // These and the paths are of the records, so nothing that is kept from block to block can hold them.
+    let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
+    let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
+    set.policies_of_keys(&origins, hashes, |number, policy| {
+        let (first, is_invalid) = pieces.first_of_host(number);
+        repeat_last(policies, first);
+        policies.push(match is_invalid {
             true => PolicyTable::NO_URL,
             false => policy.unwrap_or(PolicyTable::NO_POLICY),
         });
     });
     repeat_last(policies, records.len());
-    // They are of these records, so nothing that is kept from block to block can hold them.
     let paths: Vec<&[u8]> = pieces.paths(records).collect();
     table.decide_block(policies, &paths, memory)
 }

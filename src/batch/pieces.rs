@@ -207,6 +207,13 @@ impl Pieces {
         self.hosts.len()
     }
 
+    /// The number of the first URL with this host, and whether that is none.
+    #[inline]
+    pub(super) fn first_of_host(&self, number: usize) -> (usize, bool) {
+        let Host { url, is_invalid, .. } = self.hosts[number];
+        (url as usize, is_invalid)
+    }
+
     /// The host with this number.
     #[inline]
     pub(super) fn host<'p, R: AsRef<[u8]>>(

@@ -267,19 +267,18 @@ impl PolicySet {
 }
 
 impl PolicySet {
-    /// As [`PolicySet::policy_of_key`] for a block of so many origins, whose policies are handed out in
-    /// order. `origin` tells scheme and key by number; `hashes` is memory that is used again.
+    /// As [`PolicySet::policy_of_key`] for a block of origins, each scheme and key, whose policies are
+    /// handed out in order. `hashes` is memory that is used again.
     #[inline]
-    pub fn policies_of_keys<'k>(
+    pub fn policies_of_keys(
         &self,
-        count: usize,
-        origin: impl Fn(usize) -> (&'k [u8], &'k [u8]),
+        origins: &[(&[u8], &[u8])],
         hashes: &mut Vec<u64>,
         mut found: impl FnMut(usize, Option<u32>),
     ) {
         match &self.scope {
-            Scope::Everything => (0..count).for_each(|number| found(number, Some(0))),
-            Scope::Origins(table) => table.find_block(count, origin, hashes, found),
+            Scope::Everything => (0..origins.len()).for_each(|number| found(number, Some(0))),
+            Scope::Origins(table) => table.find_block(origins, hashes, found),
         }
     }
 }

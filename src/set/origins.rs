@@ -14,6 +14,8 @@ use std::hint::black_box;
 
 use zerocopy::IntoBytes;
 
+use crate::bytes::are_same;
+
 /// No policy.
 const NONE: u32 = u32::MAX;
 
@@ -55,10 +57,13 @@ pub(super) enum Place {
     Other,
 }
 
+#[inline]
 pub(super) fn place(scheme: &[u8]) -> Place {
-    match scheme.len() {
-        4 if scheme.eq_ignore_ascii_case(b"http") => Place::Http,
-        5 if scheme.eq_ignore_ascii_case(b"https") => Place::Https,
+    match scheme {
+        b"https" => Place::Https,
+        b"http" => Place::Http,
+        _ if scheme.eq_ignore_ascii_case(b"http") => Place::Http,
+        _ if scheme.eq_ignore_ascii_case(b"https") => Place::Https,
         _ => Place::Other,
     }
 }
@@ -90,23 +95,21 @@ impl OriginTable {
         self.get_hashed(scheme, key, self.hasher.hash_one(key))
     }
 
-    /// Hands out the policies of a block of so many origins, in order. `origin` tells scheme and key
-    /// by number; `hashes` is memory that is used again.
+    /// Hands out the policies of a block of origins, each scheme and key, in order. `hashes` is memory
+    /// that is used again.
     #[inline]
-    pub fn find_block<'k>(
+    pub fn find_block(
         &self,
-        count: usize,
-        origin: impl Fn(usize) -> (&'k [u8], &'k [u8]),
+        origins: &[(&[u8], &[u8])],
         hashes: &mut Vec<u64>,
         mut found: impl FnMut(usize, Option<u32>),
     ) {
         hashes.clear();
-        hashes.extend((0..count).map(|number| self.hasher.hash_one(origin(number).1)));
-        if count > 1 {
+        hashes.extend(origins.iter().map(|(_, key)| self.hasher.hash_one(key)));
+        if origins.len() > 1 {
             self.touch(hashes);
         }
-        for (number, &hash) in hashes.iter().enumerate() {
-            let (scheme, key) = origin(number);
+        for (number, (&(scheme, key), &hash)) in origins.iter().zip(hashes.iter()).enumerate() {
             found(number, self.get_hashed(scheme, key, hash));
         }
     }
@@ -185,7 +188,7 @@ impl OriginTable {
         loop {
             let Slot { tag, end } = *self.slots.get(index)?;
             let host = (end as usize).checked_sub(1)?;
-            if tag == hash as u32 && self.key(host) == key {
+            if tag == hash as u32 && are_same(self.key(host), key) {
                 return Some(host);
             }
             index = (index + 1) & (self.slots.len() - 1);
@@ -282,8 +285,8 @@ mod tests {
             assert_eq!(table.get(b"https", key.as_bytes()), expected(number));
         }
         let mut seen = 0;
-        let origin = |number: usize| (&b"https"[..], keys[number].as_bytes());
-        table.find_block(keys.len(), origin, &mut Vec::new(), |number, policy| {
+        let origins: Vec<_> = keys.iter().map(|key| (&b"https"[..], key.as_bytes())).collect();
+        table.find_block(&origins, &mut Vec::new(), |number, policy| {
             assert_eq!((number, policy), (seen, expected(number)));
             seen += 1;
         });

@@ -11,6 +11,7 @@ mod glance;
 use wide::u8x16;
 
 use super::authority::ends_in_number;
+use crate::bytes::are_same;
 use crate::dialect::Escapes;
 use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
 
@@ -69,7 +70,7 @@ impl PlainHead {
     pub fn is_shared(self, other: &[u8], record: &[u8]) -> bool {
         may_be_plain(record)
             && record.get(self.octets) == Some(&b'/')
-            && same(&record[..self.octets], &other[..self.octets])
+            && are_same(&record[..self.octets], &other[..self.octets])
     }
 }
 
@@ -88,25 +89,6 @@ pub(crate) struct Glance {
 #[inline]
 fn may_be_plain(record: &[u8]) -> bool {
     matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_OCTETS_MAX
-}
-
-/// Whether two texts of one length are equal. Heads are short, so a call costs more than they do.
-#[inline]
-fn same(one: &[u8], other: &[u8]) -> bool {
-    let (Some(one_last), Some(other_last)) =
-        (one.last_chunk::<CHUNK_OCTETS>(), other.last_chunk::<CHUNK_OCTETS>())
-    else {
-        return one == other;
-    };
-    let number = |chunk: &[u8; CHUNK_OCTETS]| u128::from_ne_bytes(*chunk);
-    // From the end, where hosts differ.
-    number(one_last) == number(other_last)
-        && one
-            .as_chunks::<CHUNK_OCTETS>()
-            .0
-            .iter()
-            .zip(other.as_chunks::<CHUNK_OCTETS>().0)
-            .all(|(one, other)| number(one) == number(other))
 }
 
 /// The octets at the start of `text` that need nothing in a host: lower-case letters, digits, `-`,
