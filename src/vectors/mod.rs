@@ -18,6 +18,7 @@ pub(crate) use wide::first_octets;
 pub(crate) use wide::{Avx2, Avx512};
 
 /// A kind of vectors.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is one kind"))]
 pub(crate) trait Kind: Copy {
     /// Those of 32 octets.
     #[inline(always)]
@@ -114,6 +115,7 @@ impl Vectors {
 }
 
 /// The bits of the first `count` places of 64.
+#[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn first_bits(count: usize) -> u64 {
     if count < 64 { !(u64::MAX << count) } else { u64::MAX }

@@ -94,6 +94,7 @@ pub(super) const KEPT: Kept = {
 
 pub(super) struct Kept([u128; LEVELS.len()]);
 
+#[cfg(target_arch = "x86_64")]
 impl Kept {
     /// Of the first eight octets.
     pub(super) const fn low(&self) -> [u64; LEVELS.len()] {
