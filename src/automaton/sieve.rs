@@ -22,12 +22,15 @@
 //! Memory: some twelve octets for a pattern beside its own, at least a line for a rule set. A sieve may come
 //! from a file that anybody wrote: one that points beyond its lines answers nothing.
 
+mod both;
 mod build;
+mod candidates;
 mod filter;
 mod index;
 mod looks;
 mod needs;
 mod pairs;
+mod stretch;
 mod texts;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -36,11 +39,11 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::Outcome;
-use super::chunk::{first_octets, octets_from};
-use filter::cuts;
-use texts::Text;
+use super::chunk::octets_from;
+use filter::ALONE;
 
 pub(crate) use build::sieve_of;
+pub(crate) use candidates::{Found, try_candidates};
 pub(crate) use looks::Looks;
 
 /// A line of a sieve.
@@ -61,7 +64,9 @@ struct Head {
     prefix_levels: u8,
     /// The lengths to which stretches are cut; 0 if there are none.
     stretch_levels: u8,
-    unused: [u8; 2],
+    /// The lengths to which stretches are cut that are needed beside a prefix; 0 if there are none.
+    both_levels: u8,
+    unused: u8,
     beginning_lines: U32,
     /// Words of the filter.
     filter_words: U32,
@@ -118,7 +123,7 @@ impl<'l> FirstLook<'l> {
 pub(crate) fn may_begin(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
-        looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)
+        looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels, ALONE)
     };
     look().unwrap_or(u8::MAX)
 }
@@ -129,99 +134,15 @@ pub(crate) fn may_begin(lines: &[SieveLine], at: usize, path: &[u8], looks: impl
 pub(crate) fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks) -> bool {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
-        let pairs = sieve.get(head.beginning_lines.get() as usize)?;
+        let pairs = head.pairs(sieve)?;
         let filter = head.filter(sieve)?;
         let may_have = |place: usize| {
             let text = path.get(place..).unwrap_or_default();
-            looks.levels_of(filter, text, head.stretch_levels) != Some(0)
+            looks.levels_of(filter, text, head.stretch_levels, ALONE) != Some(0)
         };
         (!filter.is_empty()).then(|| pairs::stand(pairs, path, looks, may_have))
     };
     look() != Some(false)
-}
-
-/// What looks found in a path.
-#[derive(Clone, Copy)]
-pub(crate) struct Found {
-    /// As [`may_begin`] told; none if the first look did not ask for it.
-    pub prefix_levels: u8,
-    /// As [`may_stand`] told.
-    pub stretches: bool,
-}
-
-/// What the best pattern that matches `path` means, by trying those that the index names for what was found;
-/// nothing if those are more than `left`, from which those that are tried are taken.
-#[inline]
-pub(crate) fn try_candidates(
-    lines: &[SieveLine],
-    at: usize,
-    path: &[u8],
-    found: Found,
-    (left, looks): (&mut usize, impl Looks),
-) -> Option<Outcome> {
-    let (sieve, head) = head_of(lines, at)?;
-    let mut candidates = Candidates::new(sieve, head, left, path)?;
-    for string in cuts(first_octets(path.get(1..)?), found.prefix_levels & head.prefix_levels) {
-        candidates.try_all(string)?;
-    }
-    if found.stretches && head.stretch_levels != 0 {
-        let filter = head.filter(sieve)?;
-        let pairs = sieve.get(head.beginning_lines.get() as usize)?;
-        let fails = |place: usize| {
-            let text = path.get(place..).unwrap_or_default();
-            let levels = looks.levels_of(filter, text, head.stretch_levels).unwrap_or(u8::MAX);
-            !cuts(first_octets(text), levels).all(|string| candidates.try_all(string).is_some())
-        };
-        if pairs::stand(pairs, path, looks, fails) {
-            return None;
-        }
-    }
-    let outcome = candidates.best.map_or(Outcome(head.otherwise.get()), |(_, outcome)| outcome);
-    outcome.is_sound().then_some(outcome)
-}
-
-/// The patterns that are tried for one path.
-struct Candidates<'l> {
-    path: &'l [u8],
-    /// The index, and the patterns behind it.
-    index: &'l [U32],
-    texts: &'l [U32],
-    entries: usize,
-    left: &'l mut usize,
-    /// The place of the best one that matches, and what it means.
-    best: Option<(usize, Outcome)>,
-}
-
-impl<'l> Candidates<'l> {
-    #[inline]
-    fn new(
-        sieve: &'l [SieveLine],
-        head: &Head,
-        left: &'l mut usize,
-        path: &'l [u8],
-    ) -> Option<Candidates<'l>> {
-        let entries = head.entries.get() as usize;
-        if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
-            return None;
-        }
-        let words = sieve.as_flattened().get(head.filter_start() + head.filter_words()..)?;
-        let words = <[U32]>::ref_from_bytes(words.as_bytes()).ok()?;
-        let (index, texts) = words.split_at_checked(index::words_for(entries))?;
-        Some(Candidates { path, index, texts, entries, left, best: None })
-    }
-
-    /// Tries the patterns that need a string; nothing if those are too many.
-    #[inline]
-    fn try_all(&mut self, string: u64) -> Option<()> {
-        for place in index::patterns_of(self.index, self.entries, string)? {
-            *self.left = self.left.checked_sub(1)?;
-            if self.best.is_none_or(|(best, _)| place < best) {
-                let text = Text::at(self.texts, place)?;
-                self.best = text.outcome_of(self.path).map(|it| (place, it)).or(self.best);
-            }
-        }
-        Some(())
-    }
 }
 
 #[inline]
@@ -236,11 +157,24 @@ impl Head {
         self.prefix_levels | self.stretch_levels != 0
     }
 
+    /// The pairs that stretches begin with.
+    #[inline]
+    fn pairs<'l>(&self, sieve: &'l [SieveLine]) -> Option<&'l SieveLine> {
+        sieve.get(self.beginning_lines.get() as usize)
+    }
+
+    /// The pairs that stretches begin with which are needed beside a prefix.
+    #[inline]
+    fn pairs_of_both<'l>(&self, sieve: &'l [SieveLine]) -> Option<&'l SieveLine> {
+        let lines = self.beginning_lines.get() as usize + usize::from(self.stretch_levels != 0);
+        sieve.get(lines)
+    }
+
     /// The word with which the filter of prefixes and stretches begins.
     #[inline]
     fn filter_start(&self) -> usize {
-        let lines = self.beginning_lines.get() as usize + usize::from(self.stretch_levels != 0);
-        lines * LINE_WORDS
+        let pair_lines = usize::from(self.stretch_levels != 0) + usize::from(self.both_levels != 0);
+        (self.beginning_lines.get() as usize + pair_lines) * LINE_WORDS
     }
 
     #[inline]

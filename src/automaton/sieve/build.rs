@@ -6,6 +6,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::automaton::Outcome;
 use crate::pattern::PatternList;
 
+use super::both::Both;
 use super::needs::Needs;
 use super::{HEAD_WORDS, Head, LINE_WORDS, SieveLine, filter, index, pairs};
 
@@ -19,21 +20,24 @@ const BEGINNING_OCTETS_MAX: u8 = 3;
 /// If there are not as many outcomes as patterns.
 pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<SieveLine> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
-    let Needs { texts, prefixes, stretches, pairs, all, .. } = Needs::of(patterns, outcomes);
-    let count = prefixes.len() + stretches.len();
+    let Needs { texts, prefixes, stretches, pairs, both, all } = Needs::of(patterns, outcomes);
+    let count = prefixes.len() + stretches.len() + both.len();
     let (entries, texts) = match texts.len() > index::PLACES_MAX {
         true => (0, &[][..]),
         false => (count, &texts[..]),
     };
     let beginning_lines = (HEAD_WORDS + filter::words_for(prefixes.len())).div_ceil(LINE_WORDS);
-    let pair_lines = usize::from(!pairs.is_empty());
+    let pair_lists = [pairs, both.iter().map(|it| it.stretch.pair).collect()];
+    let pair_lists = pair_lists.into_iter().filter(|pairs| !pairs.is_empty());
+    let pair_lines: Vec<SieveLine> = pair_lists.map(pairs::line_of).collect();
     let filter_words = filter::words_for(count);
     let index_words = index::words_for(entries);
     let rest = filter_words + (index_words + texts.len()).div_ceil(2);
     let mut lines =
-        vec![SieveLine::default(); beginning_lines + pair_lines + rest.div_ceil(LINE_WORDS)];
+        vec![SieveLine::default(); beginning_lines + pair_lines.len() + rest.div_ceil(LINE_WORDS)];
     let (beginnings, rest) = lines.split_at_mut(beginning_lines);
-    let (pair_line, rest) = rest.split_at_mut(pair_lines);
+    let (room, rest) = rest.split_at_mut(pair_lines.len());
+    room.copy_from_slice(&pair_lines);
     let (filter, rest) = rest.as_flattened_mut().split_at_mut(filter_words);
     let rest =
         <[U32]>::mut_from_bytes(rest.as_mut_bytes()).expect("a word is two of half its size");
@@ -42,10 +46,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
     let (head, beginnings) = beginnings.as_flattened_mut().split_at_mut(HEAD_WORDS);
     let kept = filter::kept_of_all(&prefixes, BEGINNING_OCTETS_MAX);
     filter::fill(&prefixes, kept, beginnings);
-    if let Some(line) = pair_line.first_mut() {
-        *line = pairs::line_of(pairs);
-    }
-    let (mut prefix_levels, mut stretch_levels) = (0, 0);
+    let (mut prefix_levels, mut stretch_levels, mut both_levels) = (0, 0, 0);
     let mut strings: Vec<index::Entry> = Vec::with_capacity(count);
     for (needs, levels) in [(prefixes, &mut prefix_levels), (stretches, &mut stretch_levels)] {
         strings.extend(needs.into_iter().map(|(place, string)| {
@@ -54,6 +55,11 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
             (string, place)
         }));
     }
+    strings.extend(both.into_iter().map(|Both { place, prefix, stretch }| {
+        let (level, string) = stretch.beginning.cut();
+        both_levels |= level;
+        (string ^ filter::beside(prefix), place)
+    }));
     strings.iter().for_each(|&(string, _)| filter::insert(filter, string));
     index::fill(&strings[..entries], index);
     rest[..texts.len()].copy_from_slice(texts);
@@ -63,7 +69,8 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
         beginning_kept: U32::new(kept as u32),
         prefix_levels,
         stretch_levels,
-        unused: [0; 2],
+        both_levels,
+        unused: 0,
         beginning_lines: number(beginning_lines),
         filter_words: number(filter_words),
         entries: number(entries),

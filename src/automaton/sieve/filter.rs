@@ -34,6 +34,13 @@ impl Beginning {
     }
 }
 
+impl Beginning {
+    /// How many octets it has.
+    pub(super) fn octets(self) -> usize {
+        self.length.into()
+    }
+}
+
 /// Words of a filter with so many members.
 pub(super) fn words_for(members: usize) -> usize {
     members.div_ceil(MEMBERS_PER_WORD)
@@ -59,10 +66,19 @@ impl Beginning {
     }
 }
 
-/// What is kept of `octets` at each of `levels`.
+/// What is kept of `octets` at each of `levels`, beside a prefix or [alone](ALONE).
 #[inline]
-pub(super) fn cuts(octets: u128, levels: u8) -> impl Iterator<Item = u64> {
-    bits(levels.into()).map(move |level| cut(octets, level))
+pub(super) fn cuts(octets: u128, levels: u8, prefix: u64) -> impl Iterator<Item = u64> {
+    bits(levels.into()).map(move |level| cut(octets, level) ^ prefix)
+}
+
+/// What a string is changed by that is needed alone.
+pub(super) const ALONE: u64 = 0;
+
+/// What a string is changed by that is needed beside a prefix of which this is kept.
+#[inline]
+pub(super) fn beside(prefix: u64) -> u64 {
+    hash(prefix)
 }
 
 /// Adds what is kept of a string to a filter.
@@ -71,12 +87,13 @@ pub(super) fn insert(words: &mut [U64], string: u64) {
     words[word] |= U64::new(bits);
 }
 
-/// At which of `levels` a filter may have a beginning of `octets`; nothing if it has no words.
+/// At which of `levels` a filter may have a beginning of `octets`, beside a prefix or [alone](ALONE); nothing
+/// if it has no words.
 #[inline]
-pub(super) fn levels_of(words: &[U64], octets: u128, levels: u8) -> Option<u8> {
+pub(super) fn levels_of(words: &[U64], octets: u128, levels: u8, prefix: u64) -> Option<u8> {
     let mut found = 0;
     for level in bits(levels.into()) {
-        found |= u8::from(has(words, cut(octets, level))?) << level;
+        found |= u8::from(has(words, cut(octets, level) ^ prefix)?) << level;
     }
     Some(found)
 }
@@ -123,7 +140,7 @@ pub(super) const HIGH_FACTOR: u64 = 0xc2b2_ae3d_27d4_eb4f;
 
 /// A number for the first octets that are kept at a level.
 #[inline]
-fn cut(octets: u128, level: usize) -> u64 {
+pub(super) fn cut(octets: u128, level: usize) -> u64 {
     let kept = octets & KEPT.0[level % LEVELS.len()];
     kept as u64 ^ ((kept >> 64) as u64).wrapping_mul(HIGH_FACTOR)
 }

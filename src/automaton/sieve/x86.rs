@@ -41,9 +41,15 @@ pub(super) fn places_by_64(_: Avx512, line: &SieveLine, rest: &[u8]) -> u64 {
 
 /// See [`levels_of`](super::filter::levels_of); the first octets are those of `text`.
 #[inline(always)]
-pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
+pub(super) fn levels_of(
+    _: Avx512,
+    filter: &[U64],
+    text: &[u8],
+    levels: u8,
+    prefix: u64,
+) -> Option<u8> {
     // SAFETY: as above.
-    (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels) })
+    (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels, prefix) })
 }
 
 #[inline]
@@ -133,7 +139,7 @@ fn places_at_once(line: &SieveLine, rest: &[u8]) -> u64 {
 /// All levels at once, one in each eighth of a vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8) -> u8 {
+fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8, prefix: u64) -> u8 {
     let numbers = |numbers: [u64; LEVELS.len()]| -> __m512i {
         // SAFETY: both are eight words, and any words are a vector.
         unsafe { std::mem::transmute(numbers) }
@@ -148,6 +154,7 @@ fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8) -> u8 {
     let low = _mm512_and_si512(all(low), numbers(kept_low));
     let high = _mm512_and_si512(all(high), numbers(kept_high));
     let strings = _mm512_xor_si512(low, _mm512_mullo_epi64(high, all(HIGH_FACTOR)));
+    let strings = _mm512_xor_si512(strings, all(prefix));
     let hashes = _mm512_mullo_epi64(strings, all(FACTOR));
     let hashes = _mm512_xor_si512(hashes, _mm512_srli_epi64::<29>(hashes));
     let words = _mm512_mul_epu32(_mm512_srli_epi64::<32>(hashes), all(filter.len() as u64));

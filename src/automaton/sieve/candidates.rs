@@ -1,0 +1,141 @@
+//! The patterns that looks leave, tried one by one.
+
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::automaton::Outcome;
+use crate::automaton::chunk::{bits, first_octets};
+
+use super::filter::{self, ALONE, LEVELS};
+use super::texts::Text;
+use super::{Head, Looks, SieveLine, head_of, index, pairs};
+
+/// What looks found in a path.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    /// As [`may_begin`](super::may_begin) told; none if the first look did not ask for it.
+    pub prefix_levels: u8,
+    /// As [`may_stand`](super::may_stand) told.
+    pub stretches: bool,
+}
+
+/// What the best pattern that matches `path` means, by trying those that the index names for what was found;
+/// nothing if those are more than `left`, from which those that are tried are taken.
+#[inline]
+pub(crate) fn try_candidates(
+    lines: &[SieveLine],
+    at: usize,
+    path: &[u8],
+    found: Found,
+    (left, looks): (&mut usize, impl Looks),
+) -> Option<Outcome> {
+    let (sieve, head) = head_of(lines, at)?;
+    let mut candidates = Candidates::new(sieve, head, left, path, looks)?;
+    let octets = first_octets(path.get(1..)?);
+    for level in bits((found.prefix_levels & head.prefix_levels).into()) {
+        candidates.try_beginning(level, filter::cut(octets, level))?;
+    }
+    if found.stretches && head.stretch_levels != 0 {
+        candidates.try_stretches(head.pairs(sieve)?, path, head.stretch_levels, ALONE)?;
+    }
+    let outcome = candidates.best.map_or(Outcome(head.otherwise.get()), |(_, outcome)| outcome);
+    outcome.is_sound().then_some(outcome)
+}
+
+/// The patterns that are tried for one path.
+struct Candidates<'l, L> {
+    sieve: &'l [SieveLine],
+    head: &'l Head,
+    filter: &'l [U64],
+    path: &'l [u8],
+    /// The index, and the patterns behind it.
+    index: &'l [U32],
+    texts: &'l [U32],
+    entries: usize,
+    left: &'l mut usize,
+    looks: L,
+    /// The place of the best one that matches, and what it means.
+    best: Option<(usize, Outcome)>,
+}
+
+impl<'l, L: Looks> Candidates<'l, L> {
+    #[inline]
+    fn new(
+        sieve: &'l [SieveLine],
+        head: &'l Head,
+        left: &'l mut usize,
+        path: &'l [u8],
+        looks: L,
+    ) -> Option<Candidates<'l, L>> {
+        let entries = head.entries.get() as usize;
+        if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
+            return None;
+        }
+        let words = sieve.as_flattened().get(head.filter_start()..)?;
+        let (filter, words) = words.split_at_checked(head.filter_words())?;
+        let words = <[U32]>::ref_from_bytes(words.as_bytes()).ok()?;
+        let (index, texts) = words.split_at_checked(index::words_for(entries))?;
+        Some(Candidates { sieve, head, filter, path, index, texts, entries, left, looks, best: None })
+    }
+
+    /// Tries the patterns that need a prefix, which was cut to a level; nothing if those are too many.
+    #[inline]
+    fn try_beginning(&mut self, level: usize, string: u64) -> Option<()> {
+        let mut has_both = false;
+        for place in index::patterns_of(self.index, self.entries, string)? {
+            match place {
+                index::BOTH => has_both = true,
+                _ => self.try_one(place)?,
+            }
+        }
+        match has_both {
+            true => self.try_both(level, string),
+            false => Some(()),
+        }
+    }
+
+    /// Tries the patterns that need a prefix and a stretch behind it.
+    fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
+        let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
+        let pairs = self.head.pairs_of_both(self.sieve)?;
+        self.try_stretches(pairs, behind, self.head.both_levels, filter::beside(prefix))
+    }
+
+    /// Tries the patterns that need a stretch which stands in `text`.
+    #[inline]
+    fn try_stretches(
+        &mut self,
+        pairs: &SieveLine,
+        text: &[u8],
+        levels: u8,
+        prefix: u64,
+    ) -> Option<()> {
+        let looks = self.looks;
+        let fails = |place: usize| {
+            let text = text.get(place..).unwrap_or_default();
+            let found = looks.levels_of(self.filter, text, levels, prefix).unwrap_or(u8::MAX);
+            let mut strings = filter::cuts(first_octets(text), found, prefix);
+            !strings.all(|string| self.try_all(string).is_some())
+        };
+        (!pairs::stand(pairs, text, looks, fails)).then_some(())
+    }
+
+    /// Tries the patterns that need a string; nothing if those are too many.
+    #[inline]
+    fn try_all(&mut self, string: u64) -> Option<()> {
+        for place in index::patterns_of(self.index, self.entries, string)? {
+            self.try_one(place)?;
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn try_one(&mut self, place: usize) -> Option<()> {
+        *self.left = self.left.checked_sub(1)?;
+        if self.best.is_none_or(|(best, _)| place < best) {
+            let text = Text::at(self.texts, place)?;
+            self.best = text.outcome_of(self.path).map(|it| (place, it)).or(self.best);
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Which stretch behind a pattern's stars is looked for: any would do, but some cost less.
+
+use crate::pattern::PathPattern;
+
+use super::filter::Beginning;
+use super::pairs::Pair;
+
+/// What a pattern needs behind a star.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) pair: Pair,
+    pub(super) beginning: Beginning,
+    /// How much looking for it costs, in no unit.
+    pub(super) cost: u64,
+}
+
+/// Octets of a stretch that tell it from most others.
+const TELLING_OCTETS: usize = 4;
+
+impl Stretch {
+    /// The one that begins with `octets`; the path ends behind them if `is_whole`.
+    fn new(octets: &[u8], is_whole: bool) -> Stretch {
+        let pair = Pair::of(octets, is_whole);
+        // Those of many patterns share one bucket, and a path has few places for them.
+        let begins_segment = octets.len() >= TELLING_OCTETS && octets[0] == b'/';
+        let misses = match octets.len() + usize::from(is_whole) {
+            0..=2 => WALK_COST,
+            3 => WALK_COST / 8,
+            _ => WALK_COST / 32,
+        };
+        let cost = match begins_segment {
+            true => 0,
+            false => u64::from(pair.frequency()) * (LOOK_COST + misses),
+        };
+        Stretch { pair, beginning: Beginning::new(octets, is_whole), cost }
+    }
+
+    /// Whether looking for it costs less than a short prefix does, with which many paths begin.
+    pub(super) fn is_cheap(&self) -> bool {
+        self.cost <= COST_MAX
+    }
+
+    /// Whether looking for it costs less than a prefix of some octets does.
+    pub(super) fn is_very_cheap(&self) -> bool {
+        self.cost <= COST_MAX / 8
+    }
+
+    /// Whether it has enough octets to be told from most others.
+    pub(super) fn is_telling(&self) -> bool {
+        self.beginning.octets() >= TELLING_OCTETS
+    }
+}
+
+/// The stretches behind the stars of a pattern, as far as they are compared.
+pub(super) fn stretches(pattern: &PathPattern<'_>) -> impl Iterator<Item = Stretch> {
+    let last = pattern.stars().len().saturating_sub(1);
+    let is_anchored = pattern.anchored;
+    let literals = pattern.literals().skip(1).enumerate();
+    let stretches = literals.flat_map(move |(index, literal)| {
+        let is_whole = is_anchored && index == last;
+        (0..literal.len()).map(move |start| Stretch::new(&literal[start..], is_whole))
+    });
+    stretches.take(STRETCHES_MAX)
+}
+
+/// What is rarest of the stretches behind the stars of a pattern; nothing if there are none.
+pub(super) fn rarest(pattern: &PathPattern<'_>) -> Option<Stretch> {
+    stretches(pattern).min_by_key(|stretch| stretch.cost)
+}
+
+/// Stretches of a pattern that are compared: a pattern may have many thousand octets.
+const STRETCHES_MAX: usize = 64;
+
+/// What looking for a stretch may cost so that it is better than a short prefix.
+const COST_MAX: u64 = 1500;
+
+/// What it takes to look at what a pair begins, and to walk if it is what was looked for: some
+/// hundred instructions, and more than a thousand.
+const LOOK_COST: u64 = 1;
+const WALK_COST: u64 = 16;
