@@ -25,6 +25,7 @@
 mod both;
 mod build;
 mod candidates;
+mod eight;
 mod filter;
 mod index;
 mod looks;
@@ -34,6 +35,8 @@ mod stretch;
 mod texts;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+#[cfg(target_arch = "x86_64")]
+mod x86_eight;
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -44,6 +47,7 @@ use filter::ALONE;
 
 pub(crate) use build::sieve_of;
 pub(crate) use candidates::{Found, try_candidates};
+pub(crate) use eight::FirstLooks;
 pub(crate) use looks::Looks;
 
 /// A line of a sieve.
@@ -114,6 +118,12 @@ impl<'l> FirstLook<'l> {
             b'/' => filter::has(self.beginnings, octets >> 8 & self.kept),
             _ => None,
         }
+    }
+
+    /// The same of eight paths.
+    #[inline(always)]
+    pub(crate) fn look_at_eight(&self, paths: &[&[u8]; 8], looks: impl Looks) -> FirstLooks {
+        looks.look_of_one_at_eight(self, paths)
     }
 }
 

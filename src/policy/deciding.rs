@@ -8,7 +8,8 @@
 
 mod agenda;
 mod block;
-mod looker;
+mod first_step;
+mod touch;
 mod tries;
 
 use crate::automaton::Cache;
@@ -27,6 +28,8 @@ pub struct Memory {
     decisions: Vec<Decision>,
     sources: Vec<Source>,
     starts: Vec<Start>,
+    /// Of the block, where runs of questions about one policy end, if they are long.
+    run_ends: Vec<usize>,
     /// By rule set, as far as one has been asked.
     tries: Vec<Tries>,
     /// Of automata that are built on demand, as far as one has been asked.

@@ -6,8 +6,8 @@
 //! sets, one behind the other. What only tells where a decision comes from stands elsewhere and is
 //! looked at if somebody asks.
 
-use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::automaton::{SieveLine, StoredAutomaton};
 use crate::decision::Decision;
@@ -52,7 +52,8 @@ pub struct PolicyTable {
 }
 
 /// Where deciding a path begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]
+#[repr(C)]
 pub(super) struct Start {
     /// Where among the sieves that of the rule set stands, or one of the kinds below.
     pub sieve: u32,
@@ -70,6 +71,12 @@ impl Start {
 
     /// Where nothing is asked.
     pub const NOWHERE: Start = Start { sieve: Start::FIXED, number: 0 };
+
+    /// Some as pairs of words.
+    #[inline]
+    pub fn words(starts: &[Start]) -> &[[u32; 2]] {
+        <[[u32; 2]]>::ref_from_bytes(starts.as_bytes()).expect("they are pairs of words")
+    }
 }
 
 /// Where a walk begins.

@@ -75,7 +75,18 @@ impl<'l, L: Looks> Candidates<'l, L> {
         let (filter, words) = words.split_at_checked(head.filter_words())?;
         let words = <[U32]>::ref_from_bytes(words.as_bytes()).ok()?;
         let (index, texts) = words.split_at_checked(index::words_for(entries))?;
-        Some(Candidates { sieve, head, filter, path, index, texts, entries, left, looks, best: None })
+        Some(Candidates {
+            sieve,
+            head,
+            filter,
+            path,
+            index,
+            texts,
+            entries,
+            left,
+            looks,
+            best: None,
+        })
     }
 
     /// Tries the patterns that need a prefix, which was cut to a level; nothing if those are too many.

@@ -2,15 +2,42 @@
 
 use zerocopy::little_endian::U64;
 
+use crate::automaton::Outcome;
 use crate::automaton::chunk::first_octets;
 use crate::vectors::Kind;
 
+use super::eight::{self, FirstLooks};
+use super::{FirstLook, SieveLine, filter, pairs};
 #[cfg(target_arch = "x86_64")]
-use super::x86;
-use super::{SieveLine, filter, pairs};
+use super::{x86, x86_eight};
 
 /// What looks are made with.
 pub(crate) trait Looks: Kind {
+    /// See [`eight::look_of_one_at`].
+    #[inline(always)]
+    fn look_of_one_at_eight(self, look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = self.avx512() {
+            return x86_eight::look_of_one_at(avx512, look, paths);
+        }
+        eight::look_of_one_at(look, paths)
+    }
+
+    /// See [`eight::look_at`].
+    #[inline(always)]
+    fn look_at_eight(
+        self,
+        lines: &[SieveLine],
+        starts: &[[u32; 2]; 8],
+        paths: &[&[u8]; 8],
+    ) -> (FirstLooks, [Outcome; 8]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = self.avx512() {
+            return x86_eight::look_at(avx512, lines, starts, paths);
+        }
+        eight::look_at(lines, starts, paths)
+    }
+
     /// See [`pairs::places`].
     #[inline(always)]
     fn places(self, line: &SieveLine, rest: &[u8]) -> u64 {

@@ -38,7 +38,9 @@ impl Needs {
         let words = texts::words_for(patterns);
         let mut needs = Needs { prefixes, texts: Vec::with_capacity(words), ..Needs::default() };
         // Where stretches have to be looked for anyway, a rare one is better than a short prefix.
-        let has_stretches = patterns.iter().any(|pattern| has_no_prefix(&pattern));
+        let short = patterns.iter().filter(has_short_prefix).count();
+        let has_stretches = patterns.iter().any(|pattern| has_no_prefix(&pattern))
+            || short * SHORT_PREFIXES_PART > patterns.len();
         let mut starred = Vec::new();
         for (pattern, &outcome) in patterns.iter().zip(outcomes) {
             if !pattern.anchored && pattern.octets.len() < 2 && matches(&pattern, b"/") {
@@ -61,7 +63,9 @@ impl Needs {
             let is_short = prefix.len() <= SHORT_PREFIX_OCTETS;
             if !has_stars {
                 needs.prefixes.push((place, Beginning::new(prefix, pattern.anchored)));
-            } else if let Some(stretch) = better_stretch(&pattern, is_short).filter(|_| has_stretches) {
+            } else if let Some(stretch) =
+                better_stretch(&pattern, is_short).filter(|_| has_stretches)
+            {
                 needs.add_stretch(place, stretch);
             } else {
                 let prefix = Beginning::new(prefix, false);
@@ -91,6 +95,13 @@ impl Needs {
 
 /// Octets of a prefix behind the first `/` that many paths of a site may begin with.
 const SHORT_PREFIX_OCTETS: usize = 3;
+
+/// Of so many patterns one may have a short prefix, and it does not pay to look for stretches in all paths.
+const SHORT_PREFIXES_PART: usize = 32;
+
+fn has_short_prefix(pattern: &PathPattern<'_>) -> bool {
+    pattern.stars().next().is_some_and(|star| star <= 1 + SHORT_PREFIX_OCTETS)
+}
 
 /// Whether nothing but a stretch can be needed.
 fn has_no_prefix(pattern: &PathPattern<'_>) -> bool {

@@ -136,6 +136,12 @@ fn places_at_once(line: &SieveLine, rest: &[u8]) -> u64 {
     _mm512_test_epi8_mask(of_first, of_second) & first_bits(WINDOW)
 }
 
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn all(number: u64) -> __m512i {
+    _mm512_set1_epi64(number.cast_signed())
+}
+
 /// All levels at once, one in each eighth of a vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -144,7 +150,6 @@ fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8, prefix: u64) -> u8 {
         // SAFETY: both are eight words, and any words are a vector.
         unsafe { std::mem::transmute(numbers) }
     };
-    let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
     let mask = first_bits(text.len().min(CHUNK_OCTETS)) as u16;
     // SAFETY: octets that the mask leaves out are not read; the others are those of the text.
     let octets = unsafe { _mm_maskz_loadu_epi8(mask, text.as_ptr().cast()) };
@@ -155,10 +160,15 @@ fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8, prefix: u64) -> u8 {
     let high = _mm512_and_si512(all(high), numbers(kept_high));
     let strings = _mm512_xor_si512(low, _mm512_mullo_epi64(high, all(HIGH_FACTOR)));
     let strings = _mm512_xor_si512(strings, all(prefix));
-    let hashes = _mm512_mullo_epi64(strings, all(FACTOR));
-    let hashes = _mm512_xor_si512(hashes, _mm512_srli_epi64::<29>(hashes));
-    let words = _mm512_mul_epu32(_mm512_srli_epi64::<32>(hashes), all(filter.len() as u64));
-    let words = _mm512_srli_epi64::<32>(words);
+    has_eight(filter, levels, strings)
+}
+
+/// Which of eight strings a filter, which has a word at least, may have, as far as they are asked for.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) fn has_eight(filter: &[U64], asked: u8, strings: __m512i) -> u8 {
+    let hashes = hashes_of(strings);
+    let words = words_of(hashes, all(filter.len() as u64));
     let found = if filter.len() <= LEVELS.len() {
         let mask = first_bits(filter.len()) as u8;
         // SAFETY: words that the mask leaves out are not read; the others are those of the filter.
@@ -168,12 +178,32 @@ fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8, prefix: u64) -> u8 {
         let none = _mm512_setzero_si512();
         // SAFETY: the high half of a product of a number below 2^32 and the filter's length, which is
         // less than that too, is below the length.
-        unsafe { _mm512_mask_i64gather_epi64::<8>(none, levels, words, filter.as_ptr().cast()) }
+        unsafe { _mm512_mask_i64gather_epi64::<8>(none, asked, words, filter.as_ptr().cast()) }
     };
+    let bits = bits_of(hashes);
+    _mm512_mask_cmpeq_epi64_mask(asked, _mm512_and_si512(found, bits), bits)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn hashes_of(strings: __m512i) -> __m512i {
+    let hashes = _mm512_mullo_epi64(strings, all(FACTOR));
+    _mm512_xor_si512(hashes, _mm512_srli_epi64::<29>(hashes))
+}
+
+/// The words of filters with so many words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn words_of(hashes: __m512i, counts: __m512i) -> __m512i {
+    _mm512_srli_epi64::<32>(_mm512_mul_epu32(_mm512_srli_epi64::<32>(hashes), counts))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn bits_of(hashes: __m512i) -> __m512i {
     let bit = |hashes| _mm512_sllv_epi64(all(1), _mm512_and_si512(hashes, all(63)));
-    let bits = _mm512_or_si512(
+    _mm512_or_si512(
         _mm512_or_si512(bit(hashes), bit(_mm512_srli_epi64::<{ SHIFTS[1] }>(hashes))),
         bit(_mm512_srli_epi64::<{ SHIFTS[2] }>(hashes)),
-    );
-    _mm512_mask_cmpeq_epi64_mask(levels, _mm512_and_si512(found, bits), bits)
+    )
 }

@@ -31,6 +31,20 @@ impl Agenda {
         self.length += usize::from(is_needed);
     }
 
+    /// Adds those of eight neighbours whose bits are set, of questions that have one answer each. There has to
+    /// be room for all.
+    #[inline(always)]
+    pub(super) fn push_of_eight(&mut self, are_needed: u8, first: usize) {
+        let room = &mut self.items[self.length..][..8];
+        let mut length = 0;
+        for place in 0..8 {
+            let number = (first + place) as u32;
+            room[length & 7] = Item { question: number, answer: number };
+            length += usize::from(are_needed >> place & 1);
+        }
+        self.length += length;
+    }
+
     #[inline]
     pub(super) fn items(&self) -> &[Item] {
         &self.items[..self.length]

@@ -1,10 +1,7 @@
 //! The steps of a block of questions.
 
-use std::hint::black_box;
-use std::ops::Range;
-
 use crate::automaton::{
-    Cache, Found, Looks, Outcome, SieveLine, StoredAutomaton, may_begin, may_stand, try_candidates,
+    Cache, Found, Looks, Outcome, StoredAutomaton, may_begin, may_stand, try_candidates,
 };
 use crate::decision::{Decision, Reason, Verdict};
 use crate::policy::Detail;
@@ -12,7 +9,7 @@ use crate::policy::table::{FileRule, PolicyTable, Start, WalkStart};
 use crate::vectors::{Kind, Work};
 
 use super::agenda::Item;
-use super::looker::Looker;
+use super::first_step::{EIGHT, FirstStep};
 use super::tries::Tries;
 use super::{Memory, Repeat, Source};
 
@@ -27,6 +24,13 @@ static WITHOUT_PLACE: [Decision; 3] = [
     Decision::without_rule(Verdict::Disallow, Reason::Rule),
     Decision::without_rule(Verdict::Allow, Reason::Rule),
 ];
+
+/// What an outcome means, without the rule.
+#[inline(always)]
+pub(super) fn without_place(outcome: Outcome) -> Decision {
+    // By a table, because which it is cannot be guessed.
+    WITHOUT_PLACE[usize::from(outcome != Outcome::NONE) + usize::from(outcome.allows())]
+}
 
 /// Questions that are answered together.
 pub(super) struct Block<'b> {
@@ -45,8 +49,7 @@ impl Work for Block<'_> {
     #[inline(always)]
     fn with(mut self, looks: impl Kind) {
         self.make_room();
-        self.find_starts();
-        self.look();
+        self.look(looks);
         self.look_closer(looks);
         self.answer_open(looks);
         let Memory { repeats, decisions, sources, .. } = self.memory;
@@ -69,80 +72,26 @@ impl Block<'_> {
         memory.prefix_levels.resize(answers, 0);
         let Memory { beginnings, stretches, begun, standing, unsieved, .. } = memory;
         let agendas = [beginnings, stretches, begun, standing, unsieved];
-        agendas.into_iter().for_each(|agenda| agenda.clear(answers + 1));
-    }
-
-    /// Fetches where answers begin, and looks at the first lines of each sieve that will be asked. These
-    /// accesses do not depend on one another, so the processor waits for many at once.
-    #[inline(always)]
-    fn find_starts(&mut self) {
-        let Block { table, policies, memory, .. } = self;
-        let agents = table.agents.len();
-        let lines: &[SieveLine] = table.sieve_lines();
-        let mut seen = 0;
-        let mut touch = |start: Start| {
-            let line = |number: usize| {
-                lines.get(start.sieve as usize + number).map_or(0, |line| line[0].get())
-            };
-            seen ^= line(0) ^ line(1);
-            start
-        };
-        memory.starts.clear();
-        if agents == 1 {
-            let start = |&policy: &u32| match policy {
-                PolicyTable::NO_POLICY | PolicyTable::NO_URL => Start::NOWHERE,
-                _ => touch(table.starts[policy as usize]),
-            };
-            memory.starts.extend(policies.iter().map(start));
-        } else {
-            for &policy in *policies {
-                match policy {
-                    PolicyTable::NO_POLICY | PolicyTable::NO_URL => {
-                        memory.starts.extend(std::iter::repeat_n(Start::NOWHERE, agents));
-                    }
-                    _ => {
-                        let starts = &table.starts[policy as usize * agents..][..agents];
-                        memory.starts.extend(starts.iter().map(|&start| touch(start)));
-                    }
-                }
-            }
-        }
-        black_box(seen);
+        agendas.into_iter().for_each(|agenda| agenda.clear(answers + EIGHT));
     }
 
     /// Answers each question as its sieve's first look does, or with the decision that always holds, and
     /// notes what else has to be looked at.
     #[inline(always)]
-    fn look(&mut self) {
+    fn look(&mut self, looks: impl Looks) {
         let Block { table, policies, paths, memory } = self;
-        let agents = table.agents.len();
+        let first = FirstStep { table, policies, paths };
+        memory.starts.clear();
         let ends = policies.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        if ends * RUN_QUESTIONS_MIN > policies.len() {
-            for (question, &policy) in policies.iter().enumerate() {
-                if !answer_without_policy(policy, question..question + 1, agents, memory) {
-                    for agent in 0..agents {
-                        let start = memory.starts[question * agents + agent];
-                        Looker::of(table, policy, agent, start).look(
-                            question,
-                            paths[question],
-                            memory,
-                        );
-                    }
-                }
-            }
-            return;
-        }
-        let mut end = 0;
-        for run in policies.chunk_by(|one, other| one == other) {
-            let questions = end..end + run.len();
-            end = questions.end;
-            if !answer_without_policy(run[0], questions.clone(), agents, memory) {
-                for agent in 0..agents {
-                    let start = memory.starts[questions.start * agents + agent];
-                    let looker = Looker::of(table, run[0], agent, start);
-                    questions.clone().for_each(|it| looker.look(it, paths[it], memory));
-                }
-            }
+        if table.agents.len() != 1 {
+            first.find_starts(memory);
+            (0..policies.len()).for_each(|question| first.answer(question, memory));
+        } else if ends * RUN_QUESTIONS_MIN > policies.len() {
+            first.find_starts(memory);
+            first.answer_by_eights(memory, looks);
+        } else {
+            first.find_starts_of_runs(memory);
+            first.answer_by_runs(memory, looks);
         }
     }
 
@@ -219,32 +168,11 @@ impl Block<'_> {
     }
 }
 
-/// Answers questions as far as there is no policy to ask; false if there is one.
-#[inline(always)]
-fn answer_without_policy(
-    policy: u32,
-    questions: Range<usize>,
-    agents: usize,
-    memory: &mut Memory,
-) -> bool {
-    let decision = match policy {
-        PolicyTable::NO_POLICY => Decision::UNKNOWN,
-        PolicyTable::NO_URL => Decision::INVALID,
-        _ => return false,
-    };
-    let answers = questions.start * agents..questions.end * agents;
-    memory.decisions[answers.clone()].fill(decision);
-    memory.sources[answers].fill(Source::NOWHERE);
-    true
-}
-
 impl PolicyTable {
     /// What an outcome means to an agent and a file, and where it comes from.
     #[inline(always)]
     pub(super) fn decision(&self, entry: usize, outcome: Outcome) -> (Decision, Source) {
-        // By a table, because which it is cannot be guessed.
-        let number = usize::from(outcome != Outcome::NONE) + usize::from(outcome.allows());
-        let mut decision = WITHOUT_PLACE[number];
+        let mut decision = without_place(outcome);
         let mut source = Source { entry: entry as u32, pattern: Source::NONE };
         if self.detail == Detail::Rule && outcome != Outcome::NONE {
             source.pattern = outcome.number() - 1;

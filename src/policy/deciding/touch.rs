@@ -1,0 +1,61 @@
+//! Memory that is looked at ahead, so that the processor waits for much of it at once.
+
+use std::hint::black_box;
+
+use crate::automaton::SieveLine;
+use crate::policy::table::{PolicyTable, Start};
+
+/// Fetches where answers begin, and looks at the first lines of the sieves there.
+pub(super) struct Touch<'t> {
+    table: &'t PolicyTable,
+    lines: &'t [SieveLine],
+    /// What was seen. That it is kept makes the looks be made.
+    seen: u64,
+}
+
+impl<'t> Touch<'t> {
+    #[inline(always)]
+    pub(super) fn of(table: &'t PolicyTable) -> Touch<'t> {
+        Touch { table, lines: table.sieve_lines(), seen: 0 }
+    }
+
+    /// Where the answer of a policy begins if there is one agent.
+    #[inline(always)]
+    pub(super) fn start(&mut self, policy: u32) -> Start {
+        match policy {
+            PolicyTable::NO_POLICY | PolicyTable::NO_URL => Start::NOWHERE,
+            _ => self.touched(self.table.starts[policy as usize]),
+        }
+    }
+
+    /// Appends where the answers of a policy begin, by agent.
+    #[inline(always)]
+    pub(super) fn append_starts(&mut self, policy: u32, starts: &mut Vec<Start>) {
+        let agents = self.table.agents.len();
+        match policy {
+            PolicyTable::NO_POLICY | PolicyTable::NO_URL => {
+                starts.extend(std::iter::repeat_n(Start::NOWHERE, agents));
+            }
+            _ => {
+                let of_policy = &self.table.starts[policy as usize * agents..][..agents];
+                starts.extend(of_policy.iter().map(|&start| self.touched(start)));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn touched(&mut self, start: Start) -> Start {
+        let line = |number: usize| {
+            self.lines.get(start.sieve as usize + number).map_or(0, |line| line[0].get())
+        };
+        self.seen ^= line(0) ^ line(1);
+        start
+    }
+}
+
+impl Drop for Touch<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        black_box(self.seen);
+    }
+}
