@@ -32,6 +32,7 @@ pub(super) struct RoundSettings {
     pub turn: Duration,
     pub seed: u64,
     pub models: Vec<Model>,
+    pub give_back_memory: fn(),
 }
 
 /// An engine with its matchers, and what is known about it.
@@ -221,6 +222,7 @@ impl<'c> Rounds<'c> {
 
     fn build_and_ask(&self, seat: &mut Seat<'_>, order: Order) -> Result<(), EngineError> {
         let list = self.list(seat, order);
+        (self.settings.give_back_memory)();
         let mut built = seat.engine.build(self.files)?;
         seat.build_seconds = built.time.as_secs_f64();
         let taken = self.files.len() - built.matchers.refusals().len();

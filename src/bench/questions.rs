@@ -30,6 +30,27 @@ struct Place {
     end: u32,
 }
 
+/// Neighbours in a list.
+#[derive(Clone, Copy, Debug)]
+pub struct QuestionBlock<'l> {
+    text: &'l [u8],
+    places: &'l [Place],
+}
+
+impl<'l> QuestionBlock<'l> {
+    /// The file of each.
+    #[inline]
+    pub fn files(self) -> impl ExactSizeIterator<Item = u32> + 'l {
+        self.places.iter().map(|place| place.file)
+    }
+
+    /// The path of each, as octets.
+    #[inline]
+    pub fn paths(self) -> impl ExactSizeIterator<Item = &'l [u8]> {
+        self.places.iter().map(move |place| &self.text[place.path as usize..place.end as usize])
+    }
+}
+
 /// The order in which questions are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -99,11 +120,11 @@ impl QuestionList {
         self.places.iter().map(|&place| self.at(place))
     }
 
-    /// File and path of all of them, in order, the path as octets.
+    /// All of them, in order, so many at once.
     #[inline]
-    pub fn files_and_paths(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
+    pub fn blocks(&self, questions: usize) -> impl Iterator<Item = QuestionBlock<'_>> {
         let text = self.text.as_bytes();
-        self.places.iter().map(|place| (place.file, &text[place.path as usize..place.end as usize]))
+        self.places.chunks(questions).map(move |places| QuestionBlock { text, places })
     }
 
     /// By position: the number that the question had in the list that this one was chosen from.

@@ -45,6 +45,9 @@ pub struct Settings {
     /// Whether this program may be started again for each engine, to measure its memory. The
     /// program has to know [`MEMORY_FLAG`](super::MEMORY_FLAG).
     pub memory: bool,
+    /// Gives free memory back to the system. It is called before each build, so that every engine pays for
+    /// all memory that it takes, whatever was freed before.
+    pub give_back_memory: fn(),
     /// What was typed, for the report.
     pub command: String,
 }
@@ -61,6 +64,7 @@ impl Default for Settings {
             runners: Vec::new(),
             curves: false,
             memory: false,
+            give_back_memory: || (),
             command: String::new(),
         }
     }
@@ -252,7 +256,13 @@ fn timed<'e>(
         true => Model::ALL.to_vec(),
         false => settings.models.clone(),
     };
-    let settings = RoundSettings { rounds: settings.rounds, turn, seed: settings.seed, models };
+    let settings = RoundSettings {
+        rounds: settings.rounds,
+        turn,
+        seed: settings.seed,
+        models,
+        give_back_memory: settings.give_back_memory,
+    };
     let rounds = Rounds::new(corpus, files, &timed, &mut seats, settings);
     rounds.run(&mut seats, told);
     (seats, timed.len())

@@ -83,6 +83,8 @@ fn settings(args: &BenchArgs) -> Settings {
         RunnerCommand { patience, ..command.clone() }
     };
     Settings {
+        // The allocator of this program does so by itself.
+        give_back_memory: || (),
         rounds: args.rounds as usize,
         seconds_per_pass: args.seconds_per_pass,
         seed: args.seed,

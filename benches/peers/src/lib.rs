@@ -5,5 +5,6 @@
 //! to be held to, each figure beside its goal; `portcullis-goals` prints that.
 //! `../METHODOLOGY.md` says what is measured, what is left out and where our bias lies.
 
+pub mod allocator;
 pub mod engines;
 pub mod goals;

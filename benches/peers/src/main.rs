@@ -17,7 +17,7 @@ use portcullis::dialect::Dialect;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
-use portcullis_peers::engines;
+use portcullis_peers::{allocator, engines};
 
 /// Measure portcullis beside other matchers of robots.txt on your own files and URLs
 ///
@@ -130,6 +130,7 @@ fn settings(arguments: &Arguments) -> Settings {
     let patience = Duration::from_secs(arguments.runner_timeout);
     let runner = |command: &RunnerCommand| RunnerCommand { patience, ..command.clone() };
     Settings {
+        give_back_memory: allocator::give_back_memory,
         rounds: arguments.rounds,
         seconds_per_pass: arguments.seconds_per_pass,
         seed: arguments.seed,

@@ -117,22 +117,17 @@ impl Matcher for Table<'_> {
     fn pass(&mut self, list: &QuestionList) -> Option<Pass> {
         let start = Instant::now();
         let mut tally = Tally::default();
-        let (mut policies, mut paths) = (Vec::new(), Vec::new());
-        let mut questions = black_box(list).files_and_paths();
-        loop {
+        let (mut policies, mut paths): (Vec<u32>, Vec<&[u8]>) = Default::default();
+        for block in black_box(list).blocks(RECORDS_AT_ONCE) {
             policies.clear();
             paths.clear();
-            for (file, path) in questions.by_ref().take(RECORDS_AT_ONCE) {
-                policies.push(file);
-                paths.push(path);
-            }
-            if policies.is_empty() {
-                return Some(Pass { time: start.elapsed(), tally });
-            }
+            policies.extend(block.files());
+            paths.extend(block.paths());
             for decision in self.table.decide_block(&policies, &paths, &mut self.memory) {
                 tally.add(decision.verdict == Verdict::Allow);
             }
         }
+        Some(Pass { time: start.elapsed(), tally })
     }
 
     fn octets(&self) -> Option<u64> {

@@ -5,6 +5,8 @@ use portcullis::bench::{
     self, BenchError, Cell, Corpus, EngineReport, Model, Order, Report, Settings, Standing,
 };
 
+use crate::allocator;
+
 use super::row::{Fault, Figure, Goal, Relation, Row};
 use super::{Effort, Engines};
 
@@ -102,6 +104,7 @@ pub fn report(
     let mut names: Vec<String> = comparisons().map(|it| it.peer.to_owned()).collect();
     names.push(BASELINE.to_owned());
     let settings = Settings {
+        give_back_memory: allocator::give_back_memory,
         rounds: effort.rounds,
         seconds_per_pass: effort.turn.as_secs_f64(),
         seed: effort.seed,
