@@ -6,13 +6,11 @@
 //! stand under both. The stretch is only looked for where the prefix was found. The same goes for a prefix
 //! so short that many paths of a site begin with it.
 
-use std::collections::HashMap;
-
 use crate::pattern::PathPattern;
 
 use super::filter::Beginning;
 use super::pairs::Pair;
-use super::stretch::{Stretch, rarest, stretches};
+use super::stretch::{Stretch, telling};
 
 /// A pattern with a prefix and a star.
 pub(super) struct Starred<'l> {
@@ -26,70 +24,91 @@ pub(super) struct Starred<'l> {
 /// What a pattern needs beside a prefix.
 pub(super) struct Both {
     pub(super) place: u32,
-    /// What is kept of the prefix.
-    pub(super) prefix: u64,
-    pub(super) stretch: Stretch,
+    pub(super) prefix: Beginning,
+    /// What stands behind it, and what that begins with.
+    pub(super) stretch: Beginning,
+    pub(super) pair: Pair,
 }
 
 /// Patterns that share a prefix, of which each is tried without a look at what else it needs.
 const SHARED_PREFIX_MAX: usize = 4;
 
-/// Parts those that need both from the others.
-pub(super) fn part(starred: Vec<Starred<'_>>) -> (Vec<Starred<'_>>, Vec<Starred<'_>>) {
-    if starred.len() <= SHARED_PREFIX_MAX && !starred.iter().any(|it| it.is_short) {
-        return (Vec::new(), starred);
-    }
-    let mut counts: HashMap<u64, usize> = HashMap::new();
-    let string = |it: &Starred<'_>| it.prefix.cut().1;
-    starred.iter().for_each(|it| *counts.entry(string(it)).or_default() += 1);
-    let needs_both = |it: &Starred<'_>| {
-        (it.is_short || counts[&string(it)] > SHARED_PREFIX_MAX)
-            && rarest(&it.pattern).is_some_and(|stretch| stretch.is_cheap())
-    };
-    starred.into_iter().partition(needs_both)
+/// A pattern that may need both: what is kept of its prefix, and what is rarest of its telling stretches.
+struct Candidate<'s, 'l> {
+    starred: &'s Starred<'l>,
+    prefix: u64,
+    stretch: Stretch<'l>,
 }
 
-/// What each needs behind its prefix.
-pub(super) fn needs_of(starred: &[Starred<'_>]) -> impl Iterator<Item = Both> {
-    let few = few_pairs(starred);
-    starred.iter().filter_map(move |it| {
-        let among_few = stretches(&it.pattern).filter(|one| one.is_telling() && few.has(one.pair));
-        let stretch = among_few.min_by_key(|one| one.cost).or_else(|| rarest(&it.pattern))?;
-        Some(Both { place: it.place, prefix: it.prefix.cut().1, stretch })
-    })
+impl<'s, 'l> Candidate<'s, 'l> {
+    fn of(starred: &'s Starred<'l>) -> Option<Candidate<'s, 'l>> {
+        let stretch = telling(&starred.pattern).min_by_key(|stretch| stretch.cost);
+        let stretch = stretch.filter(Stretch::is_cheap)?;
+        Some(Candidate { starred, prefix: starred.prefix.cut().1, stretch })
+    }
+}
+
+/// What those need that need both. The others need their prefix alone.
+pub(super) fn needs_of(starred: &[Starred<'_>]) -> Vec<Both> {
+    if starred.len() <= SHARED_PREFIX_MAX && !starred.iter().any(|it| it.is_short) {
+        return Vec::new();
+    }
+    let mut candidates: Vec<Candidate<'_, '_>> = starred.iter().filter_map(Candidate::of).collect();
+    candidates.sort_unstable_by_key(|it| (it.prefix, it.starred.place));
+    let of_prefix = candidates.chunk_by(|one, other| one.prefix == other.prefix);
+    let of_common = of_prefix.filter(|it| it.len() > SHARED_PREFIX_MAX || it[0].starred.is_short);
+    let shared: Vec<&Candidate<'_, '_>> = of_common.flatten().collect();
+    let few = few_pairs(&shared);
+    let both = |it: &&Candidate<'_, '_>| {
+        let Starred { place, pattern, .. } = *it.starred;
+        let stretch = match &few {
+            None => it.stretch,
+            Some(few) => {
+                let among_few =
+                    telling(&pattern).filter_map(|one| Some((few.round_of(one.pair)?, one)));
+                // What was chosen first is what most have.
+                among_few.min_by_key(|&(round, _)| round)?.1
+            }
+        };
+        let (prefix, pair) = (it.starred.prefix, stretch.pair);
+        Some(Both { place, prefix, stretch: stretch.beginning(), pair })
+    };
+    shared.iter().filter_map(both).collect()
 }
 
 /// Patterns of which each may have a pair of its own.
 const OWN_PAIRS_MAX: usize = 16;
 
 /// Times that pairs are chosen for the patterns that have none yet.
-const ROUNDS_MAX: usize = 6;
+const ROUNDS_MAX: u8 = 16;
 
-/// Some pairs.
-struct PairSet(Vec<bool>);
+/// Patterns by which pairs are chosen; of more, some.
+const SAMPLE_MAX: usize = 2_048;
+
+/// Some pairs: by number, the round in which each was chosen, from 1 on.
+struct PairSet(Vec<u8>);
 
 impl PairSet {
-    fn has(&self, pair: Pair) -> bool {
-        pair.number().is_some_and(|number| self.0.get(number) == Some(&true))
+    fn round_of(&self, pair: Pair) -> Option<u8> {
+        self.0.get(pair.number()?).copied().filter(|&round| round != 0)
     }
 }
 
-/// Few pairs that are rare in paths and common among the stretches of these patterns; none where each
+/// Few pairs that are rare in paths and common among the stretches of these patterns; nothing where each
 /// pattern may as well have its own. It is how sets are covered greedily (Chvátal 1979), several pairs
-/// in a round.
-fn few_pairs(starred: &[Starred<'_>]) -> PairSet {
-    if starred.len() <= OWN_PAIRS_MAX {
-        return PairSet(Vec::new());
+/// in a round. A few patterns may have none of them.
+fn few_pairs(shared: &[&Candidate<'_, '_>]) -> Option<PairSet> {
+    if shared.len() <= OWN_PAIRS_MAX {
+        return None;
     }
-    let mut chosen = PairSet(vec![false; Pair::NUMBERS]);
-    let mut left: Vec<&Starred<'_>> = starred.iter().collect();
-    for _ in 0..ROUNDS_MAX {
+    let mut chosen = PairSet(vec![0; Pair::NUMBERS]);
+    let sample = shared.iter().step_by(shared.len().div_ceil(SAMPLE_MAX));
+    let mut left: Vec<&PathPattern<'_>> = sample.map(|it| &it.starred.pattern).collect();
+    for round in 1..=ROUNDS_MAX {
         let mut gains = vec![0_f32; Pair::NUMBERS];
-        for it in &left {
-            for stretch in stretches(&it.pattern).filter(Stretch::is_telling) {
-                if let Some(number) = stretch.pair.number() {
-                    gains[number] += 1.0 / stretch.pair.frequency() as f32;
-                }
+        for stretch in left.iter().flat_map(|pattern| telling(pattern)) {
+            if let Some(number) = stretch.pair.number() {
+                gains[number] += 1.0 / stretch.pair.frequency() as f32;
             }
         }
         let best = gains.iter().copied().fold(0.0, f32::max);
@@ -97,11 +116,11 @@ fn few_pairs(starred: &[Starred<'_>]) -> PairSet {
             break;
         }
         for (chosen, gain) in chosen.0.iter_mut().zip(gains) {
-            *chosen |= gain * 2.0 >= best;
+            if *chosen == 0 && gain * 2.0 >= best {
+                *chosen = round;
+            }
         }
-        left.retain(|it| {
-            !stretches(&it.pattern).any(|one| one.is_telling() && chosen.has(one.pair))
-        });
+        left.retain(|pattern| !telling(pattern).any(|one| chosen.round_of(one.pair).is_some()));
     }
-    chosen
+    Some(chosen)
 }

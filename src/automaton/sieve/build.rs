@@ -27,7 +27,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
         false => (count, &texts[..]),
     };
     let beginning_lines = (HEAD_WORDS + filter::words_for(prefixes.len())).div_ceil(LINE_WORDS);
-    let pair_lists = [pairs, both.iter().map(|it| it.stretch.pair).collect()];
+    let pair_lists = [pairs, both.iter().map(|it| it.pair).collect()];
     let pair_lists = pair_lists.into_iter().filter(|pairs| !pairs.is_empty());
     let pair_lines: Vec<SieveLine> = pair_lists.map(pairs::line_of).collect();
     let filter_words = filter::words_for(count);
@@ -55,10 +55,10 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
             (string, place)
         }));
     }
-    strings.extend(both.into_iter().map(|Both { place, prefix, stretch }| {
-        let (level, string) = stretch.beginning.cut();
+    strings.extend(both.into_iter().map(|Both { place, prefix, stretch, .. }| {
+        let (level, string) = stretch.cut();
         both_levels |= level;
-        (string ^ filter::beside(prefix), place)
+        (string ^ filter::beside(prefix.cut().1), place)
     }));
     strings.iter().for_each(|&(string, _)| filter::insert(filter, string));
     index::fill(&strings[..entries], index);

@@ -34,13 +34,6 @@ impl Beginning {
     }
 }
 
-impl Beginning {
-    /// How many octets it has.
-    pub(super) fn octets(self) -> usize {
-        self.length.into()
-    }
-}
-
 /// Words of a filter with so many members.
 pub(super) fn words_for(members: usize) -> usize {
     members.div_ceil(MEMBERS_PER_WORD)

@@ -72,24 +72,24 @@ impl Needs {
                 starred.push(Starred { place, pattern, prefix, is_short });
             }
         }
-        needs.add_starred(starred);
+        needs.add_starred(&starred);
         needs
     }
 
-    fn add_stretch(&mut self, place: u32, stretch: Stretch) {
+    fn add_stretch(&mut self, place: u32, stretch: Stretch<'_>) {
         self.pairs.push(stretch.pair);
-        self.stretches.push((place, stretch.beginning));
+        self.stretches.push((place, stretch.beginning()));
     }
 
-    fn add_starred(&mut self, starred: Vec<Starred<'_>>) {
-        let (shared, others) = both::part(starred);
-        self.prefixes.extend(others.into_iter().map(|it| (it.place, it.prefix)));
-        self.both.extend(both::needs_of(&shared));
-        let mut prefixes: Vec<(u64, Beginning)> =
-            shared.into_iter().map(|it| (it.prefix.cut().1, it.prefix)).collect();
-        prefixes.sort_unstable_by_key(|&(string, _)| string);
-        prefixes.dedup_by_key(|&mut (string, _)| string);
-        self.prefixes.extend(prefixes.into_iter().map(|(_, prefix)| (index::BOTH as u32, prefix)));
+    fn add_starred(&mut self, starred: &[Starred<'_>]) {
+        self.both = both::needs_of(starred);
+        let mut places: Vec<u32> = self.both.iter().map(|it| it.place).collect();
+        places.sort_unstable();
+        let alone = starred.iter().filter(|it| places.binary_search(&it.place).is_err());
+        self.prefixes.extend(alone.map(|it| (it.place, it.prefix)));
+        // They stand side by side that have the same.
+        let of_prefix = self.both.chunk_by(|one, other| one.prefix.cut() == other.prefix.cut());
+        self.prefixes.extend(of_prefix.map(|it| (index::BOTH as u32, it[0].prefix)));
     }
 }
 
@@ -109,8 +109,8 @@ fn has_no_prefix(pattern: &PathPattern<'_>) -> bool {
 }
 
 /// A stretch that tells more than the prefix.
-fn better_stretch(pattern: &PathPattern<'_>, is_prefix_short: bool) -> Option<Stretch> {
-    let is_better = |stretch: &Stretch| match is_prefix_short {
+fn better_stretch<'l>(pattern: &PathPattern<'l>, is_prefix_short: bool) -> Option<Stretch<'l>> {
+    let is_better = |stretch: &Stretch<'l>| match is_prefix_short {
         true => stretch.is_cheap(),
         false => stretch.is_very_cheap(),
     };

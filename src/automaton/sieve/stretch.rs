@@ -7,9 +7,11 @@ use super::pairs::Pair;
 
 /// What a pattern needs behind a star.
 #[derive(Clone, Copy)]
-pub(super) struct Stretch {
+pub(super) struct Stretch<'l> {
+    octets: &'l [u8],
+    /// Whether the path ends behind it.
+    is_whole: bool,
     pub(super) pair: Pair,
-    pub(super) beginning: Beginning,
     /// How much looking for it costs, in no unit.
     pub(super) cost: u64,
 }
@@ -17,9 +19,8 @@ pub(super) struct Stretch {
 /// Octets of a stretch that tell it from most others.
 const TELLING_OCTETS: usize = 4;
 
-impl Stretch {
-    /// The one that begins with `octets`; the path ends behind them if `is_whole`.
-    fn new(octets: &[u8], is_whole: bool) -> Stretch {
+impl<'l> Stretch<'l> {
+    fn new(octets: &'l [u8], is_whole: bool) -> Stretch<'l> {
         let pair = Pair::of(octets, is_whole);
         // Those of many patterns share one bucket, and a path has few places for them.
         let begins_segment = octets.len() >= TELLING_OCTETS && octets[0] == b'/';
@@ -32,7 +33,12 @@ impl Stretch {
             true => 0,
             false => u64::from(pair.frequency()) * (LOOK_COST + misses),
         };
-        Stretch { pair, beginning: Beginning::new(octets, is_whole), cost }
+        Stretch { octets, is_whole, pair, cost }
+    }
+
+    /// What is looked at of it.
+    pub(super) fn beginning(&self) -> Beginning {
+        Beginning::new(self.octets, self.is_whole)
     }
 
     /// Whether looking for it costs less than a short prefix does, with which many paths begin.
@@ -44,15 +50,10 @@ impl Stretch {
     pub(super) fn is_very_cheap(&self) -> bool {
         self.cost <= COST_MAX / 8
     }
-
-    /// Whether it has enough octets to be told from most others.
-    pub(super) fn is_telling(&self) -> bool {
-        self.beginning.octets() >= TELLING_OCTETS
-    }
 }
 
 /// The stretches behind the stars of a pattern, as far as they are compared.
-pub(super) fn stretches(pattern: &PathPattern<'_>) -> impl Iterator<Item = Stretch> {
+pub(super) fn stretches<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = Stretch<'l>> {
     let last = pattern.stars().len().saturating_sub(1);
     let is_anchored = pattern.anchored;
     let literals = pattern.literals().skip(1).enumerate();
@@ -63,8 +64,24 @@ pub(super) fn stretches(pattern: &PathPattern<'_>) -> impl Iterator<Item = Stret
     stretches.take(STRETCHES_MAX)
 }
 
+/// The first of those that have enough octets to be told from most others.
+pub(super) fn telling<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = Stretch<'l>> {
+    let last = pattern.stars().len().saturating_sub(1);
+    let is_anchored = pattern.anchored;
+    let literals = pattern.literals().skip(1).enumerate();
+    let stretches = literals.flat_map(move |(index, literal)| {
+        let is_whole = is_anchored && index == last;
+        let starts = (literal.len() + 1).saturating_sub(TELLING_OCTETS);
+        (0..starts).map(move |start| Stretch::new(&literal[start..], is_whole))
+    });
+    stretches.take(TELLING_MAX)
+}
+
+/// Telling stretches of a pattern that are compared with those of others.
+const TELLING_MAX: usize = 8;
+
 /// What is rarest of the stretches behind the stars of a pattern; nothing if there are none.
-pub(super) fn rarest(pattern: &PathPattern<'_>) -> Option<Stretch> {
+pub(super) fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Stretch<'l>> {
     stretches(pattern).min_by_key(|stretch| stretch.cost)
 }
 

@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use bstr::ByteSlice;
+
 use crate::automaton::scan::scan;
 use crate::limits::CANDIDATES_TRIED_MAX;
 use crate::pattern::PatternList;
@@ -158,6 +160,106 @@ fn many_patterns_at_once() {
     }
 }
 
+/// Of patterns that share a prefix only those are tried whose stretches stand behind it.
+#[test]
+fn patterns_that_share_a_prefix() {
+    for count in [5, 20, 3_000] {
+        let text = |number: usize| match number % 50 {
+            7 => format!("/s{}/*w{number}z$", number % 3),
+            11 => format!("/s/*/x{number}"),
+            13 => format!("/shared/{number}*"),
+            _ => format!("/shared{}/*w{:x}-{number}", number % 3, number % 97),
+        };
+        let texts: Vec<Vec<u8>> = (0..count).map(|number| text(number).into_bytes()).collect();
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        let sieve = Sieve::of(&texts);
+        for number in (0..count).step_by(count / 5) {
+            let hit =
+                String::from_utf8(texts[number].replace("*", "a/b-").replace("$", "")).unwrap();
+            let misses = ["/shared0/", "/shared", "/s", "/s/", "/other"];
+            let missing = misses.map(|beginning| format!("{beginning}{hit}"));
+            for path in
+                missing.iter().chain([&hit, &format!("{hit}0"), &hit.replace("shared", "s")])
+            {
+                sieve.check(path.as_bytes());
+                let told = sieve.sift(path.as_bytes(), CANDIDATES_TRIED_MAX);
+                assert!(told.is_some(), "{path} is left open among {count}");
+            }
+            let expected = scan(&sieve.patterns, &sieve.outcomes, hit.as_bytes());
+            assert_ne!(expected, Outcome::NONE, "{hit}");
+        }
+    }
+}
+
+/// First looks at eight paths.
+struct Eight<'l> {
+    lines: &'l [SieveLine],
+    starts: &'l [[u32; 2]; 8],
+    paths: &'l [&'l [u8]; 8],
+}
+
+impl Work for Eight<'_> {
+    /// Those by eight sieves, and those by each sieve alone.
+    type Output = ((FirstLooks, [Outcome; 8]), Vec<FirstLooks>);
+
+    fn with(self, looks: impl Kind) -> Self::Output {
+        let Eight { lines, starts, paths } = self;
+        let alone = starts.iter().filter_map(|start| FirstLook::of(lines, start[0] as usize));
+        let alone = alone.map(|look| look.look_at_eight(paths, looks)).collect();
+        (looks.look_at_eight(lines, starts, paths), alone)
+    }
+}
+
+/// The bits of looks that mean something.
+fn told(looks: FirstLooks) -> FirstLooks {
+    let FirstLooks { odd, may_begin, has_stretches } = looks;
+    FirstLooks { odd, may_begin: may_begin & !odd, has_stretches: has_stretches & !odd }
+}
+
+#[test]
+fn eight_looks_are_as_single_ones() {
+    let sieves = [&PATTERNS[7..], &PATTERNS[..1], &[b"/abbaabba"], &[b"/*ab", b"/aab/"]];
+    let (mut lines, mut places) = (Vec::new(), vec![u32::MAX, u32::MAX - 2]);
+    for sieve in sieves {
+        places.push(lines.len() as u32);
+        lines.extend(Sieve::of(sieve).lines);
+    }
+    places.push(lines.len() as u32);
+    // Short ones are odd.
+    let lengthened = |(number, path): (usize, Vec<u8>)| match number % 4 {
+        0 => path,
+        _ => [&path[..], b"/ab/abba"].concat(),
+    };
+    let paths: Vec<Vec<u8>> = paths().into_iter().enumerate().map(lengthened).collect();
+    let (mut begun, mut odd) = (0, 0);
+    for (round, paths) in paths.as_chunks::<8>().0.iter().enumerate() {
+        let paths: [&[u8]; 8] = std::array::from_fn(|place| &paths[place][..]);
+        let start = |place: usize| [places[(round * 3 + place * (round % 4)) % places.len()], 9];
+        let starts = std::array::from_fn(start);
+        let all = Vectors::all().into_iter();
+        let all: Vec<_> =
+            all.map(|it| it.run(Eight { lines: &lines, starts: &starts, paths: &paths })).collect();
+        for ((looks, otherwise), alone) in &all {
+            assert_eq!(told(*looks), told(all[0].0.0), "{starts:?} {paths:?}");
+            assert!(alone.iter().zip(&all[0].1).all(|(one, other)| told(*one) == told(*other)));
+            for place in 0..8 {
+                let bit = |bits: u8| bits >> place & 1 != 0;
+                let look = FirstLook::of(&lines, starts[place][0] as usize);
+                let single = look.and_then(|look| Some((look, look.may_begin(paths[place])?)));
+                let Some((look, may_begin)) = single.filter(|_| !bit(looks.odd)) else {
+                    assert!(bit(looks.odd), "{starts:?} {paths:?} {place}");
+                    odd += 1;
+                    continue;
+                };
+                let found = (bit(looks.may_begin), bit(looks.has_stretches), otherwise[place]);
+                assert_eq!(found, (may_begin, look.has_stretches, look.otherwise));
+                begun += usize::from(may_begin);
+            }
+        }
+    }
+    assert!(begun > 100 && odd > 100, "{begun} {odd}");
+}
+
 /// Needs that are the same for all are tried up to a bound, and then nothing is told.
 #[test]
 fn too_many_candidates_are_no_answer() {
@@ -184,7 +286,22 @@ fn a_path_that_begins_otherwise_is_not_answered() {
 /// Whatever the octets of a sieve are, it answers or does not, and does no harm.
 #[test]
 fn damaged_lines_do_no_harm() {
-    let sieve = Sieve::of(PATTERNS);
+    let sharing = [
+        &b"/abba*b/aab"[..],
+        b"/abba*/baab",
+        b"/abba*a/abb",
+        b"/abba*bb/aba",
+        b"/abba*/abab$",
+        b"/abba*b/bb/b",
+        b"/ab",
+    ];
+    damage(&Sieve::of(PATTERNS));
+    let sharing = Sieve::of(&sharing);
+    assert_ne!(head_of(&sharing.lines, 0).map(|(_, head)| head.both_levels), Some(0));
+    damage(&sharing);
+}
+
+fn damage(sieve: &Sieve) {
     let paths: Vec<Vec<u8>> = paths().into_iter().step_by(31).collect();
     for octet in 0..sieve.lines.len() * size_of::<SieveLine>() {
         for changed in [0x00, 0x01, 0x80, 0xff] {
@@ -194,6 +311,7 @@ fn damaged_lines_do_no_harm() {
                 for vectors in Vectors::all() {
                     let tried_max = CANDIDATES_TRIED_MAX;
                     vectors.run(Sift { lines: &lines, path, tried_max });
+                    vectors.run(Eight { lines: &lines, starts: &[[0; 2]; 8], paths: &[path; 8] });
                 }
             }
         }

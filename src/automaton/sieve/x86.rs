@@ -1,4 +1,5 @@
-//! A sieve's looks with the vectors of x86-64 processors: the one place of this module with `unsafe`.
+//! A sieve's looks with the vectors of x86-64 processors. Here and in [`x86_eight`](super::x86_eight) is what this
+//! module has of `unsafe`.
 //!
 //! The functions that others call are given a value which says that the processor has what they use.
 

@@ -2,6 +2,9 @@ use crate::automaton::Limits;
 use crate::dialect::RFC_9309;
 use crate::limits::SCANS_BEFORE_STATES;
 use crate::policy::{AgentChain, Compilation, Detail, PolicySource, PolicyTable};
+use crate::vectors::Vectors;
+
+use super::*;
 
 /// Files with stars, without, with one decision for all, and with rules that two agents share.
 const FILES: [&[u8]; 5] = [
@@ -12,7 +15,7 @@ const FILES: [&[u8]; 5] = [
     b"# nothing\n",
 ];
 
-/// Every path of up to six octets and some that are odd.
+/// Every path of up to six octets, longer ones that begin so, and some that are odd.
 fn paths() -> Vec<Vec<u8>> {
     let mut paths = vec![b"/".to_vec()];
     let mut from = 0;
@@ -25,16 +28,28 @@ fn paths() -> Vec<Vec<u8>> {
         }
         from = to;
     }
+    let long: Vec<Vec<u8>> =
+        paths.iter().step_by(5).map(|path| [path, &b"/ab/ba/aab"[..]].concat()).collect();
+    paths.extend(long);
     paths.extend([&b"/robots.txt"[..], b"", b"a", b"/a\0b", b"/ab\xff"].map(<[u8]>::to_vec));
     paths
 }
 
-/// A block is answered as its questions one by one, from the first time to long after states are built.
+/// A block is answered as its questions one by one, from the first time to long after states are built; for
+/// one agent and for several, where neighbours have the same policy and where they do not.
 #[test]
 fn blocks_are_answered_as_single_questions() {
     let sources = FILES.map(PolicySource::File);
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
     let paths = paths();
+    assert!(paths.len() as u64 > SCANS_BEFORE_STATES);
+    let mut questions: Vec<(u32, &[u8])> = paths
+        .iter()
+        .flat_map(|path| (0..FILES.len() as u32).map(move |policy| (policy, &path[..])))
+        .chain([(PolicyTable::NO_POLICY, &b"/"[..]), (PolicyTable::NO_URL, b"")])
+        .collect();
+    let mixed = questions.clone();
+    questions.sort_by_key(|question| question.0);
     let sieved = Limits::sieved();
     let limits = [
         sieved,
@@ -45,29 +60,47 @@ fn blocks_are_answered_as_single_questions() {
     for limits in limits {
         for detail in [Detail::Reason, Detail::Rule] {
             let compilation = Compilation { detail, limits, ..Compilation::new(&RFC_9309) };
-            let table = PolicyTable::compile(&sources, agents.to_vec(), &compilation);
-            let (mut memory, mut single) = (table.memory(), table.memory());
-            let questions: Vec<(u32, &[u8])> = paths
-                .iter()
-                .flat_map(|path| (0..FILES.len() as u32).map(move |policy| (policy, &path[..])))
-                .chain([(PolicyTable::NO_POLICY, &b"/"[..]), (PolicyTable::NO_URL, b"")])
-                .collect();
-            for size in [questions.len(), 300, 7, 1] {
-                for block in questions.chunks(size) {
-                    let policies: Vec<u32> = block.iter().map(|question| question.0).collect();
-                    let paths: Vec<&[u8]> = block.iter().map(|question| question.1).collect();
-                    let given = table.decide_block(&policies, &paths, &mut memory);
-                    for (given, (policy, path)) in given.chunks(agents.len()).zip(block) {
+            for agents in [&agents[..1], &agents] {
+                let table = PolicyTable::compile(&sources, agents.to_vec(), &compilation);
+                check_blocks(&table, &mixed);
+                check_blocks(&table, &questions);
+            }
+        }
+    }
+}
+
+/// Asks in blocks of several sizes, with all kinds of vectors, and one by one.
+fn check_blocks(table: &PolicyTable, questions: &[(u32, &[u8])]) {
+    let (mut memory, mut single) = (table.memory(), table.memory());
+    let agents = table.agents.len();
+    for vectors in Vectors::all() {
+        for size in [questions.len(), 300, 9, 7, 1] {
+            for block in questions.chunks(size) {
+                let policies: Vec<u32> = block.iter().map(|question| question.0).collect();
+                let paths: Vec<&[u8]> = block.iter().map(|question| question.1).collect();
+                let memory = &mut memory;
+                vectors.run(Block { table, policies: &policies, paths: &paths, memory });
+                let given = memory.decisions.chunks(agents).zip(block).enumerate();
+                for (question, (given, (policy, path))) in given {
+                    let expected = match *policy {
+                        PolicyTable::NO_POLICY => &vec![Decision::UNKNOWN; agents],
+                        PolicyTable::NO_URL => &vec![Decision::INVALID; agents],
+                        policy => table.decide(policy as usize, path, &mut single),
+                    };
+                    assert_eq!(given, expected, "{policy} {path:?} {vectors:?}");
+                    for agent in 0..agents {
+                        let whence = table.provenance(question, agent, memory);
                         if (*policy as usize) < FILES.len() {
-                            let expected = table.decide(*policy as usize, path, &mut single);
-                            assert_eq!(given, expected, "{policy} {path:?}");
+                            let expected = table.provenance(0, agent, &single);
+                            assert_eq!(whence, expected, "{policy} {path:?} {vectors:?}");
+                        } else {
+                            assert_eq!(whence, Provenance::default());
                         }
                     }
                 }
             }
         }
     }
-    assert!(paths.len() as u64 > SCANS_BEFORE_STATES);
 }
 
 /// What a file decides does not depend on the files beside it, equal ones among them.
