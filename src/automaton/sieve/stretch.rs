@@ -52,29 +52,24 @@ impl<'l> Stretch<'l> {
     }
 }
 
-/// The stretches behind the stars of a pattern, as far as they are compared.
-pub(super) fn stretches<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = Stretch<'l>> {
+/// The stretches behind the stars of a pattern that have so many octets, one at least.
+fn stretches<'l>(
+    pattern: &PathPattern<'l>,
+    octets_min: usize,
+) -> impl Iterator<Item = Stretch<'l>> {
     let last = pattern.stars().len().saturating_sub(1);
     let is_anchored = pattern.anchored;
     let literals = pattern.literals().skip(1).enumerate();
-    let stretches = literals.flat_map(move |(index, literal)| {
+    literals.flat_map(move |(index, literal)| {
         let is_whole = is_anchored && index == last;
-        (0..literal.len()).map(move |start| Stretch::new(&literal[start..], is_whole))
-    });
-    stretches.take(STRETCHES_MAX)
+        let starts = (literal.len() + 1).saturating_sub(octets_min);
+        (0..starts).map(move |start| Stretch::new(&literal[start..], is_whole))
+    })
 }
 
 /// The first of those that have enough octets to be told from most others.
 pub(super) fn telling<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = Stretch<'l>> {
-    let last = pattern.stars().len().saturating_sub(1);
-    let is_anchored = pattern.anchored;
-    let literals = pattern.literals().skip(1).enumerate();
-    let stretches = literals.flat_map(move |(index, literal)| {
-        let is_whole = is_anchored && index == last;
-        let starts = (literal.len() + 1).saturating_sub(TELLING_OCTETS);
-        (0..starts).map(move |start| Stretch::new(&literal[start..], is_whole))
-    });
-    stretches.take(TELLING_MAX)
+    stretches(pattern, TELLING_OCTETS).take(TELLING_MAX)
 }
 
 /// Telling stretches of a pattern that are compared with those of others.
@@ -82,7 +77,7 @@ const TELLING_MAX: usize = 8;
 
 /// What is rarest of the stretches behind the stars of a pattern; nothing if there are none.
 pub(super) fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Stretch<'l>> {
-    stretches(pattern).min_by_key(|stretch| stretch.cost)
+    stretches(pattern, 1).take(STRETCHES_MAX).min_by_key(|stretch| stretch.cost)
 }
 
 /// Stretches of a pattern that are compared: a pattern may have many thousand octets.
