@@ -63,9 +63,7 @@ impl Needs {
             let is_short = prefix.len() <= SHORT_PREFIX_OCTETS;
             if !has_stars {
                 needs.prefixes.push((place, Beginning::new(prefix, pattern.anchored)));
-            } else if let Some(stretch) =
-                better_stretch(&pattern, is_short).filter(|_| has_stretches)
-            {
+            } else if has_stretches && let Some(stretch) = better_stretch(&pattern, is_short) {
                 needs.add_stretch(place, stretch);
             } else {
                 let prefix = Beginning::new(prefix, false);
