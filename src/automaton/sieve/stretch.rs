@@ -20,6 +20,7 @@ pub(super) struct Stretch<'l> {
 const TELLING_OCTETS: usize = 4;
 
 impl<'l> Stretch<'l> {
+    #[inline]
     fn new(octets: &'l [u8], is_whole: bool) -> Stretch<'l> {
         let pair = Pair::of(octets, is_whole);
         // Those of many patterns share one bucket, and a path has few places for them.
@@ -52,32 +53,45 @@ impl<'l> Stretch<'l> {
     }
 }
 
-/// The stretches behind the stars of a pattern that have so many octets, one at least.
-fn stretches<'l>(
-    pattern: &PathPattern<'l>,
-    octets_min: usize,
-) -> impl Iterator<Item = Stretch<'l>> {
+/// The literals behind the stars of a pattern, and whether the path ends behind each.
+#[inline]
+fn literals_behind<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = (&'l [u8], bool)> {
     let last = pattern.stars().len().saturating_sub(1);
     let is_anchored = pattern.anchored;
     let literals = pattern.literals().skip(1).enumerate();
-    literals.flat_map(move |(index, literal)| {
-        let is_whole = is_anchored && index == last;
-        let starts = (literal.len() + 1).saturating_sub(octets_min);
-        (0..starts).map(move |start| Stretch::new(&literal[start..], is_whole))
-    })
+    literals.map(move |(index, literal)| (literal, is_anchored && index == last))
 }
 
-/// The first of those that have enough octets to be told from most others.
+/// The first of the stretches behind the stars of a pattern that have enough octets to be told from most others.
 pub(super) fn telling<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = Stretch<'l>> {
-    stretches(pattern, TELLING_OCTETS).take(TELLING_MAX)
+    let stretches = literals_behind(pattern).flat_map(|(literal, is_whole)| {
+        let starts = (literal.len() + 1).saturating_sub(TELLING_OCTETS);
+        (0..starts).map(move |start| Stretch::new(&literal[start..], is_whole))
+    });
+    stretches.take(TELLING_MAX)
 }
 
 /// Telling stretches of a pattern that are compared with those of others.
 const TELLING_MAX: usize = 8;
 
-/// What is rarest of the stretches behind the stars of a pattern; nothing if there are none.
+/// What is rarest of the stretches behind the stars of a pattern, the first of equals; nothing if there are none.
 pub(super) fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Stretch<'l>> {
-    stretches(pattern, 1).take(STRETCHES_MAX).min_by_key(|stretch| stretch.cost)
+    let mut best: Option<Stretch<'l>> = None;
+    let mut left = STRETCHES_MAX;
+    for (literal, is_whole) in literals_behind(pattern) {
+        let starts = literal.len().min(left);
+        for start in 0..starts {
+            let stretch = Stretch::new(&literal[start..], is_whole);
+            if best.is_none_or(|best| stretch.cost < best.cost) {
+                best = Some(stretch);
+            }
+        }
+        left -= starts;
+        if left == 0 || best.is_some_and(|best| best.cost == 0) {
+            break;
+        }
+    }
+    best
 }
 
 /// Stretches of a pattern that are compared: a pattern may have many thousand octets.
