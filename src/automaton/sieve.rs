@@ -45,7 +45,6 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::Outcome;
 use super::chunk::octets_from;
-use filter::ALONE;
 
 pub(crate) use build::sieve_of;
 pub(crate) use candidates::{Found, try_candidates};
@@ -70,9 +69,9 @@ struct Head {
     prefix_levels: u8,
     /// The lengths to which stretches are cut; 0 if there are none.
     stretch_levels: u8,
-    /// The lengths to which stretches are cut that are needed beside a prefix; 0 if there are none.
+    /// Those to which prefixes are cut that some pattern needs alone, and that some needs beside a stretch.
+    alone_levels: u8,
     both_levels: u8,
-    unused: u8,
     beginning_lines: U32,
     /// Words of the filter.
     filter_words: U32,
@@ -135,7 +134,7 @@ impl<'l> FirstLook<'l> {
 pub(crate) fn may_begin(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
-        looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels, ALONE)
+        looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)
     };
     look().unwrap_or(u8::MAX)
 }
@@ -150,7 +149,7 @@ pub(crate) fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], looks: impl
         let filter = head.filter(sieve)?;
         let may_have = |place: usize| {
             let text = path.get(place..).unwrap_or_default();
-            looks.levels_of(filter, text, head.stretch_levels, ALONE) != Some(0)
+            looks.levels_of(filter, text, head.stretch_levels) != Some(0)
         };
         (!filter.is_empty()).then(|| pairs::stand(pairs, path, looks, may_have))
     };

@@ -6,7 +6,6 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::automaton::Outcome;
 use crate::pattern::PatternList;
 
-use super::both::Both;
 use super::needs::Needs;
 use super::{HEAD_WORDS, Head, LINE_WORDS, SieveLine, filter, index, pairs};
 
@@ -20,17 +19,21 @@ const BEGINNING_OCTETS_MAX: u8 = 3;
 /// If there are not as many outcomes as patterns.
 pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<SieveLine> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
-    let Needs { texts, prefixes, stretches, pairs, both, all } = Needs::of(patterns, outcomes);
+    let Needs { texts, prefixes, stretches, pairs, both, prefixes_of_both, all } =
+        Needs::of(patterns, outcomes);
+    let all_prefixes =
+        || prefixes.iter().map(|(_, prefix)| *prefix).chain(prefixes_of_both.iter().copied());
     let count = prefixes.len() + stretches.len() + both.len();
     let (entries, texts) = match texts.len() > index::PLACES_MAX {
         true => (0, &[][..]),
         false => (count, &texts[..]),
     };
-    let beginning_lines = (HEAD_WORDS + filter::words_for(prefixes.len())).div_ceil(LINE_WORDS);
+    let beginning_words = filter::words_for(all_prefixes().count());
+    let beginning_lines = (HEAD_WORDS + beginning_words).div_ceil(LINE_WORDS);
     let pair_lists = [pairs, both.iter().map(|it| it.pair).collect()];
     let pair_lists = pair_lists.into_iter().filter(|pairs| !pairs.is_empty());
     let pair_lines: Vec<SieveLine> = pair_lists.map(pairs::line_of).collect();
-    let filter_words = filter::words_for(count);
+    let filter_words = filter::words_for(count + prefixes_of_both.len());
     let index_words = index::words_for(entries);
     let rest = filter_words + (index_words + texts.len()).div_ceil(2);
     let mut lines =
@@ -44,33 +47,34 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
     let (index, rest) = rest.split_at_mut(index_words);
 
     let (head, beginnings) = beginnings.as_flattened_mut().split_at_mut(HEAD_WORDS);
-    let kept = filter::kept_of_all(&prefixes, BEGINNING_OCTETS_MAX);
-    filter::fill(&prefixes, kept, beginnings);
-    let (mut prefix_levels, mut stretch_levels, mut both_levels) = (0, 0, 0);
+    let kept = filter::kept_of_all(all_prefixes(), BEGINNING_OCTETS_MAX);
+    filter::fill(all_prefixes(), kept, beginnings);
+    let (mut alone_levels, mut stretch_levels, mut both_levels) = (0, 0, 0);
     let mut strings: Vec<index::Entry> = Vec::with_capacity(count);
-    for (needs, levels) in [(prefixes, &mut prefix_levels), (stretches, &mut stretch_levels)] {
-        strings.extend(needs.into_iter().map(|(place, string)| {
+    for (needs, levels) in [(&prefixes, &mut alone_levels), (&stretches, &mut stretch_levels)] {
+        strings.extend(needs.iter().map(|(place, string)| {
             let (level, string) = string.cut();
             *levels |= level;
-            (string, place)
+            (string, *place)
         }));
     }
-    strings.extend(both.into_iter().map(|Both { place, prefix, stretch, .. }| {
-        let (level, string) = stretch.cut();
-        both_levels |= level;
-        (string ^ filter::beside(prefix.cut().1), place)
-    }));
+    strings.extend(both.iter().map(|it| (it.string, it.place)));
     strings.iter().for_each(|&(string, _)| filter::insert(filter, string));
+    for prefix in &prefixes_of_both {
+        let (level, string) = prefix.cut();
+        both_levels |= level;
+        filter::insert(filter, string);
+    }
     index::fill(&strings[..entries], index);
     rest[..texts.len()].copy_from_slice(texts);
     let number = |number: usize| U32::new(u32::try_from(number).expect("a pattern has few octets"));
     let told = Head {
         otherwise: U32::new(all.unwrap_or(Outcome::NONE).0),
         beginning_kept: U32::new(kept as u32),
-        prefix_levels,
+        prefix_levels: alone_levels | both_levels,
         stretch_levels,
+        alone_levels,
         both_levels,
-        unused: 0,
         beginning_lines: number(beginning_lines),
         filter_words: number(filter_words),
         entries: number(entries),

@@ -6,9 +6,9 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::automaton::Outcome;
 use crate::automaton::chunk::{bits, first_octets};
 
-use super::filter::{self, ALONE, LEVELS};
+use super::filter::{self, LEVELS};
 use super::texts::Text;
-use super::{Head, Looks, SieveLine, head_of, index, pairs};
+use super::{Head, Looks, SieveLine, both, head_of, index, pairs};
 
 /// What looks found in a path.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ pub(crate) fn try_candidates(
         candidates.try_beginning(level, filter::cut(octets, level))?;
     }
     if found.stretches && head.stretch_levels != 0 {
-        candidates.try_stretches(head.pairs(sieve)?, path, head.stretch_levels, ALONE)?;
+        candidates.try_stretches()?;
     }
     let outcome = candidates.best.map_or(Outcome(head.otherwise.get()), |(_, outcome)| outcome);
     outcome.is_sound().then_some(outcome)
@@ -89,19 +89,16 @@ impl<'l, L: Looks> Candidates<'l, L> {
         })
     }
 
-    /// Tries the patterns that need a prefix, which was cut to a level; nothing if those are too many.
+    /// Tries the patterns that need a prefix, alone or beside a stretch, which was cut to a level; nothing if those
+    /// are too many.
     #[inline]
-    fn try_beginning(&mut self, level: usize, string: u64) -> Option<()> {
-        let mut has_both = false;
-        for place in index::patterns_of(self.index, self.entries, string)? {
-            match place {
-                index::BOTH => has_both = true,
-                _ => self.try_one(place)?,
-            }
+    fn try_beginning(&mut self, level: usize, prefix: u64) -> Option<()> {
+        if self.head.alone_levels >> level & 1 != 0 {
+            self.try_all(prefix)?;
         }
-        match has_both {
-            true => self.try_both(level, string),
-            false => Some(()),
+        match self.head.both_levels >> level & 1 {
+            0 => Some(()),
+            _ => self.try_both(level, prefix),
         }
     }
 
@@ -109,26 +106,26 @@ impl<'l, L: Looks> Candidates<'l, L> {
     fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
         let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
         let pairs = self.head.pairs_of_both(self.sieve)?;
-        self.try_stretches(pairs, behind, self.head.both_levels, filter::beside(prefix))
-    }
-
-    /// Tries the patterns that need a stretch which stands in `text`.
-    #[inline]
-    fn try_stretches(
-        &mut self,
-        pairs: &SieveLine,
-        text: &[u8],
-        levels: u8,
-        prefix: u64,
-    ) -> Option<()> {
         let looks = self.looks;
         let fails = |place: usize| {
-            let text = text.get(place..).unwrap_or_default();
-            let found = looks.levels_of(self.filter, text, levels, prefix).unwrap_or(u8::MAX);
-            let mut strings = filter::cuts(first_octets(text), found, prefix);
+            let string = both::string_of(prefix, behind.get(place..).unwrap_or_default());
+            filter::has(self.filter, string) != Some(false) && self.try_all(string).is_none()
+        };
+        (!pairs::stand(pairs, behind, looks, fails)).then_some(())
+    }
+
+    /// Tries the patterns that need a stretch which stands in the path.
+    #[inline]
+    fn try_stretches(&mut self) -> Option<()> {
+        let (looks, path) = (self.looks, self.path);
+        let pairs = self.head.pairs(self.sieve)?;
+        let fails = |place: usize| {
+            let text = path.get(place..).unwrap_or_default();
+            let levels = looks.levels_of(self.filter, text, self.head.stretch_levels);
+            let mut strings = filter::cuts(first_octets(text), levels.unwrap_or(u8::MAX));
             !strings.all(|string| self.try_all(string).is_some())
         };
-        (!pairs::stand(pairs, text, looks, fails)).then_some(())
+        (!pairs::stand(pairs, path, looks, fails)).then_some(())
     }
 
     /// Tries the patterns that need a string; nothing if those are too many.

@@ -40,14 +40,14 @@ pub(super) fn words_for(members: usize) -> usize {
 }
 
 /// Octets of the shortest of some strings, `length_max` at most, as bits that are kept.
-pub(super) fn kept_of_all(strings: &[(u32, Beginning)], length_max: u8) -> u64 {
-    let shortest = strings.iter().map(|(_, string)| string.length).min();
+pub(super) fn kept_of_all(strings: impl Iterator<Item = Beginning>, length_max: u8) -> u64 {
+    let shortest = strings.map(|string| string.length).min();
     kept(shortest.unwrap_or(0).min(length_max))
 }
 
 /// Adds the bits of strings that are kept to a filter.
-pub(super) fn fill(strings: &[(u32, Beginning)], kept: u64, words: &mut [U64]) {
-    strings.iter().for_each(|(_, string)| insert(words, string.octets as u64 & kept));
+pub(super) fn fill(strings: impl Iterator<Item = Beginning>, kept: u64, words: &mut [U64]) {
+    strings.for_each(|string| insert(words, string.octets as u64 & kept));
 }
 
 impl Beginning {
@@ -59,19 +59,10 @@ impl Beginning {
     }
 }
 
-/// What is kept of `octets` at each of `levels`, beside a prefix or [alone](ALONE).
+/// What is kept of `octets` at each of `levels`.
 #[inline]
-pub(super) fn cuts(octets: u128, levels: u8, prefix: u64) -> impl Iterator<Item = u64> {
-    bits(levels.into()).map(move |level| cut(octets, level) ^ prefix)
-}
-
-/// What a string is changed by that is needed alone.
-pub(super) const ALONE: u64 = 0;
-
-/// What a string is changed by that is needed beside a prefix of which this is kept.
-#[inline]
-pub(super) fn beside(prefix: u64) -> u64 {
-    hash(prefix)
+pub(super) fn cuts(octets: u128, levels: u8) -> impl Iterator<Item = u64> {
+    bits(levels.into()).map(move |level| cut(octets, level))
 }
 
 /// Adds what is kept of a string to a filter.
@@ -80,13 +71,12 @@ pub(super) fn insert(words: &mut [U64], string: u64) {
     words[word] |= U64::new(bits);
 }
 
-/// At which of `levels` a filter may have a beginning of `octets`, beside a prefix or [alone](ALONE); nothing
-/// if it has no words.
+/// At which of `levels` a filter may have a beginning of `octets`; nothing if it has no words.
 #[inline]
-pub(super) fn levels_of(words: &[U64], octets: u128, levels: u8, prefix: u64) -> Option<u8> {
+pub(super) fn levels_of(words: &[U64], octets: u128, levels: u8) -> Option<u8> {
     let mut found = 0;
     for level in bits(levels.into()) {
-        found |= u8::from(has(words, cut(octets, level) ^ prefix)?) << level;
+        found |= u8::from(has(words, cut(octets, level))?) << level;
     }
     Some(found)
 }

@@ -12,10 +12,7 @@ use super::filter::hash;
 const PLACE_BITS: u32 = 20;
 
 /// Words among which the place of a pattern can be told.
-pub(super) const PLACES_MAX: usize = BOTH;
-
-/// In the place of a pattern: some that need a stretch beside the string.
-pub(super) const BOTH: usize = (1 << PLACE_BITS) - 1;
+pub(super) const PLACES_MAX: usize = 1 << PLACE_BITS;
 
 /// What a pattern needs, cut to a level, and the place of the pattern.
 pub(super) type Entry = (u64, u32);
@@ -70,7 +67,7 @@ pub(super) fn patterns_of(
     let patterns = words.get(buckets + 1..)?.get(start..end)?.iter();
     let pattern = move |word: &U32| {
         let word = word.get();
-        (word >> PLACE_BITS == print(hash)).then_some(word as usize & BOTH)
+        (word >> PLACE_BITS == print(hash)).then_some(word as usize & (PLACES_MAX - 1))
     };
     Some(patterns.filter_map(pattern))
 }

@@ -52,12 +52,12 @@ pub(crate) trait Looks: Kind {
 
     /// See [`filter::levels_of`]; the first octets are those of `text`.
     #[inline(always)]
-    fn levels_of(self, filter: &[U64], text: &[u8], levels: u8, prefix: u64) -> Option<u8> {
+    fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
-            return x86::levels_of(avx512, filter, text, levels, prefix);
+            return x86::levels_of(avx512, filter, text, levels);
         }
-        filter::levels_of(filter, first_octets(text), levels, prefix)
+        filter::levels_of(filter, first_octets(text), levels)
     }
 }
 

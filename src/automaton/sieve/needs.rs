@@ -10,15 +10,14 @@ use super::both::{self, Both, Starred};
 use super::filter::Beginning;
 use super::pairs::Pair;
 use super::stretch::{Stretch, rarest};
-use super::{index, texts};
+use super::texts;
 
 /// What the patterns of a list need: a prefix, a stretch, or both.
 #[derive(Default)]
 pub(super) struct Needs {
     /// The patterns that need something, as [`texts`] has them.
     pub(super) texts: Vec<U32>,
-    /// Places of patterns, and what their paths begin with behind the first `/`. Those of patterns that need
-    /// both are among them, each once.
+    /// Places of patterns, and what their paths begin with behind the first `/`.
     pub(super) prefixes: Vec<(u32, Beginning)>,
     /// Places of patterns, and what stands somewhere in their paths.
     pub(super) stretches: Vec<(u32, Beginning)>,
@@ -26,6 +25,8 @@ pub(super) struct Needs {
     pub(super) pairs: Vec<Pair>,
     /// What patterns need that need both.
     pub(super) both: Vec<Both>,
+    /// The prefixes of those, each once.
+    pub(super) prefixes_of_both: Vec<Beginning>,
     /// What the first pattern means that matches every path that begins with `/`. Those behind it never
     /// decide, and need nothing.
     pub(super) all: Option<Outcome>,
@@ -87,7 +88,7 @@ impl Needs {
         self.prefixes.extend(alone.map(|it| (it.place, it.prefix)));
         // They stand side by side that have the same.
         let of_prefix = self.both.chunk_by(|one, other| one.prefix.cut() == other.prefix.cut());
-        self.prefixes.extend(of_prefix.map(|it| (index::BOTH as u32, it[0].prefix)));
+        self.prefixes_of_both = of_prefix.map(|it| it[0].prefix).collect();
     }
 }
 

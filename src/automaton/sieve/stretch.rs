@@ -8,7 +8,7 @@ use super::pairs::Pair;
 /// What a pattern needs behind a star.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch<'l> {
-    octets: &'l [u8],
+    pub(super) octets: &'l [u8],
     /// Whether the path ends behind it.
     is_whole: bool,
     pub(super) pair: Pair,
@@ -17,7 +17,7 @@ pub(super) struct Stretch<'l> {
 }
 
 /// Octets of a stretch that tell it from most others.
-const TELLING_OCTETS: usize = 4;
+pub(super) const TELLING_OCTETS: usize = 4;
 
 impl<'l> Stretch<'l> {
     #[inline]

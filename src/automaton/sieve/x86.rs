@@ -42,15 +42,9 @@ pub(super) fn places_by_64(_: Avx512, line: &SieveLine, rest: &[u8]) -> u64 {
 
 /// See [`levels_of`](super::filter::levels_of); the first octets are those of `text`.
 #[inline(always)]
-pub(super) fn levels_of(
-    _: Avx512,
-    filter: &[U64],
-    text: &[u8],
-    levels: u8,
-    prefix: u64,
-) -> Option<u8> {
+pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
     // SAFETY: as above.
-    (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels, prefix) })
+    (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels) })
 }
 
 #[inline]
@@ -146,7 +140,7 @@ pub(super) fn all(number: u64) -> __m512i {
 /// All levels at once, one in each eighth of a vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8, prefix: u64) -> u8 {
+fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8) -> u8 {
     let numbers = |numbers: [u64; LEVELS.len()]| -> __m512i {
         // SAFETY: both are eight words, and any words are a vector.
         unsafe { std::mem::transmute(numbers) }
@@ -160,7 +154,6 @@ fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8, prefix: u64) -> u8 {
     let low = _mm512_and_si512(all(low), numbers(kept_low));
     let high = _mm512_and_si512(all(high), numbers(kept_high));
     let strings = _mm512_xor_si512(low, _mm512_mullo_epi64(high, all(HIGH_FACTOR)));
-    let strings = _mm512_xor_si512(strings, all(prefix));
     has_eight(filter, levels, strings)
 }
 
