@@ -42,7 +42,8 @@ pub(super) fn string_of(prefix: u64, text: &[u8]) -> u64 {
     filter::cut(first_octets(text), LEVEL) ^ filter::hash(prefix)
 }
 
-/// Patterns that share a prefix, of which each is tried without a look at what else it needs.
+/// Patterns that share a prefix, of which each is tried without a look at what else it needs, unless more share
+/// one of its length.
 const SHARED_PREFIX_MAX: usize = 2;
 
 /// A pattern that may need both: what is kept of its prefix, and what is rarest of its telling stretches.
@@ -70,6 +71,7 @@ pub(super) fn needs_of(starred: &[Starred<'_>]) -> Vec<Both> {
     let level = |it: &Candidate<'_, '_>| it.starred.prefix.cut().0;
     let of_prefix = candidates.chunk_by(|one, other| one.prefix == other.prefix);
     let of_common = of_prefix.filter(|it| it.len() > SHARED_PREFIX_MAX || it[0].starred.is_short);
+    // Behind all prefixes of these lengths stretches are looked for in any case.
     let levels = of_common.fold(0, |levels, it| levels | level(&it[0]));
     let shared: Vec<&Candidate<'_, '_>> =
         candidates.iter().filter(|it| level(it) & levels != 0).collect();
