@@ -169,8 +169,8 @@ pub const CANDIDATES_TRIED_BEFORE_STATES: u32 = 512;
 /// Patterns that are tried for a path at the mean, where a rule set has been asked often; one with more is
 /// walked.
 ///
-/// Source: measured. A walk costs as much as some eight tries; of 100,000 rules with a star each a path has a
-/// hundred candidates, and trying 64 of them in vain cost fifteen times the walk.
+/// Source: measured. A walk costs as much as some eight tries; of 100,000 rules with a star each a path had a
+/// hundred candidates by their prefixes alone, and trying 64 of them in vain cost fifteen times the walk.
 pub const CANDIDATES_MEAN_MAX: u32 = 8;
 
 /// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
