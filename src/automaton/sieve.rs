@@ -156,6 +156,11 @@ pub(crate) fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], looks: impl
     look() != Some(false)
 }
 
+/// Whether the sieve that stands at `at` has nothing to look for; nothing if there is none.
+pub(crate) fn is_constant(lines: &[SieveLine], at: usize) -> Option<bool> {
+    head_of(lines, at).map(|(_, head)| !head.has_needs())
+}
+
 #[inline]
 fn head_of(lines: &[SieveLine], at: usize) -> Option<(&[SieveLine], &Head)> {
     let sieve = lines.get(at..)?;

@@ -16,7 +16,7 @@ use crate::decision::PolicyState;
 use crate::dialect::Dialect;
 use crate::input::{Records, Terminator};
 use crate::policy::AgentChain;
-use crate::set::stored::{PolicyPosition, StoredPolicy};
+use crate::set::stored::{PolicyNumber, StoredPolicy};
 use crate::set::{Damage, PolicySet, StoredSet};
 use crate::target::{compared_path, host_key, split};
 
@@ -185,7 +185,7 @@ impl Corpus {
                     if !matches!(policy.state()?, PolicyState::Rules | PolicyState::NoRules) {
                         continue;
                     }
-                    filing.stored.insert(policy.position(), self.texts.len() as u32);
+                    filing.stored.insert(policy.number(), self.texts.len() as u32);
                     self.texts.push(text_of(&policy)?.into());
                 }
             }
@@ -276,7 +276,7 @@ type KeyedTexts = (Box<[u8]>, [Option<u32>; 2]);
 #[derive(Default)]
 struct Filing {
     is_single: bool,
-    stored: HashMap<PolicyPosition, u32>,
+    stored: HashMap<PolicyNumber, u32>,
     /// By host and text: the file.
     files: HashMap<(Box<[u8]>, u32), u32>,
 }

@@ -15,7 +15,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
         io::stderr(),
         "portcullis: {}: all {} blocks hold; set {:016x}, {} octets\n\
          portcullis: read {} hosts, {} origins, {} captures, {} strings, {} names of robots; \
-         worked out anew {} policies of {} records and {} rule sets, {} of them automata",
+         worked out anew {} policies of {} records and {} rule sets with their prefilters",
         set.name(),
         verified.blocks,
         set.hash(),
@@ -28,7 +28,6 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
         verified.policies,
         verified.records,
         verified.rule_sets,
-        verified.automata,
     );
     Ok(ExitStatus::Done)
 }

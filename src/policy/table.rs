@@ -54,7 +54,7 @@ pub struct PolicyTable {
 /// Where deciding a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]
 #[repr(C)]
-pub(super) struct Start {
+pub(crate) struct Start {
     /// Where among the sieves that of the rule set stands, or one of the kinds below.
     pub sieve: u32,
     /// The number of the rule set, or what the kind says.
@@ -144,12 +144,12 @@ pub struct Provenance {
     pub group: Option<Span>,
 }
 
-impl PolicyTable {
-    /// In the place of a policy: none is known.
-    pub const NO_POLICY: u32 = u32::MAX;
-    /// In the place of a policy: there is no URL to ask about.
-    pub const NO_URL: u32 = u32::MAX - 1;
+/// In the place of a policy's number: none is known.
+pub const NO_POLICY: u32 = u32::MAX;
+/// In the place of a policy's number: there is no URL to ask about.
+pub const NO_URL: u32 = u32::MAX - 1;
 
+impl PolicyTable {
     /// The dialect that the policies were compiled for.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect

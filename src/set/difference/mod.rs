@@ -55,7 +55,7 @@ use crate::decision::{PolicyState, Verdict};
 use crate::policy::{AgentChain, Detail};
 
 use super::file::Damage;
-use super::stored::{Inquiry, PolicyPosition, StoredHost, StoredSet};
+use super::stored::{Inquiry, PolicyNumber, StoredHost, StoredSet};
 
 use self::pairs::Pairs;
 
@@ -326,7 +326,7 @@ impl<'d> Changes<'d> {
 
     fn compare(
         &mut self,
-        policies: (Option<PolicyPosition>, Option<PolicyPosition>),
+        policies: (Option<PolicyNumber>, Option<PolicyNumber>),
     ) -> Result<Option<Change>, Damage> {
         let Difference { old: old_set, new: new_set, .. } = *self.difference;
         Ok(match policies {
@@ -348,7 +348,7 @@ impl<'d> Changes<'d> {
     }
 }
 
-fn state(set: &StoredSet, position: PolicyPosition) -> Result<OriginState, Damage> {
+fn state(set: &StoredSet, position: PolicyNumber) -> Result<OriginState, Damage> {
     let outcome = set.policy(position)?.access()?;
     let has_file = matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules);
     let verdict = (!has_file).then_some(outcome.verdict);

@@ -31,6 +31,12 @@ impl SectionKind {
     pub(crate) const DOCUMENTS: SectionKind = SectionKind(11);
     /// The other records of files.
     pub(crate) const OTHERS: SectionKind = SectionKind(12);
+    /// The patterns of rule sets.
+    pub(crate) const PATTERNS: SectionKind = SectionKind(13);
+    /// The prefilters of rule sets.
+    pub(crate) const PREFILTERS: SectionKind = SectionKind(14);
+    /// Where each policy begins.
+    pub(crate) const POLICY_INDEX: SectionKind = SectionKind(15);
 
     /// Each kind that has a name. Numbers are part of the format and are never given out again.
     const NAMES: &[(SectionKind, &str)] = &[
@@ -46,6 +52,9 @@ impl SectionKind {
         (SectionKind::TOKENS, "tokens"),
         (SectionKind::DOCUMENTS, "documents"),
         (SectionKind::OTHERS, "others"),
+        (SectionKind::PATTERNS, "patterns"),
+        (SectionKind::PREFILTERS, "prefilters"),
+        (SectionKind::POLICY_INDEX, "policy index"),
     ];
 }
 

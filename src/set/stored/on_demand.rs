@@ -1,4 +1,4 @@
-//! Rule sets that are no automaton: built when the first path asks, shared by all threads.
+//! Automata of rule sets: built when a path asks that no prefilter answers, shared by all threads.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -14,7 +14,7 @@ use super::super::compile::record_order;
 use super::super::file::Damage;
 use super::super::layout::rule_set;
 use super::policy::SelectedRules;
-use super::{PolicyPosition, RuleSetKind, StoredRuleSet, StoredSet};
+use super::{PolicyNumber, RuleSetKind, RuleSetNumber, StoredRuleSet, StoredSet};
 
 /// Patterns that one rule can stand for: its own, and that of a directory.
 const PATTERNS_PER_RULE: usize = 2;
@@ -28,13 +28,13 @@ pub(super) struct Built {
     pub order: Option<Vec<u32>>,
 }
 
-/// All that was built, by position of the rule set.
+/// All that was built, by number of the rule set.
 #[derive(Debug, Default)]
 pub(super) struct BuiltRuleSets(RwLock<HashMap<u32, Arc<Built>, foldhash::fast::RandomState>>);
 
 /// A thread's memory for rule sets that were built.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BuiltCaches(HashMap<u32, (Arc<Built>, Cache), foldhash::fast::RandomState>);
+pub struct BuiltCaches(HashMap<u32, (Arc<Built>, Cache), foldhash::fast::RandomState>);
 
 impl BuiltCaches {
     /// What a rule set says of a path; it is built if this is the first question.
@@ -45,7 +45,7 @@ impl BuiltCaches {
         selected: &SelectedRules,
         path: &[u8],
         detail: Detail,
-    ) -> Result<(Outcome, &Built), Damage> {
+    ) -> Result<Outcome, Damage> {
         let key = selected.rule_set.0;
         if !self.0.contains_key(&key) {
             let built = built.get(set, selected)?;
@@ -53,7 +53,13 @@ impl BuiltCaches {
             self.0.insert(key, (built, cache));
         }
         let (built, cache) = self.0.get_mut(&key).expect("it was put there if it was not");
-        Ok((built.automaton.decide(path, detail, cache), built))
+        Ok(built.automaton.decide(path, detail, cache))
+    }
+
+    /// By pattern, its rule's record, counted from the first rule of the first group, of a rule set that was
+    /// asked and whose order the set does not keep.
+    pub(super) fn order(&self, rule_set: RuleSetNumber) -> Option<&[u32]> {
+        self.0.get(&rule_set.0)?.0.order.as_deref()
     }
 }
 
@@ -74,7 +80,7 @@ impl BuiltRuleSets {
 
 fn build(set: &StoredSet, selected: &SelectedRules) -> Result<Built, Damage> {
     let stored = set.rule_set(selected.rule_set)?;
-    let limits = Limits { ahead_positions_max: 0, ..Limits::default() };
+    let limits = Limits::sieved();
     if stored.kind() == RuleSetKind::Patterns {
         let (patterns, verdicts) = set.patterns(&stored)?;
         let automaton = Automaton::new(patterns, outcomes(&verdicts), &limits);
@@ -91,7 +97,7 @@ pub(super) fn ordered(
     set: &StoredSet,
     selected: &SelectedRules,
 ) -> Result<(OrderedRules, Vec<u32>), Damage> {
-    let policy = set.policy(PolicyPosition(selected.policy))?;
+    let policy = set.policy(PolicyNumber(selected.policy))?;
     let extract = policy.extract()?;
     let malformed = || policy.malformed("its records are no file");
     let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
@@ -119,17 +125,17 @@ fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize
 
 impl StoredSet {
     /// The patterns of a rule set that is kept as such, in order of precedence, and their verdicts.
-    pub(super) fn patterns(
+    pub(in crate::set) fn patterns(
         &self,
         stored: &StoredRuleSet<'_>,
     ) -> Result<(PatternList, Vec<Verdict>), Damage> {
         let paths = &self.dialect().paths;
         let mut patterns = PatternList::new();
-        let mut verdicts = Vec::with_capacity(stored.pattern_words().len());
         let (mut record, mut text) = (Vec::new(), Vec::new());
-        let malformed = |what| self.malformed(self.sections.rule_sets, stored.position().0, what);
+        let malformed = |what| self.malformed_rule_set(stored, what);
         let mut octets_left = self.record_octets_max() * PATTERNS_PER_RULE;
-        let words = stored.pattern_words();
+        let words = self.pattern_words(stored)?;
+        let mut verdicts = Vec::with_capacity(words.len());
         patterns.reserve(words.len(), 0);
         for word in words {
             let word = word.get();

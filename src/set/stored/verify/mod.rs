@@ -3,14 +3,14 @@
 //! Checksums find accidents. A writer with a fault, or an enemy, gives wrong content right ones; so
 //! after the container everything is read and compared with what it comes from. The texts are what
 //! a set says, and all else in it follows from them: whom a policy names, its groups, the order of
-//! its rules and every word of its automata are worked out anew from the records, as compiling does,
+//! its rules and every word of its prefilters are worked out anew from the records, as compiling does,
 //! and have to be the same. What is left to believe is which text speaks for which host, what its
 //! lines and captures are, and what its absence meant.
 //!
 //! Nothing may be there twice, be left over or stand out of order where the format has one place
 //! for it ([`Pieces`]), so that nothing can hide.
 //!
-//! Cost: reading the whole file once, then planning each policy and building each automaton once, on
+//! Cost: reading the whole file once, then planning each policy and making each prefilter once, on
 //! the calling thread's rayon pool. Memory: some octets for each host, policy, rule set and string.
 
 mod hosts;
@@ -48,8 +48,8 @@ pub struct Verified {
     pub records: u64,
     /// Distinct rule sets.
     pub rule_sets: u64,
-    /// Those of them that are stored as automata, each built anew and compared.
-    pub automata: u64,
+    /// Those of them that are made of groups when an agent asks.
+    pub rule_sets_of_groups: u64,
     /// Distinct names of robots.
     pub robots: u64,
     /// Distinct strings.
@@ -96,7 +96,7 @@ impl StoredSet {
             policies: policies.len(),
             records: policies.records,
             rule_sets: rule_sets.len(),
-            automata: rule_sets.len() - u64::from(rule_sets.on_demand),
+            rule_sets_of_groups: rule_sets.of_groups,
             robots: names.ends.len() as u64,
             strings: u64::from(self.sections.strings.len()),
         };
@@ -113,7 +113,7 @@ impl StoredSet {
     /// What is walked word by word ends with a word.
     fn verify_words(&self) -> Result<(), Damage> {
         let sections = &self.sections;
-        for section in [sections.hosts, sections.policies, sections.rule_sets, sections.others] {
+        for section in [sections.hosts, sections.policies, sections.policy_index, sections.others] {
             if !section.octets().is_multiple_of(size_of::<U32>() as u64) {
                 return Err(self.malformed(section, 0, "it ends within a word"));
             }
@@ -129,7 +129,7 @@ impl StoredSet {
         expected[count::ORIGINS] = found.origins;
         expected[count::POLICIES] = found.policies;
         expected[count::RULE_SETS] = found.rule_sets;
-        expected[count::RULE_SETS_ON_DEMAND] = found.rule_sets - found.automata;
+        expected[count::RULE_SETS_OF_GROUPS] = found.rule_sets_of_groups;
         expected[count::CAPTURES] = found.captures;
         expected[count::STRINGS] = found.strings;
         expected[count::TOKENS] = found.robots;
