@@ -116,7 +116,21 @@ impl<'s> Classifier<'s> {
         agents: Vec<AgentChain>,
         detail: Detail,
     ) -> Result<Classifier<'s>, Damage> {
-        let policies = Policies::Stored(Inquiry::new(set, agents, detail)?);
+        Classifier::stored_with_limits(set, agents, detail, Limits::sieved())
+    }
+
+    /// As [`Classifier::stored`], with other limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::stored`].
+    pub fn stored_with_limits(
+        set: &'s StoredSet,
+        agents: Vec<AgentChain>,
+        detail: Detail,
+        limits: Limits,
+    ) -> Result<Classifier<'s>, Damage> {
+        let policies = Policies::Stored(Inquiry::new(set, agents, detail, limits)?);
         Ok(Classifier { policies, vectors: Vectors::detect() })
     }
 

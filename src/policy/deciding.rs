@@ -14,7 +14,9 @@ mod tries;
 
 use std::convert::Infallible;
 
-use crate::automaton::{Cache, Outcome, SieveLine, StoredAutomaton};
+use zerocopy::little_endian::U32;
+
+use crate::automaton::{Cache, Outcome, PatternTexts, Patterns, SieveLine, StoredAutomaton};
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
 
@@ -30,6 +32,10 @@ pub(crate) use block::Block;
 ///
 /// A policy and an agent are an *entry*: the policy's number times the number of agents, and the agent's.
 pub(crate) trait Policies {
+    /// Where the texts of patterns stand.
+    type Texts<'l>: PatternTexts<'l>
+    where
+        Self: 'l;
     /// What a thread keeps for automata that are built when paths ask for them.
     type Caches;
     /// Why an automaton cannot be built.
@@ -52,6 +58,9 @@ pub(crate) trait Policies {
 
     /// The number of rule sets.
     fn rule_sets(&self) -> usize;
+
+    /// The patterns of a rule set, which has a sieve.
+    fn patterns(&self, rule_set: u32) -> Patterns<'_, Self::Texts<'_>>;
 
     /// Patterns that are tried for a path before it is walked.
     fn candidates_tried_max(&self) -> usize;
@@ -208,6 +217,7 @@ impl PolicyTable {
 }
 
 impl Policies for PolicyTable {
+    type Texts<'l> = &'l [U32];
     type Caches = Vec<Cache>;
     type Failure = Infallible;
 
@@ -239,6 +249,13 @@ impl Policies for PolicyTable {
     #[inline(always)]
     fn rule_sets(&self) -> usize {
         self.walk_starts.len()
+    }
+
+    #[inline(always)]
+    fn patterns(&self, rule_set: u32) -> Patterns<'_, &[U32]> {
+        let [start, end] =
+            [0, 1].map(|after| self.table_starts[rule_set as usize + after] as usize);
+        Patterns { table: &self.tables[start..end], texts: &self.texts }
     }
 
     #[inline(always)]

@@ -31,6 +31,12 @@ pub struct PolicyTable {
     pub(super) starts: Vec<Start>,
     /// The sieves of all rule sets, line by line.
     pub(super) sieves: ZeroedMemory,
+    /// By rule set: where its table of patterns begins; and where the last one ends.
+    pub(super) table_starts: Vec<u32>,
+    /// By rule set, then by pattern: where its text begins.
+    pub(super) tables: Vec<U32>,
+    /// The texts of patterns.
+    pub(super) texts: Vec<U32>,
     /// By rule set.
     pub(super) walk_starts: Vec<WalkStart>,
     /// The automata that were built ahead.

@@ -65,11 +65,6 @@ pub(super) mod rule_set {
     /// The number of its patterns.
     pub const COUNT: usize = 3;
     pub const WORDS: usize = 4;
-
-    /// In a pattern's word, below the number of the string that it comes from.
-    pub const ALLOWS: u32 = 1;
-    pub const DIRECTORY: u32 = 2;
-    pub const STRING_SHIFT: u32 = 2;
 }
 
 /// Words of a document's record: its line and kind, its string.

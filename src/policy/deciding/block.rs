@@ -173,7 +173,8 @@ impl<P: Policies> Block<'_, P> {
         let left_max = if tries.are_few() { table.candidates_tried_max() } else { 0 };
         let mut left = left_max;
         let how = (&mut left, looks);
-        let tried = try_candidates(table.lines(), sieve as usize, path, found, how);
+        let patterns = table.patterns(number);
+        let tried = try_candidates((table.lines(), sieve as usize), patterns, path, found, how);
         tries.add(left_max - left);
         tried.map_or_else(|| self.walk(item), Ok)
     }

@@ -250,6 +250,7 @@ impl Sections {
         section(SectionKind::RULE_SETS, policies.rule_sets.words.as_bytes())?;
         section(SectionKind::PREFILTERS, policies.rule_sets.prefilters.as_bytes())?;
         section(SectionKind::PATTERNS, policies.rule_sets.patterns.as_bytes())?;
+        section(SectionKind::PATTERN_TEXTS, policies.rule_sets.texts.words.as_bytes())?;
         section(SectionKind::ORDERS, policies.orders.words.as_bytes())?;
         section(SectionKind::TOKENS, &policies.tokens.section())?;
         section(SectionKind::DOCUMENTS, policies.texts.documents.as_bytes())?;

@@ -70,8 +70,7 @@ impl PolicySections {
         let start = self.words.len();
         push(&mut self.index, position(&self.words));
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
-        let mut strings = Vec::new();
-        let document = if is_file { self.texts.add(&plan.records, &mut strings) } else { NONE };
+        let document = if is_file { self.texts.add(&plan.records) } else { NONE };
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
         let head = [
             plan.state as u32 | (plan.verdict as u32) << 8,
@@ -84,7 +83,7 @@ impl PolicySections {
         ];
         head.into_iter().for_each(|word| push(&mut self.words, word));
         self.push_robots(plan.robots);
-        self.push_entries(start, plan.entries, &strings);
+        self.push_entries(start, plan.entries);
         self.words[start + policy::WORDS] = U32::new((self.words.len() - start) as u32);
     }
 
@@ -100,16 +99,15 @@ impl PolicySections {
         }
     }
 
-    fn push_entries(&mut self, start: usize, entries: Vec<PlannedEntry>, strings: &[u32]) {
+    fn push_entries(&mut self, start: usize, entries: Vec<PlannedEntry>) {
         let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
-            let first = entry.positions[0].1;
             let (number, order) = match entry.ordered {
                 Some(planned) => {
                     let order: Vec<U32> = planned.order.iter().map(|&at| U32::new(at)).collect();
                     let order = self.orders.intern(&order);
-                    (self.rule_sets.intern(planned, strings, first), order)
+                    (self.rule_sets.intern(planned), order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),
             };
@@ -129,7 +127,6 @@ impl PolicySections {
     /// Gives strings their places.
     pub fn finish(&mut self) {
         self.texts.finish();
-        self.rule_sets.finish(&self.texts);
     }
 
     pub fn count(&self, counts: &mut [u64]) {

@@ -8,14 +8,13 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{SieveLine, sieve_of};
+use crate::automaton::{SieveLine, push_text, sieve_of, table_word};
 use crate::decision::Verdict;
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::layout::{NONE, rule_set};
-use super::intern::{position, push};
+use super::intern::{Lists, position, push};
 use super::plan::PlannedRules;
-use super::texts::Texts;
 
 /// The rule sets of a set.
 #[derive(Default)]
@@ -24,8 +23,10 @@ pub struct RuleSets {
     pub words: Vec<U32>,
     /// The lines of all prefilters.
     pub prefilters: Vec<SieveLine>,
-    /// By pattern, end to end: the rule that it comes from; until the end with provisional numbers of strings.
+    /// By pattern, end to end: where its text begins, and whether it allows.
     pub patterns: Vec<U32>,
+    /// The texts of patterns, each once.
+    pub texts: Lists,
     /// Those that are made of a policy's groups when an agent asks.
     pub of_groups: u64,
     known: HashTable<Known>,
@@ -47,9 +48,8 @@ struct Waiting {
 }
 
 impl RuleSets {
-    /// The number of a rule set. `strings` are the provisional numbers of the file's records, and
-    /// `first` that of the first rule of the first group.
-    pub fn intern(&mut self, planned: PlannedRules, strings: &[u32], first: u32) -> u32 {
+    /// The number of a rule set.
+    pub fn intern(&mut self, planned: PlannedRules) -> u32 {
         let hash = xxh3_64(&planned.identity);
         let identities = &mut self.identities;
         let same = |known: &Known| {
@@ -64,15 +64,13 @@ impl RuleSets {
         let patterns = position(&self.patterns);
         let number = self.push([NONE, 0, patterns, planned.order.len() as u32]);
         self.known.insert_unique(hash, Known { hash, number, identity }, |known| known.hash);
-        let words = planned.order.iter().zip(&planned.rules.verdicts);
-        let words = words.zip(&planned.rules.directories);
-        let word = |((&record, &verdict), &directory): ((&u32, &Verdict), &bool)| {
-            let string = strings[(first + record) as usize];
-            let allows = if verdict == Verdict::Allow { rule_set::ALLOWS } else { 0 };
-            let directory = if directory { rule_set::DIRECTORY } else { 0 };
-            U32::new(string << rule_set::STRING_SHIFT | directory | allows)
-        };
-        self.patterns.extend(words.map(word));
+        let mut text = Vec::new();
+        for (pattern, verdict) in planned.rules.patterns.iter().zip(&planned.rules.verdicts) {
+            text.clear();
+            push_text(&pattern, &mut text);
+            let at = self.texts.intern(&text) as usize;
+            self.patterns.push(table_word(at, *verdict == Verdict::Allow));
+        }
         self.waiting.push(Waiting { number, rules: planned.rules });
         number
     }
@@ -108,15 +106,6 @@ impl RuleSets {
             words[rule_set::PREFILTER] = U32::new(start);
             words[rule_set::LINES] = U32::new(lines.len() as u32);
             self.prefilters.extend(lines);
-        }
-    }
-
-    /// Gives strings their numbers.
-    pub fn finish(&mut self, texts: &Texts) {
-        for word in &mut self.patterns {
-            let flags = word.get() & (rule_set::ALLOWS | rule_set::DIRECTORY);
-            let string = texts.rank(word.get() >> rule_set::STRING_SHIFT);
-            *word = U32::new(string << rule_set::STRING_SHIFT | flags);
         }
     }
 }

@@ -214,7 +214,9 @@ impl<'s> Difference<'s> {
         new: (&'s StoredSet, Vec<AgentChain>),
     ) -> Result<Difference<'s>, Damage> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let inquiry = |(set, agents)| Inquiry::new(set, agents, Detail::Reason);
+        let inquiry = |(set, agents)| {
+            Inquiry::new(set, agents, Detail::Reason, crate::automaton::Limits::sieved())
+        };
         let (old_set, new_set) = (old.0, new.0);
         let asked = Some((inquiry(old)?, inquiry(new)?));
         Ok(Difference { old: old_set, new: new_set, asked })

@@ -31,10 +31,12 @@ impl SectionKind {
     pub(crate) const DOCUMENTS: SectionKind = SectionKind(11);
     /// The other records of files.
     pub(crate) const OTHERS: SectionKind = SectionKind(12);
-    /// The patterns of rule sets.
+    /// The tables of patterns of rule sets.
     pub(crate) const PATTERNS: SectionKind = SectionKind(13);
     /// The prefilters of rule sets.
     pub(crate) const PREFILTERS: SectionKind = SectionKind(14);
+    /// The texts of patterns.
+    pub(crate) const PATTERN_TEXTS: SectionKind = SectionKind(16);
     /// Where each policy begins.
     pub(crate) const POLICY_INDEX: SectionKind = SectionKind(15);
 
@@ -55,6 +57,7 @@ impl SectionKind {
         (SectionKind::PATTERNS, "patterns"),
         (SectionKind::PREFILTERS, "prefilters"),
         (SectionKind::POLICY_INDEX, "policy index"),
+        (SectionKind::PATTERN_TEXTS, "pattern texts"),
     ];
 }
 

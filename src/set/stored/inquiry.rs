@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zerocopy::FromZeros;
 
-use crate::automaton::{Detail, Outcome, SieveLine};
+use crate::automaton::{Detail, Limits, Outcome, Patterns, SieveLine};
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
 use crate::id::{LineNumber, RuleID};
-use crate::limits::CANDIDATES_TRIED_MAX;
 use crate::policy::{
     AgentChain, Block, BlockMemory, Explanation, NO_POLICY, NO_URL, Policies, Source, Start,
     explain, robot_named,
@@ -28,6 +27,7 @@ use super::super::layout::{NONE, policy, record};
 use super::hosts::Search;
 use super::on_demand::{BuiltCaches, BuiltRuleSets};
 use super::policy::{FIXED_UNKNOWN, Selected, SelectedRules, fixed};
+use super::rule_set::{RuleSetNumber, StoredTexts};
 use super::tokens::AgentTokens;
 use super::{HostPosition, PolicyNumber, StoredSet};
 use crate::set::origins::{Place, key_with_scheme, place};
@@ -37,6 +37,7 @@ use crate::set::origins::{Place, key_with_scheme, place};
 pub struct Inquiry<'s> {
     pub(super) set: &'s StoredSet,
     detail: Detail,
+    limits: Limits,
     agents: Vec<AgentChain>,
     pub(super) tokens: Vec<AgentTokens>,
     starts: Starts,
@@ -99,11 +100,12 @@ impl<'s> Inquiry<'s> {
         set: &'s StoredSet,
         agents: Vec<AgentChain>,
         detail: Detail,
+        limits: Limits,
     ) -> Result<Inquiry<'s>, Damage> {
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
         let (built, vectors) = (BuiltRuleSets::default(), Vectors::detect());
-        Ok(Inquiry { set, detail, agents, tokens, starts, built, vectors })
+        Ok(Inquiry { set, detail, limits, agents, tokens, starts, built, vectors })
     }
 
     /// The set.
@@ -243,6 +245,10 @@ impl<'s> Inquiry<'s> {
                 (Selected::Rules(rules), _) => {
                     let stored = self.set.rule_set(rules.rule_set)?;
                     let lines = self.set.prefilter(&stored)?;
+                    if lines.is_some() {
+                        self.set.pattern_table(&stored)?;
+                    }
+                    let lines = lines.filter(|_| self.limits.candidates_tried_max.is_some());
                     let sieve = lines.map_or(Start::UNSIEVED, |lines| lines.start);
                     Start { sieve, number: rules.rule_set.0 }
                 }
@@ -306,7 +312,7 @@ impl<'s> Inquiry<'s> {
         let start = groups.clone().nth(group).ok_or_else(malformed)?;
         let rule = RuleID(start[0].get().saturating_add(record - start[1].get()));
         let (line, _) = self.set.document_line(policy.document(), record)?;
-        Ok(Some(RulePlace { rules, rule, line, record, group: group as u32 }))
+        Ok(Some(RulePlace { rule, line, record, group: group as u32 }))
     }
 
     /// The rule and the user-agent value behind the decision for `agent` on the question with this number, of
@@ -432,7 +438,6 @@ impl<'s> Inquiry<'s> {
 
 /// Where a rule stands.
 struct RulePlace {
-    rules: SelectedRules,
     rule: RuleID,
     line: LineNumber,
     /// Its record.
@@ -448,6 +453,10 @@ struct Asked<'i, 's> {
 }
 
 impl Policies for Asked<'_, '_> {
+    type Texts<'l>
+        = StoredTexts<'l>
+    where
+        Self: 'l;
     type Caches = BuiltCaches;
     type Failure = Damage;
 
@@ -484,8 +493,14 @@ impl Policies for Asked<'_, '_> {
     }
 
     #[inline(always)]
+    fn patterns(&self, rule_set: u32) -> Patterns<'_, StoredTexts<'_>> {
+        let set = self.inquiry.set;
+        Patterns { table: set.compared_table(RuleSetNumber(rule_set)), texts: StoredTexts(set) }
+    }
+
+    #[inline(always)]
     fn candidates_tried_max(&self) -> usize {
-        CANDIDATES_TRIED_MAX
+        self.inquiry.limits.candidates_tried_max.unwrap_or(0)
     }
 
     #[inline(never)]
@@ -496,9 +511,9 @@ impl Policies for Asked<'_, '_> {
         path: &[u8],
         caches: &mut BuiltCaches,
     ) -> Result<Outcome, Damage> {
-        let Inquiry { set, built, detail, .. } = self.inquiry;
+        let Inquiry { set, built, detail, limits, .. } = self.inquiry;
         match self.inquiry.rules_of(entry)? {
-            Some(rules) => caches.decide(set, built, &rules, path, *detail),
+            Some(rules) => caches.decide((set, built, limits), &rules, path, *detail),
             None => Ok(Outcome::NONE),
         }
     }

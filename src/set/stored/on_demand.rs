@@ -5,19 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use hashbrown::HashMap;
 
 use crate::automaton::{Automaton, Cache, Detail, Limits, Outcome};
-use crate::decision::Verdict;
-use crate::pattern::{PatternList, index_page_text, normal_text};
 use crate::policy::{OrderedRules, outcomes};
 use crate::syntax::RobotsTxt;
 
 use super::super::compile::record_order;
 use super::super::file::Damage;
-use super::super::layout::rule_set;
 use super::policy::SelectedRules;
-use super::{PolicyNumber, RuleSetKind, RuleSetNumber, StoredRuleSet, StoredSet};
-
-/// Patterns that one rule can stand for: its own, and that of a directory.
-const PATTERNS_PER_RULE: usize = 2;
+use super::{PolicyNumber, RuleSetKind, RuleSetNumber, StoredSet};
 
 /// What a rule set was built into.
 #[derive(Debug)]
@@ -40,15 +34,14 @@ impl BuiltCaches {
     /// What a rule set says of a path; it is built if this is the first question.
     pub(super) fn decide(
         &mut self,
-        set: &StoredSet,
-        built: &BuiltRuleSets,
+        (set, built, limits): (&StoredSet, &BuiltRuleSets, &Limits),
         selected: &SelectedRules,
         path: &[u8],
         detail: Detail,
     ) -> Result<Outcome, Damage> {
         let key = selected.rule_set.0;
         if !self.0.contains_key(&key) {
-            let built = built.get(set, selected)?;
+            let built = built.get(set, selected, limits)?;
             let cache = built.automaton.cache();
             self.0.insert(key, (built, cache));
         }
@@ -64,7 +57,12 @@ impl BuiltCaches {
 }
 
 impl BuiltRuleSets {
-    fn get(&self, set: &StoredSet, selected: &SelectedRules) -> Result<Arc<Built>, Damage> {
+    fn get(
+        &self,
+        set: &StoredSet,
+        selected: &SelectedRules,
+        limits: &Limits,
+    ) -> Result<Arc<Built>, Damage> {
         let key = selected.rule_set.0;
         // Nobody panics while holding the lock, and what is in the map is whole in any case.
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -72,22 +70,21 @@ impl BuiltRuleSets {
             return Ok(known);
         }
         // Two threads may build the same; one of the two is kept.
-        let built = Arc::new(build(set, selected)?);
+        let built = Arc::new(build(set, selected, limits)?);
         let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(map.entry(key).or_insert(built)))
     }
 }
 
-fn build(set: &StoredSet, selected: &SelectedRules) -> Result<Built, Damage> {
+fn build(set: &StoredSet, selected: &SelectedRules, limits: &Limits) -> Result<Built, Damage> {
     let stored = set.rule_set(selected.rule_set)?;
-    let limits = Limits::sieved();
     if stored.kind() == RuleSetKind::Patterns {
-        let (patterns, verdicts) = set.patterns(&stored)?;
-        let automaton = Automaton::new(patterns, outcomes(&verdicts), &limits);
+        let (patterns, outcomes) = set.pattern_list(&stored)?;
+        let automaton = Automaton::new(patterns, outcomes, limits);
         return Ok(Built { automaton, order: None });
     }
     let (rules, order) = ordered(set, selected)?;
-    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), &limits);
+    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), limits);
     Ok(Built { automaton, order: Some(order) })
 }
 
@@ -121,42 +118,4 @@ fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize
         groups.find(|(_, group)| is_it(group)).map(|(index, _)| index)
     };
     positions.iter().map(find).collect()
-}
-
-impl StoredSet {
-    /// The patterns of a rule set that is kept as such, in order of precedence, and their verdicts.
-    pub(in crate::set) fn patterns(
-        &self,
-        stored: &StoredRuleSet<'_>,
-    ) -> Result<(PatternList, Vec<Verdict>), Damage> {
-        let paths = &self.dialect().paths;
-        let mut patterns = PatternList::new();
-        let (mut record, mut text) = (Vec::new(), Vec::new());
-        let malformed = |what| self.malformed_rule_set(stored, what);
-        let mut octets_left = self.record_octets_max() * PATTERNS_PER_RULE;
-        let words = self.pattern_words(stored)?;
-        let mut verdicts = Vec::with_capacity(words.len());
-        patterns.reserve(words.len(), 0);
-        for word in words {
-            let word = word.get();
-            let value_start = self.record_text(word >> rule_set::STRING_SHIFT, &mut record)?;
-            let too_many = || malformed("its patterns are more than a file can have");
-            octets_left = octets_left.checked_sub(record.len()).ok_or_else(too_many)?;
-            if !normal_text(&record[value_start..], paths, &mut text) {
-                return Err(malformed("a pattern can match no path"));
-            }
-            match word & rule_set::DIRECTORY {
-                0 => patterns.push(&text, paths.wildcards),
-                _ => {
-                    let directory = index_page_text(&text, paths)
-                        .ok_or_else(|| malformed("a rule names no index page"))?;
-                    patterns.push(&directory, paths.wildcards);
-                }
-            }
-            let allows = word & rule_set::ALLOWS != 0;
-            verdicts.push(if allows { Verdict::Allow } else { Verdict::Disallow });
-        }
-        patterns.shrink_to_fit();
-        Ok((patterns, verdicts))
-    }
 }

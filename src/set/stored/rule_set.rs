@@ -5,7 +5,8 @@ use std::ops::Range;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{SieveLine, is_constant};
+use crate::automaton::{Outcome, PatternTexts, Patterns, SieveLine, is_constant};
+use crate::pattern::PatternList;
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, rule_set};
@@ -49,11 +50,6 @@ impl StoredSet {
         let first = number.0.saturating_mul(rule_set::WORDS as u32);
         let words = self.words(self.sections.rule_sets, first, rule_set::WORDS)?;
         Ok(StoredRuleSet { number: number.0, words })
-    }
-
-    #[inline]
-    pub(super) fn touch_rule_set(&self, number: RuleSetNumber) {
-        self.touch(self.sections.rule_sets, number.0.saturating_mul(rule_set::WORDS as u32));
     }
 
     /// The number of rule sets that there is room for.
@@ -109,10 +105,42 @@ impl StoredSet {
         is_constant.ok_or_else(|| self.malformed_rule_set(rule_set, "a rule set has no prefilter"))
     }
 
-    /// By pattern of a rule set, the rule that it comes from.
-    pub(super) fn pattern_words(&self, rule_set: &StoredRuleSet<'_>) -> Result<&[U32], Damage> {
+    /// The patterns of a rule set that is kept as such, and what their matches mean.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub(in crate::set) fn pattern_list(
+        &self,
+        rule_set: &StoredRuleSet<'_>,
+    ) -> Result<(PatternList, Vec<Outcome>), Damage> {
+        let table = self.pattern_table(rule_set)?;
+        let patterns = Patterns { table, texts: StoredTexts(self) };
+        // A rule stands for its own pattern and for that of a directory, each byte of which may be escaped.
+        let bytes_max = self.record_octets_max().saturating_mul(2 * ESCAPED_BYTES_MAX);
+        let what = "the patterns of a rule set are none that a file can have";
+        patterns.list(bytes_max).ok_or_else(|| self.malformed_rule_set(rule_set, what))
+    }
+
+    /// By pattern of a rule set, where its text begins.
+    pub(super) fn pattern_table(&self, rule_set: &StoredRuleSet<'_>) -> Result<&[U32], Damage> {
         let count = rule_set.patterns() as usize;
         self.words(self.sections.patterns, rule_set.patterns_at(), count)
+    }
+
+    /// As [`StoredSet::pattern_table`], of a rule set for which that has compared the checksums; empty where
+    /// there is nothing.
+    #[inline]
+    pub(super) fn compared_table(&self, number: RuleSetNumber) -> &[U32] {
+        let table = || {
+            let rule_set = self.rule_set(number).ok()?;
+            let octets = self.file.uncompared(self.sections.patterns);
+            let words = size_of::<U32>();
+            let (start, count) = (rule_set.patterns_at() as usize, rule_set.patterns() as usize);
+            let octets = octets.get(start.checked_mul(words)?..)?.get(..count * words)?;
+            <[U32]>::ref_from_bytes(octets).ok()
+        };
+        table().unwrap_or_default()
     }
 
     #[cold]
@@ -123,6 +151,22 @@ impl StoredSet {
     ) -> Damage {
         let first = rule_set.number.saturating_mul(rule_set::WORDS as u32);
         self.malformed(self.sections.rule_sets, first, what)
+    }
+}
+
+/// Bytes that one byte of a rule is in its normal form, at most: `%XX`.
+const ESCAPED_BYTES_MAX: usize = 3;
+
+/// The texts of a set's patterns. Damage that is found in them is no pattern, so that whoever asks has to look
+/// again in another way, which reports it.
+#[derive(Clone, Copy)]
+pub(super) struct StoredTexts<'s>(pub &'s StoredSet);
+
+impl<'s> PatternTexts<'s> for StoredTexts<'s> {
+    #[inline(always)]
+    fn words(self, at: usize, count: usize) -> Option<&'s [U32]> {
+        let set = self.0;
+        set.words(set.sections.pattern_texts, u32::try_from(at).ok()?, count).ok()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rule sets: how each is kept, what it takes, and how often it is shared.
 
-use crate::automaton::Reach;
+use crate::automaton::{Outcome, Reach};
+use crate::decision::Verdict;
 use crate::policy::{OrderedRules, reach_of_rules};
 use crate::set::StoredSet;
 use crate::set::file::Damage;
@@ -64,7 +65,12 @@ impl RuleSetFigures {
                     true => RuleSetStrategy::Constant,
                     false => RuleSetStrategy::Prefilter,
                 };
-                let (patterns, verdicts) = set.patterns(rule_set)?;
+                let (patterns, outcomes) = set.pattern_list(rule_set)?;
+                let verdict = |outcome: &Outcome| match outcome.allows() {
+                    true => Verdict::Allow,
+                    false => Verdict::Disallow,
+                };
+                let verdicts = outcomes.iter().map(verdict).collect();
                 let rules = OrderedRules { patterns, verdicts, ..OrderedRules::default() };
                 (strategy, reach_of_rules(rules))
             }

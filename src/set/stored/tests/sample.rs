@@ -1,7 +1,6 @@
 //! Sets with something in every section.
 
 use crate::access::UnixSeconds;
-use crate::automaton::Limits;
 use crate::dialect::Dialect;
 use crate::limits::POLICY_PATTERNS_MAX;
 use crate::set::compile::{CompileConfig, to_vec};
@@ -30,7 +29,7 @@ Sitemap: https://a.example/sitemap.xml
 
 const B: &str = "User-agent: Third\nDisallow:\n\nUser-agent: Example\nDisallow: /%7Ex\n";
 
-/// Rules whose automaton is too large to be stored.
+/// Rules of several stars each.
 fn many_stars() -> String {
     let rules = (0..12).map(|n| format!("Disallow: /*{n}*x*{}*y\nAllow: /*{n}*z\n", n * 7 % 12));
     format!("User-agent: *\n{}", rules.collect::<String>())
@@ -89,8 +88,7 @@ impl Builder {
 
     pub fn finish(mut self) -> Vec<u8> {
         self.hosts.sort_by(|one, other| one.key.cmp(&other.key));
-        let limits = Limits { ahead_positions_max: 1_000, ..Limits::default() };
-        let config = CompileConfig { limits, ..CompileConfig::new(self.dialect, None) };
+        let config = CompileConfig::new(self.dialect, None);
         to_vec(&self.hosts, &self.pool, &config).unwrap()
     }
 }

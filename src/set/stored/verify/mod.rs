@@ -81,7 +81,7 @@ impl StoredSet {
         self.verify_words()?;
         let mut texts = Texts::of(self)?;
         let names = names::verified(self)?;
-        let mut rule_sets = FoundRuleSets::of(self, &mut texts)?;
+        let mut rule_sets = FoundRuleSets::of(self)?;
         let mut policies = FoundPolicies::of(self, &names, &mut rule_sets, &mut texts)?;
         rule_sets.all_needed(self)?;
         policies.compare(self, &names)?;

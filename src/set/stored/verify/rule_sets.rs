@@ -1,18 +1,19 @@
 //! Rule sets: each where it has to stand, needed by an entry, and what its rules are compiled to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{SieveLine, sieve_of};
+use crate::automaton::{SieveLine, sieve_of, text_words};
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::super::file::Damage;
 use super::super::super::layout::rule_set;
+use super::super::rule_set::StoredTexts;
 use super::super::{RuleSetKind, RuleSetNumber, StoredRuleSet, StoredSet};
-use super::texts::{TextKind, Texts};
+use super::pieces::Pieces;
 
 /// All rule sets, by number.
 pub(super) struct FoundRuleSets {
@@ -23,9 +24,10 @@ pub(super) struct FoundRuleSets {
 
 impl FoundRuleSets {
     /// Walks the section, and with it those of patterns and prefilters.
-    pub(super) fn of(set: &StoredSet, texts: &mut Texts) -> Result<FoundRuleSets, Damage> {
+    pub(super) fn of(set: &StoredSet) -> Result<FoundRuleSets, Damage> {
         let mut found = FoundRuleSets { needed: Vec::new(), of_groups: 0 };
-        let (mut next_pattern, mut next_line) = (0_u64, 0_u64);
+        let (mut next_pattern, mut next_line, mut next_text) = (0_u64, 0_u64, 0_u32);
+        let (mut texts, mut distinct) = (Pieces::default(), HashSet::new());
         for stored in set.rule_sets() {
             let stored = stored?;
             let malformed = |what| set.malformed_rule_set(&stored, what);
@@ -46,18 +48,23 @@ impl FoundRuleSets {
             }
             next_line = lines.end.into();
             next_pattern += u64::from(stored.patterns());
-            let is_rule = |word: u32, texts: &mut Texts| {
-                let allows = word & rule_set::ALLOWS != 0;
-                let kind = if allows { TextKind::Allow } else { TextKind::Disallow };
-                texts.need(word >> rule_set::STRING_SHIFT, kind)
-            };
-            let words = set.pattern_words(&stored)?;
-            if !words.iter().all(|word| is_rule(word.get(), texts)) {
-                return Err(malformed("a pattern is of another rule than its string"));
+            for word in set.pattern_table(&stored)? {
+                let at = word.get() >> 1;
+                if at == next_text {
+                    let words = text_words(StoredTexts(set), at as usize);
+                    let words = words.filter(|words| distinct.insert(*words));
+                    let words = words.ok_or_else(|| malformed("the text of a pattern is none"))?;
+                    next_text = next_text.saturating_add(words.len() as u32);
+                    texts.push(at);
+                }
+                if !texts.need(at) {
+                    return Err(malformed("the text of a pattern stands at another place"));
+                }
             }
         }
         let ends = [
             (set.sections.patterns, next_pattern * size_of::<U32>() as u64),
+            (set.sections.pattern_texts, u64::from(next_text) * size_of::<U32>() as u64),
             (set.sections.prefilters, next_line * size_of::<SieveLine>() as u64),
             (set.sections.rule_sets, found.len() * (rule_set::WORDS * size_of::<U32>()) as u64),
         ];
@@ -138,10 +145,11 @@ fn is_of(
     stored: &StoredRuleSet<'_>,
     rules: &OrderedRules,
 ) -> Result<bool, Damage> {
-    let (patterns, verdicts) = set.patterns(stored)?;
+    let (patterns, found) = set.pattern_list(stored)?;
+    let expected = outcomes(&rules.verdicts);
     let Some(lines) = set.prefilter(stored)? else { return Ok(false) };
     let lines = &set.prefilter_lines()[lines.start as usize..lines.end as usize];
     Ok(patterns == rules.patterns
-        && verdicts == rules.verdicts
-        && *lines == sieve_of(&rules.patterns, &outcomes(&rules.verdicts)))
+        && found == expected
+        && *lines == sieve_of(&rules.patterns, &expected))
 }
