@@ -114,7 +114,7 @@ fn expected(
     detail: Detail,
 ) -> Decision {
     let refused = decision == Decision::INVALID && judged.verdict != Verdict::Invalid;
-    if refused && hosts::only_the_engine_refuses(dialect, url) {
+    if refused && hosts::only_the_engine_refuses(url) {
         return Decision::INVALID;
     }
     match detail {
