@@ -66,7 +66,8 @@ fn invalid_records_are_kept_byte_for_byte() {
     // By default they are dropped, and the summary counts them.
     let output = folder.run("filter --json", input);
     assert_stdout(&output, "");
-    assert!(text(&output.stderr).contains("\"invalid\":10"), "{}", text(&output.stderr));
+    let summary = String::from_utf8(output.stderr).unwrap();
+    assert!(summary.contains("\"invalid\":10"), "{summary}");
 }
 
 #[test]
