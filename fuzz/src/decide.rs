@@ -106,13 +106,7 @@ fn check(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>
 }
 
 /// What the engine has to say where the oracle says `judged`.
-fn expected(
-    dialect: &Dialect,
-    url: &[u8],
-    judged: Decision,
-    decision: Decision,
-    detail: Detail,
-) -> Decision {
+fn expected(url: &[u8], judged: Decision, decision: Decision, detail: Detail) -> Decision {
     let refused = decision == Decision::INVALID && judged.verdict != Verdict::Invalid;
     if refused && hosts::only_the_engine_refuses(url) {
         return Decision::INVALID;

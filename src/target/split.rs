@@ -87,9 +87,8 @@ pub fn split<'u>(record: &'u [u8], path_start: &[u8]) -> Result<SplitUrl<'u>, Ba
 /// the first colon as a scheme.
 ///
 /// `example.com:8080/x` and `localhost:8080` are read as host and port all the same, against both:
-/// lists have them, no scheme with a dot is registered that takes digits alone, and `localhost` is
-/// reserved for hosts (RFC 6761, section 6.3). Other names without a dot are schemes; write
-/// `//myhost:8080`.
+/// lists have them, few schemes have a dot (`soap.beep`), and `localhost` is reserved for hosts (RFC
+/// 6761, section 6.3). Other names without a dot are schemes; write `//myhost:8080`.
 ///
 /// # Errors
 ///
