@@ -90,7 +90,7 @@ fn check(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>
             let mut memory = classifier.memory();
             for (url, judged) in urls.iter().zip(&judged) {
                 let decision = classifier.classify(&[url], None, &mut memory).unwrap()[0];
-                let expected = expected(config.dialect, url, *judged, decision, detail);
+                let expected = expected(url, *judged, decision, detail);
                 assert_eq!(
                     decision,
                     expected,
