@@ -32,6 +32,12 @@ pub const RECORD_OCTETS_MAX: usize = 64 * 1024 * 1024;
 /// pieces that wait stay small beside the policies.
 pub const CHUNK_OCTETS: usize = 1024 * 1024;
 
+/// Threads that `-j` starts per processor: 16. A higher number is lowered to that, with a note.
+///
+/// Source: our choice. Threads that wait for a disk leave room for others; more than these only take
+/// memory ([`IN_FLIGHT_CHUNKS_PER_THREAD`]), and the system refuses some tens of thousands.
+pub const PROCESSOR_THREADS_MAX: usize = 16;
+
 /// Chunks for each thread that are handed over and not yet written.
 ///
 /// Source: our choice. One is classified, one waits, one stands in the order of the output. With

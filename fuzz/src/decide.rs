@@ -90,7 +90,7 @@ fn check(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>
             let mut memory = classifier.memory();
             for (url, judged) in urls.iter().zip(&judged) {
                 let decision = classifier.classify(&[url], None, &mut memory).unwrap()[0];
-                let expected = expected(config.dialect, url, *judged, decision, detail);
+                let expected = expected(url, *judged, decision, detail);
                 assert_eq!(
                     decision,
                     expected,
@@ -106,15 +106,9 @@ fn check(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>
 }
 
 /// What the engine has to say where the oracle says `judged`.
-fn expected(
-    dialect: &Dialect,
-    url: &[u8],
-    judged: Decision,
-    decision: Decision,
-    detail: Detail,
-) -> Decision {
+fn expected(url: &[u8], judged: Decision, decision: Decision, detail: Detail) -> Decision {
     let refused = decision == Decision::INVALID && judged.verdict != Verdict::Invalid;
-    if refused && hosts::only_the_engine_refuses(dialect, url) {
+    if refused && hosts::only_the_engine_refuses(url) {
         return Decision::INVALID;
     }
     match detail {

@@ -66,7 +66,7 @@ fn has_stray_percent(text: &[u8]) -> bool {
 
 /// The normal form of `path` at some origin, which the oracle writes too.
 fn check_path(dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
-    let starts = path.is_empty() || path[0] == b'#' || dialect.paths.path_start.contains(&path[0]);
+    let starts = path.is_empty() || b"/?#".contains(&path[0]);
     if !starts {
         return None;
     }

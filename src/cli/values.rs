@@ -1,9 +1,13 @@
 //! Values of flags: text to numbers, dialects and schemes, with errors that say what is accepted.
 
+use std::io::{self, Write};
+use std::num::NonZero;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis::bench::{Model, RunnerCommand};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
+use portcullis::limits::PROCESSOR_THREADS_MAX;
 
 /// How much of a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +74,27 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "write seconds, such as 0.1 or 30".into())
 }
 
+/// Reads a number of threads. One that is too high for this machine is lowered, with a note on
+/// standard error.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let asked = text.parse().map_err(|_| "write a number of threads; 0 means one per processor")?;
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = threads_on(processors, asked);
+    if threads < asked {
+        // The run goes on without the note if standard error is closed.
+        let _ = writeln!(
+            io::stderr(),
+            "portcullis: note: -j {asked}: {threads} threads are used, {PROCESSOR_THREADS_MAX} per \
+             processor"
+        );
+    }
+    Ok(threads)
+}
+
+fn threads_on(processors: usize, asked: usize) -> usize {
+    asked.min(processors.saturating_mul(PROCESSOR_THREADS_MAX))
+}
+
 /// Reads a scheme (RFC 3986, section 3.1), without the colon behind it.
 pub fn scheme(text: &str) -> Result<String, String> {
     let starts = text.starts_with(|first: char| first.is_ascii_alphabetic());
@@ -104,6 +129,16 @@ mod tests {
     fn sizes_that_are_none() {
         for text in ["", "0", "0K", "K", "-1", "1.5M", "500KB", "99999999999999999999", "1 M"] {
             assert!(octets_max(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn threads_are_bounded_by_processors() {
+        let bound = PROCESSOR_THREADS_MAX;
+        assert_eq!([0, 1, 2 * bound].map(|asked| threads_on(2, asked)), [0, 1, 2 * bound]);
+        assert_eq!([2 * bound + 1, usize::MAX].map(|asked| threads_on(2, asked)), [2 * bound; 2]);
+        for text in ["", "-1", "two", "99999999999999999999999"] {
+            assert!(threads(text).is_err(), "{text}");
         }
     }
 

@@ -40,9 +40,11 @@ pub enum NoteKind {
     RuleOutsideGroup = 6,
     /// The rule's pattern can match no path. The span is the record.
     PatternNeverMatches = 7,
-    /// The line has a NUL: by the dialect it was ignored, or what follows the NUL is lost.
+    /// The line has a NUL: by the dialect it was ignored, or what follows the NUL is lost. Of a
+    /// user-agent line the value before it always counts.
     NulInLine = 8,
-    /// The value has a control octet other than TAB; the line was ignored.
+    /// The value has a control byte other than TAB; the line was ignored, or, if it is a user-agent
+    /// line, the value ends there.
     ControlInLine = 9,
     /// The line is longer than the dialect reads; its end is lost.
     LineCut = 10,
@@ -110,7 +112,9 @@ impl NoteKind {
                 "the path pattern starts with neither '/' nor '*' and never matches"
             }
             NoteKind::NulInLine => "a NUL octet: the line, or what follows in it, is ignored",
-            NoteKind::ControlInLine => "a control character in the value: the line is ignored",
+            NoteKind::ControlInLine => {
+                "a control character in the value: the line, or what follows in it, is ignored"
+            }
             NoteKind::LineCut => "the line is too long: its end is ignored",
             NoteKind::FileCut => "the file is longer than the limit: its end is ignored",
             NoteKind::LooksLikeHtml => "this looks like a web page, not like robots.txt",
