@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn a_pattern_is_filed_under_what_few_share() {
-        let texts: [&[u8]; 3] = [b"/*shared-1", b"/*shared-2*end", b"/*other*shared-"];
-        assert_eq!(candidates(&texts, b"/shared-2"), []);
-        assert_eq!(candidates(&texts, b"/shared-2/end"), [1]);
-        assert_eq!(candidates(&texts, b"/other/shared-1"), [0, 2]);
+        let texts: [&[u8]; 3] = [b"/*shared-first", b"/*shared-*second", b"/*others*shared-"];
+        assert_eq!(candidates(&texts, b"/shared-x"), [0_usize; 0]);
+        assert_eq!(candidates(&texts, b"/shared-x/second"), [1]);
+        assert_eq!(candidates(&texts, b"/others/shared-first"), [0, 2]);
     }
 
     #[test]
