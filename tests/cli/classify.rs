@@ -80,7 +80,7 @@ fn a_rule_of_one_in_many_groups_has_its_line_and_its_group() {
     for policies in ["--robots many", "-p many.set"] {
         let line = format!("classify {policies} -a Bot --format jsonl");
         let output = folder.command(&line).write_stdin(urls.as_str()).output().unwrap();
-        assert_eq!(text(&output.stdout), expected, "{policies}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{policies}");
     }
 }
 
