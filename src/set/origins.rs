@@ -273,7 +273,9 @@ mod tests {
     /// Slots that are looked at to find each of `keys`, on average.
     fn slots_searched(keys: &[String]) -> f64 {
         let mut table = OriginTable::default();
-        keys.iter().for_each(|key| drop(table.insert(b"https", key.as_bytes(), 0)));
+        for key in keys {
+            table.insert(b"https", key.as_bytes(), 0);
+        }
         let mask = table.slots.len() - 1;
         let searched = |key: &String| {
             let hash = table.hasher.hash_one(key.as_bytes());

@@ -58,7 +58,7 @@ fn json_lines_have_their_members_in_order() {
 fn a_rule_of_one_in_many_groups_has_its_line_and_its_group() {
     const GROUPS: usize = 2_000;
     let folder = Folder::new();
-    let named = |number: usize| if number % 2 == 0 { "Bot" } else { "BOT" };
+    let named = |number: usize| if number.is_multiple_of(2) { "Bot" } else { "BOT" };
     let group = |number: usize| {
         format!("User-agent: {}\nAllow: /x\nDisallow: /{number}$\n", named(number))
             + "User-agent: other\nDisallow: /y\n"
