@@ -20,7 +20,7 @@ use common::{Configuration, Random, configurations};
 use portcullis::batch::{Classifier, ClassifierMemory};
 use portcullis::decision::{Decision, Reason, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{ROBOTS_OCTETS_MAX, SCANS_BEFORE_PREFILTER};
+use portcullis::limits::{ROBOTS_OCTETS_MAX, SCANS_BEFORE_STATES};
 use portcullis::oracle;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
@@ -118,8 +118,8 @@ fn compare_file(seed: u64) -> Result<Tally, Box<Failure>> {
     let mut memories = classifiers.each_ref().map(Classifier::memory);
     let mut tally = Tally::default();
     if random.one_in(2) {
-        // Rule sets that are scanned often are scanned in another way.
-        for _ in 0..SCANS_BEFORE_PREFILTER {
+        // Rule sets that have been asked a few times build states.
+        for _ in 0..SCANS_BEFORE_STATES {
             let url = generate::url(&mut random, &file.patterns);
             for (classifier, memory) in classifiers.iter().zip(&mut memories) {
                 classifier.classify(&[&url], None, memory).unwrap();

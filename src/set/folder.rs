@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::bytes::seeded_hash;
 use crate::dialect::RFC_9309;
 use crate::target::{host_key, split};
 
@@ -19,8 +20,11 @@ const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
 /// A file of the folder.
 struct HostFile {
     path: PathBuf,
-    hash: u64,
     text: Vec<u8>,
+    /// For the table of texts that are known.
+    seeded_hash: u64,
+    /// For the hash of the set.
+    hash: u64,
 }
 
 pub(super) fn load(folder: &Path, config: &LoadConfig) -> Result<PolicySet, LoadError> {
@@ -29,7 +33,8 @@ pub(super) fn load(folder: &Path, config: &LoadConfig) -> Result<PolicySet, Load
     let open = |path: &PathBuf| {
         let unreadable = |source| LoadError::Unreadable { path: path.clone(), source };
         let text = read(path, config.robots_octets_max).map_err(unreadable)?;
-        Ok(HostFile { path: path.clone(), hash: xxh3_64(&text), text })
+        let (seeded_hash, hash) = (seeded_hash(&text), xxh3_64(&text));
+        Ok(HostFile { path: path.clone(), text, seeded_hash, hash })
     };
     let files: Vec<HostFile> = paths.par_iter().map(open).collect::<Result<_, LoadError>>()?;
     let mut set =
@@ -91,9 +96,9 @@ fn file_origins(files: Vec<HostFile>, set: &mut PolicySet) -> OriginTable {
             continue;
         };
         let same = |&(hash, index): &(u64, u32)| {
-            hash == file.hash && *set.texts[index as usize] == *file.text
+            hash == file.seeded_hash && *set.texts[index as usize] == *file.text
         };
-        let known_policy = known.find(file.hash, same).map(|&(_, policy)| policy);
+        let known_policy = known.find(file.seeded_hash, same).map(|&(_, policy)| policy);
         let policy = known_policy.unwrap_or(set.texts.len() as u32);
         let new_http = origins.insert(b"http", &http, policy);
         let new_https = origins.insert(b"https", &https, policy);
@@ -104,7 +109,7 @@ fn file_origins(files: Vec<HostFile>, set: &mut PolicySet) -> OriginTable {
         hash.update(&https);
         hash.update(&file.hash.to_le_bytes());
         if known_policy.is_none() {
-            known.insert_unique(file.hash, (file.hash, policy), |&(hash, _)| hash);
+            known.insert_unique(file.seeded_hash, (file.seeded_hash, policy), |&(hash, _)| hash);
             set.texts.push(file.text.into());
         }
     }

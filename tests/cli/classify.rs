@@ -55,6 +55,36 @@ fn json_lines_have_their_members_in_order() {
 }
 
 #[test]
+fn a_rule_of_one_in_many_groups_has_its_line_and_its_group() {
+    const GROUPS: usize = 2_000;
+    let folder = Folder::new();
+    let named = |number: usize| if number.is_multiple_of(2) { "Bot" } else { "BOT" };
+    let group = |number: usize| {
+        format!("User-agent: {}\nAllow: /x\nDisallow: /{number}$\n", named(number))
+            + "User-agent: other\nDisallow: /y\n"
+    };
+    std::fs::create_dir(folder.path("many")).unwrap();
+    folder.write("many/a.example", (0..GROUPS).map(group).collect::<String>());
+    assert_status(&folder.command("compile -o many.set many").output().unwrap(), 0);
+    let asked = [0, 1, 998, 999, GROUPS - 1];
+    let expected: String = asked
+        .map(|number| {
+            let (line, name) = (5 * number + 3, named(number));
+            format!(
+                "{{\"url\":\"https://a.example/{number}\",\"agent\":\"Bot\",\"verdict\":\"disallow\",\
+                 \"reason\":\"rule\",\"line\":{line},\"rule\":\"/{number}$\",\"group\":\"{name}\"}}\n"
+            )
+        })
+        .concat();
+    let urls = asked.map(|number| format!("https://a.example/{number}\n")).concat();
+    for policies in ["--robots many", "-p many.set"] {
+        let line = format!("classify {policies} -a Bot --format jsonl");
+        let output = folder.command(&line).write_stdin(urls.as_str()).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{policies}");
+    }
+}
+
+#[test]
 fn every_reason_of_a_file_has_its_word() {
     let folder = Folder::new();
     folder.write("robots/d.example", "User-agent: Other\nDisallow: /\n");

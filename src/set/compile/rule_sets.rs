@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::little_endian::U32;
 
 use crate::automaton::Automaton;
+use crate::bytes::seeded_hash;
 use crate::decision::Verdict;
 use crate::pattern::PatternList;
 use crate::policy::{OrderedRules, outcomes};
@@ -53,7 +53,7 @@ impl RuleSets {
     /// The number of a rule set. `strings` are the provisional numbers of the file's records, and
     /// `first` that of the first rule of the first group.
     pub fn intern(&mut self, planned: PlannedRules, strings: &[u32], first: u32) -> u32 {
-        let hash = xxh3_64(&planned.identity);
+        let hash = seeded_hash(&planned.identity);
         let identities = &mut self.identities;
         let same = |known: &Known| {
             known.hash == hash && identities[known.identity.clone()] == *planned.identity

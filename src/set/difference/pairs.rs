@@ -1,7 +1,6 @@
 //! Pairs of policies that were compared, as far as they are kept.
 
-use xxhash_rust::xxh3::xxh3_64;
-
+use crate::bytes::seeded_hash;
 use crate::limits::DIFFERENCE_PAIRS_KEPT;
 
 use super::super::file::Damage;
@@ -49,7 +48,7 @@ impl Pairs {
 
 fn place(old: PolicyPosition, new: PolicyPosition) -> usize {
     let [old, new] = [old, new].map(|position| position.word().to_le_bytes());
-    xxh3_64([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
+    seeded_hash([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
 }
 
 fn compare(

@@ -287,11 +287,13 @@ impl<'s> Inquiry<'s> {
         let groups = policy.groups(rules.entry)?;
         let first = groups[1].get();
         let record = offset.and_then(|offset| first.checked_add(offset)).ok_or_else(malformed)?;
-        let groups = groups.chunks_exact(policy::GROUP_WORDS);
-        let group = groups.clone().take_while(|group| group[1].get() <= record).count();
+        let (groups, _) = groups.as_chunks::<{ policy::GROUP_WORDS }>();
+        let group = groups.partition_point(|[_, start]| start.get() <= record);
         let group = group.checked_sub(1).ok_or_else(malformed)?;
-        let start = groups.clone().nth(group).ok_or_else(malformed)?;
-        let rule = start[0].get().saturating_add(record - start[1].get());
+        let [first_rule, start] = groups[group];
+        // In a damaged set the groups may not ascend.
+        let after_start = record.checked_sub(start.get()).ok_or_else(malformed)?;
+        let rule = first_rule.get().saturating_add(after_start);
         let (line, _) = self.set.document_line(policy.document(), record)?;
         let decision =
             Decision { verdict, reason: Reason::Rule, rule: Some(RuleID(rule)), line: Some(line) };
