@@ -50,6 +50,7 @@
 //! |---|---|---|
 //! | [`limits`], [`id`], [`bytes`], [`decision`] | bounds, small numbers, the words of an answer | |
 //! | [`large_pages`] | memory for large tables | |
+//! | [`atomic_file`] | outputs that appear complete or not at all | one sync for each file |
 //! | [`dialect`] | what a standard or crawler does at each decision point, as data | |
 //! | [`escape`] | the form in which patterns and URLs are compared | one scan |
 //! | [`syntax`] | octets to groups, rules, records and notes | linear in the file |
@@ -85,6 +86,7 @@
 
 pub mod access;
 pub mod analysis;
+pub mod atomic_file;
 pub mod audit;
 pub mod automaton;
 pub mod batch;

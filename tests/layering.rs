@@ -18,6 +18,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("limits", 0),
     ("bytes", 0),
     ("large_pages", 0),
+    ("atomic_file", 0),
     ("decision", 0),
     ("vectors", 0),
     ("dialect", 1),

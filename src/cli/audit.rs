@@ -123,18 +123,13 @@ impl Outputs {
     }
 
     fn write(self, report: &Report) -> Result<(), OutputFailed> {
-        if let Some(output) = self.page {
-            whole(output, &page::page(report))?;
+        let Outputs { mut page, mut json } = self;
+        if let Some(output) = &mut page {
+            output.write(page::page(report).as_bytes())?;
         }
-        if let Some(output) = self.json {
-            whole(output, &report.to_json())?;
+        if let Some(output) = &mut json {
+            output.write(report.to_json().as_bytes())?;
         }
-        Ok(())
+        Output::finish_all([page, json].into_iter().flatten())
     }
-}
-
-/// Writes all that an output gets.
-fn whole(mut output: Output, text: &str) -> Result<(), OutputFailed> {
-    output.write(text.as_bytes())?;
-    output.finish()
 }

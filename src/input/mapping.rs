@@ -3,8 +3,7 @@
 //! **The duty**, which falls to whoever runs the program: nothing may truncate or rewrite the file
 //! while it is mapped. If the file is truncated, or its disk fails, touching a page that is not there
 //! raises SIGBUS. It means that octets are missing, and the code that needed them cannot go on; so
-//! the program's handler says so and ends it with status 2, leaving an output under its unfinished
-//! name, and a library's process is killed by the system unless it has a handler of its own. Either
+//! the program's handler says so and ends it with status 2, without an output, and a library's process is killed by the system unless it has a handler of its own. Either
 //! way no list is written that looks whole. What the page of the new end held after it reads as
 //! zeros; [`Mapping::is_whole`] finds that afterwards. Appending does no harm: the mapping keeps the
 //! length that it began with.

@@ -243,9 +243,6 @@ fn mend(error: &io::Error) -> &'static str {
         }
         ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
-        ErrorKind::AlreadyExists => {
-            "another set is being written there, or remove the .unfinished file beside it"
-        }
         ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "choose a place that you may write to"

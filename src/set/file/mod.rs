@@ -26,7 +26,6 @@ mod section;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod unfinished;
 mod verify;
 mod writer;
 
