@@ -57,7 +57,7 @@
 //! | [`pattern`] | literals, `*` and `$` of a rule | one scan |
 //! | [`target`] | a URL to origin and path | one scan |
 //! | [`access`] | HTTP answers to the state of a policy, expiry, long outages | |
-//! | [`input`] | lists of URLs: mapped, piped, gzip, zstd | |
+//! | [`input`] | lists of URLs: files, pipes, mappings, gzip, zstd | |
 //! | [`capture`] | answers to GET /robots.txt as archives keep them | linear in the archive |
 //! | [`synth`] | a made-up corpus of any size, and archives of it | |
 //! | [`oracle`] | the whole protocol, naively; the judge in tests | quadratic |

@@ -9,6 +9,7 @@ use portcullis::set::{PolicySet, StoredSet};
 
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
+use super::mapped;
 use super::output::{Destination, Output, OutputFailed};
 use super::plan::AuditPlan;
 use super::stream;
@@ -75,7 +76,7 @@ impl Others {
             }
             Policies::Stored(_) => Vec::new(),
         };
-        let sets = plan.compare_sets.iter().map(|path| StoredSet::open(path));
+        let sets = plan.compare_sets.iter().map(|path| mapped::set(path));
         Ok(Others { dialects, sets: sets.collect::<Result<_, _>>()? })
     }
 

@@ -11,6 +11,7 @@ use portcullis::policy::AgentChain;
 use super::args::BenchArgs;
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
+use super::mapped;
 use super::output::{Destination, Output};
 use super::plan;
 
@@ -80,6 +81,7 @@ fn settings(args: &BenchArgs) -> Settings {
     Settings {
         // The allocator of this program does so by itself.
         give_back_memory: || (),
+        opening: mapped::opening(),
         rounds: args.rounds as usize,
         seconds_per_pass: args.seconds_per_pass,
         seed: args.seed,

@@ -21,6 +21,7 @@ mod filter;
 mod generate;
 mod inspect;
 mod lint;
+mod mapped;
 mod merge;
 mod output;
 mod plan;
