@@ -42,6 +42,9 @@ mod kill;
 mod lint;
 #[path = "cli/merge.rs"]
 mod merge;
+#[cfg(unix)]
+#[path = "cli/outputs.rs"]
+mod outputs;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]

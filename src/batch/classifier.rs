@@ -164,7 +164,8 @@ impl<'s> Classifier<'s> {
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at. Loaded policies cannot fail.
+    /// If the set is damaged where it has to be looked at, or mapped from a file that became shorter.
+    /// Loaded policies cannot fail.
     ///
     /// # Panics
     ///
@@ -367,5 +368,9 @@ fn classify_stored<R: AsRef<[u8]>>(
             answers.fill(Answered::without_policy(Decision::INVALID));
         }
     }
-    Ok(())
+    // A mapped file that was truncated reads as zeros behind its new end, in blocks too that were
+    // compared before. So no decision is handed out before the length is asked for again. That takes
+    // 160 ns, 1.3 ns for each URL of a usual block; per chunk it would take less, and leave out
+    // whoever calls this from elsewhere.
+    inquiry.set().is_whole()
 }

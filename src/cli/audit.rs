@@ -9,6 +9,7 @@ use portcullis::set::{PolicySet, StoredSet};
 
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
+use super::mapped;
 use super::output::{Destination, Output, OutputFailed};
 use super::plan::AuditPlan;
 use super::stream;
@@ -75,7 +76,7 @@ impl Others {
             }
             Policies::Stored(_) => Vec::new(),
         };
-        let sets = plan.compare_sets.iter().map(|path| StoredSet::open(path));
+        let sets = plan.compare_sets.iter().map(|path| mapped::set(path));
         Ok(Others { dialects, sets: sets.collect::<Result<_, _>>()? })
     }
 
@@ -123,18 +124,13 @@ impl Outputs {
     }
 
     fn write(self, report: &Report) -> Result<(), OutputFailed> {
-        if let Some(output) = self.page {
-            whole(output, &page::page(report))?;
+        let Outputs { mut page, mut json } = self;
+        if let Some(output) = &mut page {
+            output.write(page::page(report).as_bytes())?;
         }
-        if let Some(output) = self.json {
-            whole(output, &report.to_json())?;
+        if let Some(output) = &mut json {
+            output.write(report.to_json().as_bytes())?;
         }
-        Ok(())
+        Output::finish_all([page, json].into_iter().flatten())
     }
-}
-
-/// Writes all that an output gets.
-fn whole(mut output: Output, text: &str) -> Result<(), OutputFailed> {
-    output.write(text.as_bytes())?;
-    output.finish()
 }

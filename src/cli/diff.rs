@@ -18,6 +18,7 @@ use self::summary::{Changed, Summary};
 use super::args::Format;
 use super::engine::Asker;
 use super::exit::ExitStatus;
+use super::mapped;
 use super::output::{Output, OutputFailed};
 use super::plan::{DiffPlan, QuestionPlan, StreamPlan};
 use super::stream;
@@ -57,7 +58,7 @@ pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
 
 /// The policy set at `path`; nothing if what is there is none.
 fn open(path: &Path) -> anyhow::Result<Option<StoredSet>> {
-    match StoredSet::open(path) {
+    match mapped::set(path) {
         Ok(set) => Ok(Some(set)),
         Err(SetError::NotASet { .. }) => Ok(None),
         Err(error) => Err(error.into()),

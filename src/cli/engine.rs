@@ -13,6 +13,7 @@ use portcullis::report::{CaptureDates, Judge, Provenance, Witness};
 use portcullis::set::{Damage, LoadConfig, PolicySet, StoredSet};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::mapped;
 use super::plan::{PolicyPlan, QuestionPlan};
 
 /// Remarks on files that are shown one by one; a folder may hold thousands of strange ones.
@@ -59,7 +60,7 @@ impl Engine {
                 Ok(Policies::Loaded(set))
             }
             PolicyPlan::Set { path, dialect } => {
-                let set = StoredSet::open(path)?;
+                let set = mapped::set(path)?;
                 let own = set.dialect();
                 ensure!(
                     dialect.is_none_or(|asked| asked.name == own.name),

@@ -51,11 +51,8 @@ impl Outputs {
     }
 
     fn finish(self) -> Result<(), OutputFailed> {
-        self.kept.finish()?;
-        for output in [self.unknown, self.invalid].into_iter().flatten() {
-            output.finish()?;
-        }
-        Ok(())
+        let aside = [self.unknown, self.invalid].into_iter().flatten();
+        Output::finish_all(std::iter::once(self.kept).chain(aside))
     }
 }
 

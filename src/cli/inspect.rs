@@ -20,10 +20,11 @@ use serde::Serialize;
 use self::provenance::Provenance;
 use super::args::InspectArgs;
 use super::exit::ExitStatus;
+use super::mapped;
 use super::output::{Destination, Output};
 
 pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
-    let set = StoredSet::open(&args.set)?;
+    let set = mapped::set(&args.set)?;
     let (status, out) = match &args.host {
         None => (ExitStatus::Done, survey(&set, args)?),
         Some(host) => inspect_host(&set, host, args.json)?,

@@ -10,6 +10,7 @@ use super::compile::summary::MergedSet;
 use super::compile::{self, Target};
 use super::engine::Engine;
 use super::exit::ExitStatus;
+use super::mapped;
 use super::plan::MergePlan;
 use super::progress::{Bar, Progress};
 
@@ -42,7 +43,7 @@ fn in_memory(octets: u64) -> usize {
 
 /// Opens the sets, which have to be compiled alike, before any of them is read.
 fn open(plan: &MergePlan) -> anyhow::Result<Vec<StoredSet>> {
-    let sets = plan.sets.iter().map(|path| StoredSet::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let sets = plan.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
     for set in &sets[1..] {
         compare(&sets[0], set)?;
     }

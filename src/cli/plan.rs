@@ -202,7 +202,6 @@ pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
 pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
     let policies = policies(args.policies);
     let selection = &args.selection;
-    different(&[&args.output, &selection.unknown_to, &selection.invalid_to])?;
     for path in [&selection.unknown_to, &selection.invalid_to].into_iter().flatten() {
         ensure!(path.as_os_str() != "-", "records are set aside in a file; name one, not -");
     }
@@ -229,7 +228,7 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
     stdin_once(&args.inputs)?;
-    sets::output(&args.output, &args.inputs)?;
+    sets::output(&args.output)?;
     let input = |path| Input { path, format: args.input_format };
     Ok(CompilePlan {
         inputs: args.inputs.into_iter().map(input).collect(),
@@ -377,19 +376,6 @@ fn named_format(output: &Path) -> Option<Format> {
         () if is(bare, "jsonl") => Some(Format::Jsonl),
         () => None,
     }
-}
-
-/// Refuses two outputs of one name: one would replace the other.
-fn different(outputs: &[&Option<PathBuf>]) -> anyhow::Result<()> {
-    let named: Vec<&PathBuf> = outputs.iter().filter_map(|path| path.as_ref()).collect();
-    for (index, path) in named.iter().enumerate() {
-        ensure!(
-            !named[..index].contains(path),
-            "{} is named for two outputs; give each its own",
-            path.display()
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]

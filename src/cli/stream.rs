@@ -4,10 +4,11 @@ use std::io;
 
 use portcullis::batch::Classifier;
 use portcullis::batch::runner::{self, Config};
-use portcullis::input::{ChunkConfig, OpenConfig, Source};
+use portcullis::input::{ChunkConfig, Source};
 use portcullis::set::Damage;
 
 use super::engine::Asker;
+use super::mapped;
 use super::output::OutputFailed;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::{Bar, Progress};
@@ -50,7 +51,7 @@ pub fn run_with<A: Send, O: Default + Send + 'static>(
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
     let mut failed: Option<anyhow::Error> = None;
-    let sources = plan.inputs.iter().map(|path| Source::open(path, OpenConfig::default()));
+    let sources = plan.inputs.iter().map(|path| Source::open(path, mapped::opening()));
     let config = Config {
         threads: plan.threads,
         chunks: ChunkConfig { terminator: plan.terminator, ..ChunkConfig::default() },

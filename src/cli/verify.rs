@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
-use portcullis::set::StoredSet;
-
 use super::args::VerifyArgs;
 use super::exit::ExitStatus;
+use super::mapped;
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
-    let set = StoredSet::open(&args.set)?;
+    let set = mapped::set(&args.set)?;
     let verified = set.verify()?;
     // The exit status says it too, should standard error be closed.
     let _ = writeln!(

@@ -5,8 +5,9 @@
 //! threads that classify, and whoever wants one plain stream of octets (a WARC or JSON Lines reader)
 //! takes [`Source::into_reader`].
 //!
-//! A regular uncompressed file is mapped and never copied. Anything else is a stream, decompressed
-//! if its first octets say so, and held a chunk at a time. Either way the same octets give the same
+//! An input is a stream, decompressed if its first octets say so, and held a chunk at a time. A
+//! regular uncompressed file can be mapped instead, and is never copied then; that is the caller's
+//! decision ([`OpenConfig::mapped`]). Either way the same octets give the same
 //! chunks, so that nothing downstream depends on how a file was opened.
 //!
 //! Cost: one `memrchr` a chunk for a mapping, one read and a copy of part of a record a chunk for a

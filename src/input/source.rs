@@ -18,14 +18,35 @@ use super::stream::Stream;
 pub struct OpenConfig {
     /// Whether gzip and zstd are looked for and undone. On by default.
     pub decompress: bool,
-    /// Whether a regular uncompressed file may be mapped. On by default; turn it off for a file
-    /// that may be truncated while it is read, which kills a process that has it mapped.
-    pub map: bool,
+    /// Whether a regular uncompressed file is mapped.
+    pub(super) map: bool,
+}
+
+impl OpenConfig {
+    /// The config by which a regular uncompressed file is mapped, not read: no byte of it is copied,
+    /// and threads take chunks without waiting for a reader.
+    ///
+    /// # Safety
+    ///
+    /// Nothing may truncate or rewrite a file that is opened by this config while its [`Source`] or
+    /// what came from it lives: its bytes are handed out as shared slices, which must not change.
+    /// Appending does no harm. If the file is truncated all the same, touching what is gone raises
+    /// SIGBUS, and what its last page held after its new end reads as zeros; [the
+    /// runner](crate::batch::runner) compares the length after every chunk and before what came of
+    /// it is handed on.
+    #[must_use]
+    pub unsafe fn mapped(self) -> OpenConfig {
+        OpenConfig { map: true, ..self }
+    }
+
+    /// As [`OpenConfig::mapped`], for tests, which own their files.
+    #[cfg(test)]
+    pub(crate) const MAPPED: OpenConfig = OpenConfig { decompress: true, map: true };
 }
 
 impl Default for OpenConfig {
     fn default() -> OpenConfig {
-        OpenConfig { decompress: true, map: true }
+        OpenConfig { decompress: true, map: false }
     }
 }
 
@@ -50,7 +71,6 @@ pub struct Source {
 pub(super) enum Content {
     /// In a mapping, from `start` on.
     Mapped {
-        name: String,
         mapping: Arc<Mapping>,
         start: usize,
     },
@@ -60,7 +80,8 @@ pub(super) enum Content {
 const STANDARD_INPUT: &str = "standard input";
 
 impl Source {
-    /// Opens the file at `path`, or standard input if `path` is `-`.
+    /// Opens the file at `path`, or standard input if `path` is `-`. It is read, unless the config
+    /// says that it is [mapped](OpenConfig::mapped).
     ///
     /// # Errors
     ///
@@ -77,7 +98,7 @@ impl Source {
         }
     }
 
-    /// Standard input; mapped if it is a regular file, from the place where it stands.
+    /// Standard input, from the place where it stands.
     ///
     /// # Errors
     ///
@@ -147,8 +168,9 @@ impl Source {
         };
         let stored_octets = (octets > start).then(|| octets - start);
         if config.map && is_plain && stored_octets.is_some() {
-            match Mapping::new(file) {
-                Ok(mapping) => return Ok(Source::from_mapping(name, mapping, start)),
+            // SAFETY: who made the config has promised that nothing truncates or rewrites the file.
+            match unsafe { Mapping::new(&name, file) } {
+                Ok(mapping) => return Ok(Source::from_mapping(mapping, start)),
                 Err(unmapped) => file = unmapped,
             }
         }
@@ -156,19 +178,19 @@ impl Source {
     }
 
     /// The octets of `mapping` from `start` on, which are taken to be read whole.
-    fn from_mapping(name: String, mapping: Mapping, start: u64) -> Source {
+    fn from_mapping(mapping: Mapping, start: u64) -> Source {
         mapping.leave_at_end();
         let start = usize::try_from(start).map_or(mapping.len(), |start| start.min(mapping.len()));
         Source {
             stored_octets: Some((mapping.len() - start) as u64),
-            content: Content::Mapped { name, mapping: Arc::new(mapping), start },
+            content: Content::Mapped { mapping: Arc::new(mapping), start },
         }
     }
 
     /// What errors call the input: its path, or `standard input`.
     pub fn name(&self) -> &str {
         match &self.content {
-            Content::Mapped { name, .. } => name,
+            Content::Mapped { mapping, .. } => mapping.name(),
             Content::Stream(stream) => stream.name(),
         }
     }
@@ -204,7 +226,7 @@ impl Source {
     /// Those of [`Source::encoding`].
     pub fn peek(&mut self, terminator: Terminator, octets_max: usize) -> Result<&[u8], InputError> {
         let first = match &mut self.content {
-            Content::Mapped { mapping, start, .. } => &mapping[*start..],
+            Content::Mapped { mapping, start } => &mapping[*start..],
             Content::Stream(stream) => stream.peek(terminator.octet(), octets_max)?,
         };
         Ok(&first[..first.len().min(octets_max)])

@@ -152,7 +152,7 @@ fn wrong_usage_is_told_before_anything_is_measured() {
     let cases: [(&str, &[&str]); 6] = [
         ("--engine nobody", &["no engine nobody", "sorted-scan"]),
         ("--runner oracle=true", &["two engines", "oracle"]),
-        ("--json a --html a", &["named for two outputs"]),
+        ("--json a --html a", &["--html a", "--json a", "one file"]),
         ("--json no/such/folder/a", &["no/such/folder/a"]),
         ("--urls none.txt", &["none.txt", "one a line"]),
         ("--urls nothing.txt", &["nothing.txt", "no URL"]),

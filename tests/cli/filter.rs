@@ -134,17 +134,6 @@ fn output_to_a_file() {
 }
 
 #[test]
-fn a_list_can_be_replaced_by_what_is_kept_of_it() {
-    let folder = Folder::new();
-    folder.write("urls", list());
-    assert_status(&folder.run("filter urls -o urls", ""), 0);
-    assert_eq!(
-        text(&folder.read("urls")),
-        text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes())
-    );
-}
-
-#[test]
 fn nul_data() {
     let folder = Folder::new();
     let output = folder.run("filter -0", format!("{ALLOWED}\0{DISALLOWED}\0\0{ALLOWED}2"));

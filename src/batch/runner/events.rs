@@ -197,6 +197,7 @@ where
 
     /// Gives an output to the sink, and keeps what can be used again.
     fn write(&mut self, mut done: Done<O>) -> Result<(), RunError> {
+        done.chunk.check()?;
         (self.sink)(&mut done.output).map_err(RunError::Output)?;
         self.in_flight -= self.weight(&done.chunk);
         self.totals.chunks += 1;

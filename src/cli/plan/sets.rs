@@ -72,7 +72,7 @@ pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
 }
 
 pub fn merge(args: MergeArgs) -> anyhow::Result<MergePlan> {
-    output(&args.output, &args.sets)?;
+    output(&args.output)?;
     Ok(MergePlan {
         sets: args.sets,
         output: args.output,
@@ -83,12 +83,7 @@ pub fn merge(args: MergeArgs) -> anyhow::Result<MergePlan> {
 }
 
 /// Refuses an output that a set cannot go to.
-pub(super) fn output(output: &Path, inputs: &[PathBuf]) -> anyhow::Result<()> {
+pub(super) fn output(output: &Path) -> anyhow::Result<()> {
     ensure!(output.as_os_str() != "-", "a set is written to a file; name one, not -");
-    ensure!(
-        !inputs.iter().any(|input| input == output),
-        "{} is an input too, and the set would replace it; write the set elsewhere",
-        output.display()
-    );
     Ok(())
 }

@@ -115,12 +115,6 @@ pub enum SetError {
         /// The dialect's name.
         dialect: String,
     },
-    /// The file became shorter while it was mapped.
-    #[error("{name} became shorter while it was in use; run again when nothing writes to it")]
-    Shrunk {
-        /// The file.
-        name: String,
-    },
     /// Its octets are not those that were written.
     #[error(transparent)]
     Damaged(#[from] Damage),
@@ -159,6 +153,8 @@ pub(crate) enum Fault {
     OutOfBounds { octets: u64, has: u64 },
     /// The octets are not what the format has there.
     Malformed(&'static str),
+    /// The file became shorter while it was mapped.
+    Shrunk,
 }
 
 impl Damage {
@@ -184,6 +180,9 @@ impl std::error::Error for Damage {}
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details { name, place, offset, fault } = &*self.0;
+        if let Fault::Shrunk = fault {
+            return write!(f, "{name} {fault}; run again when nothing writes to it");
+        }
         write!(
             f,
             "{name} is damaged in its {place}, at octet {offset}: {fault}; \
@@ -213,6 +212,7 @@ impl fmt::Display for Fault {
                 write!(f, "{octets} octets are referred to there, and the section has {has} in all")
             }
             Fault::Malformed(what) => f.write_str(what),
+            Fault::Shrunk => f.write_str("became shorter while it was in use"),
         }
     }
 }
@@ -243,9 +243,6 @@ fn mend(error: &io::Error) -> &'static str {
         }
         ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
-        ErrorKind::AlreadyExists => {
-            "another set is being written there, or remove the .unfinished file beside it"
-        }
         ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "choose a place that you may write to"

@@ -6,6 +6,7 @@
 mod hostile;
 mod sample;
 mod verifying;
+mod zeros;
 
 use crate::set::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
 
