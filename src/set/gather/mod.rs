@@ -42,6 +42,7 @@
 
 mod census;
 mod digest;
+mod history;
 mod hosts;
 mod inputs;
 mod known;
@@ -55,6 +56,7 @@ mod settle;
 mod tests;
 mod turns;
 
+use crate::access::{LongOutage, UnixSeconds};
 use crate::capture::{self, CaptureConfig};
 use crate::dialect::Dialect;
 
@@ -64,6 +66,7 @@ use super::standing::HostStanding;
 pub use census::StandingCounts;
 pub use inputs::{Input, InputReport};
 pub use merge::{Merger, Part, merge};
+pub(super) use history::check as check_history;
 
 use inputs::OpenReport;
 
@@ -79,6 +82,28 @@ pub struct GatherConfig {
     /// Whether a broken record or an input that cannot be read to its end is an error. All inputs
     /// are read before it is told, so that one run names everything that has to be mended.
     pub strict: bool,
+    /// How outages are judged.
+    pub outages: OutageConfig,
+}
+
+/// How outages are judged: when, and what follows a long one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageConfig {
+    /// The time up to which an outage lasts whose end was not captured; the newest capture of all
+    /// inputs if it is not set. It decides nothing else: later captures count.
+    pub as_of: Option<UnixSeconds>,
+    /// What follows an outage of more than 30 days, where the dialect leaves the choice.
+    pub long_outage: LongOutage,
+}
+
+impl OutageConfig {
+    /// The time that holds for `inputs`; `None` if none is set and no capture has a date.
+    pub fn time(&self, inputs: &[InputReport]) -> Option<UnixSeconds> {
+        let newest = inputs.iter().filter_map(|input| input.captured).map(|(_, last)| last).max();
+        // As the provenance of a set keeps it, which knows no year after 9999.
+        let kept = |time: UnixSeconds| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes());
+        self.as_of.or(newest).and_then(kept)
+    }
 }
 
 impl GatherConfig {
@@ -89,6 +114,7 @@ impl GatherConfig {
             robots_octets_max,
             capture: CaptureConfig::default(),
             strict: false,
+            outages: OutageConfig::default(),
         }
     }
 }
@@ -100,8 +126,13 @@ pub struct Gathered {
     pub hosts: Vec<HostStanding>,
     /// What their files say.
     pub pool: BlobPool,
+    /// What a later merge needs beside that, in the form that a set keeps
+    /// ([`CompileConfig::history`](super::compile::CompileConfig::history)).
+    pub history: Vec<u8>,
     /// What became of each input.
     pub inputs: Vec<InputReport>,
+    /// How outages were judged.
+    pub outages: OutageConfig,
     /// Counts.
     pub counts: StandingCounts,
 }
@@ -203,10 +234,9 @@ fn gather_from(
     if config.strict && !inputs.iter().all(InputReport::is_whole) {
         return Err(GatherError::Broken { inputs });
     }
-    let (hosts, pool) = settle::settle(newest, &config.dialect.access);
-    if hosts.is_empty() {
-        return Err(GatherError::NothingCaptured { inputs });
+    let gathered = settle::settle(newest, inputs, config.outages);
+    if gathered.hosts.is_empty() {
+        return Err(GatherError::NothingCaptured { inputs: gathered.inputs });
     }
-    let counts = StandingCounts::of(&hosts, &pool);
-    Ok(Gathered { hosts, pool, inputs, counts })
+    Ok(gathered)
 }
