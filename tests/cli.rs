@@ -42,6 +42,8 @@ mod kill;
 mod lint;
 #[path = "cli/merge.rs"]
 mod merge;
+#[path = "cli/outages.rs"]
+mod outages;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]

@@ -64,7 +64,7 @@ impl fmt::Display for KnownOutage {
         match (self.change, self.copy_captured_at) {
             (LongOutage::NoChange, _) => Ok(()),
             (LongOutage::Unavailable, _) => {
-                f.write_str(", more than 30 days, and taken as unavailable: allowed without rules")
+                f.write_str(", more than 30 days: taken as unavailable, so everything is allowed")
             }
             (LongOutage::LastGoodCopy, Some(copy)) => {
                 write!(f, ", more than 30 days: the last good copy serves, of {}", copy.to_rfc3339())
