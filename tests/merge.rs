@@ -127,10 +127,7 @@ fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
 /// How outages are judged in one round of a test.
 fn outages(random: &mut Random) -> OutageConfig {
     let as_of = random.pick(&[None, None, Some(1_710_000_000), Some(1_720_000_000)]);
-    OutageConfig {
-        as_of: as_of.map(UnixSeconds),
-        long_outage: *random.pick(&LongOutage::ALL),
-    }
+    OutageConfig { as_of: as_of.map(UnixSeconds), long_outage: *random.pick(&LongOutage::ALL) }
 }
 
 #[test]

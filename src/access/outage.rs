@@ -67,7 +67,11 @@ impl fmt::Display for KnownOutage {
                 f.write_str(", more than 30 days: taken as unavailable, so everything is allowed")
             }
             (LongOutage::LastGoodCopy, Some(copy)) => {
-                write!(f, ", more than 30 days: the last good copy serves, of {}", copy.to_rfc3339())
+                write!(
+                    f,
+                    ", more than 30 days: the last good copy serves, of {}",
+                    copy.to_rfc3339()
+                )
             }
             (LongOutage::LastGoodCopy, None) => {
                 f.write_str(", more than 30 days: the last good copy serves, which has no date")

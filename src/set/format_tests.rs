@@ -1,9 +1,7 @@
 //! `FORMAT.md` says what the code does: its tables of numbers are the constants.
 
 use super::file::{SectionKind, header_offsets as at};
-use super::layout::{
-    capture, count, host, outage, policy, record, rule_set, slot_of, slots_for,
-};
+use super::layout::{capture, count, host, outage, policy, record, rule_set, slot_of, slots_for};
 use crate::capture::CaptureNote;
 use crate::decision::PolicyState;
 use crate::syntax::NoteKind;

@@ -45,9 +45,8 @@ fn run(folder: &Folder, line: &str) -> Output {
 /// What a set says of two URLs of each host: `-` for disallow, `+` for allow.
 fn verdicts(folder: &Folder, set: &str) -> String {
     let hosts = ["copy", "none", "short", "back", "nowhere"];
-    let urls = hosts.map(|host| {
-        format!("https://{host}.example/private/\nhttps://{host}.example/\n")
-    });
+    let urls =
+        hosts.map(|host| format!("https://{host}.example/private/\nhttps://{host}.example/\n"));
     let line = format!("classify --no-summary -p {set} -a Bot");
     let output = folder.command(&line).write_stdin(urls.concat()).output().unwrap();
     let told = text(&output.stdout);

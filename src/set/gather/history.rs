@@ -56,10 +56,9 @@ pub(super) struct Resource<'p> {
 /// The capture that `standing` came from, if nothing else did.
 fn plain<'p>(standing: &Standing) -> Known<PartOctets<'p>> {
     let held = match standing.content {
-        Content::File { extract, others } => Held::File {
-            extract: PartOctets::Pooled(extract),
-            others: PartOctets::Pooled(others),
-        },
+        Content::File { extract, others } => {
+            Held::File { extract: PartOctets::Pooled(extract), others: PartOctets::Pooled(others) }
+        }
         Content::Access(_) => Held::Nothing,
     };
     let facts = CaptureFacts { outage: None, ..standing.facts };
@@ -179,7 +178,8 @@ pub(super) type Problem = &'static str;
 
 const SENSELESS: Problem = "it makes no sense";
 
-/// Looks at all of `history`, which is that of a set with these hosts and so many inputs.
+/// Looks at all of `history`, which is that of a set with these hosts and so many inputs, if it tells
+/// of any.
 ///
 /// # Errors
 ///
@@ -187,13 +187,14 @@ const SENSELESS: Problem = "it makes no sense";
 pub(in crate::set) fn check(
     hosts: &[HostStanding],
     history: &[u8],
-    inputs: usize,
+    inputs: Option<usize>,
     rules: &AccessRules,
 ) -> Result<(), Problem> {
     let mut is_told = true;
     resources(hosts, history, rules, |_, _, Resource { newest, file, .. }| {
         let mut captures = [Some(&newest), file.as_ref()].into_iter().flatten();
-        is_told &= captures.all(|known| (known.facts.input as usize) < inputs);
+        is_told &=
+            captures.all(|known| inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs));
     })?;
     if is_told { Ok(()) } else { Err("a capture is of an input that the set does not tell of") }
 }
@@ -219,7 +220,8 @@ pub(super) fn resources<'p>(
         take(key, slot, resource);
         Ok(())
     };
-    let no_origin = |kept: KeptResource<'p>, take: &mut dyn FnMut(_, _, _) -> Result<(), Problem>| {
+    let no_origin = |kept: KeptResource<'p>,
+                     take: &mut dyn FnMut(_, _, _) -> Result<(), Problem>| {
         let mut key = Vec::new();
         let place = place::of_url(kept.key, &mut Vec::new(), &mut key);
         let is_filed = place.is_ok_and(|place| place.slot == kept.slot) && key == kept.key;
@@ -415,4 +417,3 @@ impl<'p> Reader<'p, '_> {
         Some(octets)
     }
 }
-

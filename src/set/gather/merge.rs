@@ -75,16 +75,17 @@ impl Merger {
     /// If it is neither gathered nor read from a set.
     pub fn add(&mut self, part: Part<'_>) {
         let first_input = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
+        let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
         let rules = self.newest.rules;
         let mut copies = Copies { source: part.pool, of: vec![None; part.pool.places()] };
         let taken = resources(part.hosts, part.history, rules, |key, slot, resource| {
             let Resource { newest, file, mut failures } = resource;
             for mut known in [Some(newest), file].into_iter().flatten() {
-                known.facts.input += first_input;
+                // A set that tells of no input is one itself.
+                known.facts.input = first_input + known.facts.input.min(last_input);
                 let failures = std::mem::take(&mut failures);
-                self.newest.take(key, slot, &known, failures, |octets, pool| {
-                    copies.copy(octets, pool)
-                });
+                self.newest
+                    .take(key, slot, &known, failures, |octets, pool| copies.copy(octets, pool));
             }
         });
         taken.expect("whoever read the part has looked at it");

@@ -64,9 +64,9 @@ use super::pool::BlobPool;
 use super::standing::HostStanding;
 
 pub use census::StandingCounts;
+pub(super) use history::check as check_history;
 pub use inputs::{Input, InputReport};
 pub use merge::{Merger, Part, merge};
-pub(super) use history::check as check_history;
 
 use inputs::OpenReport;
 

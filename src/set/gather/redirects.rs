@@ -10,8 +10,8 @@
 //! what is not known is never a permission.
 //!
 //! † An outage is that of the resource at the end of the redirects. Its last good copy is the newest
-//! file of all resources on the way, also if an answer without a file came after it. What was not
-//! captured, a redirect to nowhere and a confirmation of nothing are no outages.
+//! file of all resources on the way, of two that are equally new that of the later resource, also if an
+//! answer without a file came after it. What was not captured, a redirect to nowhere and a confirmation of nothing are no outages.
 
 use crate::access::{
     Access, Answer, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve, serving,
@@ -70,7 +70,7 @@ impl<'n> Resolver<'n> {
             };
             let followed = step.followed.saturating_add(1).saturating_add(redirects_within(target));
             let copy = step.copy.into_iter().chain(target.newest_file());
-            step = Step { target, followed, copy: copy.max_by_key(|file| file.rank()) };
+            step = Step { target, followed, copy: copy.max_by_key(|file| file.facts.captured_at) };
             url = Some(next_url);
         };
         let CaptureFacts { captured_at, input, .. } = first.newest.facts;

@@ -32,8 +32,7 @@ impl StoredSet {
     pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;
         let first = u64::from(index) * capture::WORDS as u64;
-        let words: &[U32] =
-            self.file.items(section, first, capture::WORDS as u64)?;
+        let words: &[U32] = self.file.items(section, first, capture::WORDS as u64)?;
         let word = |at: usize| words[at].get();
         let time = u64::from(word(capture::CAPTURED_AT_LOW))
             | u64::from(word(capture::CAPTURED_AT_HIGH)) << 32;
@@ -62,11 +61,7 @@ impl StoredSet {
     }
 
     /// The outage in which a capture with these notes was made, if it was in one.
-    fn outage_of(
-        &self,
-        capture: u32,
-        notes: CaptureNotes,
-    ) -> Result<Option<KnownOutage>, Damage> {
+    fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
         let section = self.sections.outages;
         let rows = section.octets() / (outage::WORDS * size_of::<U32>()) as u64;
         let row = |index: u64| -> Result<&[U32], Damage> {

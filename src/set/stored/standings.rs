@@ -53,11 +53,10 @@ impl StoredSet {
             extracts: HashMap::default(),
             others: HashMap::default(),
         };
-        let hosts =
-            self.hosts().map(|host| reading.host(&host?)).collect::<Result<Vec<_>, _>>()?;
+        let hosts = self.hosts().map(|host| reading.host(&host?)).collect::<Result<Vec<_>, _>>()?;
         let section = self.sections.history;
         let history = self.file.octets(section, 0, section.octets())?.to_vec();
-        check_history(&hosts, &history, inputs.len(), &self.dialect.access)
+        check_history(&hosts, &history, reading.inputs, &self.dialect.access)
             .map_err(|what| self.malformed(section, 0, what))?;
         Ok(Standings { hosts, pool: reading.pool, history, inputs })
     }
