@@ -18,6 +18,9 @@
 //!   URLs than an origin's `/robots.txt` serve for this alone.
 //! - A capture that says "not modified" (304, or a revisit of an archive) confirms the newest file
 //!   that is older, and its date counts.
+//! - A host that failed when it was last captured is in an outage since its first failure after the last
+//!   answer, and [`serving`](crate::access::serving) says what follows
+//!   ([`OutageConfig`]).
 //!
 //! † A redirect to what was not captured, or to no place, and a confirmation of nothing, are the
 //! dialect's [`other_status`](crate::dialect::AccessRules::other_status): a failure in each dialect.
@@ -26,7 +29,8 @@
 //! capture may count in its place. Who cannot have that is [`strict`](GatherConfig::strict).
 //!
 //! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
-//! files once, and some hundred octets for each resource; not what was read.
+//! files once, some hundred bytes for each resource, and the dates of failures in outages that last;
+//! not what was read.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
