@@ -42,6 +42,8 @@ mod kill;
 mod lint;
 #[path = "cli/merge.rs"]
 mod merge;
+#[path = "cli/outages.rs"]
+mod outages;
 #[cfg(unix)]
 #[path = "cli/outputs.rs"]
 mod outputs;

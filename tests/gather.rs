@@ -194,7 +194,7 @@ fn the_sample_speaks_for_both_schemes() {
     assert_eq!(gathered.counts.origins, 2 * files as u64);
     let known = gathered.counts.in_state(PolicyState::Rules);
     assert_eq!(known + gathered.counts.in_state(PolicyState::NoRules), 2 * files as u64);
-    let merged = merge([portcullis::set::Part::of(&gathered)]);
+    let merged = merge([portcullis::set::Part::of(&gathered)], config().dialect, gathered.outages);
     assert_eq!((states(&merged), &merged.counts), (states(&gathered), &gathered.counts));
 }
 

@@ -290,9 +290,11 @@ impl<'s> Classifier<'s> {
                 Ok(Ok(explained))
             }
             Policies::Stored(inquiry) => {
-                let policy = inquiry.set().policy_of(url.scheme, key)?;
-                let explained = policy.map(|policy| inquiry.explain(policy, agent, path));
-                explained.transpose().map(Ok)
+                let Some((policy, capture)) = inquiry.set().origin(url.scheme, key)? else {
+                    return Ok(Ok(None));
+                };
+                let explained = inquiry.explain(policy, agent, path)?;
+                Ok(Ok(Some(Explanation { outage: capture.facts.outage, ..explained })))
             }
         }
     }

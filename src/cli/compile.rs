@@ -58,7 +58,8 @@ pub fn write(
 ) -> anyhow::Result<ExitStatus> {
     let gathering = started.elapsed();
     let config = CompileConfig {
-        provenance: Provenance::of(&gathered.inputs).to_json(),
+        provenance: Provenance::of(&gathered.inputs, &gathered.outages).to_json(),
+        history: gathered.history.clone(),
         ..CompileConfig::new(target.dialect, target.robots_octets_max)
     };
     let write = || compile::write(&gathered.hosts, &gathered.pool, &config, target.output);

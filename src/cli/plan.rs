@@ -14,7 +14,7 @@ use portcullis::input::Terminator;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::report::filter::{self, Fate, Quantifier};
-use portcullis::set::{GatherConfig, Input};
+use portcullis::set::{GatherConfig, Input, OutageConfig};
 
 use super::args::{
     CheckArgs, ClassifyArgs, ClassifyFormat, Color, CompileArgs, FigureArgs, FilterArgs, Format,
@@ -23,7 +23,7 @@ use super::args::{
 use super::output::Destination;
 
 pub use self::audit::{AuditPlan, audit};
-pub use self::sets::{DiffPlan, MergePlan, diff, merge};
+pub use self::sets::{DiffPlan, MergePlan, diff, long_outage, merge};
 
 /// Which policies to load.
 pub enum PolicyPlan {
@@ -229,11 +229,16 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
 pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
     stdin_once(&args.inputs)?;
     sets::output(&args.output)?;
+    sets::long_outage(args.outages.long_outage, args.dialect)?;
     let input = |path| Input { path, format: args.input_format };
     Ok(CompilePlan {
         inputs: args.inputs.into_iter().map(input).collect(),
         gathering: GatherConfig {
             strict: args.strict,
+            outages: OutageConfig {
+                as_of: args.outages.as_of,
+                long_outage: args.outages.long_outage.unwrap_or_default(),
+            },
             ..GatherConfig::new(args.dialect, args.max_robots_size.0)
         },
         output: args.output,

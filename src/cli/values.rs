@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::bench::{Model, RunnerCommand};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
@@ -64,6 +65,21 @@ pub fn bench_model() -> impl TypedValueParser<Value = Model> {
 /// Reads a runner of `bench`.
 pub fn runner(text: &str) -> Result<RunnerCommand, String> {
     text.parse()
+}
+
+/// Reads a time as RFC 3339 has it, or a date for its first second in UTC.
+pub fn time(text: &str) -> Result<UnixSeconds, String> {
+    let of_date = || UnixSeconds::from_rfc3339(format!("{text}T00:00:00Z").as_bytes());
+    let time = UnixSeconds::from_rfc3339(text.as_bytes()).or_else(of_date);
+    time.ok_or_else(|| "write a date or a time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
+}
+
+/// Reads what follows a long outage.
+pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
+    PossibleValuesParser::new(LongOutage::ALL.map(LongOutage::as_str)).map(|name| {
+        let named = LongOutage::ALL.into_iter().find(|change| change.as_str() == name);
+        named.expect("the parser lets only the names of changes pass")
+    })
 }
 
 /// Reads seconds: a number that is not negative.

@@ -38,6 +38,9 @@ pub fn write(
 }
 
 fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    if let Some(outage) = &explanation.outage {
+        write_field("outage", outage.to_string().as_bytes(), out)?;
+    }
     for group in &explanation.groups {
         let why = match &explanation.token {
             Some(token) => format!("it names {token}"),
@@ -147,6 +150,7 @@ mod tests {
             }],
             rules_in_groups: rules.len(),
             rules,
+            outage: None,
         }
     }
 

@@ -30,6 +30,16 @@ pub(super) mod capture {
     pub const WORDS: usize = 8;
 }
 
+/// Words of an outage: the number of its capture, then two times in halves, the lower first.
+pub(super) mod outage {
+    pub const CAPTURE: usize = 0;
+    pub const SINCE_LOW: usize = 1;
+    pub const SINCE_HIGH: usize = 2;
+    pub const COPY_LOW: usize = 3;
+    pub const COPY_HIGH: usize = 4;
+    pub const WORDS: usize = 5;
+}
+
 /// Words of a policy before its tokens.
 pub(super) mod policy {
     pub const STATE: usize = 0;

@@ -34,8 +34,8 @@ pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, Or
 pub use file::{Damage, SetError, WriteError};
 pub use folder::read as read_robots_txt;
 pub use gather::{
-    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, Part,
-    Progress, StandingCounts, gather, merge,
+    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, OutageConfig,
+    Part, Progress, StandingCounts, gather, merge,
 };
 pub use origins::OriginTable;
 pub use pool::{BlobID, BlobPool};

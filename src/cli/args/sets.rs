@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 
@@ -44,14 +45,40 @@ pub struct CompileArgs {
     pub strict: bool,
 
     #[command(flatten)]
+    pub outages: OutageArgs,
+
+    #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// How outages are judged.
+#[derive(Args)]
+pub struct OutageArgs {
+    /// When outages are judged: a date or a time (RFC 3339) [default: the newest capture of the
+    /// input]
+    ///
+    /// A host that failed when it was last captured counts as unreachable from its first failure
+    /// until TIME. Captures after TIME count all the same. `merge` keeps to what the sets were
+    /// compiled with, if they agree.
+    #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
+    pub as_of: Option<UnixSeconds>,
+
+    /// What follows an outage of more than 30 days [default: no-change]
+    ///
+    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything is
+    /// allowed. last-good-copy: the newest file that was captured holds; without one, no change. For
+    /// rfc9309 and draft2019, which leave the choice; google takes the last good copy, and without
+    /// one allows everything.
+    #[arg(long, value_name = "CHANGE", value_parser = values::long_outage(), help_heading = "Outages")]
+    pub long_outage: Option<LongOutage>,
 }
 
 /// Join policy sets to one, as if what they come from had been compiled at once
 ///
 /// Of each origin the newest capture counts, and of equally new ones that of the later SET; a capture
-/// without a date is older than any. Redirects were followed when each SET was compiled, so keep a
-/// host and where it redirects to in one SET. The sets must be of one dialect and one size limit.
+/// without a date is older than any. Redirects, confirmations (304) and outages are settled anew, across
+/// all sets. The sets must be of one dialect and one size limit, and judge outages alike unless the
+/// flags say how.
 #[derive(Args)]
 pub struct MergeArgs {
     /// The policy sets to join, the older first
@@ -61,6 +88,9 @@ pub struct MergeArgs {
     /// The policy set to write; it appears under its name when it is complete
     #[arg(short, long, value_name = "SET", help_heading = "Output")]
     pub output: PathBuf,
+
+    #[command(flatten)]
+    pub outages: OutageArgs,
 
     #[command(flatten)]
     pub run: RunArgs,

@@ -49,6 +49,8 @@ pub struct Summary<'r> {
     states: Figures,
     capture_notes: Figures,
     file_notes: Figures,
+    in_outage: u64,
+    as_of: Option<String>,
     policies: u64,
     rule_sets: u64,
     gather_seconds: f64,
@@ -92,6 +94,8 @@ impl<'r> Summary<'r> {
             file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |kind| {
                 counts.with_file_note(kind)
             }),
+            in_outage: counts.in_outage,
+            as_of: gathered.outages.time(inputs).map(UnixSeconds::to_rfc3339),
             policies: written.policies,
             rule_sets: written.rule_sets,
             gather_seconds: gathering.as_secs_f64(),
@@ -138,6 +142,9 @@ impl<'r> Summary<'r> {
             if figures.0.iter().any(|&(_, figure)| figure > 0) {
                 writeln!(out, "notes on {what}: {figures}")?;
             }
+        }
+        if let (1.., Some(as_of)) = (self.in_outage, &self.as_of) {
+            writeln!(out, "in an outage {}, as of {as_of}", self.in_outage)?;
         }
         writeln!(
             out,

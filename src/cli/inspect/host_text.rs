@@ -64,6 +64,9 @@ fn write_facts(
     line("state", &state)?;
     line("captured", &time(facts.captured_at))?;
     line("expires", &time(facts.expires_at))?;
+    if let Some(outage) = &facts.outage {
+        line("outage", &outage.to_string())?;
+    }
     let status = match facts.status {
         0 => "none, or not known".into(),
         status => status.to_string(),

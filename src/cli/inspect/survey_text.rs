@@ -21,7 +21,7 @@ pub fn write(
     provenance: &Provenance,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    write_head(set, survey, out)?;
+    write_head(set, survey, provenance, out)?;
     write_origins(&survey.origins, provenance, out)?;
     write_records(survey, out)?;
     write_robots(&survey.robots, out)?;
@@ -30,7 +30,12 @@ pub fn write(
     write_sections(set, survey, out)
 }
 
-fn write_head(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io::Result<()> {
+fn write_head(
+    set: &StoredSet,
+    survey: &Survey<'_>,
+    provenance: &Provenance,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let limit = match set.robots_octets_max() {
         Some(octets) => format!("files up to {octets} octets"),
         None => "files of any length".into(),
@@ -54,7 +59,12 @@ fn write_head(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io:
         survey.rule_sets.len()
     )?;
     write_dates("captured", standings.captured, *undated, out)?;
-    write_dates("expire", survey.origins.expires, survey.origins.without_expiry, out)
+    write_dates("expire", survey.origins.expires, survey.origins.without_expiry, out)?;
+    if let (1.., Some(as_of)) = (standings.in_outage, provenance.as_of) {
+        let as_of = as_of.to_rfc3339();
+        writeln!(out, "outages: {} origins unreachable, as of {as_of}", standings.in_outage)?;
+    }
+    Ok(())
 }
 
 fn write_dates(

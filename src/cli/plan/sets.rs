@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use portcullis::dialect::Dialect;
+use portcullis::access::{LongOutage, UnixSeconds};
+use portcullis::dialect::{Dialect, LongUnreachable};
 
 use super::super::args::{DiffArgs, Format, InputArgs, MergeArgs, QuestionArgs};
 use super::super::output::Destination;
@@ -15,6 +16,10 @@ pub struct MergePlan {
     pub sets: Vec<PathBuf>,
     /// The set.
     pub output: PathBuf,
+    /// When outages are judged, if not as the sets say.
+    pub as_of: Option<UnixSeconds>,
+    /// What follows a long outage, if not what the sets say.
+    pub long_outage: Option<LongOutage>,
     /// 0 for one a processor.
     pub threads: usize,
     pub progress: bool,
@@ -76,10 +81,23 @@ pub fn merge(args: MergeArgs) -> anyhow::Result<MergePlan> {
     Ok(MergePlan {
         sets: args.sets,
         output: args.output,
+        as_of: args.outages.as_of,
+        long_outage: args.outages.long_outage,
         threads: args.run.threads,
         progress: !args.run.no_progress,
         summary: summary_form(&args.run),
     })
+}
+
+/// Refuses to choose what follows a long outage where the dialect says it.
+pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Result<()> {
+    ensure!(
+        asked.is_none() || dialect.access.long_unreachable == LongUnreachable::OnRequest,
+        "--long-outage is for dialects that leave the choice (rfc9309, draft2019), and {} does not; \
+         leave the flag out",
+        dialect.name
+    );
+    Ok(())
 }
 
 /// Refuses an output that a set cannot go to.

@@ -55,6 +55,9 @@ pub struct CompileConfig {
     pub limits: Limits,
     /// A JSON object that says where the set comes from; it is kept as it is.
     pub provenance: String,
+    /// What a later merge needs ([`Gathered::history`](super::Gathered::history)). Without it the set
+    /// answers as it should, and a merge may refuse it.
+    pub history: Vec<u8>,
 }
 
 impl CompileConfig {
@@ -65,6 +68,7 @@ impl CompileConfig {
             robots_octets_max,
             limits: Limits { ahead_positions_max: SET_AHEAD_POSITIONS_MAX, ..Limits::default() },
             provenance: "{}".to_owned(),
+            history: Vec::new(),
         }
     }
 }
@@ -151,6 +155,7 @@ struct Sections {
     policies: PolicySections,
     hosts: HostSections,
     provenance: Vec<u8>,
+    history: Vec<u8>,
 }
 
 /// What a policy comes from.
@@ -229,7 +234,8 @@ impl Sections {
         policies.finish();
         let texts = &policies.texts;
         let hosts = HostSections::new(hosts, &distinct, &policies.positions, others, texts);
-        Ok(Sections { policies, hosts, provenance: config.provenance.clone().into_bytes() })
+        let provenance = config.provenance.clone().into_bytes();
+        Ok(Sections { policies, hosts, provenance, history: config.history.clone() })
     }
 
     fn fields(&self, config: &CompileConfig) -> HeaderFields {
@@ -261,6 +267,8 @@ impl Sections {
         section(SectionKind::DOCUMENTS, policies.texts.documents.as_bytes())?;
         section(SectionKind::CAPTURES, self.hosts.captures.as_bytes())?;
         section(SectionKind::OTHERS, self.hosts.others.as_bytes())?;
+        section(SectionKind::OUTAGES, self.hosts.outages.as_bytes())?;
+        section(SectionKind::HISTORY, &self.history)?;
         policies.texts.table().write(writer)
     }
 }

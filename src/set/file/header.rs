@@ -16,10 +16,10 @@ use crate::limits::{SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
 pub(super) const MAGIC: [u8; 8] = *b"\xDBPCS\r\n\x1A\n";
 
 /// The format that this program writes. Octets that change their meaning need a new one.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The oldest format that this program reads.
-const OLDEST_VERSION: u32 = 1;
+const OLDEST_VERSION: u32 = 2;
 
 /// Numbers that a set's maker may keep in the header.
 pub(crate) const COUNTS: usize = 16;

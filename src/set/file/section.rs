@@ -31,6 +31,10 @@ impl SectionKind {
     pub(crate) const DOCUMENTS: SectionKind = SectionKind(11);
     /// The other records of files.
     pub(crate) const OTHERS: SectionKind = SectionKind(12);
+    /// Outages, by capture.
+    pub(crate) const OUTAGES: SectionKind = SectionKind(13);
+    /// What merging needs beside what serves.
+    pub(crate) const HISTORY: SectionKind = SectionKind(14);
 
     /// Each kind that has a name. Numbers are part of the format and are never given out again.
     const NAMES: &[(SectionKind, &str)] = &[
@@ -46,6 +50,8 @@ impl SectionKind {
         (SectionKind::TOKENS, "tokens"),
         (SectionKind::DOCUMENTS, "documents"),
         (SectionKind::OTHERS, "others"),
+        (SectionKind::OUTAGES, "outages"),
+        (SectionKind::HISTORY, "history"),
     ];
 }
 

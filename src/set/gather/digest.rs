@@ -125,7 +125,7 @@ impl<'d> Digester<'d> {
         if capture.answer == Answer::RedirectToNowhere {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
         }
-        Known { facts, position, answer: capture.answer, held }
+        Known { facts, position, held }
     }
 
     fn file(&mut self, body: &[u8], facts: &mut CaptureFacts) -> Held<Blob> {

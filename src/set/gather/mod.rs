@@ -18,6 +18,9 @@
 //!   URLs than an origin's `/robots.txt` serve for this alone.
 //! - A capture that says "not modified" (304, or a revisit of an archive) confirms the newest file
 //!   that is older, and its date counts.
+//! - A host that failed when it was last captured is in an outage since its first failure after the last
+//!   answer, and [`serving`](crate::access::serving) says what follows
+//!   ([`OutageConfig`]).
 //!
 //! † A redirect to what was not captured, or to no place, and a confirmation of nothing, are the
 //! dialect's [`other_status`](crate::dialect::AccessRules::other_status): a failure in each dialect.
@@ -26,7 +29,8 @@
 //! capture may count in its place. Who cannot have that is [`strict`](GatherConfig::strict).
 //!
 //! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
-//! files once, and some hundred octets for each resource; not what was read.
+//! files once, some hundred bytes for each resource, and the dates of failures in outages that last;
+//! not what was read.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
@@ -42,6 +46,7 @@
 
 mod census;
 mod digest;
+mod history;
 mod hosts;
 mod inputs;
 mod known;
@@ -55,6 +60,7 @@ mod settle;
 mod tests;
 mod turns;
 
+use crate::access::{LongOutage, UnixSeconds};
 use crate::capture::{self, CaptureConfig};
 use crate::dialect::Dialect;
 
@@ -62,6 +68,7 @@ use super::pool::BlobPool;
 use super::standing::HostStanding;
 
 pub use census::StandingCounts;
+pub(super) use history::check as check_history;
 pub use inputs::{Input, InputReport};
 pub use merge::{Merger, Part, merge};
 
@@ -79,6 +86,28 @@ pub struct GatherConfig {
     /// Whether a broken record or an input that cannot be read to its end is an error. All inputs
     /// are read before it is told, so that one run names everything that has to be mended.
     pub strict: bool,
+    /// How outages are judged.
+    pub outages: OutageConfig,
+}
+
+/// How outages are judged: when, and what follows a long one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageConfig {
+    /// The time up to which an outage lasts whose end was not captured; the newest capture of all
+    /// inputs if it is not set. It decides nothing else: later captures count.
+    pub as_of: Option<UnixSeconds>,
+    /// What follows an outage of more than 30 days, where the dialect leaves the choice.
+    pub long_outage: LongOutage,
+}
+
+impl OutageConfig {
+    /// The time that holds for `inputs`; `None` if none is set and no capture has a date.
+    pub fn time(&self, inputs: &[InputReport]) -> Option<UnixSeconds> {
+        let newest = inputs.iter().filter_map(|input| input.captured).map(|(_, last)| last).max();
+        // As the provenance of a set keeps it, which knows no year after 9999.
+        let kept = |time: UnixSeconds| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes());
+        self.as_of.or(newest).and_then(kept)
+    }
 }
 
 impl GatherConfig {
@@ -89,6 +118,7 @@ impl GatherConfig {
             robots_octets_max,
             capture: CaptureConfig::default(),
             strict: false,
+            outages: OutageConfig::default(),
         }
     }
 }
@@ -100,8 +130,13 @@ pub struct Gathered {
     pub hosts: Vec<HostStanding>,
     /// What their files say.
     pub pool: BlobPool,
+    /// What a later merge needs beside that, in the form that a set keeps
+    /// ([`CompileConfig::history`](super::compile::CompileConfig::history)).
+    pub history: Vec<u8>,
     /// What became of each input.
     pub inputs: Vec<InputReport>,
+    /// How outages were judged.
+    pub outages: OutageConfig,
     /// Counts.
     pub counts: StandingCounts,
 }
@@ -203,10 +238,9 @@ fn gather_from(
     if config.strict && !inputs.iter().all(InputReport::is_whole) {
         return Err(GatherError::Broken { inputs });
     }
-    let (hosts, pool) = settle::settle(newest, &config.dialect.access);
-    if hosts.is_empty() {
-        return Err(GatherError::NothingCaptured { inputs });
+    let gathered = settle::settle(newest, inputs, config.outages);
+    if gathered.hosts.is_empty() {
+        return Err(GatherError::NothingCaptured { inputs: gathered.inputs });
     }
-    let counts = StandingCounts::of(&hosts, &pool);
-    Ok(Gathered { hosts, pool, inputs, counts })
+    Ok(gathered)
 }

@@ -67,6 +67,8 @@ struct Sections {
     tokens: Section,
     documents: Section,
     others: Section,
+    outages: Section,
+    history: Section,
     strings: Strings,
 }
 
@@ -153,6 +155,8 @@ impl StoredSet {
             tokens: file.required(SectionKind::TOKENS)?,
             documents: file.required(SectionKind::DOCUMENTS)?,
             others: file.required(SectionKind::OTHERS)?,
+            outages: file.required(SectionKind::OUTAGES)?,
+            history: file.required(SectionKind::HISTORY)?,
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;

@@ -65,8 +65,9 @@ impl Parts {
 #[test]
 fn the_content_stays_as_it_is() {
     let set = |octets| StoredSet::of_octets("a.set", octets).unwrap();
-    assert_eq!(set(sample::small(&crate::dialect::RFC_9309)).hash(), 11_510_965_160_090_483_084);
-    assert_eq!(set(sample::small(&crate::dialect::GOOGLE)).hash(), 5_179_941_942_537_648_755);
+    let hashes = [&crate::dialect::RFC_9309, &crate::dialect::GOOGLE]
+        .map(|dialect| set(sample::small(dialect)).hash());
+    assert_eq!(hashes, [10_845_922_679_018_290_623, 18_139_105_304_794_642_455]);
 }
 
 #[test]
