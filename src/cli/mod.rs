@@ -3,7 +3,7 @@
 //! [`args`] holds what was typed, as clap's derived structs; [`plan`] turns that into what it means,
 //! without touching a disk; the subcommand's own file carries a plan out and owns no flag. What they
 //! share stands beside them: where output goes ([`output`]), the run over inputs ([`stream`]), the
-//! policies ([`engine`]), the summary ([`summary`]), the exit status ([`exit`]), and what happens when
+//! policies ([`engine`]), the summary ([`summary`]), messages ([`message`]), the exit status ([`exit`]), and what happens when
 //! a mapped file is cut short under it ([`fault`]).
 
 mod args;
@@ -21,6 +21,7 @@ mod generate;
 mod inspect;
 mod lint;
 mod merge;
+mod message;
 mod output;
 mod plan;
 mod progress;
@@ -29,8 +30,6 @@ mod summary;
 mod synth;
 mod values;
 mod verify;
-
-use std::io::{self, Write};
 
 use clap::{CommandFactory, Parser};
 
@@ -43,14 +42,13 @@ use self::output::OutputFailed;
 /// Wrong usage, `--help` and `--version` end the process within clap, with status 2 and 0.
 pub fn run() -> ExitStatus {
     fault::install();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| message::shown(error).exit());
     match dispatch(arguments) {
         Ok(status) => status,
         // Whoever reads the output has seen enough.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
-            // Where standard error is closed too, the status is all that is left to say it.
-            let _ = writeln!(io::stderr(), "portcullis: {error:#}");
+            message::say(format_args!("{error:#}"));
             ExitStatus::Failed
         }
     }

@@ -38,7 +38,7 @@ fn write_head(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io:
     writeln!(
         out,
         "{}: set {:016x}, dialect {}, {limit}, {} octets",
-        set.name(),
+        shown(set.name().as_bytes()),
         set.hash(),
         set.dialect().name,
         set.octets()
