@@ -51,6 +51,7 @@
 //! | [`limits`], [`id`], [`bytes`], [`decision`] | bounds, small numbers, the words of an answer | |
 //! | [`large_pages`] | memory for large tables | |
 //! | [`atomic_file`] | outputs that appear complete or not at all | one sync for each file |
+//! | [`visible`] | text of strangers as people may see it | |
 //! | [`dialect`] | what a standard or crawler does at each decision point, as data | |
 //! | [`escape`] | the form in which patterns and URLs are compared | one scan |
 //! | [`syntax`] | octets to groups, rules, records and notes | linear in the file |
@@ -110,3 +111,4 @@ pub mod syntax;
 pub mod synth;
 pub mod target;
 mod vectors;
+pub mod visible;

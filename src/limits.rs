@@ -133,6 +133,24 @@ pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
 /// each halving. What is past the limit is left as it is, and said to be.
 pub const FIX_PROOFS_MAX: usize = 256;
 
+/// Findings of one code in one file that `lint` reports. The rest is counted, and every output format
+/// says how many were left out.
+///
+/// Source: our choice. A hundred show what is wrong; a hostile file has 256,000 lines without a colon,
+/// which made 124 MB of JSON.
+pub const LINT_FINDINGS_PER_CODE_MAX: usize = 100;
+
+/// Edits of one finding. A finding that would need more is reported without a fix.
+///
+/// Source: our choice. Real patterns need a dozen; a hostile one has an edit for every second byte.
+pub const LINT_EDITS_PER_FINDING_MAX: usize = 1024;
+
+/// Files per thread that `lint` holds in memory at once, with what is reported about them.
+///
+/// Source: our choice. Outputs are written in the order of the files, so a thread needs a few files to
+/// go on with while an earlier file takes longer.
+pub const LINT_FILES_PER_THREAD_MAX: usize = 8;
+
 /// Seconds of an outage after which a dialect may treat an unreachable file otherwise: 30 days.
 ///
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
@@ -230,6 +248,18 @@ pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 /// walks; what is left over at the end of a block costs less for each record if there are more.
 pub const RECORDS_AT_ONCE: usize = 128;
 
+/// Bytes per agent that the records of one chunk may add to an output before it is written: 16 MiB.
+///
+/// Source: our choice; JSON Lines makes 3 MB of a usual chunk, and 14 MB of one with the shortest URLs.
+/// What is left of a chunk is worked on after those bytes are written.
+pub const CHUNK_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Characters of a table's cell that `inspect` prints. A longer one is cut, and `…` stands for what is
+/// left out; `inspect --json` has it whole.
+///
+/// Source: our choice. A column is as wide as its longest cell, and a format width has 16 bits.
+pub const TABLE_CELL_CHARACTERS_MAX: usize = 80;
+
 /// Files of a folder that are read as one piece of work.
 ///
 /// Source: our choice. Opening them takes some milliseconds, beside which handing the piece over
@@ -257,10 +287,13 @@ pub const PARQUET_BATCH_ROWS: usize = 1024;
 /// Source: our choice. Three tell a pattern from a coincidence.
 pub const AUDIT_SAMPLES: usize = 3;
 
-/// Octets of a URL that an audit shows. A longer one is cut, and `…` stands for what is left out.
+/// Bytes of a URL, a rule, a user-agent line or a path that a report repeats. A longer one is cut, and
+/// `…` stands for what is left out.
 ///
-/// Source: our choice, four times what 99 of 100 real URLs have. It bounds the memory for samples.
-pub const AUDIT_SAMPLE_OCTETS_MAX: usize = 1024;
+/// Source: our choice, four times what 99 of 100 real URLs have. It bounds what one decision adds to
+/// an output: a file within its size limit can hold one rule of 500 KiB, which JSON Lines would
+/// repeat for each URL. The line number beside a rule says where the whole rule is.
+pub const SHOWN_BYTES_MAX: usize = 1024;
 
 /// Origins without a policy that an audit counts one by one: 262,144, some 40 MB.
 ///
@@ -275,7 +308,7 @@ pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 pub const AUDIT_PAGE_OCTETS_MAX: usize = 2_000_000;
 
 /// Characters of a rule, host or URL that an audit's page shows. A longer one is cut, and `…` stands
-/// for what is left out; the JSON has it whole.
+/// for what is left out; the JSON has up to [`SHOWN_BYTES_MAX`] bytes.
 ///
 /// Source: our choice, some four lines of a cell.
 pub const AUDIT_PAGE_TEXT_CHARACTERS_MAX: usize = 200;

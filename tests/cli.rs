@@ -16,6 +16,8 @@ use tempfile::TempDir;
 mod audit;
 #[path = "cli/bench.rs"]
 mod bench;
+#[path = "cli/bounds.rs"]
+mod bounds;
 #[path = "cli/check.rs"]
 mod check;
 #[path = "cli/classify.rs"]
@@ -55,6 +57,8 @@ mod synth;
 mod user_agent;
 #[path = "cli/verify.rs"]
 mod verify;
+#[path = "cli/visible.rs"]
+mod visible;
 
 /// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
 /// `b.example` has a file without rules. No other host is known.

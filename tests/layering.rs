@@ -21,6 +21,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("atomic_file", 0),
     ("decision", 0),
     ("vectors", 0),
+    ("visible", 0),
     ("dialect", 1),
     ("escape", 2),
     ("syntax", 3),

@@ -31,7 +31,8 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
         &plan.stream,
         || audit.worker(assumed_scheme),
         |worker, chunk, told: &mut Told| {
-            worker.work(Records::new(chunk, plan.stream.terminator), told)
+            worker.work(Records::new(chunk, plan.stream.terminator), told)?;
+            Ok(chunk.len())
         },
         |told| {
             findings.add(&audit, told);

@@ -12,6 +12,7 @@ use super::args::BenchArgs;
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
 use super::mapped;
+use super::message::say;
 use super::output::{Destination, Output};
 use super::plan;
 
@@ -51,9 +52,7 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         writeln!(io::stdout(), "{}", used.to_json())?;
         return Ok(ExitStatus::Done);
     }
-    let report = bench::run(&corpus, &engines, &settings, &|what| {
-        let _ = writeln!(io::stderr(), "portcullis: {what}");
-    })?;
+    let report = bench::run(&corpus, &engines, &settings, &|what| say(what))?;
     if let Some(output) = &mut json {
         output.write(report.to_json().as_bytes())?;
     }

@@ -2,7 +2,6 @@
 
 pub mod summary;
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -16,6 +15,7 @@ use portcullis::set::{self, GatherError, GatherObserver, Gathered, InputReport, 
 use self::summary::{MergedSet, Summary};
 use super::engine::Engine;
 use super::exit::ExitStatus;
+use super::message::say;
 use super::plan::{CompilePlan, SummaryForm};
 use super::progress::{Bar, Progress};
 
@@ -112,12 +112,9 @@ impl GatherObserver for Observer {
     }
 }
 
-/// Says what could not be read, and goes on without a word if standard error is closed.
+/// Reports what could not be read.
 fn show_problems(inputs: &[InputReport]) {
-    let mut err = io::stderr().lock();
-    let mut show = |text: &str| {
-        let _ = writeln!(err, "portcullis: note: {text}");
-    };
+    let show = |text: &str| say(format_args!("note: {text}"));
     let failed: Vec<&InputReport> = inputs.iter().filter(|input| input.failure.is_some()).collect();
     for input in failed.iter().take(PROBLEMS_SHOWN_MAX) {
         show(&format!(

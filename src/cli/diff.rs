@@ -133,12 +133,13 @@ fn compare_urls(
             match plan.format {
                 Format::Tsv => {
                     let form = Tsv(stream.terminator);
-                    urls::write_chunk(records, &agents, askers, &form, counts, octets)
+                    urls::write_chunk(records, &agents, askers, &form, counts, octets)?;
                 }
                 Format::Jsonl => {
-                    urls::write_chunk(records, &agents, askers, &JsonLines, counts, octets)
+                    urls::write_chunk(records, &agents, askers, &JsonLines, counts, octets)?;
                 }
             }
+            Ok(counts.octets as usize)
         },
         |told| -> Result<(), OutputFailed> {
             counts.merge(&told.counts);

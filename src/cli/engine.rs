@@ -1,7 +1,5 @@
 //! The policies that were asked for, compiled, and the classifier as the report's formats see it.
 
-use std::io::{self, Write};
-
 use anyhow::{Context, ensure};
 use portcullis::access::UnixSeconds;
 use portcullis::batch::{Classifier, ClassifierMemory};
@@ -14,6 +12,7 @@ use portcullis::set::{Damage, LoadConfig, PolicySet, StoredSet};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::mapped;
+use super::message::say;
 use super::plan::{PolicyPlan, QuestionPlan};
 
 /// Remarks on files that are shown one by one; a folder may hold thousands of strange ones.
@@ -146,14 +145,12 @@ impl Policies {
 
 fn show_notes(set: &PolicySet) {
     let notes = set.notes();
-    let mut err = io::stderr().lock();
-    // The run goes on without the remarks if standard error is closed.
     for note in notes.iter().take(NOTES_SHOWN_MAX) {
-        let _ = writeln!(err, "portcullis: note: {note}");
+        say(format_args!("note: {note}"));
     }
     if notes.len() > NOTES_SHOWN_MAX {
         let rest = notes.len() - NOTES_SHOWN_MAX;
-        let _ = writeln!(err, "portcullis: note: and {rest} more that were left out");
+        say(format_args!("note: and {rest} more that were left out"));
     }
 }
 

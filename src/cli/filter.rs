@@ -82,7 +82,8 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
                 asker,
                 &mut sorted.counts,
                 &mut sorted.records,
-            )
+            )?;
+            Ok(chunk.len())
         },
         |sorted| {
             counts.merge(&sorted.counts);

@@ -2,9 +2,10 @@
 //!
 //! [`args`] holds what was typed, as clap's derived structs; [`plan`] turns that into what it means,
 //! without touching a disk; the subcommand's own file carries a plan out and owns no flag. What they
-//! share stands beside them: that no output is an input ([`files`]), where output goes ([`output`]), the run over inputs ([`stream`]), the
-//! policies ([`engine`]), the summary ([`summary`]), the exit status ([`exit`]), what
-//! is mapped ([`mapped`]), and what happens when a mapped file is cut short under it ([`fault`]).
+//! share stands beside them: that no output is an input ([`files`]), where output goes ([`output`]), the
+//! run over inputs ([`stream`]), the policies ([`engine`]), the summary ([`summary`]), messages
+//! ([`message`]), the exit status ([`exit`]), what is mapped ([`mapped`]), and what happens when a mapped
+//! file is cut short under it ([`fault`]).
 
 mod args;
 mod audit;
@@ -23,6 +24,7 @@ mod inspect;
 mod lint;
 mod mapped;
 mod merge;
+mod message;
 mod output;
 mod plan;
 mod progress;
@@ -50,8 +52,7 @@ pub fn run() -> ExitStatus {
         // Whoever reads the output has seen enough.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
-            // Where standard error is closed too, the status is all that is left to say it.
-            let _ = writeln!(io::stderr(), "portcullis: {error:#}");
+            message::say(format_args!("{error:#}"));
             ExitStatus::Failed
         }
     }
@@ -61,14 +62,14 @@ fn try_run() -> anyhow::Result<ExitStatus> {
     let mut command = Arguments::command();
     let matches = match command.try_get_matches_from_mut(std::env::args_os()) {
         Ok(matches) => matches,
-        Err(wrong) if wrong.use_stderr() => wrong.exit(),
+        Err(wrong) if wrong.use_stderr() => message::shown(wrong).exit(),
         Err(help) => {
             let printed = help.print().and_then(|()| io::stdout().flush());
             printed.map_err(OutputFailed::standard_output)?;
             return Ok(ExitStatus::Done);
         }
     };
-    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| wrong.exit());
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
     files::check(&command, &matches)?;
     dispatch(arguments)
 }

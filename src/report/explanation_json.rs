@@ -21,8 +21,9 @@
 //! as written), `pattern` (the same in normal form) and `octets` (how many that has, which is what
 //! precedence counts). `why` is `fewer-octets`, `allow-goes-first`, `later-line`,
 //! `after-first-match` or `always-allowed`. An outage's `change` says what more than 30 days of it changed:
-//! `no-change`, `unavailable` (everything is allowed) or `last-good-copy`. What is not UTF-8 has a member with `_base64` behind its
-//! name for the exact octets, as in [`json_lines`](super::json_lines). New members may be added at
+//! `no-change`, `unavailable` (everything is allowed) or `last-good-copy`. What is not UTF-8 has a member
+//! with `_base64` behind its name for the exact octets, and what is long is cut, as in
+//! [`json_lines`](super::json_lines). New members may be added at
 //! the end.
 
 use std::borrow::Cow;
@@ -34,7 +35,7 @@ use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{ExplainedGroup, ExplainedRule, Explanation};
 
-use super::json_lines::{Line, line, shown, write_object};
+use super::json_lines::{Line, line, shown, shown_cut, write_object};
 use super::{Provenance, clause};
 
 /// What is known beyond the decision.
@@ -143,14 +144,14 @@ pub fn write(
 }
 
 fn group(group: &ExplainedGroup) -> Group<'_> {
-    let (text, text_base64) = shown(&group.text);
+    let (text, text_base64) = shown_cut(&group.text);
     Group { line: group.line.get(), text, text_base64 }
 }
 
 fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
-    let (text, text_base64) = shown(&rule.text);
-    let (value, value_base64) = shown(&rule.value);
-    let (pattern, pattern_base64) = shown(&rule.pattern);
+    let (text, text_base64) = shown_cut(&rule.text);
+    let (value, value_base64) = shown_cut(&rule.value);
+    let (pattern, pattern_base64) = shown_cut(&rule.pattern);
     Rule {
         line: rule.line.get(),
         text,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::decision::{Reason, Verdict};
+use crate::visible::{visible, write_json};
 
 use super::{AgentCounts, Counts, Figures};
 
@@ -141,7 +142,7 @@ impl Summary {
             bytes_per_second: self.rate(self.counts.octets),
             census: (!self.census.is_empty()).then(|| Figures(self.census.clone())),
         };
-        serde_json::to_writer(&mut *out, &object)?;
+        write_json(&object, &mut *out)?;
         out.write_all(b"\n")
     }
 }
@@ -161,7 +162,7 @@ fn captured_text(captured: Option<&CaptureDates>) -> String {
 }
 
 fn write_agent(agent: &str, counts: &AgentCounts, out: &mut impl Write) -> io::Result<()> {
-    write!(out, "{agent}:")?;
+    write!(out, "{}:", visible(agent))?;
     for (name, count) in verdicts(counts).0 {
         write!(out, " {name} {count}")?;
     }

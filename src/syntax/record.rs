@@ -12,9 +12,46 @@ use crate::dialect::{
 };
 use crate::id::LineNumber;
 
-/// Fields that no dialect obeys and that are too common to be remarked on, in lower case.
-pub const EXTENSIONS: &[&str] =
-    &["crawl-delay", "host", "clean-param", "content-signal", "request-rate", "visit-time"];
+/// Fields that a published convention defines and that decide nothing about access, in lower case. No
+/// note and no finding calls them unknown.
+pub const EXTENSIONS: &[&str] = &[
+    // Preferences about use, opt-outs among them: IETF AIPREF (draft-ietf-aipref-attach), Cloudflare's
+    // Content Signals Policy, RSL 1.0 (section 4.4), draft-canel-robots-ai-control.
+    "content-usage",
+    "content-signal",
+    "license",
+    "disallowaitraining",
+    "allowaitraining",
+    // S. Conner, An Extended Standard for Robot Exclusion (1996).
+    "request-rate",
+    "visit-time",
+    "robot-version",
+    "comment",
+    // Documented by search engines: Bing and Yandex; Yandex; Google until 2019.
+    "crawl-delay",
+    "host",
+    "clean-param",
+    "noindex",
+    "nofollow",
+    "noarchive",
+];
+
+/// How the fields of ACAP begin (Automated Content Access Protocol 1.0, 2007), in lower case.
+const EXTENSION_FAMILY: &str = "acap-";
+
+/// Whether `name` is one of [`EXTENSIONS`] or of a family of such fields, in any case.
+///
+/// ```
+/// use portcullis::syntax::is_extension;
+///
+/// assert!(is_extension(b"Content-Usage") && is_extension(b"ACAP-disallow-crawl"));
+/// assert!(!is_extension(b"Disalow"));
+/// ```
+pub fn is_extension(name: &[u8]) -> bool {
+    let family = name.get(..EXTENSION_FAMILY.len());
+    family.is_some_and(|start| start.eq_ignore_ascii_case(EXTENSION_FAMILY.as_bytes()))
+        || EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
+}
 
 /// A line and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,10 +320,6 @@ fn fits(name: &[u8], spelling: &[u8], how: FieldMatch) -> bool {
 fn is_misspelt(name: &[u8], spelling: &FieldSpelling, fields: &[FieldSpelling]) -> bool {
     let first = fields.iter().find(|other| other.field == spelling.field);
     name.len() != spelling.text.len() || first.is_some_and(|first| first.text != spelling.text)
-}
-
-fn is_extension(name: &[u8]) -> bool {
-    EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
 }
 
 fn is_control(octet: u8) -> bool {

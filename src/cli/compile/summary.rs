@@ -10,6 +10,7 @@ use portcullis::report::{CaptureDates, Figures};
 use portcullis::set::compile::CompiledSet;
 use portcullis::set::{Gathered, InputReport, ProvenanceInput};
 use portcullis::syntax::NoteKind;
+use portcullis::visible::visible;
 use serde::Serialize;
 
 use super::Target;
@@ -121,7 +122,7 @@ impl<'r> Summary<'r> {
             self.version, self.set_hash, self.dialect, self.origins
         )?;
         for set in self.sets {
-            writeln!(out, "{}: set {}, {} origins", set.name, set.set_hash, set.origins)?;
+            writeln!(out, "{}: set {}, {} origins", visible(&set.name), set.set_hash, set.origins)?;
         }
         writeln!(
             out,
@@ -149,7 +150,10 @@ impl<'r> Summary<'r> {
         writeln!(
             out,
             "{}: {} octets, {} policies, {} rule sets",
-            self.output, self.output_octets, self.policies, self.rule_sets
+            visible(&self.output),
+            self.output_octets,
+            self.policies,
+            self.rule_sets
         )
     }
 }

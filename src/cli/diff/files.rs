@@ -13,6 +13,7 @@ use portcullis::policy::Selection;
 use portcullis::report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis::set::read_robots_txt;
 use portcullis::syntax::RobotsTxt;
+use portcullis::visible::visible;
 use serde::Serialize;
 
 use crate::cli::args::Format;
@@ -180,6 +181,7 @@ impl Summary<'_> {
         )?;
         for (side, file) in [("old", &self.old), ("new", &self.new)] {
             let FileObject { name, groups, rules, notes } = file;
+            let name = visible(name);
             writeln!(out, "{side}: {name}, {groups} groups, {rules} rules, {notes} notes")?;
         }
         let Answers { equal, different, unknown, .. } = self.answers;

@@ -43,7 +43,7 @@ fn write_head(
     writeln!(
         out,
         "{}: set {:016x}, dialect {}, {limit}, {} octets",
-        set.name(),
+        shown(set.name().as_bytes()),
         set.hash(),
         set.dialect().name,
         set.octets()
