@@ -49,6 +49,7 @@
 //! | part | owns | cost |
 //! |---|---|---|
 //! | [`limits`], [`id`], [`bytes`], [`decision`] | bounds, small numbers, the words of an answer | |
+//! | [`kind`] | what a file is, by its first bytes | |
 //! | [`large_pages`] | memory for large tables | |
 //! | [`dialect`] | what a standard or crawler does at each decision point, as data | |
 //! | [`escape`] | the form in which patterns and URLs are compared | one scan |
@@ -96,6 +97,7 @@ pub mod dialect;
 pub mod escape;
 pub mod id;
 pub mod input;
+pub mod kind;
 pub mod large_pages;
 pub mod limits;
 pub mod lint;

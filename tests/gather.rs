@@ -211,7 +211,7 @@ fn what_is_cut_short_is_named_and_what_was_read_counts() {
     let found = states(&gathered);
     assert!(found.len() > expected.len() / 3 && found.len() < expected.len());
 
-    let strict = GatherConfig { strict: true, ..config() };
+    let strict = GatherConfig { strictness: Strictness::Strict, ..config() };
     let error = gather(&[Input::new(&cut)], &strict, &()).unwrap_err();
     assert!(matches!(error, GatherError::Broken { .. }));
 }

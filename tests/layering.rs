@@ -19,6 +19,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("bytes", 0),
     ("large_pages", 0),
     ("decision", 0),
+    ("kind", 0),
     ("vectors", 0),
     ("dialect", 1),
     ("escape", 2),

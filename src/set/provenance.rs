@@ -130,6 +130,7 @@ impl<'r> ProvenanceInput<'r> {
             octets: self.octets,
             captures: self.captures,
             broken: self.broken,
+            unreadable: 0,
             captured: captured.and_then(|dates| date(&dates.first).zip(date(&dates.last))),
             broken_named: self.broken_records.iter().map(broken).collect(),
             failure: self.failure.as_deref().map(str::to_owned),

@@ -53,7 +53,7 @@ fn what_is_broken_is_named_in_order_and_passed_over() {
 
 #[test]
 fn strictness_makes_each_of_them_an_error() {
-    let strict = GatherConfig { strict: true, ..config(&RFC_9309) };
+    let strict = GatherConfig { strictness: Strictness::Strict, ..config(&RFC_9309) };
     let error = gather_pieces(&pieces(), &strict, 2).unwrap_err();
     assert!(matches!(error, GatherError::Broken { .. }), "{error}");
     assert_eq!(error.inputs().len(), 3);
