@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 use crate::access::CachingHeaders;
 use crate::dialect::RFC_9309;
-use crate::input::{InputError, read_robots_txt_from};
+use crate::input::{InputError, fill_robots_txt};
 use crate::limits::FOLDER_BATCH_FILES;
 use crate::target::{host_key, split};
 
@@ -188,7 +188,7 @@ impl Files {
         let octets_max = config.body_octets_max().saturating_add(1); // which shows whether it is cut
         let read = File::open(&path)
             .map_err(|error| InputError::Open { name: name.clone(), error })
-            .and_then(|file| read_robots_txt_from(&name, file, octets_max, scratch));
+            .and_then(|file| fill_robots_txt(&name, file, octets_max, scratch));
         let text = read.map_err(|error| match error {
             InputError::WrongKind(wrong) => BrokenRecord::senseless(place(), wrong.to_string()),
             // Some systems list a folder as a file.

@@ -8,10 +8,14 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::{anyhow, ensure};
 use portcullis::dialect::Dialect;
+use portcullis::report::Figures;
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{self, GatherError, GatherObserver, Gathered, InputReport, Provenance};
+use portcullis::set::{
+    self, GatherError, GatherObserver, Gathered, InputReport, Provenance, Strictness,
+};
+use portcullis::syntax::NoteKind;
 
 use self::summary::{MergedSet, Summary};
 use super::engine::Engine;
@@ -92,7 +96,23 @@ fn gather(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Gathered> {
     if gathered.is_err() || plan.summary != SummaryForm::Json {
         show_problems(gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs));
     }
-    gathered.context("no set was written")
+    let gathered = gathered.map_err(|error| match plan.gathering.strictness {
+        Strictness::Usual if !error.inputs().iter().all(InputReport::is_readable) => {
+            anyhow!("{error}; nothing was compiled (--lenient leaves out what cannot be read)")
+        }
+        _ => anyhow!("{error}; nothing was compiled"),
+    })?;
+    let counts = &gathered.counts;
+    let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
+    let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
+    if plan.summary != SummaryForm::Json && figures.0.iter().any(|&(_, count)| count > 0) {
+        let _ = writeln!(
+            io::stderr(),
+            "warning: origins whose robots.txt looks like something else, read as {} says: {figures}",
+            plan.gathering.dialect.name
+        );
+    }
+    Ok(gathered)
 }
 
 /// Draws the bar as pieces are read, on whatever thread reads them.
@@ -115,7 +135,7 @@ impl GatherObserver for Observer {
 fn show_problems(inputs: &[InputReport]) {
     let mut err = io::stderr().lock();
     let mut show = |text: &str| {
-        let _ = writeln!(err, "portcullis: note: {text}");
+        let _ = writeln!(err, "note: {text}");
     };
     let failed: Vec<&InputReport> = inputs.iter().filter(|input| input.failure.is_some()).collect();
     for input in failed.iter().take(PROBLEMS_SHOWN_MAX) {

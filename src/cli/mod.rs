@@ -50,7 +50,7 @@ pub fn run() -> ExitStatus {
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
             // Where standard error is closed too, the status is all that is left to say it.
-            let _ = writeln!(io::stderr(), "portcullis: {error:#}");
+            let _ = writeln!(io::stderr(), "error: {error:#}");
             ExitStatus::Failed
         }
     }

@@ -52,5 +52,6 @@ pub use decompress::Encoding;
 pub use error::{InputError, system_text};
 pub use reader::SourceReader;
 pub use records::{Record, Records, Terminator};
+pub(crate) use robots::fill_robots_txt;
 pub use robots::{read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, Source};

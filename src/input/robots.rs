@@ -29,22 +29,31 @@ pub fn read_robots_txt(path: &Path, octets_max: Option<usize>) -> Result<Vec<u8>
         }
         Err(error) => return Err(InputError::Open { name, error }),
     };
+    read_robots_txt_from(&name, file, octets_max)
+}
+
+/// As [`read_robots_txt`], from any reader; `name` is what errors call it.
+///
+/// # Errors
+///
+/// As [`read_robots_txt`].
+pub fn read_robots_txt_from(
+    name: &str,
+    stored: impl Read + Send + 'static,
+    octets_max: Option<usize>,
+) -> Result<Vec<u8>, InputError> {
     /// A line end is two bytes at most.
     const SEEN_PAST_MAX: usize = 2;
     let wanted = octets_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
     let mut text = Vec::new();
-    let octets = read_robots_txt_from(&name, file, wanted, &mut text)?.len();
+    let octets = fill_robots_txt(name, stored, wanted, &mut text)?.len();
     text.truncate(octets);
     Ok(text)
 }
 
 /// As [`read_robots_txt`], the first `wanted` bytes of what `stored` gives, into memory that may
 /// have been used before.
-///
-/// # Errors
-///
-/// As [`read_robots_txt`].
-pub fn read_robots_txt_from<'t>(
+pub(crate) fn fill_robots_txt<'t>(
     name: &str,
     mut stored: impl Read + Send + 'static,
     wanted: usize,

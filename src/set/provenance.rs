@@ -150,6 +150,7 @@ mod tests {
             octets: u64::MAX,
             captures: 3,
             broken: 2,
+            unreadable: 0,
             captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000))),
             broken_named: vec![BrokenRecord::unreadable("record at octet 7", "cut short")],
             failure: Some("the disk is gone".into()),

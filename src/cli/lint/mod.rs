@@ -94,7 +94,7 @@ impl Run {
         let mut tell = |told: Told| -> anyhow::Result<()> {
             match told {
                 Told::Unreadable(error) => {
-                    complain(&format!("portcullis: {error:#}"));
+                    complain(&format!("error: {error:#}"));
                     has_failed = true;
                 }
                 Told::Report { text, notes, statistics, is_denied: denied } => {
