@@ -224,11 +224,7 @@ impl WrongKind {
                 "make one with portcullis compile; --robots reads a robots.txt".to_owned()
             }
             (
-                FileKind::Gzip
-                | FileKind::Zstd
-                | FileKind::Zip
-                | FileKind::Bzip2
-                | FileKind::Xz,
+                FileKind::Gzip | FileKind::Zstd | FileKind::Zip | FileKind::Bzip2 | FileKind::Xz,
                 _,
             ) => "decompress it first".to_owned(),
         }

@@ -233,10 +233,10 @@ pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::FILE_READ_OCTETS;
     use crate::access::Answer;
     use crate::capture::testing::{Keeper, read_all};
     use crate::capture::{BrokenKind, CaptureNote, CaptureNotes};
+    use crate::limits::FILE_READ_OCTETS;
 
     fn read_folder(path: &Path) -> Keeper {
         read_all(&mut open(path).unwrap(), Some(10))
@@ -354,7 +354,10 @@ mod tests {
         assert_eq!(&*found.captures[0].capture.body, b"text");
         let kinds: Vec<_> = found.broken.iter().map(|broken| broken.kind).collect();
         assert_eq!(kinds, [BrokenKind::Senseless, BrokenKind::Unreadable]);
-        assert!(found.broken[1].problem.ends_with("c.example: no such file or directory"), "{found:?}");
+        assert!(
+            found.broken[1].problem.ends_with("c.example: no such file or directory"),
+            "{found:?}"
+        );
     }
 
     #[test]

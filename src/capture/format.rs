@@ -180,8 +180,8 @@ fn open_parquet(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::POLICY_SET;
     use crate::capture::testing::{Keeper, read_all};
+    use crate::kind::POLICY_SET;
 
     const LINE: &str = "{\"url\": \"http://a.example/robots.txt\", \"status\": 404}\n";
 

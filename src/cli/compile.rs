@@ -92,9 +92,16 @@ fn gather(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Gathered> {
     };
     let gathered = engine.install(|| set::gather(&plan.inputs, &plan.gathering, &observer));
     drop(observer); // The bar goes before anything is said.
-    // Who asked for JSON finds the same in the object at the end, if it comes to that.
-    if gathered.is_err() || plan.summary != SummaryForm::Json {
-        show_problems(gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs));
+    // Who asked for JSON finds the same in the object at the end, if it comes to that. An error names
+    // the first problem itself.
+    let inputs = gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs);
+    let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
+    let shows = match &gathered {
+        Ok(_) => plan.summary != SummaryForm::Json,
+        Err(_) => inputs.iter().map(problems).sum::<u64>() > 1,
+    };
+    if shows {
+        show_problems(inputs);
     }
     let gathered = gathered.map_err(|error| match plan.gathering.strictness {
         Strictness::Usual if !error.inputs().iter().all(InputReport::is_readable) => {

@@ -11,9 +11,7 @@ use portcullis::input::Record;
 use portcullis::kind::{FileKind, WrongKind};
 use portcullis::policy::Detail;
 use portcullis::report::{CaptureDates, Figures, Judge, Provenance, Witness};
-use portcullis::set::{
-    Damage, LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError, StoredSet,
-};
+use portcullis::set::{Damage, LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError, StoredSet};
 use portcullis::syntax::NoteKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 

@@ -75,13 +75,20 @@ pub(super) fn load(
     };
     let found: Vec<Vec<Result<HostFile, BrokenRecord>>> =
         batches.into_par_iter().map(read).collect();
-    let mut set =
-        PolicySet { config: *config, texts: Vec::new(), scope: Scope::Everything, hash: 0, notes: Vec::new() };
+    let mut set = PolicySet {
+        config: *config,
+        texts: Vec::new(),
+        scope: Scope::Everything,
+        hash: 0,
+        notes: Vec::new(),
+    };
     let mut files = Vec::new();
     for found in found.into_iter().flatten() {
         match found {
             Ok(file) => files.push(file),
-            Err(broken) if broken.kind == BrokenKind::Unreadable && strictness != Strictness::Lenient => {
+            Err(broken)
+                if broken.kind == BrokenKind::Unreadable && strictness != Strictness::Lenient =>
+            {
                 return Err(LoadError::Unreadable { problem: broken.problem });
             }
             Err(BrokenRecord { place, problem, .. }) => set.notes.push(LoadNote {

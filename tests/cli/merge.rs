@@ -139,7 +139,10 @@ fn what_cannot_be_merged_is_named_and_nothing_is_left() {
     folder.write("short.set", &damaged[..middle]);
     let before = folder.names();
     let cases: [(&str, &[&str]); 8] = [
-        ("-o x.set one.set one.jsonl", &["one.jsonl: captures as JSON Lines, not a policy set", "portcullis compile"]),
+        (
+            "-o x.set one.set one.jsonl",
+            &["one.jsonl: captures as JSON Lines, not a policy set", "portcullis compile"],
+        ),
         ("-o x.set one.set missing.set", &["error: missing.set: no such file or directory"]),
         ("-o x.set one.set robots", &["robots: a folder, not a policy set"]),
         ("-o x.set one.set short.set", &["short.set is cut short"]),

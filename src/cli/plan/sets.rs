@@ -10,7 +10,7 @@ use super::super::args::{DiffArgs, Format, InputArgs, MergeArgs, QuestionArgs};
 use super::super::output::Destination;
 use super::super::values::OctetsMax;
 use super::{
-    QuestionPlan, StreamPlan, SummaryForm, format, questions, strictness, stream, summary_form,
+    QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, strictness, summary_form,
 };
 
 pub struct MergePlan {
