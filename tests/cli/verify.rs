@@ -50,7 +50,10 @@ fn a_set_that_does_not_hold_names_itself_and_the_mend() {
         assert_fails(&output, words);
         assert_fails(&output, &[name]);
     }
-    assert_fails(&folder.command("verify robots").output().unwrap(), &["robots", "regular file"]);
+    assert_fails(
+        &folder.command("verify robots").output().unwrap(),
+        &["robots: a folder, not a policy set"],
+    );
     assert_fails(&folder.command("verify missing").output().unwrap(), &["missing"]);
 }
 
