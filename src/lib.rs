@@ -49,6 +49,7 @@
 //! | part | owns | cost |
 //! |---|---|---|
 //! | [`limits`], [`id`], [`bytes`], [`decision`] | bounds, small numbers, the words of an answer | |
+//! | [`kind`] | what a file is, by its first bytes | |
 //! | [`large_pages`] | memory for large tables | |
 //! | [`atomic_file`] | outputs that appear complete or not at all | one sync for each file |
 //! | [`visible`] | text of strangers as people may see it | |
@@ -99,6 +100,7 @@ pub mod dialect;
 pub mod escape;
 pub mod id;
 pub mod input;
+pub mod kind;
 pub mod large_pages;
 pub mod limits;
 pub mod lint;

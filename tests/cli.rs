@@ -40,6 +40,9 @@ mod inspect;
 #[cfg(unix)]
 #[path = "cli/kill.rs"]
 mod kill;
+#[cfg(unix)]
+#[path = "cli/kinds.rs"]
+mod kinds;
 #[path = "cli/lint.rs"]
 mod lint;
 #[path = "cli/merge.rs"]

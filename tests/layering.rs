@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("large_pages", 0),
     ("atomic_file", 0),
     ("decision", 0),
+    ("kind", 0),
     ("vectors", 0),
     ("visible", 0),
     ("dialect", 1),

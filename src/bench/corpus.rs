@@ -6,15 +6,14 @@
 //! oracle reads URLs as they stand, and so does a batch from a file.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::decision::PolicyState;
 use crate::dialect::Dialect;
-use crate::input::{Records, Terminator};
+use crate::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Terminator};
+use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::policy::AgentChain;
 use crate::set::stored::{PolicyPosition, StoredPolicy};
 use crate::set::{Damage, PolicySet, StoredSet};
@@ -36,13 +35,8 @@ pub enum Policies {
 #[non_exhaustive]
 pub enum CorpusError {
     /// The list cannot be read.
-    #[error("{}: cannot be read; name a list of URLs, one a line", path.display())]
-    Unreadable {
-        /// Where it is.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] InputError),
     /// Nothing can be asked.
     #[error("{}: no URL is of an origin with a robots.txt; name a list that fits the policies", path.display())]
     NoQuestion {
@@ -96,8 +90,15 @@ impl Corpus {
     ///
     /// If the list cannot be read, asks about no origin that has a file, or the set is damaged.
     pub fn load(policies: Policies, agent: AgentChain, path: &Path) -> Result<Corpus, CorpusError> {
-        let unreadable = |source| CorpusError::Unreadable { path: path.to_owned(), source };
-        let list = fs::read(path).map_err(unreadable)?;
+        let mut list = Vec::new();
+        for chunk in Source::open(path, OpenConfig::default())?.chunks(ChunkConfig::default()) {
+            list.extend_from_slice(&chunk?);
+        }
+        let kind = FileKind::of(&list);
+        if kind.is_no_url_list() {
+            let name = path.display().to_string();
+            return Err(InputError::from(WrongKind { name, kind, wanted: Wanted::UrlList }).into());
+        }
         let mut corpus = Corpus {
             policies,
             agent,

@@ -7,15 +7,19 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::{anyhow, ensure};
 use portcullis::dialect::Dialect;
+use portcullis::report::Figures;
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{self, GatherError, GatherObserver, Gathered, InputReport, Provenance};
+use portcullis::set::{
+    self, GatherError, GatherObserver, Gathered, InputReport, Provenance, Strictness,
+};
+use portcullis::syntax::NoteKind;
 
 use self::summary::{MergedSet, Summary};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::message::say;
+use super::message::say_plainly;
 use super::plan::{CompilePlan, SummaryForm};
 use super::progress::{Bar, Progress};
 
@@ -89,11 +93,33 @@ fn gather(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Gathered> {
     };
     let gathered = engine.install(|| set::gather(&plan.inputs, &plan.gathering, &observer));
     drop(observer); // The bar goes before anything is said.
-    // Who asked for JSON finds the same in the object at the end, if it comes to that.
-    if gathered.is_err() || plan.summary != SummaryForm::Json {
-        show_problems(gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs));
+    // Who asked for JSON finds the same in the object at the end, if it comes to that. An error names
+    // the first problem itself.
+    let inputs = gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs);
+    let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
+    let shows = match &gathered {
+        Ok(_) => plan.summary != SummaryForm::Json,
+        Err(_) => inputs.iter().map(problems).sum::<u64>() > 1,
+    };
+    if shows {
+        show_problems(inputs);
     }
-    gathered.context("no set was written")
+    let gathered = gathered.map_err(|error| match plan.gathering.strictness {
+        Strictness::Usual if !error.inputs().iter().all(InputReport::is_readable) => {
+            anyhow!("{error}; nothing was compiled (--lenient leaves out what cannot be read)")
+        }
+        _ => anyhow!("{error}; nothing was compiled"),
+    })?;
+    let counts = &gathered.counts;
+    let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
+    let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
+    if plan.summary != SummaryForm::Json && figures.0.iter().any(|&(_, count)| count > 0) {
+        say_plainly(format_args!(
+            "warning: origins whose robots.txt looks like something else, read as {} says: {figures}",
+            plan.gathering.dialect.name
+        ));
+    }
+    Ok(gathered)
 }
 
 /// Draws the bar as pieces are read, on whatever thread reads them.
@@ -114,7 +140,7 @@ impl GatherObserver for Observer {
 
 /// Reports what could not be read.
 fn show_problems(inputs: &[InputReport]) {
-    let show = |text: &str| say(format_args!("note: {text}"));
+    let show = |text: &str| say_plainly(format_args!("note: {text}"));
     let failed: Vec<&InputReport> = inputs.iter().filter(|input| input.failure.is_some()).collect();
     for input in failed.iter().take(PROBLEMS_SHOWN_MAX) {
         show(&format!(

@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis::batch::Classifier;
 use portcullis::input::Records;
+use portcullis::kind::FileKind;
 use portcullis::policy::Detail;
 use portcullis::report::difference::origins;
 use portcullis::report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
@@ -60,7 +61,13 @@ pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
 fn open(path: &Path) -> anyhow::Result<Option<StoredSet>> {
     match mapped::set(path) {
         Ok(set) => Ok(Some(set)),
-        Err(SetError::NotASet { .. }) => Ok(None),
+        // Text, or what may hold text.
+        Err(SetError::NotASet(wrong))
+            if !wrong.kind.is_no_robots_txt()
+                || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -52,7 +52,7 @@ pub fn run() -> ExitStatus {
         // Whoever reads the output has seen enough.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
-            message::say(format_args!("{error:#}"));
+            message::say_plainly(format_args!("error: {error:#}"));
             ExitStatus::Failed
         }
     }
@@ -69,7 +69,8 @@ fn try_run() -> anyhow::Result<ExitStatus> {
             return Ok(ExitStatus::Done);
         }
     };
-    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
+    let arguments =
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
     files::check(&command, &matches)?;
     dispatch(arguments)
 }

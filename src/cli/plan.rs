@@ -14,7 +14,7 @@ use portcullis::input::Terminator;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::report::filter::{self, Fate, Quantifier};
-use portcullis::set::{GatherConfig, Input, OutageConfig};
+use portcullis::set::{GatherConfig, Input, OutageConfig, Strictness};
 
 use super::args::{
     CheckArgs, ClassifyArgs, ClassifyFormat, Color, CompileArgs, FigureArgs, FilterArgs, Format,
@@ -28,7 +28,12 @@ pub use self::sets::{DiffPlan, MergePlan, diff, long_outage, merge};
 /// Which policies to load.
 pub enum PolicyPlan {
     /// A file or a folder of files.
-    Robots { path: PathBuf, dialect: &'static Dialect, octets_max: Option<usize> },
+    Robots {
+        path: PathBuf,
+        dialect: &'static Dialect,
+        octets_max: Option<usize>,
+        strictness: Strictness,
+    },
     /// A compiled set, which has to be for the dialect if one was named.
     Set { path: PathBuf, dialect: Option<&'static Dialect> },
 }
@@ -234,7 +239,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
     Ok(CompilePlan {
         inputs: args.inputs.into_iter().map(input).collect(),
         gathering: GatherConfig {
-            strict: args.strict,
+            strictness: strictness(args.strict, args.lenient),
             outages: OutageConfig {
                 as_of: args.outages.as_of,
                 long_outage: args.outages.long_outage.unwrap_or_default(),
@@ -256,7 +261,17 @@ pub fn policies(args: PolicyArgs) -> PolicyPlan {
             path: args.robots.expect("clap asks for one of the two"),
             dialect: args.dialect.unwrap_or(&RFC_9309),
             octets_max: args.max_robots_size.map_or(Some(ROBOTS_OCTETS_MAX), |size| size.0),
+            strictness: strictness(args.strict, args.lenient),
         },
+    }
+}
+
+/// What the two flags mean, of which one is given at most.
+pub fn strictness(strict: bool, lenient: bool) -> Strictness {
+    match (strict, lenient) {
+        (true, _) => Strictness::Strict,
+        (false, true) => Strictness::Lenient,
+        (false, false) => Strictness::Usual,
     }
 }
 

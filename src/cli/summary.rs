@@ -43,6 +43,8 @@ pub fn write(
             dialect: policies.dialect().name,
             agents: questions.agent_names(),
             captured: policies.captured(),
+            left_out: policies.left_out(),
+            file_notes: policies.appearances(),
         },
         counts,
         filtered,

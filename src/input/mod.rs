@@ -42,6 +42,7 @@ mod gather;
 mod mapping;
 mod reader;
 mod records;
+mod robots;
 mod source;
 mod stream;
 #[cfg(test)]
@@ -49,7 +50,9 @@ mod tests;
 
 pub use chunks::{Chunk, ChunkConfig, Chunks};
 pub use decompress::Encoding;
-pub use error::InputError;
+pub use error::{InputError, system_text};
 pub use reader::SourceReader;
 pub use records::{Record, Records, Terminator};
+pub(crate) use robots::fill_robots_txt;
+pub use robots::{read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, Source};

@@ -66,11 +66,13 @@ impl Read for SourceReader {
 
 fn into_io_error(error: InputError) -> io::Error {
     let kind = match &error {
-        InputError::Open { source, .. }
+        InputError::Open { error: source, .. }
         | InputError::Read { source, .. }
         | InputError::Damaged { source, .. } => source.kind(),
         InputError::Truncated { .. } | InputError::Shrunk { .. } => io::ErrorKind::UnexpectedEof,
-        InputError::RecordTooLong { .. } => io::ErrorKind::InvalidData,
+        InputError::RecordTooLong { .. }
+        | InputError::TooLong { .. }
+        | InputError::WrongKind(_) => io::ErrorKind::InvalidData,
     };
     io::Error::new(kind, error)
 }

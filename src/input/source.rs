@@ -1,7 +1,7 @@
 //! Opening: a path or standard input becomes a mapping or a stream.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use super::mapping::Mapping;
 use super::reader::SourceReader;
 use super::records::Terminator;
 use super::stream::Stream;
+use crate::kind::{FileKind, Wanted, WrongKind};
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +95,7 @@ impl Source {
         let name = path.display().to_string();
         match File::open(path) {
             Ok(file) => Source::from_file(name, file, config),
-            Err(source) => Err(InputError::Open { name, source }),
+            Err(error) => Err(InputError::Open { name, error }),
         }
     }
 
@@ -110,7 +111,7 @@ impl Source {
         let name = STANDARD_INPUT.to_owned();
         match io::stdin().as_fd().try_clone_to_owned() {
             Ok(descriptor) => Source::from_file(name, File::from(descriptor), config),
-            Err(source) => Err(InputError::Open { name, source }),
+            Err(error) => Err(InputError::Open { name, error }),
         }
     }
 
@@ -144,13 +145,14 @@ impl Source {
     ) -> Result<Source, InputError> {
         match file.metadata() {
             Ok(metadata) if metadata.is_dir() => {
-                Err(InputError::Open { name, source: ErrorKind::IsADirectory.into() })
+                let kind = FileKind::Folder;
+                Err(WrongKind { name, kind, wanted: Wanted::UrlList }.into())
             }
             Ok(metadata) if metadata.is_file() => {
                 Source::from_regular_file(name, file, metadata.len(), config)
             }
             Ok(_) => Ok(Source::from_reader(name, file, config)),
-            Err(source) => Err(InputError::Open { name, source }),
+            Err(error) => Err(InputError::Open { name, error }),
         }
     }
 

@@ -68,6 +68,9 @@ fn the_counts() {
         (count::TOKENS, "names"),
         (count::CAPTURED_FROM, "earliest"),
         (count::CAPTURED_TO, "latest"),
+        (count::APPEARANCES, "looks-like-html"),
+        (count::APPEARANCES + 1, "looks-binary"),
+        (count::APPEARANCES + 2, "looks-like-json"),
     ];
     assert_rows(rows, &expected);
     assert_eq!(rows.len(), expected.len());

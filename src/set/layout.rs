@@ -112,6 +112,8 @@ pub(super) mod count {
     /// The earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
     pub const CAPTURED_FROM: usize = 8;
     pub const CAPTURED_TO: usize = 9;
+    /// Captures whose file is no robots.txt by its looks, in the order of `NoteKind::APPEARANCES`.
+    pub const APPEARANCES: usize = 10;
 }
 
 /// The place and the tag of a key in a table of so many slots.

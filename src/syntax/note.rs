@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::Span;
 use crate::id::LineNumber;
+use crate::kind::FileKind;
 
 /// A remark on one line or, for the kinds that say so, on the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,11 +56,13 @@ pub enum NoteKind {
     LooksLikeHtml = 12,
     /// The file has no rule and looks like no text at all. The span is the file.
     LooksBinary = 13,
+    /// The file has no rule and looks like JSON. The span is the file.
+    LooksLikeJson = 14,
 }
 
 impl NoteKind {
     /// Every kind, in the order of its number.
-    pub const ALL: [NoteKind; 14] = [
+    pub const ALL: [NoteKind; 15] = [
         NoteKind::ByteOrderMark,
         NoteKind::NoColon,
         NoteKind::NoField,
@@ -74,7 +77,12 @@ impl NoteKind {
         NoteKind::FileCut,
         NoteKind::LooksLikeHtml,
         NoteKind::LooksBinary,
+        NoteKind::LooksLikeJson,
     ];
+
+    /// What a file that does not look like robots.txt may look like.
+    pub const APPEARANCES: [NoteKind; 3] =
+        [NoteKind::LooksLikeHtml, NoteKind::LooksBinary, NoteKind::LooksLikeJson];
 
     /// The kind's name for machines, in lower case with hyphens.
     pub fn as_str(self) -> &'static str {
@@ -93,6 +101,7 @@ impl NoteKind {
             NoteKind::FileCut => "file-cut",
             NoteKind::LooksLikeHtml => "looks-like-html",
             NoteKind::LooksBinary => "looks-binary",
+            NoteKind::LooksLikeJson => "looks-like-json",
         }
     }
 
@@ -119,6 +128,7 @@ impl NoteKind {
             NoteKind::FileCut => "the file is longer than the limit: its end is ignored",
             NoteKind::LooksLikeHtml => "this looks like a web page, not like robots.txt",
             NoteKind::LooksBinary => "this looks like binary data, not like robots.txt",
+            NoteKind::LooksLikeJson => "this looks like JSON, not like robots.txt",
         }
     }
 }
@@ -170,13 +180,16 @@ impl NoteSet {
 }
 
 /// What a file without any rule looks like, if it does not look like robots.txt.
-pub(super) fn appearance(text: &[u8]) -> Option<NoteKind> {
+///
+/// Whether there is a rule is the caller's to know. One pass over the text.
+pub fn appearance(text: &[u8]) -> Option<NoteKind> {
     /// One control octet in so many makes a file without NUL binary. A stray one (an end-of-file
     /// mark of DOS) does not; compressed data has about one in nine.
     const TEXT_OCTETS_PER_CONTROL: usize = 32;
-    let first = text.iter().find(|octet| !b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(octet));
-    if first == Some(&b'<') {
-        return Some(NoteKind::LooksLikeHtml);
+    match FileKind::of(text) {
+        FileKind::Html => return Some(NoteKind::LooksLikeHtml),
+        FileKind::Json | FileKind::Captures => return Some(NoteKind::LooksLikeJson),
+        _ => {}
     }
     let controls = text.iter().filter(|&&octet| is_no_text(octet)).count();
     let binary = text.contains(&0) || controls * TEXT_OCTETS_PER_CONTROL > text.len();

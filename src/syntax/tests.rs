@@ -256,11 +256,13 @@ fn line_limit() {
 
 #[test]
 fn text_that_is_no_robots_txt() {
-    let rows: [(&[u8], Option<NoteKind>); 7] = [
+    let rows: [(&[u8], Option<NoteKind>); 9] = [
         (b"\n <!DOCTYPE html>\n<p>a: b</p>", Some(NoteKind::LooksLikeHtml)),
         (b"\xef\xbb\xbf<?xml?>", Some(NoteKind::LooksLikeHtml)),
         (b"\x1f\x8b\x08\0\0", Some(NoteKind::LooksBinary)),
         (b"\x01\x02abcdefgh", Some(NoteKind::LooksBinary)),
+        (b"{\"error\": \"not found\"}\n", Some(NoteKind::LooksLikeJson)),
+        (b"{\nuser-agent: *\ndisallow: /\n", None),
         (b"# nothing is disallowed here, so there is no rule at all\n\x1a", None),
         (b"user-agent: *\n", None),
         (b"<p>\nuser-agent: *\ndisallow: /\n", None),

@@ -154,7 +154,7 @@ fn wrong_usage_is_told_before_anything_is_measured() {
         ("--runner oracle=true", &["two engines", "oracle"]),
         ("--json a --html a", &["--html a", "--json a", "one file"]),
         ("--json no/such/folder/a", &["no/such/folder/a"]),
-        ("--urls none.txt", &["none.txt", "one a line"]),
+        ("--urls none.txt", &["error: none.txt: no such file or directory"]),
         ("--urls nothing.txt", &["nothing.txt", "no URL"]),
     ];
     folder.write("urls.txt", "https://a.example/\n");

@@ -256,5 +256,5 @@ fn what_was_left_is_in_nobodys_way() {
     assert_eq!(status.code(), Some(0));
     assert_eq!(hash(&sets.folder, "a.set"), sets.new_hash);
     let error = sets.folder.command("verify .a.set.1.unfinished").output().unwrap();
-    assert_fails(&error, &[".a.set.1.unfinished", "is no policy set"]);
+    assert_fails(&error, &[".a.set.1.unfinished", "not a policy set"]);
 }

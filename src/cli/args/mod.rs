@@ -75,9 +75,22 @@ pub struct PolicyArgs {
     /// A robots.txt, which then speaks for every URL, or a folder of them named by host
     ///
     /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
-    /// `example.com.robots.txt`) and speaks for http and https on their default ports.
+    /// `example.com.robots.txt`) and speaks for http and https on their default ports. Of two files
+    /// for one host the first by name counts. gzip and zstd are decompressed.
     #[arg(long, value_name = "PATH", required_unless_present = "set")]
     pub robots: Option<PathBuf>,
+
+    /// Leave out files of the folder that cannot be read, with a note, instead of stopping
+    ///
+    /// Their hosts are unknown then.
+    #[arg(long, conflicts_with_all = ["strict", "set"])]
+    pub lenient: bool,
+
+    /// Stop at a file that is left out, or that is HTML, JSON or binary data
+    ///
+    /// Without this flag each has a note, and the latter are read as the dialect says.
+    #[arg(long, conflicts_with = "set")]
+    pub strict: bool,
 
     /// A compiled policy set (see `portcullis compile`)
     #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with = "robots")]

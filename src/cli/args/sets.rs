@@ -13,14 +13,15 @@ use super::{Format, RunArgs};
 
 /// Make a policy set of archives of robots.txt
 ///
-/// Of each origin the newest capture counts. Redirects are followed through what was captured. What
-/// cannot be read is named and left out, so that its origin is unknown or an older capture counts.
+/// Of each origin the newest capture counts. Redirects are followed through what was captured. An
+/// input that cannot be read is an error; a record that makes no sense is named and left out.
 #[derive(Args)]
 pub struct CompileArgs {
     /// WARC files, JSON Lines, Parquet files, folders of robots.txt files named by host; `-` for
     /// standard input
     ///
-    /// Found by name and first octets; .gz and .zst files are decompressed.
+    /// Found by first bytes, then by name; gzip and zstd are decompressed. Of two files of a folder
+    /// for one host the first by name counts.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -40,9 +41,17 @@ pub struct CompileArgs {
     #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
     pub input_format: Option<CaptureFormat>,
 
-    /// Write no set if an input cannot be read to its end, or a record in it is broken
+    /// Write no set either if a record is broken, a file of a folder is left out, or a robots.txt is
+    /// HTML, JSON or binary data
     #[arg(long, help_heading = "Input")]
     pub strict: bool,
+
+    /// Leave out inputs and files that cannot be read to their ends, with a note, instead of writing
+    /// no set
+    ///
+    /// What they would have told is unknown then, or an older capture counts.
+    #[arg(long, conflicts_with = "strict", help_heading = "Input")]
+    pub lenient: bool,
 
     #[command(flatten)]
     pub outages: OutageArgs,
@@ -161,6 +170,10 @@ pub struct DiffArgs {
     /// [default: 500KiB]
     #[arg(long, value_name = "SIZE", value_parser = values::octets_max, help_heading = "Policies")]
     pub max_robots_size: Option<OctetsMax>,
+
+    /// Stop at a robots.txt file that is HTML, JSON or binary data
+    #[arg(long, help_heading = "Policies")]
+    pub strict: bool,
 
     /// How changes are written; by default as OUTPUT's name ends, else tsv
     #[arg(long, value_enum, help_heading = "Output")]

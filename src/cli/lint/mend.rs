@@ -1,8 +1,11 @@
 //! `lint --fix`: the edits that change no verdict, as a diff and in the file.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
+use portcullis::kind::FileKind;
 use portcullis::limits::LINT_FINDINGS_PER_CODE_MAX;
 use portcullis::lint::{FixConfig, Report, fix};
 use portcullis::visible::is_hidden;
@@ -73,6 +76,14 @@ impl Mended {
     pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
         let Some(text) = &self.text else { return Ok(()) };
         let path = path.context("standard input cannot be mended in place: give a file")?;
+        let mut first = Vec::new();
+        File::open(path).and_then(|file| file.take(4).read_to_end(&mut first))?;
+        let kind = FileKind::of(&first);
+        ensure!(
+            !matches!(kind, FileKind::Gzip | FileKind::Zstd),
+            "{}: {kind}; decompress it to edit it in place",
+            path.display()
+        );
         let mut output = Output::create_as_is(path)?;
         output.write(text)?;
         output.finish()?;

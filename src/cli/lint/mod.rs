@@ -23,7 +23,7 @@ use self::statistics::Statistics;
 use super::args::{Denied, Explained, LintArgs, LintFormat};
 use super::check::is_colored;
 use super::exit::ExitStatus;
-use super::message::{say, say_plainly};
+use super::message::say_plainly;
 use super::output::{Destination, Output};
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
@@ -96,7 +96,7 @@ impl Run {
         let mut tell = |told: Told| -> anyhow::Result<()> {
             match told {
                 Told::Unreadable(error) => {
-                    say(format_args!("{error:#}"));
+                    say_plainly(format_args!("error: {error:#}"));
                     has_failed = true;
                 }
                 Told::Report { text, notes, statistics, omitted, is_denied: denied } => {

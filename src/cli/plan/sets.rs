@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::dialect::{Dialect, LongUnreachable};
+use portcullis::set::Strictness;
 
 use super::super::args::{DiffArgs, Format, InputArgs, MergeArgs, QuestionArgs};
 use super::super::output::Destination;
 use super::super::values::OctetsMax;
-use super::{QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, summary_form};
+use super::{
+    QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, strictness, summary_form,
+};
 
 pub struct MergePlan {
     /// At least one.
@@ -33,6 +36,8 @@ pub struct DiffPlan {
     pub dialect: Option<&'static Dialect>,
     /// Of robots.txt files, if it was asked for.
     pub octets_max: Option<OctetsMax>,
+    /// How much may be wrong with robots.txt files.
+    pub strictness: Strictness,
     /// Nobody, if sets are compared as such, or files for everybody.
     pub questions: QuestionPlan,
     /// The lists of URLs; nothing if origins are compared.
@@ -67,6 +72,7 @@ pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
         new: args.new,
         dialect: args.dialect,
         octets_max: args.max_robots_size,
+        strictness: strictness(args.strict, false),
         questions,
         stream: has_urls.then(|| stream(input, &args.run, prints)).transpose()?,
         format: format(args.format, &output)?,

@@ -3,7 +3,7 @@
 use zerocopy::little_endian::U32;
 
 use crate::access::KnownOutage;
-use crate::syntax::read_others;
+use crate::syntax::{NoteKind, read_others};
 
 use super::super::layout::{NONE, SLOT_WORDS, capture, count, host, record, slot_of, slots_for};
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
@@ -26,6 +26,7 @@ struct HostCounts {
     hosts: u64,
     origins: u64,
     captured: Option<(u64, u64)>,
+    appearances: [u64; NoteKind::APPEARANCES.len()],
 }
 
 /// The other records of files, by blob.
@@ -149,6 +150,9 @@ impl HostSections {
             let (from, to) = self.counts.captured.unwrap_or((time.0, time.0));
             self.counts.captured = Some((from.min(time.0), to.max(time.0)));
         }
+        for (count, kind) in self.counts.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
+            *count += u64::from(facts.file_notes.contains(kind));
+        }
         let index = (self.captures.len() / capture::WORDS) as u32;
         self.captures.extend(words.map(U32::new));
         if let Some(KnownOutage { since, copy_captured_at, .. }) = known_outage {
@@ -167,6 +171,8 @@ impl HostSections {
         counts[count::CAPTURES] = (self.captures.len() / capture::WORDS) as u64;
         counts[count::CAPTURED_FROM] = from;
         counts[count::CAPTURED_TO] = to;
+        let appearances = &self.counts.appearances;
+        counts[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
     }
 }
 

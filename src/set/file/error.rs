@@ -9,31 +9,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::section::SectionKind;
+use crate::input::system_text;
+use crate::kind::WrongKind;
 
 /// A policy set cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetError {
     /// The file cannot be opened, or not be read.
-    #[error("cannot open {name}: check that it exists and that you may read it")]
+    #[error("{name}: {}", system_text(error))]
     Open {
         /// The file.
         name: String,
         /// What the system says.
-        source: io::Error,
+        error: io::Error,
     },
-    /// It is a pipe, a folder or a device.
-    #[error("{name} is no regular file: a policy set is mapped, so write it to a file first")]
-    NotAFile {
-        /// The file.
-        name: String,
-    },
-    /// It does not begin as a set does.
-    #[error("{name} is no policy set; make one with `portcullis compile`")]
-    NotASet {
-        /// The file.
-        name: String,
-    },
+    /// It is a folder, a pipe or a device, or does not begin as a set does.
+    #[error(transparent)]
+    NotASet(#[from] WrongKind),
     /// It begins as a set does that was converted as if it were text.
     #[error(
         "{name} is a policy set that was changed on its way as if it were text; \

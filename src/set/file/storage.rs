@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::error::SetError;
 use super::mapping::Mapping;
+use crate::kind::{FileKind, Wanted, WrongKind};
 
 /// The octets of a set, and what messages call it.
 pub(crate) struct Storage {
@@ -60,10 +61,11 @@ impl Storage {
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = match opened {
             Ok(opened) => opened,
-            Err(source) => return Err(SetError::Open { name, source }),
+            Err(error) => return Err(SetError::Open { name, error }),
         };
         if !metadata.is_file() {
-            return Err(SetError::NotAFile { name });
+            let kind = if metadata.is_dir() { FileKind::Folder } else { FileKind::Special };
+            return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
         }
         // A file without octets has nothing to map.
         let mapped = if metadata.len() == 0 { Err(file) } else { map(file) };
@@ -71,7 +73,7 @@ impl Storage {
             Ok(mapping) => Octets::Mapped(mapping),
             Err(unmapped) => match read(&unmapped, metadata.len()) {
                 Ok(octets) => Octets::Owned(octets),
-                Err(source) => return Err(SetError::Open { name, source }),
+                Err(error) => return Err(SetError::Open { name, error }),
             },
         };
         Ok(Storage { name: name.into(), octets })

@@ -31,6 +31,7 @@ use std::path::Path;
 use zerocopy::little_endian::U32;
 
 use crate::dialect::Dialect;
+use crate::syntax::NoteKind;
 
 use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
 use super::layout::{SLOT_WORDS, count};
@@ -93,6 +94,8 @@ pub struct SetCounts {
     pub tokens: u64,
     /// The earliest and the latest capture, if any is dated, in seconds since 1970.
     pub captured: Option<(u64, u64)>,
+    /// Captures whose file has no rule and looks like each of [`NoteKind::APPEARANCES`].
+    pub appearances: [u64; NoteKind::APPEARANCES.len()],
 }
 
 impl StoredSet {
@@ -211,6 +214,7 @@ impl StoredSet {
             strings: counts[count::STRINGS],
             tokens: counts[count::TOKENS],
             captured: (captured != (0, 0)).then_some(captured),
+            appearances: std::array::from_fn(|index| counts[count::APPEARANCES + index]),
         }
     }
 

@@ -103,7 +103,10 @@ fn what_is_written_behind_is_an_error() {
 fn what_is_no_set_says_so() {
     for octets in [&b""[..], b"User-agent: *\n", b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
         let error = opened(octets.to_vec()).unwrap_err().to_string();
-        assert_eq!(error, "a.set is no policy set; make one with `portcullis compile`");
+        assert_eq!(
+            error,
+            "a.set: text, not a policy set (make one with portcullis compile; --robots reads a robots.txt)"
+        );
     }
 }
 
@@ -126,9 +129,9 @@ fn a_conversion_of_text_is_recognised() {
 fn what_is_no_file_cannot_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let error = Storage::open(folder.path()).unwrap_err();
-    assert!(matches!(error, SetError::NotAFile { .. }), "{error}");
+    assert!(matches!(error, SetError::NotASet { .. }), "{error}");
     let error = Storage::open(&folder.path().join("missing")).unwrap_err();
-    assert!(error.to_string().contains("missing: check that it exists"), "{error}");
+    assert!(error.to_string().ends_with("missing: no such file or directory"), "{error}");
     let empty = folder.path().join("empty");
     fs::write(&empty, "").unwrap();
     let error = SetFile::open(Storage::open(&empty).unwrap()).unwrap_err();

@@ -102,7 +102,7 @@ impl StoredSet {
             robots: names.ends.len() as u64,
             strings: u64::from(self.sections.strings.len()),
         };
-        self.compare_counts(&verified, hosts.captured)?;
+        self.compare_counts(&verified, &hosts)?;
         self.compare_history()?;
         Ok(verified)
     }
@@ -150,8 +150,8 @@ impl StoredSet {
     }
 
     /// Compares the header's counts with what was found.
-    fn compare_counts(&self, found: &Verified, captured: Option<(u64, u64)>) -> Result<(), Damage> {
-        let (from, to) = captured.unwrap_or_default();
+    fn compare_counts(&self, found: &Verified, hosts: &FoundHosts) -> Result<(), Damage> {
+        let (from, to) = hosts.captured.unwrap_or_default();
         let mut expected = [0; COUNTS];
         expected[count::HOSTS] = found.hosts;
         expected[count::ORIGINS] = found.origins;
@@ -163,6 +163,8 @@ impl StoredSet {
         expected[count::TOKENS] = found.robots;
         expected[count::CAPTURED_FROM] = from;
         expected[count::CAPTURED_TO] = to;
+        let appearances = &hosts.appearances;
+        expected[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
         match self.file.fields().counts == expected {
             true => Ok(()),
             false => Err(self.file.malformed_header("it counts other things than are there")),
