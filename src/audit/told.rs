@@ -10,8 +10,6 @@ use crate::batch;
 use crate::decision::Decision;
 use crate::visible::cut_to_show;
 
-/// What stands for the end of a text that is cut.
-
 /// What a chunk tells.
 #[derive(Debug, Default)]
 pub struct Told {
