@@ -1,6 +1,7 @@
 //! The layers of the crate, kept by a test: an import points to a strictly lower level, or stays in
 //! its module. The same walk over `src` holds the other rules that need no judgement: the length of
-//! files, where `unsafe` may stand, and that nothing is left unfinished.
+//! files, where `unsafe` may stand, and that nothing is left unfinished. A walk over the whole project holds
+//! its file names to those that every system can check out.
 
 #[path = "layering/source.rs"]
 mod source;
@@ -122,6 +123,73 @@ fn imports_point_downwards_and_files_keep_the_rules() {
         findings.imports
     );
     assert!(findings.problems.is_empty(), "\n{}\n", findings.problems.join("\n"));
+}
+
+/// Names that Windows keeps for devices, whatever follows a dot.
+const RESERVED_NAMES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+/// What is made here and not checked out.
+const MADE: &[&str] =
+    &[".git", "target", "fuzz/target", "fuzz/corpus", "fuzz/artifacts", "fuzz/coverage"];
+
+#[test]
+fn every_file_name_can_be_checked_out_on_windows() {
+    let mut names = BTreeSet::new();
+    let mut problems = Vec::new();
+    walk_names(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut |path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        problems.extend(windows_problem(name).map(|problem| format!("{path}: {problem}")));
+        if !names.insert(path.to_lowercase()) {
+            problems.push(format!("{path}: another name differs in letter case only"));
+        }
+    });
+    assert!(names.len() > FILES_SEEN_MIN, "saw {} names only", names.len());
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+/// Hands out the paths of all files and folders below `folder`, with `/` between names.
+fn walk_names(folder: &Path, prefix: &str, each: &mut impl FnMut(&str)) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().expect("names are Unicode");
+        let path = format!("{prefix}{name}");
+        if MADE.contains(&path.as_str()) {
+            continue;
+        }
+        each(&path);
+        if entry.file_type().unwrap().is_dir() {
+            walk_names(&entry.path(), &format!("{path}/"), each);
+        }
+    }
+}
+
+/// Why Windows has no file with this name; `None` if it can have one.
+fn windows_problem(name: &str) -> Option<&'static str> {
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_lowercase();
+    let is_port = stem.strip_prefix("com").or(stem.strip_prefix("lpt")).is_some_and(|number| {
+        matches!(
+            number,
+            "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"
+        )
+    });
+    if name.chars().any(|letter| letter < ' ' || "<>:\"/\\|?*".contains(letter)) {
+        return Some("a character that Windows does not allow");
+    }
+    if name.ends_with(['.', ' ']) {
+        return Some("Windows drops a dot or a blank at the end");
+    }
+    (is_port || RESERVED_NAMES.contains(&stem.as_str())).then_some("a device of Windows")
+}
+
+#[test]
+fn windows_names_are_known() {
+    for name in ["shop.example:8443", "nul.example", "AUX", "com1.txt", "lpt².a", "a.", "b ", "a?"]
+    {
+        assert!(windows_problem(name).is_some(), "{name}");
+    }
+    for name in ["shop.example", "null.example", "com.example", "com10", ".gitignore", "exämple"] {
+        assert_eq!(windows_problem(name), None, "{name}");
+    }
 }
 
 fn source_files(folder: &Path) -> Vec<PathBuf> {

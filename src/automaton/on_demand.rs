@@ -65,6 +65,11 @@ impl Cache {
         self.determinizer.as_ref().map_or(0, |determinizer| determinizer.work())
     }
 
+    /// Paths that were answered by scanning the rules before there were states.
+    pub fn early_scans(&self) -> u64 {
+        self.early_scans
+    }
+
     /// Paths that were answered by scanning the rules, because the budget was spent.
     pub fn scans(&self) -> u64 {
         self.scans

@@ -4,7 +4,7 @@ use crate::automaton::Limits;
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{
-    AgentChain, Census, Compilation, Detail, Explanation, Memory, PolicySource, PolicyTable,
+    AgentChain, Census, Compilation, Detail, Explanation, Memory, PolicySource, PolicyTable, Ways,
     explain,
 };
 use crate::set::stored::{Answered, HostQuestion, Inquiry, InquiryMemory, PolicyPosition};
@@ -86,6 +86,13 @@ struct StoredMemory {
     group: Vec<u8>,
 }
 
+impl ClassifierMemory {
+    /// Counts the ways in which questions to loaded policies were answered.
+    pub fn ways(&self) -> Ways {
+        self.loaded.memory.ways()
+    }
+}
+
 impl<'s> Classifier<'s> {
     /// Compiles the rule sets that `agents` need.
     ///
@@ -124,6 +131,36 @@ impl<'s> Classifier<'s> {
     ) -> Result<Classifier<'s>, Damage> {
         let policies = Policies::Stored(Inquiry::new(set, agents, detail)?);
         Ok(Classifier { policies, vectors: Vectors::detect() })
+    }
+
+    /// Uses these vectors instead of the widest that the processor has. The answers are the same.
+    ///
+    /// ```
+    /// use portcullis::batch::{Classifier, Vectors};
+    /// use portcullis::dialect::RFC_9309;
+    /// use portcullis::policy::{AgentChain, Detail};
+    /// use portcullis::set::{LoadConfig, PolicySet};
+    ///
+    /// let config = LoadConfig { dialect: &RFC_9309, robots_octets_max: None };
+    /// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &config);
+    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
+    /// let mut classifier = Classifier::new(&set, agents, Detail::Rule);
+    /// for vectors in Vectors::all() {
+    ///     classifier = classifier.with_vectors(vectors);
+    ///     let mut memory = classifier.memory();
+    ///     let decisions = classifier.classify(&["https://a.example/private"], None, &mut memory)?;
+    ///     assert_eq!(decisions[0].line.unwrap().get(), 2);
+    /// }
+    /// # Ok::<(), portcullis::set::Damage>(())
+    /// ```
+    pub fn with_vectors(self, vectors: Vectors) -> Classifier<'s> {
+        let policies = match self.policies {
+            Policies::Loaded { set, table } => {
+                Policies::Loaded { set, table: table.with_vectors(vectors) }
+            }
+            stored @ Policies::Stored(_) => stored,
+        };
+        Classifier { policies, vectors }
     }
 
     /// The behaviour that policies follow.

@@ -39,7 +39,7 @@ use crate::limits::ROBOTS_OCTETS_MAX;
 
 pub use crate::automaton::Detail;
 pub use agent::{AgentChain, AgentError};
-pub use deciding::Memory;
+pub use deciding::{Memory, Ways};
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
 pub use rules::{OrderedRules, RuleAnswer, RuleSet, outcomes};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};

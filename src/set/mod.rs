@@ -225,21 +225,36 @@ impl PolicySet {
     /// # Ok::<(), portcullis::target::BadUrl>(())
     /// ```
     pub fn of_origins<'o>(
-        text: &[u8],
+        text: &'o [u8],
         origins: impl IntoIterator<Item = &'o Origin>,
         config: &LoadConfig,
     ) -> PolicySet {
-        let mut set = PolicySet::of_text(text, config);
+        PolicySet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
+    }
+
+    /// A set of files, each of which speaks for its origin. The first file of an origin counts.
+    pub fn of_files<'f>(
+        files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
+        config: &LoadConfig,
+    ) -> PolicySet {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         let mut table = OriginTable::default();
-        for origin in origins {
-            table.insert(origin.scheme().as_bytes(), origin.key().as_bytes(), 0);
-            hash.update(origin.to_string().as_bytes());
-            hash.update(&set.hash.to_le_bytes());
+        let mut texts: Vec<Box<[u8]>> = Vec::new();
+        for (origin, text) in files {
+            if table.insert(origin.scheme().as_bytes(), origin.key().as_bytes(), texts.len() as u32)
+            {
+                texts.push(text.into());
+                hash.update(origin.to_string().as_bytes());
+                hash.update(&xxhash_rust::xxh3::xxh3_64(text).to_le_bytes());
+            }
         }
-        set.hash = hash.digest();
-        set.scope = Scope::Origins(table);
-        set
+        PolicySet {
+            config: *config,
+            texts,
+            scope: Scope::Origins(table),
+            hash: hash.digest(),
+            notes: Vec::new(),
+        }
     }
 
     /// The same files for the same origins, to be read by another dialect.

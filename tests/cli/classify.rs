@@ -229,3 +229,22 @@ https://a.example/robots.txt,ExampleBot,/x,True
     assert_eq!(folder.read("out.csv"), expected.as_bytes());
     assert_fails(&folder.run(&format!("{line} -o out.tsv"), &list), &["out.tsv", ".csv"]);
 }
+
+/// The sample's one host with a port comes as a capture, because its name cannot be that of a file everywhere.
+#[test]
+fn the_sample_is_a_folder_and_a_capture() {
+    let folder = Folder::new();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample");
+    let compile = folder
+        .command("compile -o s.set")
+        .args([sample.join("robots"), sample.join("captures.jsonl")])
+        .output()
+        .unwrap();
+    assert_status(&compile, 0);
+    folder.write("urls.txt", "https://shop.example:8443/x\nhttps://shop.example:8443/status\n");
+    let output = folder.command("classify -p s.set -a ExampleBot urls.txt").output().unwrap();
+    assert_status(&output, 0);
+    let expected =
+        "disallow\thttps://shop.example:8443/x\nallow\thttps://shop.example:8443/status\n";
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
