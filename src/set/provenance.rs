@@ -6,11 +6,11 @@
 //! ```json
 //! {"version": "0.1.0", "inputs": [{"name": "a.warc.gz", "format": "warc", "octets": 4096,
 //!  "captures": 12, "broken": 0, "capture_dates": {"first": "…", "last": "…"}, "failure": null,
-//!  "broken_records": []}], "outages": {"as_of": "…", "as_of_given": false, "asked": null}}
+//!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
 //! ```
 //!
-//! `outages` says when they were judged, whether that time was given or is that of the newest
-//! capture, and what was asked for where the dialect leaves the choice.
+//! `outages` says when they were judged, if that was given, and what was asked for where the dialect
+//! leaves the choice.
 //!
 //! Reading it back takes what it knows and passes over the rest, because a set may be of a later
 //! version or of another program's making.
@@ -39,8 +39,6 @@ pub struct Provenance<'r> {
 struct Outages<'r> {
     #[serde(borrow, default)]
     as_of: Option<Cow<'r, str>>,
-    #[serde(default)]
-    as_of_given: bool,
     #[serde(borrow, default)]
     asked: Option<Cow<'r, str>>,
 }
@@ -90,8 +88,7 @@ impl<'r> Provenance<'r> {
             version: env!("CARGO_PKG_VERSION").into(),
             inputs: inputs.iter().map(ProvenanceInput::of).collect(),
             outages: Outages {
-                as_of: outages.time(inputs).map(|time| time.to_rfc3339().into()),
-                as_of_given: outages.as_of.is_some(),
+                as_of: outages.time().map(|time| time.to_rfc3339().into()),
                 asked: asked.map(|asked| asked.as_str().into()),
             },
         }
@@ -114,11 +111,11 @@ impl<'r> Provenance<'r> {
 
     /// How outages were judged, as far as it was kept.
     pub fn outages(&self) -> OutageConfig {
-        let Outages { as_of, as_of_given, asked } = &self.outages;
+        let Outages { as_of, asked } = &self.outages;
         let time = |text: &Cow<'_, str>| UnixSeconds::from_rfc3339(text.as_bytes());
         let is_asked = |change: &LongOutage| Some(change.as_str()) == asked.as_deref();
         OutageConfig {
-            as_of: as_of.as_ref().filter(|_| *as_of_given).and_then(time),
+            as_of: as_of.as_ref().and_then(time),
             long_outage: LongOutage::ALL.into_iter().find(is_asked).unwrap_or_default(),
         }
     }

@@ -63,12 +63,12 @@ pub struct CompileArgs {
 /// How outages are judged.
 #[derive(Args)]
 pub struct OutageArgs {
-    /// When outages are judged: a date or a time (RFC 3339) [default: the newest capture of the
-    /// input]
+    /// When outages are judged: a date or a time (RFC 3339) [default: the newest capture of each
+    /// host]
     ///
     /// A host that failed when it was last captured counts as unreachable from its first failure
-    /// until TIME. Captures after TIME count all the same. `merge` keeps to what the sets were
-    /// compiled with, if they agree.
+    /// until TIME; by default until its last captured failure. Captures after TIME count all the
+    /// same. `merge` keeps to what the sets were compiled with, if they agree.
     #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
     pub as_of: Option<UnixSeconds>,
 

@@ -96,7 +96,7 @@ impl<'r> Summary<'r> {
                 counts.with_file_note(kind)
             }),
             in_outage: counts.in_outage,
-            as_of: gathered.outages.time(inputs).map(UnixSeconds::to_rfc3339),
+            as_of: gathered.outages.time().map(UnixSeconds::to_rfc3339),
             policies: written.policies,
             rule_sets: written.rule_sets,
             gather_seconds: gathering.as_secs_f64(),
@@ -144,8 +144,10 @@ impl<'r> Summary<'r> {
                 writeln!(out, "notes on {what}: {figures}")?;
             }
         }
-        if let (1.., Some(as_of)) = (self.in_outage, &self.as_of) {
-            writeln!(out, "in an outage {}, as of {as_of}", self.in_outage)?;
+        if self.in_outage > 0 {
+            let as_of =
+                self.as_of.as_ref().map_or_else(String::new, |time| format!(", as of {time}"));
+            writeln!(out, "in an outage {}{as_of}", self.in_outage)?;
         }
         writeln!(
             out,

@@ -31,7 +31,7 @@ impl Provenance {
         })?;
         let known = portcullis::set::Provenance::read(text);
         let inputs: Vec<InputReport> = known.iter().flat_map(|it| it.inputs()).collect();
-        let as_of = known.and_then(|it| it.outages().time(&inputs));
+        let as_of = known.and_then(|it| it.outages().time());
         Ok(Provenance { object, inputs, as_of })
     }
 

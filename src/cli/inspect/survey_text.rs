@@ -60,9 +60,11 @@ fn write_head(
     )?;
     write_dates("captured", standings.captured, *undated, out)?;
     write_dates("expire", survey.origins.expires, survey.origins.without_expiry, out)?;
-    if let (1.., Some(as_of)) = (standings.in_outage, provenance.as_of) {
-        let as_of = as_of.to_rfc3339();
-        writeln!(out, "outages: {} origins unreachable, as of {as_of}", standings.in_outage)?;
+    if standings.in_outage > 0 {
+        let as_of = provenance
+            .as_of
+            .map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
+        writeln!(out, "outages: {} origins unreachable{as_of}", standings.in_outage)?;
     }
     Ok(())
 }

@@ -71,8 +71,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "control-character",
         severity: Severity::Error,
         summary: "the value has a control character",
-        why: "RFC 9309 knows no such character in a line (section 2.2), so the line is ignored \
-            by the letter of it; other crawlers look for URLs with that character.",
+        why: "RFC 9309 knows no such character in a line (section 2.2): a crawler that follows it \
+            ignores a rule with one, and reads a user-agent line up to it. Others look for URLs with \
+            that character.",
         remedy: "Take the character out.",
         example: Example::Text(b"User-agent: *\nDisallow: /private\x08/\n"),
     },

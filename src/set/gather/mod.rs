@@ -96,20 +96,18 @@ pub struct GatherConfig {
 /// How outages are judged: when, and what follows a long one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutageConfig {
-    /// The time up to which an outage lasts whose end was not captured; the newest capture of all
-    /// inputs if it is not set. It decides nothing else: later captures count.
+    /// The time up to which an outage lasts whose end was not captured; its last captured failure if it
+    /// is not set, so that a host that nobody asked again is not taken for one that failed all the time.
+    /// It decides nothing else: later captures count.
     pub as_of: Option<UnixSeconds>,
     /// What follows an outage of more than 30 days, where the dialect leaves the choice.
     pub long_outage: LongOutage,
 }
 
 impl OutageConfig {
-    /// The time that holds for `inputs`; `None` if none is set and no capture has a date.
-    pub fn time(&self, inputs: &[InputReport]) -> Option<UnixSeconds> {
-        let newest = inputs.iter().filter_map(|input| input.captured).map(|(_, last)| last).max();
-        // As the provenance of a set keeps it, which knows no year after 9999.
-        let kept = |time: UnixSeconds| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes());
-        self.as_of.or(newest).and_then(kept)
+    /// The time that is set, as the provenance of a set keeps it, which knows no year after 9999.
+    pub fn time(&self) -> Option<UnixSeconds> {
+        self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
     }
 }
 

@@ -30,7 +30,7 @@ use super::place;
 /// Finds what is known of origins.
 pub(super) struct Resolver<'n> {
     pub(super) newest: &'n Newest,
-    /// When outages are judged; `None` if no capture has a date, and so no outage a length.
+    /// When outages are judged; `None` if each is judged at its last captured failure.
     pub(super) as_of: Option<UnixSeconds>,
     /// What was asked for.
     pub(super) long_outage: LongOutage,
@@ -81,7 +81,8 @@ impl<'n> Resolver<'n> {
     fn failed(&self, step: &Step<'_>, outcome: AccessOutcome) -> Standing {
         let rules = self.newest.rules;
         let mut standing = step.outcome(outcome, rules);
-        let (Some(since), Some(as_of)) = (step.target.failures.since(), self.as_of) else {
+        let as_of = self.as_of.or(step.target.newest.facts.captured_at);
+        let (Some(since), Some(as_of)) = (step.target.failures.since(), as_of) else {
             return standing;
         };
         if outcome.state != PolicyState::Unreachable {

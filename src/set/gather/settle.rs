@@ -14,7 +14,7 @@ use super::{Gathered, InputReport, OutageConfig, StandingCounts};
 /// Finds what is known of each origin that was captured. The hosts are sorted by key, and the pool
 /// holds what their standings need and nothing else.
 pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Gathered {
-    let as_of = outages.time(&inputs);
+    let as_of = outages.time();
     let resolver = Resolver { newest: &newest, as_of, long_outage: outages.long_outage };
     let table = newest.table.hosts();
     let mut order: Vec<u32> = (0..table.len() as u32).collect();
