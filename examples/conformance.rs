@@ -3,8 +3,9 @@
 //! Usage: `conformance POLICIES VERDICTS.tsv.gz AGENT…`, where POLICIES is a folder of files named by
 //! host or a policy set that was compiled of one, and each line of VERDICTS has a URL and one column `A:L` for each agent: A is 1 for allowed
 //! and 0 for disallowed, L is the line of the rule that decided, or 0. The dialect is google's and
-//! files have no size limit, as in the program that wrote the verdicts. Exits with 1 if anything
-//! differs.
+//! files have no size limit, as in the program that wrote the verdicts. Everything is asked as
+//! `classify` asks: in blocks over all files, in no order, for all agents at once and for each alone, with every
+//! kind of vectors; and then one by one. Exits with 1 if anything differs.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,9 +14,10 @@ use std::time::Instant;
 
 use bstr::ByteSlice;
 use flate2::read::MultiGzDecoder;
-use portcullis::batch::{Classifier, ClassifierMemory};
+use portcullis::batch::{Classifier, ClassifierMemory, Vectors};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::GOOGLE;
+use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::{LoadConfig, PolicySet, StoredSet};
 use rayon::prelude::*;
@@ -126,27 +128,33 @@ fn main() -> Result<ExitCode, Failure> {
     let (policies, table) = (policies?, table?);
     let chains: Result<Vec<_>, _> =
         agents.iter().map(|agent| AgentChain::parse(agent, &GOOGLE)).collect();
-    let classifier = policies.classifier(chains?)?;
+    let chains = chains?;
+    let mut classifiers =
+        vec![Asked { first: 0, classifier: policies.classifier(chains.clone())? }];
+    for (first, chain) in chains.into_iter().enumerate() {
+        classifiers.push(Asked { first, classifier: policies.classifier(vec![chain])? });
+    }
     let opened = start.elapsed();
-    let rows: Vec<&[u8]> = table.lines().collect();
-    let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), row: &&[u8]| {
-        compare_row(&classifier, row, &mut tally, &mut memory);
-        (tally, memory)
-    };
-    let tally = rows
-        .par_iter()
-        .with_min_len(4_096)
-        .fold(|| (Tally::default(), classifier.memory()), fold)
-        .map(|(tally, _)| tally)
-        .reduce(Tally::default, Tally::add);
+    let mut rows: Vec<&[u8]> = table.lines().collect();
+    // In no order, but in the same one each time.
+    rows.sort_by_cached_key(|row| xxhash_rust::xxh3::xxh3_64(row));
+    let mut tally = Tally::default();
+    for vectors in Vectors::all() {
+        classifiers = classifiers.into_iter().map(|asked| asked.with_vectors(vectors)).collect();
+        for asked in &classifiers {
+            tally = tally.add(asked.compare(&rows, RECORDS_AT_ONCE));
+        }
+    }
+    tally = tally.add(classifiers[0].compare(&rows, 1));
     for difference in &tally.shown {
         println!("differs: {difference}");
     }
+    let questions = rows.len() * agents.len();
     println!(
-        "{} verdicts on {} URLs compared: {} differ in verdict, {} in rule line; {:.2} s, of which {:.2} s \
-         to open {}",
-        tally.verdicts,
+        "{questions} verdicts on {} URLs compared, each {} times: {} differ in verdict, {} in rule line; \
+         {:.2} s, of which {:.2} s to open {}",
         rows.len(),
+        tally.verdicts / questions.max(1) as u64,
         tally.verdict_differences,
         tally.line_differences,
         start.elapsed().as_secs_f64(),
@@ -157,17 +165,41 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn compare_row(
-    classifier: &Classifier<'_>,
-    row: &[u8],
-    tally: &mut Tally,
-    memory: &mut ClassifierMemory,
-) {
-    let mut columns = row.split(|&octet| octet == b'\t');
-    let url = columns.next().unwrap_or_default();
-    let decisions = classifier.classify(&[url], None, memory).expect("a set without damage");
-    for (agent, decision) in decisions.iter().enumerate() {
-        let expected = columns.next().unwrap_or_default();
-        tally.compare(url, &classifier.agents()[agent], expected, decision);
+/// A classifier, and the column of its first agent.
+struct Asked<'p> {
+    first: usize,
+    classifier: Classifier<'p>,
+}
+
+impl Asked<'_> {
+    fn with_vectors(self, vectors: Vectors) -> Self {
+        Asked { classifier: self.classifier.with_vectors(vectors), ..self }
+    }
+
+    /// Asks about all rows, so many at once.
+    fn compare(&self, rows: &[&[u8]], size: usize) -> Tally {
+        let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), block: &[&[u8]]| {
+            self.compare_block(block, &mut tally, &mut memory);
+            (tally, memory)
+        };
+        rows.par_chunks(size)
+            .with_min_len(4_096_usize.div_ceil(size))
+            .fold(|| (Tally::default(), self.classifier.memory()), fold)
+            .map(|(tally, _)| tally)
+            .reduce(Tally::default, Tally::add)
+    }
+
+    fn compare_block(&self, rows: &[&[u8]], tally: &mut Tally, memory: &mut ClassifierMemory) {
+        let url = |row: &&[u8]| row.split(|&octet| octet == b'\t').next().unwrap_or_default().len();
+        let urls: Vec<&[u8]> = rows.iter().map(|row| &row[..url(row)]).collect();
+        let agents = self.classifier.agents();
+        let decisions =
+            self.classifier.classify(&urls, None, memory).expect("a set without damage");
+        for ((row, url), decisions) in rows.iter().zip(&urls).zip(decisions.chunks(agents.len())) {
+            let mut columns = row.split(|&octet| octet == b'\t').skip(1 + self.first);
+            for (agent, decision) in agents.iter().zip(decisions) {
+                tally.compare(url, agent, columns.next().unwrap_or_default(), decision);
+            }
+        }
     }
 }

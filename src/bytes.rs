@@ -1,4 +1,9 @@
-//! Helpers on octets that several layers need: white space, hex digits and percent triplets.
+//! Helpers on octets that several layers need: white space, hex digits, percent triplets and a hash.
+
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+
+use foldhash::quality::RandomState;
 
 /// The value of a hexadecimal digit, in either case.
 #[inline]
@@ -32,6 +37,20 @@ pub fn percent_triplet(text: &[u8]) -> Option<u8> {
 pub fn push_percent_triplet(out: &mut Vec<u8>, octet: u8) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     out.extend([b'%', DIGITS[usize::from(octet >> 4)], DIGITS[usize::from(octet & 15)]]);
+}
+
+/// Returns a hash of `bytes` for tables in memory. It differs from process to process, so nobody can
+/// choose byte strings that collide; it must not reach any output.
+///
+/// ```
+/// use portcullis::bytes::seeded_hash;
+///
+/// assert_eq!(seeded_hash(b"a"), seeded_hash(b"a"));
+/// assert_ne!(seeded_hash(b"a"), seeded_hash(b"b"));
+/// ```
+pub fn seeded_hash(bytes: &[u8]) -> u64 {
+    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+    HASHER.hash_one(bytes)
 }
 
 /// Whether two short texts are equal, such as names of hosts: a call costs more than they do.

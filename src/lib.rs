@@ -49,14 +49,17 @@
 //! | part | owns | cost |
 //! |---|---|---|
 //! | [`limits`], [`id`], [`bytes`], [`decision`] | bounds, small numbers, the words of an answer | |
+//! | [`kind`] | what a file is, by its first bytes | |
 //! | [`large_pages`] | memory for large tables | |
+//! | [`atomic_file`] | outputs that appear complete or not at all | one sync for each file |
+//! | [`visible`] | text of strangers as people may see it | |
 //! | [`dialect`] | what a standard or crawler does at each decision point, as data | |
 //! | [`escape`] | the form in which patterns and URLs are compared | one scan |
 //! | [`syntax`] | octets to groups, rules, records and notes | linear in the file |
 //! | [`pattern`] | literals, `*` and `$` of a rule | one scan |
 //! | [`target`] | a URL to origin and path | one scan |
 //! | [`access`] | HTTP answers to the state of a policy, expiry, long outages | |
-//! | [`input`] | lists of URLs: mapped, piped, gzip, zstd | |
+//! | [`input`] | lists of URLs: files, pipes, mappings, gzip, zstd | |
 //! | [`capture`] | answers to GET /robots.txt as archives keep them | linear in the archive |
 //! | [`synth`] | a made-up corpus of any size, and archives of it | |
 //! | [`oracle`] | the whole protocol, naively; the judge in tests | quadratic |
@@ -85,6 +88,7 @@
 
 pub mod access;
 pub mod analysis;
+pub mod atomic_file;
 pub mod audit;
 pub mod automaton;
 pub mod batch;
@@ -96,6 +100,7 @@ pub mod dialect;
 pub mod escape;
 pub mod id;
 pub mod input;
+pub mod kind;
 pub mod large_pages;
 pub mod limits;
 pub mod lint;
@@ -108,3 +113,4 @@ pub mod syntax;
 pub mod synth;
 pub mod target;
 mod vectors;
+pub mod visible;

@@ -32,6 +32,12 @@ pub const RECORD_OCTETS_MAX: usize = 64 * 1024 * 1024;
 /// pieces that wait stay small beside the policies.
 pub const CHUNK_OCTETS: usize = 1024 * 1024;
 
+/// Threads that `-j` starts per processor: 16. A higher number is lowered to that, with a note.
+///
+/// Source: our choice. Threads that wait for a disk leave room for others; more than these only take
+/// memory ([`IN_FLIGHT_CHUNKS_PER_THREAD`]), and the system refuses some tens of thousands.
+pub const PROCESSOR_THREADS_MAX: usize = 16;
+
 /// Chunks for each thread that are handed over and not yet written.
 ///
 /// Source: our choice. One is classified, one waits, one stands in the order of the output. With
@@ -127,6 +133,24 @@ pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
 /// each halving. What is past the limit is left as it is, and said to be.
 pub const FIX_PROOFS_MAX: usize = 256;
 
+/// Findings of one code in one file that `lint` reports. The rest is counted, and every output format
+/// says how many were left out.
+///
+/// Source: our choice. A hundred show what is wrong; a hostile file has 256,000 lines without a colon,
+/// which made 124 MB of JSON.
+pub const LINT_FINDINGS_PER_CODE_MAX: usize = 100;
+
+/// Edits of one finding. A finding that would need more is reported without a fix.
+///
+/// Source: our choice. Real patterns need a dozen; a hostile one has an edit for every second byte.
+pub const LINT_EDITS_PER_FINDING_MAX: usize = 1024;
+
+/// Files per thread that `lint` holds in memory at once, with what is reported about them.
+///
+/// Source: our choice. Outputs are written in the order of the files, so a thread needs a few files to
+/// go on with while an earlier file takes longer.
+pub const LINT_FILES_PER_THREAD_MAX: usize = 8;
+
 /// Seconds of an outage after which a dialect may treat an unreachable file otherwise: 30 days.
 ///
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
@@ -154,6 +178,13 @@ pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
 /// Source: measured, see `src/automaton/DESIGN.md`: the first states cost as much as some ten scans.
 pub const SCANS_BEFORE_STATES: u64 = 8;
 
+/// Bytes of a path times patterns of a rule set with which one of those first scans is made: 4 Mi. Where
+/// a scan may take more, states are built at once.
+///
+/// Source: measured; one such scan takes 5 ms at worst. The most rules of any
+/// of 32,711 real files are 47,064, for which paths of 89 bytes are within the limit.
+pub const EARLY_SCAN_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// Patterns that are tried for one path before an automaton is asked.
 ///
 /// Source: our choice; real rule sets have three or four candidates for a path that their sieve lets through.
@@ -172,16 +203,6 @@ pub const CANDIDATES_TRIED_BEFORE_STATES: u32 = 512;
 /// Source: measured. A walk costs as much as some eight tries; of 100,000 rules with a star each a path had a
 /// hundred candidates by their prefixes alone, and trying 64 of them in vain cost fifteen times the walk.
 pub const CANDIDATES_MEAN_MAX: u32 = 8;
-
-/// Paths of one thread that are answered by a plain scan of a rule set before a prefilter is built.
-///
-/// Source: measured, see `src/automaton/DESIGN.md`: building one costs about as much as eight scans.
-pub const SCANS_BEFORE_PREFILTER: u64 = 16;
-
-/// Octets of the literals that a prefilter may look for: 1 MiB.
-///
-/// Source: our choice; aho-corasick holds some 8 to 20 octets for each.
-pub const PREFILTER_LITERAL_OCTETS_MAX: usize = 1024 * 1024;
 
 /// Octets of a decoded body that are held where files have no limit of their own: 64 MiB.
 ///
@@ -220,6 +241,18 @@ pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 /// walks; what is left over at the end of a block costs less for each record if there are more.
 pub const RECORDS_AT_ONCE: usize = 128;
 
+/// Bytes per agent that the records of one chunk may add to an output before it is written: 16 MiB.
+///
+/// Source: our choice; JSON Lines makes 3 MB of a usual chunk, and 14 MB of one with the shortest URLs.
+/// What is left of a chunk is worked on after those bytes are written.
+pub const CHUNK_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Characters of a table's cell that `inspect` prints. A longer one is cut, and `…` stands for what is
+/// left out; `inspect --json` has it whole.
+///
+/// Source: our choice. A column is as wide as its longest cell, and a format width has 16 bits.
+pub const TABLE_CELL_CHARACTERS_MAX: usize = 80;
+
 /// Files of a folder that are read as one piece of work.
 ///
 /// Source: our choice. Opening them takes some milliseconds, beside which handing the piece over
@@ -247,10 +280,13 @@ pub const PARQUET_BATCH_ROWS: usize = 1024;
 /// Source: our choice. Three tell a pattern from a coincidence.
 pub const AUDIT_SAMPLES: usize = 3;
 
-/// Octets of a URL that an audit shows. A longer one is cut, and `…` stands for what is left out.
+/// Bytes of a URL, a rule, a user-agent line or a path that a report repeats. A longer one is cut, and
+/// `…` stands for what is left out.
 ///
-/// Source: our choice, four times what 99 of 100 real URLs have. It bounds the memory for samples.
-pub const AUDIT_SAMPLE_OCTETS_MAX: usize = 1024;
+/// Source: our choice, four times what 99 of 100 real URLs have. It bounds what one decision adds to
+/// an output: a file within its size limit can hold one rule of 500 KiB, which JSON Lines would
+/// repeat for each URL. The line number beside a rule says where the whole rule is.
+pub const SHOWN_BYTES_MAX: usize = 1024;
 
 /// Origins without a policy that an audit counts one by one: 262,144, some 40 MB.
 ///
@@ -265,7 +301,7 @@ pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 pub const AUDIT_PAGE_OCTETS_MAX: usize = 2_000_000;
 
 /// Characters of a rule, host or URL that an audit's page shows. A longer one is cut, and `…` stands
-/// for what is left out; the JSON has it whole.
+/// for what is left out; the JSON has up to [`SHOWN_BYTES_MAX`] bytes.
 ///
 /// Source: our choice, some four lines of a cell.
 pub const AUDIT_PAGE_TEXT_CHARACTERS_MAX: usize = 200;

@@ -16,6 +16,8 @@ use tempfile::TempDir;
 mod audit;
 #[path = "cli/bench.rs"]
 mod bench;
+#[path = "cli/bounds.rs"]
+mod bounds;
 #[path = "cli/check.rs"]
 mod check;
 #[path = "cli/classify.rs"]
@@ -38,10 +40,18 @@ mod inspect;
 #[cfg(unix)]
 #[path = "cli/kill.rs"]
 mod kill;
+#[cfg(unix)]
+#[path = "cli/kinds.rs"]
+mod kinds;
 #[path = "cli/lint.rs"]
 mod lint;
 #[path = "cli/merge.rs"]
 mod merge;
+#[path = "cli/outages.rs"]
+mod outages;
+#[cfg(unix)]
+#[path = "cli/outputs.rs"]
+mod outputs;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]
@@ -50,6 +60,8 @@ mod synth;
 mod user_agent;
 #[path = "cli/verify.rs"]
 mod verify;
+#[path = "cli/visible.rs"]
+mod visible;
 
 /// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
 /// `b.example` has a file without rules. No other host is known.

@@ -97,7 +97,8 @@ impl Whole {
         fs::write(&path, archive()).unwrap();
         let gathering = GatherConfig::new(&RFC_9309, None);
         let gathered = gather(&[Input::new(path)], &gathering, &()).unwrap();
-        let config = CompileConfig::new(&RFC_9309, None);
+        let history = gathered.history.clone();
+        let config = CompileConfig { history, ..CompileConfig::new(&RFC_9309, None) };
         let octets = to_vec(&gathered.hosts, &gathered.pool, &config).unwrap();
         let paths = ["/", "/x/a17", "/search?q=1", "/admin/page.php", "/1/x7y2z"];
         let origins = gathered.hosts.iter().map(|host| String::from_utf8_lossy(&host.key));

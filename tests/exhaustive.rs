@@ -5,19 +5,28 @@
 //! for one path of each kind, and whether each pattern matches each path is asked once, whatever
 //! the number of rule sets in which the pattern stands. That the oracle itself keeps to this is
 //! checked by a seeded sample that goes through it in full.
+//!
+//! Nearly all is asked in blocks over many files, in no order, as `classify` asks; the kinds of vectors
+//! take turns. A smaller world goes from URLs to decisions, by files and by a compiled set.
 
 mod common;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bstr::{BStr, ByteSlice};
-use common::{Configuration, Random, configurations, words};
+use common::{
+    Configuration, Random, configurations, loaded_files, origin, scattered, stored_files, words,
+};
 use portcullis::automaton::{Outcome, RegexEngine};
+use portcullis::batch::{Classifier, Vectors};
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
+use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::oracle;
 use portcullis::pattern::{PatternList, normal_text};
-use portcullis::policy::{AgentChain, PolicySource, PolicyTable};
+use portcullis::policy::{AgentChain, Memory, PolicySource, PolicyTable};
+use portcullis::set::LoadConfig;
+use portcullis::set::compile::CompileConfig;
 use portcullis::target::{compared_path, split};
 use rayon::prelude::*;
 
@@ -35,6 +44,12 @@ const SAMPLED_ONE_IN: usize = 2_000;
 
 /// Rule sets that a thread answers with one memory.
 const FILES_AT_ONCE: usize = 256;
+
+/// Files whose questions are mixed. More would not fit into a processor's caches.
+const FILES_MIXED: usize = 32;
+
+/// One thread's share in so many is asked one by one and not in blocks.
+const ASKED_SINGLY_ONE_IN: usize = 16;
 
 /// Dialects that compare paths in the same way, so that the oracle need be asked for one of them.
 fn dialects_by_paths() -> impl Iterator<Item = &'static [&'static Dialect]> {
@@ -136,17 +151,65 @@ fn compare(
     let sources: Vec<PolicySource<'_>> =
         files.iter().map(|file| PolicySource::File(&file.text)).collect();
     let agents = vec![AgentChain::parse(AGENT, dialect).expect("a token")];
-    let table = PolicyTable::compile(&sources, agents, &configuration.compilation(dialect));
+    let mut table = PolicyTable::compile(&sources, agents, &configuration.compilation(dialect));
     let policies: Vec<usize> = (0..files.len()).collect();
-    policies.par_chunks(FILES_AT_ONCE).for_each(|policies| {
-        let mut memory = table.memory();
-        let mut random = Random::new(policies[0] as u64);
-        for &policy in policies {
-            let file = &files[policy];
-            let paths = world.paths.compared.iter().zip(&world.paths.urls);
-            for ((path, url), kind) in paths.zip(file.kinds(world)) {
-                let engine = table.decide(policy, path, &mut memory)[0];
-                let judged = file.judged[kind].expect("each kind that occurs is judged");
+    let shares: Vec<(usize, &[usize])> = policies.chunks(FILES_AT_ONCE).enumerate().collect();
+    let kinds = Vectors::all();
+    for (turn, &vectors) in kinds.iter().enumerate() {
+        table = table.with_vectors(vectors);
+        let own_shares = shares.par_iter().filter(|(number, _)| number % kinds.len() == turn);
+        own_shares.for_each(|(number, policies)| {
+            let is_singly = (number / kinds.len()).is_multiple_of(ASKED_SINGLY_ONE_IN);
+            let size = if is_singly { 1 } else { RECORDS_AT_ONCE };
+            let mut memory = table.memory();
+            let mut random = Random::new(policies[0] as u64);
+            for policies in policies.chunks(FILES_MIXED) {
+                let asked = Asked { dialect, files, world, configuration, table: &table };
+                asked.compare(policies, size, &mut memory, &mut random);
+            }
+        });
+    }
+    (files.len() * world.paths.urls.len()) as u64
+}
+
+/// What is compared, and what answers.
+struct Asked<'a> {
+    dialect: &'static Dialect,
+    files: &'a [File],
+    world: &'a World<'a>,
+    configuration: &'a Configuration,
+    table: &'a PolicyTable,
+}
+
+impl Asked<'_> {
+    /// Asks about all paths by some policies, in blocks of this size and in no order.
+    fn compare(&self, policies: &[usize], size: usize, memory: &mut Memory, random: &mut Random) {
+        let Asked { dialect, files, world, configuration, table } = *self;
+        let paths = world.paths.urls.len();
+        let kinds: Vec<u8> = policies
+            .iter()
+            .flat_map(|&policy| files[policy].kinds(world).map(|kind| kind as u8))
+            .collect();
+        let mut order = scattered(policies.len() * paths);
+        let (mut asked, mut asked_paths): (Vec<u32>, Vec<&[u8]>) = Default::default();
+        let mut block = Vec::with_capacity(size);
+        loop {
+            block.clear();
+            let question = |at| (at, policies[at / paths], at % paths);
+            block.extend(order.by_ref().take(size).map(question));
+            if block.is_empty() {
+                return;
+            }
+            asked.clear();
+            asked_paths.clear();
+            for &(_, policy, path) in &block {
+                asked.push(policy as u32);
+                asked_paths.push(&world.paths.compared[path]);
+            }
+            let decisions = table.decide_block(&asked, &asked_paths, memory);
+            for (&(at, policy, path), &engine) in block.iter().zip(decisions) {
+                let (file, url) = (&files[policy], &world.paths.urls[path]);
+                let judged = file.judged[kinds[at] as usize].expect("each kind is judged");
                 let sampled = random.one_in(SAMPLED_ONE_IN);
                 let in_full = if sampled { file.judge(dialect, url) } else { judged };
                 assert!(
@@ -158,8 +221,7 @@ fn compare(
                 );
             }
         }
-    });
-    (files.len() * world.paths.urls.len()) as u64
+    }
 }
 
 #[test]
@@ -240,6 +302,82 @@ fn all_pairs(dialect: &Dialect, world: &World<'_>) -> Vec<File> {
     (0..count * count * 4).into_par_iter().map(file).collect()
 }
 
+/// From URLs to decisions: files with two rules, each at an origin of its own, as they are and compiled into a
+/// set, for one agent and for two, in blocks and one by one.
+#[test]
+fn pairs_of_short_patterns_from_urls_on() {
+    let patterns = words(PATTERN_ALPHABET, 2);
+    let mut compared = 0;
+    for dialects in dialects_by_paths() {
+        let paths = Paths::new(dialects[0], 2);
+        let matches = paths.matches(dialects[0], &patterns);
+        let world = World { patterns: &patterns, paths: &paths, matches: &matches };
+        for &dialect in dialects {
+            compared += compare_from_urls(dialect, &all_pairs(dialect, &world), &world);
+        }
+    }
+    println!("pairs of short patterns from URLs on: {compared} comparisons");
+    assert!(compared >= 1_000_000);
+}
+
+fn compare_from_urls(dialect: &'static Dialect, files: &[File], world: &World<'_>) -> u64 {
+    let texts: Vec<&[u8]> = files.iter().map(|file| &*file.text).collect();
+    let config = LoadConfig { dialect, robots_octets_max: None };
+    let loaded = loaded_files(&texts, &config);
+    let stored = stored_files(&texts, &CompileConfig::new(dialect, None));
+    let usual = configurations()[0];
+    let agent = AgentChain::parse(AGENT, dialect).expect("a token");
+    let mut compared = 0;
+    for vectors in Vectors::all() {
+        for agents in [vec![agent.clone()], vec![agent.clone(), agent.clone()]] {
+            let of_files =
+                Classifier::with_limits(&loaded, agents.clone(), usual.detail, usual.limits);
+            let of_set = Classifier::stored(&stored, agents, usual.detail).expect("a whole set");
+            for classifier in [of_files, of_set] {
+                let classifier = classifier.with_vectors(vectors);
+                compared += asked_by_urls(&classifier, files, world);
+            }
+        }
+    }
+    compared
+}
+
+/// Asks for all files and paths by their URLs, in no order.
+fn asked_by_urls(classifier: &Classifier<'_>, files: &[File], world: &World<'_>) -> u64 {
+    let paths = world.paths.urls.len();
+    let kinds: Vec<Vec<usize>> = files.iter().map(|file| file.kinds(world).collect()).collect();
+    let order: Vec<usize> = scattered(files.len() * paths).collect();
+    let shares: Vec<&[usize]> = order.chunks(64 * RECORDS_AT_ONCE).collect();
+    let compare = |(number, share): (usize, &&[usize])| {
+        let mut memory = classifier.memory();
+        let size = if number.is_multiple_of(ASKED_SINGLY_ONE_IN) { 1 } else { RECORDS_AT_ONCE };
+        let mut compared = 0;
+        for block in share.chunks(size) {
+            let url = |&at: &usize| {
+                let path = &world.paths.urls[at % paths]["https://example.com".len()..];
+                [origin(at / paths).as_bytes(), path].concat()
+            };
+            let urls: Vec<Vec<u8>> = block.iter().map(url).collect();
+            let decisions = classifier.classify(&urls, None, &mut memory).expect("a whole set");
+            let agents = classifier.agents().len();
+            for ((&at, url), decisions) in block.iter().zip(&urls).zip(decisions.chunks(agents)) {
+                let file = &files[at / paths];
+                let judged = file.judged[kinds[at / paths][at % paths]].expect("it is judged");
+                let text = file.text.as_bstr();
+                assert!(
+                    decisions.iter().all(|&decision| decision == judged),
+                    "{} {}\n{text}\n{decisions:?}\n{judged:?}",
+                    classifier.dialect().name,
+                    url.as_bstr(),
+                );
+                compared += agents as u64;
+            }
+        }
+        compared
+    };
+    shares.par_iter().enumerate().map(compare).sum()
+}
+
 /// Records that files are grouped by. `bot` occurs in `robot`, which the dialect of 1994 minds.
 const RECORDS: [&[u8]; 6] = [
     b"User-agent: robot\n",
@@ -253,6 +391,9 @@ const RECORDS: [&[u8]; 6] = [
 /// Who asks: two that files name, one that they do not, one that falls back.
 const CHAINS: [&[&str]; 4] = [&["robot"], &["bot"], &["unnamed"], &["unnamed", "bot"]];
 
+/// Paths that the one rule matches and does not.
+const PATHS: [&str; 2] = ["/x", "/y"];
+
 #[test]
 fn sequences_of_records() {
     let texts: Vec<Vec<u8>> = words(b"\0\x01\x02\x03\x04\x05", 6)
@@ -265,25 +406,34 @@ fn sequences_of_records() {
         // The strategies differ in what they do with rules, of which there is one here.
         let chosen = [&configurations[0], &configurations[1], &configurations[2]];
         let tables = chosen.map(|configuration| grouping_table(dialect, &texts, configuration));
-        texts.par_iter().enumerate().for_each(|(policy, text)| {
-            for (table, configuration) in tables.iter().zip(chosen) {
+        let policies: Vec<u32> = (0..texts.len() as u32).collect();
+        for (table, configuration) in tables.iter().zip(chosen) {
+            // Both paths for each file make a block.
+            policies.par_chunks(RECORDS_AT_ONCE / PATHS.len()).for_each(|policies| {
+                let order = scattered(policies.len() * PATHS.len());
+                let question = |at: usize| (policies[at / PATHS.len()], PATHS[at % PATHS.len()]);
+                let (asked, paths): (Vec<u32>, Vec<&[u8]>) =
+                    order.map(question).map(|(policy, path)| (policy, path.as_bytes())).unzip();
                 let mut memory = table.memory();
-                for path in ["/x", "/y"] {
-                    let decisions = table.decide(policy, path.as_bytes(), &mut memory);
-                    let url = format!("https://example.com{path}");
+                let decisions = table.decide_block(&asked, &paths, &mut memory);
+                let of_agents = decisions.chunks(CHAINS.len());
+                for ((&policy, path), decisions) in asked.iter().zip(&paths).zip(of_agents) {
+                    let text = &texts[policy as usize];
+                    let url = [b"https://example.com", *path].concat();
                     for (&engine, agents) in decisions.iter().zip(CHAINS) {
-                        let judged = oracle::decide(dialect, text, None, agents, url.as_bytes());
+                        let judged = oracle::decide(dialect, text, None, agents, &url);
                         assert!(
                             configuration.agrees(engine, judged),
-                            "{} {configuration:?} {agents:?} {path}\n{}\n{engine:?}\n{judged:?}",
+                            "{} {configuration:?} {agents:?} {}\n{}\n{engine:?}\n{judged:?}",
                             dialect.name,
+                            path.as_bstr(),
                             BStr::new(text),
                         );
                     }
-                    compared.fetch_add(decisions.len() as u64, Ordering::Relaxed);
                 }
-            }
-        });
+                compared.fetch_add(decisions.len() as u64, Ordering::Relaxed);
+            });
+        }
     }
     let compared = compared.into_inner();
     println!("sequences of records: {compared} comparisons");

@@ -11,7 +11,7 @@ use portcullis::decision::PolicyState;
 use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::set::{
-    Content, GatherConfig, GatherError, Gathered, Input, Standing, gather, merge,
+    Content, GatherConfig, GatherError, Gathered, Input, Standing, Strictness, gather, merge,
 };
 use portcullis::syntax::RobotsTxt;
 use portcullis::synth::{Answers, Archive, ArchiveFormat, Corpus};
@@ -20,7 +20,8 @@ use tempfile::TempDir;
 const HOSTS: u64 = 3_000;
 
 fn config() -> GatherConfig {
-    GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX))
+    let usual = GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX));
+    GatherConfig { strictness: Strictness::Lenient, ..usual }
 }
 
 fn gather_with(inputs: &[Input], config: &GatherConfig, threads: usize) -> Gathered {
@@ -194,7 +195,7 @@ fn the_sample_speaks_for_both_schemes() {
     assert_eq!(gathered.counts.origins, 2 * files as u64);
     let known = gathered.counts.in_state(PolicyState::Rules);
     assert_eq!(known + gathered.counts.in_state(PolicyState::NoRules), 2 * files as u64);
-    let merged = merge([portcullis::set::Part::of(&gathered)]);
+    let merged = merge([portcullis::set::Part::of(&gathered)], config().dialect, gathered.outages);
     assert_eq!((states(&merged), &merged.counts), (states(&gathered), &gathered.counts));
 }
 
@@ -211,9 +212,11 @@ fn what_is_cut_short_is_named_and_what_was_read_counts() {
     let found = states(&gathered);
     assert!(found.len() > expected.len() / 3 && found.len() < expected.len());
 
-    let strict = GatherConfig { strict: true, ..config() };
-    let error = gather(&[Input::new(&cut)], &strict, &()).unwrap_err();
-    assert!(matches!(error, GatherError::Broken { .. }));
+    for strictness in [Strictness::Usual, Strictness::Strict] {
+        let config = GatherConfig { strictness, ..config() };
+        let error = gather(&[Input::new(&cut)], &config, &()).unwrap_err();
+        assert!(matches!(error, GatherError::Broken { .. }));
+    }
 }
 
 #[test]

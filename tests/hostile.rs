@@ -2,20 +2,24 @@
 //! limits that are stated, and the answers stay the oracle's.
 //!
 //! Nothing here measures time, so that the tests hold on any machine; what is asserted is the number
-//! of NFA positions looked at, nodes built and octets held.
+//! of NFA positions looked at, nodes built, bytes scanned and octets held.
 
+#[path = "hostile/collisions.rs"]
+mod collisions;
 mod common;
 #[path = "hostile/edges.rs"]
 mod edges;
 #[path = "hostile/shapes.rs"]
 mod shapes;
 
+use std::collections::BTreeSet;
+
 use bstr::ByteSlice;
 use common::Random;
 use portcullis::automaton::{Automaton, Cache, Limits, pattern_matches};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::{EARLY_SCAN_BYTES_MAX, ROBOTS_OCTETS_MAX, SCANS_BEFORE_STATES};
 use portcullis::oracle;
 use portcullis::policy::{AgentChain, Detail, OrderedRules, RuleSet, Selection};
 use portcullis::syntax::RobotsTxt;
@@ -95,10 +99,15 @@ fn check(shape: &Shape) {
     let paths = paths(shape, &rules);
     let judged: Vec<Decision> =
         paths[..PATHS_JUDGED].iter().map(|path| judge(shape, path)).collect();
+    let scanned: Vec<_> = paths.iter().map(|path| scanned(&rules, path)).collect();
+    let distinct = distinct_patterns(&rules);
     for detail in [Detail::Rule, Detail::Reason] {
         let usual = Limits::default();
         let generous = Limits { ahead_positions_max: generous_positions(positions), ..usual };
-        for limits in [usual, generous] {
+        let spent = Limits { on_demand_positions_max: 0, scans_before_states: 0, ..usual };
+        // A scan does not depend on the detail, so once is enough.
+        let others = (detail == Detail::Rule).then_some(spent);
+        for limits in [usual, generous].into_iter().chain(others) {
             let set = RuleSet::new(rules.patterns.clone(), &rules.verdicts, &limits);
             if limits == generous {
                 assert_eq!(set.automaton().strategy(), shape.strategy);
@@ -108,13 +117,14 @@ fn check(shape: &Shape) {
             for (path, judged) in paths.iter().zip(&judged) {
                 compare(&rules, &set, path, *judged, (detail, &mut cache));
             }
-            for path in &paths {
+            for (path, scanned) in paths.iter().zip(&scanned) {
                 let answer = set.decide(path, detail, &mut cache);
                 let verdict = answer.map(|answer| answer.verdict);
-                assert_eq!(verdict, scanned(&rules, path), "{}", path.as_bstr());
+                assert_eq!(verdict, *scanned, "{}", path.as_bstr());
                 check_cache(&cache, positions, &limits);
+                check_scans(&cache, distinct);
             }
-            // Rule sets that are scanned often are scanned in another way, so ask again.
+            // States were built for these paths since, or the budget is spent, so ask again.
             for (path, judged) in paths.iter().zip(&judged) {
                 compare(&rules, &set, path, *judged, (detail, &mut cache));
             }
@@ -175,6 +185,24 @@ fn check_cache(cache: &Cache, positions: usize, limits: &Limits) {
     assert!(cache.scans() <= asked as u64, "{} scans", cache.scans());
 }
 
+/// Patterns that differ.
+fn distinct_patterns(rules: &OrderedRules) -> usize {
+    let mut identity = Vec::new();
+    let identities = rules.patterns.iter().map(|pattern| {
+        pattern.write_identity(&mut identity);
+        identity.clone()
+    });
+    identities.collect::<BTreeSet<_>>().len()
+}
+
+/// A scan before there are states is short, and one after the budget is spent tries no pattern twice.
+fn check_scans(cache: &Cache, distinct: usize) {
+    let early_max = SCANS_BEFORE_STATES * EARLY_SCAN_BYTES_MAX as u64;
+    let late_max = cache.scans() * (distinct * (LONG_OCTETS + 1)) as u64;
+    let scanned = cache.bytes_scanned();
+    assert!(scanned <= early_max + late_max, "{scanned} bytes scanned, {distinct} patterns");
+}
+
 /// Compiling has its peak before there is anything to ask, so the system is asked, where it tells.
 fn check_program() {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return };
@@ -209,4 +237,8 @@ hostile! {
     rules_without_stars: shapes::rules_without_stars();
     shared_prefix: shapes::shared_prefix();
     waiting_stars: shapes::waiting_stars();
+    words_then_literals: shapes::words_then_literals();
+    runs_within_runs: shapes::runs_within_runs();
+    one_rule_again_and_again: shapes::one_rule_again_and_again();
+    again_and_again_behind_many_states: shapes::again_and_again_behind_many_states();
 }

@@ -1,6 +1,7 @@
 //! The layers of the crate, kept by a test: an import points to a strictly lower level, or stays in
 //! its module. The same walk over `src` holds the other rules that need no judgement: the length of
-//! files, where `unsafe` may stand, and that nothing is left unfinished.
+//! files, where `unsafe` may stand, and that nothing is left unfinished. A walk over the whole project holds
+//! its file names to those that every system can check out.
 
 #[path = "layering/source.rs"]
 mod source;
@@ -18,8 +19,11 @@ const LEVELS: &[(&str, u8)] = &[
     ("limits", 0),
     ("bytes", 0),
     ("large_pages", 0),
+    ("atomic_file", 0),
     ("decision", 0),
+    ("kind", 0),
     ("vectors", 0),
+    ("visible", 0),
     ("dialect", 1),
     ("escape", 2),
     ("syntax", 3),
@@ -53,16 +57,35 @@ const ORACLE_MAY_IMPORT: &[&str] = &["dialect", "decision", "id", "limits"];
 /// Who may ask the oracle, besides tests and benches: the commands that verify.
 const MAY_IMPORT_ORACLE: &[&str] = &["bench", "cli"];
 
-/// Files that may hold `unsafe`, each behind a safe function that states the duty.
+/// Files that may hold `unsafe`, each behind a safe function, or an unsafe one that states the duty.
 const UNSAFE_FILES: &[&str] = &[
     "src/automaton/sieve/x86.rs",
     "src/automaton/sieve/x86_eight.rs",
     "src/cli/fault.rs",
+    "src/cli/mapped.rs",
     "src/input/mapping.rs",
+    "src/input/source.rs",
     "src/set/file/mapping.rs",
+    "src/set/file/storage.rs",
+    "src/set/stored/mod.rs",
     "src/target/plain/glance.rs",
     "src/vectors/x86.rs",
 ];
+
+/// Files that may hash without a seed: set files, which the next reader has to find things in, and what
+/// names a set in outputs. Any other hash is of a table, and who fills a table must not choose where.
+const UNSEEDED_FILES: &[&str] = &[
+    "src/set/file/blocks.rs",
+    "src/set/file/header.rs",
+    "src/set/file/verify.rs",
+    "src/set/file/writer.rs",
+    "src/set/folder.rs",
+    "src/set/layout.rs",
+    "src/set/mod.rs",
+];
+
+/// What hashes without a seed.
+const UNSEEDED_WORDS: &[&str] = &["xxhash_rust", "FixedState", "SeedableRandomState", "FxHasher"];
 
 /// Macros that say that something is not done.
 const UNFINISHED_MACROS: &[&str] = &["todo", "unimplemented", "dbg"];
@@ -102,6 +125,73 @@ fn imports_point_downwards_and_files_keep_the_rules() {
     assert!(findings.problems.is_empty(), "\n{}\n", findings.problems.join("\n"));
 }
 
+/// Names that Windows keeps for devices, whatever follows a dot.
+const RESERVED_NAMES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+/// What is made here and not checked out.
+const MADE: &[&str] =
+    &[".git", "target", "fuzz/target", "fuzz/corpus", "fuzz/artifacts", "fuzz/coverage"];
+
+#[test]
+fn every_file_name_can_be_checked_out_on_windows() {
+    let mut names = BTreeSet::new();
+    let mut problems = Vec::new();
+    walk_names(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut |path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        problems.extend(windows_problem(name).map(|problem| format!("{path}: {problem}")));
+        if !names.insert(path.to_lowercase()) {
+            problems.push(format!("{path}: another name differs in letter case only"));
+        }
+    });
+    assert!(names.len() > FILES_SEEN_MIN, "saw {} names only", names.len());
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+/// Hands out the paths of all files and folders below `folder`, with `/` between names.
+fn walk_names(folder: &Path, prefix: &str, each: &mut impl FnMut(&str)) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().expect("names are Unicode");
+        let path = format!("{prefix}{name}");
+        if MADE.contains(&path.as_str()) {
+            continue;
+        }
+        each(&path);
+        if entry.file_type().unwrap().is_dir() {
+            walk_names(&entry.path(), &format!("{path}/"), each);
+        }
+    }
+}
+
+/// Why Windows has no file with this name; `None` if it can have one.
+fn windows_problem(name: &str) -> Option<&'static str> {
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_lowercase();
+    let is_port = stem.strip_prefix("com").or(stem.strip_prefix("lpt")).is_some_and(|number| {
+        matches!(
+            number,
+            "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"
+        )
+    });
+    if name.chars().any(|letter| letter < ' ' || "<>:\"/\\|?*".contains(letter)) {
+        return Some("a character that Windows does not allow");
+    }
+    if name.ends_with(['.', ' ']) {
+        return Some("Windows drops a dot or a blank at the end");
+    }
+    (is_port || RESERVED_NAMES.contains(&stem.as_str())).then_some("a device of Windows")
+}
+
+#[test]
+fn windows_names_are_known() {
+    for name in ["shop.example:8443", "nul.example", "AUX", "com1.txt", "lpt².a", "a.", "b ", "a?"]
+    {
+        assert!(windows_problem(name).is_some(), "{name}");
+    }
+    for name in ["shop.example", "null.example", "com.example", "com10", ".gitignore", "exämple"] {
+        assert_eq!(windows_problem(name), None, "{name}");
+    }
+}
+
 fn source_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -131,7 +221,9 @@ fn inspect(files: &[(String, String)]) -> Findings {
         findings.problems.extend(broken_rules(path, text, &code));
         let is_test = test_files.iter().any(|test| path.starts_with(test.as_str()));
         if !is_test {
-            inspect_imports(path, &without_test_items(&code).0, &mut findings);
+            let code = without_test_items(&code).0;
+            findings.problems.extend(unseeded_hashes(path, &code));
+            inspect_imports(path, &code, &mut findings);
         }
     }
     findings
@@ -165,6 +257,15 @@ fn broken_rules(path: &str, text: &str, code: &str) -> Vec<String> {
         }));
     }
     problems
+}
+
+fn unseeded_hashes(path: &str, code: &str) -> Vec<String> {
+    let is_free = UNSEEDED_FILES.contains(&path);
+    let words = UNSEEDED_WORDS.iter().filter(|_| !is_free);
+    let hits = words.flat_map(|word| lines_with_word(code, word).into_iter().map(move |line| {
+        format!("{path}:{line}: `{word}` has no seed; take a RandomState of foldhash, or argue for the file in UNSEEDED_FILES")
+    }));
+    hits.collect()
 }
 
 fn inspect_imports(path: &str, code: &str, findings: &mut Findings) {
@@ -254,6 +355,7 @@ fn a_bad_file_is_found_out() {
         ("src/novel.rs", "", "has no level"),
         ("src/cli/mod.rs", "fn f() { todo!() }", "`todo!` is left over"),
         ("src/cli/mod.rs", "\n\nunsafe fn f() {}", "src/cli/mod.rs:3: `unsafe`"),
+        ("src/set/pool.rs", "use xxhash_rust::xxh3::xxh3_64;", "`xxhash_rust` has no seed"),
         ("src/cli/mod.rs", &"\n".repeat(501), "501 lines"),
     ];
     for (path, text, message) in bad {
@@ -280,6 +382,7 @@ fn a_good_file_is_let_through() {
         ),
         ("src/automaton/mod.rs", "use crate::pattern::PathPattern;\npub(crate) fn f() {}"),
         ("src/input/mapping.rs", "unsafe fn f() {}"),
+        ("src/set/layout.rs", "fn f() -> u64 { xxhash_rust::xxh3::xxh3_64(b\"a\") }"),
         ("src/cli/bench.rs", "use portcullis::oracle::decide;\nuse crate::cli::flags::Flags;"),
         ("src/main.rs", "mod cli;\nuse crate::cli::run;"),
         ("src/lib.rs", "pub mod set;\npub use crate::set::PolicySet;"),

@@ -9,36 +9,38 @@ use std::path::{Path, PathBuf};
 mod common;
 
 use common::Random;
+use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{GatherConfig, Gathered, Input, Merger, Provenance, StoredSet, gather};
+use portcullis::set::{
+    GatherConfig, Gathered, Input, Merger, OutageConfig, Provenance, StoredSet, gather,
+};
 
 const OCTETS_MAX: Option<usize> = Some(4_096);
 
-/// A line of an archive. Hosts are shared by all archives, but for those that redirect: they belong
-/// to one, because a redirect is followed within what is compiled at once.
-fn line(random: &mut Random, archive: usize) -> String {
-    let scheme = random.pick(&["http", "https", "ftp"]).to_string();
-    let redirects = random.one_in(6);
-    let host = match redirects {
-        true => format!("only-{archive}-{}.example", random.below(5)),
-        false => format!("h{}.example{}", random.below(40), random.pick(&["", ":8080"])),
+/// A line of an archive. Hosts are shared by all archives, and so is where they redirect to.
+fn line(random: &mut Random) -> String {
+    let scheme = *random.pick(&["http", "https", "https", "ftp"]);
+    let host = |random: &mut Random| {
+        format!("h{}.example{}", random.below(20), random.pick(&["", "", "", ":8080"]))
     };
-    let mut line = format!("{{\"url\": \"{scheme}://{host}/robots.txt\"");
-    if !random.one_in(4) {
-        write!(line, ", \"fetched_at\": \"2024-05-{:02}T00:00:00Z\"", random.within(1..=5))
-            .unwrap();
+    let path = *random.pick(&["robots.txt", "robots.txt", "robots.txt", "moved"]);
+    let mut line = format!("{{\"url\": \"{scheme}://{}/{path}\"", host(random));
+    if !random.one_in(8) {
+        let (month, day) = (random.within(1..=4), random.within(1..=28));
+        write!(line, ", \"fetched_at\": \"2024-{month:02}-{day:02}T00:00:00Z\"").unwrap();
     }
-    if redirects && scheme == "http" {
-        writeln!(
-            line,
-            ", \"status\": 301, \"headers\": {{\"location\": \"https://{host}/robots.txt\"}}}}"
-        )
-        .unwrap();
+    let status = *random.pick(&[200, 200, 200, 304, 304, 301, 301, 401, 404, 429, 503, 503, 503]);
+    write!(line, ", \"status\": {status}").unwrap();
+    if status == 301 {
+        let path = random.pick(&["robots.txt", "robots.txt", "moved"]);
+        let location = match random.one_in(3) {
+            true => "/moved".to_owned(),
+            false => format!("https://{}/{path}", host(random)),
+        };
+        writeln!(line, ", \"headers\": {{\"location\": \"{location}\"}}}}").unwrap();
         return line;
     }
-    let status = *random.pick(&[200, 200, 200, 200, 401, 404, 429, 503]);
-    write!(line, ", \"status\": {status}").unwrap();
     if random.one_in(3) {
         line += ", \"headers\": {\"cache-control\": \"max-age=100000\"}";
     }
@@ -71,15 +73,15 @@ fn body(random: &mut Random) -> String {
 /// Some archives, the last of which is a folder whose files have no date.
 fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    for archive in 0..3 {
+    for archive in 0..5 {
         let path = folder.join(format!("{archive}.jsonl"));
-        let lines: String = (0..60).map(|_| line(random, archive)).collect();
+        let lines: String = (0..60).map(|_| line(random)).collect();
         fs::write(&path, lines + "broken\n").unwrap();
         paths.push(path);
     }
     let robots = folder.join("robots");
     fs::create_dir(&robots).unwrap();
-    for host in 0..45 {
+    for host in 0..5 {
         let body = body(random).replace("\\n", "\n").replace("\\r", "\r").replace("\\u00e9", "é");
         fs::write(robots.join(format!("h{host}.example")), body).unwrap();
     }
@@ -90,20 +92,22 @@ fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
 fn compiled(gathered: &Gathered, dialect: &'static Dialect, provenance: &str) -> Vec<u8> {
     let config = CompileConfig {
         provenance: provenance.to_owned(),
+        history: gathered.history.clone(),
         ..CompileConfig::new(dialect, OCTETS_MAX)
     };
     compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
 }
 
-fn gathered(paths: &[PathBuf], dialect: &'static Dialect) -> Gathered {
+fn gathered(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Gathered {
     let inputs: Vec<Input> = paths.iter().map(Input::new).collect();
-    gather(&inputs, &GatherConfig::new(dialect, OCTETS_MAX), &()).unwrap()
+    let config = GatherConfig { outages, ..GatherConfig::new(dialect, OCTETS_MAX) };
+    gather(&inputs, &config, &()).unwrap()
 }
 
 /// The set of some archives.
-fn set(paths: &[PathBuf], dialect: &'static Dialect) -> Vec<u8> {
-    let gathered = gathered(paths, dialect);
-    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs).to_json())
+fn set(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Vec<u8> {
+    let gathered = gathered(paths, dialect, outages);
+    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs, &outages).to_json())
 }
 
 fn open(octets: &[u8]) -> StoredSet {
@@ -112,46 +116,60 @@ fn open(octets: &[u8]) -> StoredSet {
 
 /// Merged as `merge` does it.
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
-    let mut merger = Merger::default();
-    let mut dialect = &RFC_9309;
-    for octets in sets {
-        let set = open(octets);
-        dialect = set.dialect();
-        merger.add(set.standings().unwrap().part());
-    }
-    let gathered = merger.finish();
-    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs).to_json())
+    let sets: Vec<StoredSet> = sets.into_iter().map(open).collect();
+    let (dialect, outages) = (sets[0].dialect(), sets[0].outages().unwrap());
+    let mut merger = Merger::new(dialect);
+    sets.iter().for_each(|set| merger.add(set.standings().unwrap().part()));
+    let gathered = merger.finish(outages);
+    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs, &outages).to_json())
+}
+
+/// How outages are judged in one round of a test.
+fn outages(random: &mut Random) -> OutageConfig {
+    let as_of = random.pick(&[None, None, Some(1_710_000_000), Some(1_720_000_000)]);
+    OutageConfig { as_of: as_of.map(UnixSeconds), long_outage: *random.pick(&LongOutage::ALL) }
 }
 
 #[test]
 fn what_is_compiled_apart_and_merged_is_what_is_compiled_at_once() {
     let mut random = Random::new(1);
-    for dialect in Dialect::ALL.into_iter().chain([&RFC_9309; 4]) {
+    let mut changes = [0; 3];
+    for dialect in Dialect::ALL.into_iter().chain([&RFC_9309; 15]).chain([&GOOGLE; 10]) {
         let folder = tempfile::tempdir().unwrap();
-        let paths = archives(folder.path(), &mut random);
-        let at_once = set(&paths, dialect);
-        for cuts in [vec![1, 2, 3], vec![2], vec![3], vec![]] {
-            let ends = cuts.iter().copied().chain([paths.len()]);
-            let starts = [0].into_iter().chain(cuts.iter().copied());
-            let parts: Vec<Vec<u8>> =
-                starts.zip(ends).map(|(start, end)| set(&paths[start..end], dialect)).collect();
+        let mut paths = archives(folder.path(), &mut random);
+        let outages = outages(&mut random);
+        // Parts of any archives, in any order.
+        paths.sort_by_cached_key(|_| random.below(1_000));
+        let at_once = set(&paths, dialect, outages);
+        for archives_in_part in [1, 2, 3] {
+            let parts = paths.chunks(archives_in_part);
+            let parts: Vec<Vec<u8>> = parts.map(|paths| set(paths, dialect, outages)).collect();
             let merged = merged(parts.iter().map(Vec::as_slice));
-            assert!(merged == at_once, "{} cut at {cuts:?}", dialect.name);
+            assert!(merged == at_once, "{} in {archives_in_part}: {outages:?}", dialect.name);
         }
-        assert!(open(&at_once).verify().is_ok());
+        open(&at_once).verify().unwrap();
+        let gathered = gathered(&paths, dialect, outages);
+        let all = gathered.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
+        all.filter_map(|it| it.facts.outage).for_each(|it| changes[it.change as usize] += 1);
     }
+    assert!(changes.iter().all(|&count| count > 10), "{changes:?}");
 }
 
 #[test]
 fn merging_in_two_steps_is_merging_in_one() {
     let mut random = Random::new(2);
-    let folder = tempfile::tempdir().unwrap();
-    let paths = archives(folder.path(), &mut random);
-    let parts: Vec<Vec<u8>> = paths.chunks(1).map(|paths| set(paths, &GOOGLE)).collect();
-    let [one, two, three, four] = &parts[..] else { panic!("four archives") };
-    let first = merged([&one[..], two]);
-    let second = merged([&three[..], four]);
-    assert!(merged([&first[..], &second]) == set(&paths, &GOOGLE));
+    for dialect in [&GOOGLE, &RFC_9309] {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = archives(folder.path(), &mut random);
+        let outages = outages(&mut random);
+        let parts: Vec<Vec<u8>> =
+            paths.chunks(1).map(|paths| set(paths, dialect, outages)).collect();
+        let [one, two, three, four, five, six] = &parts[..] else { panic!("six archives") };
+        let first = merged([&one[..], two]);
+        let second = merged([&three[..], four, five]);
+        let all = merged([&first[..], &second, six]);
+        assert!(all == set(&paths, dialect, outages));
+    }
 }
 
 #[test]
@@ -164,7 +182,7 @@ fn the_later_of_equals_counts() {
              \"body\": \"User-agent: *\\nDisallow: {path}\\n\"}}\n"
         );
         fs::write(&archive, line).unwrap();
-        set(&[archive], &RFC_9309)
+        set(&[archive], &RFC_9309, OutageConfig::default())
     };
     let dated = |day: u32| format!(", \"fetched_at\": \"2024-05-{day:02}T00:00:00Z\"");
     let (old, new) = (one("old.jsonl", &dated(1), "/old"), one("new.jsonl", &dated(2), "/new"));
@@ -191,13 +209,13 @@ fn the_later_of_equals_counts() {
 fn a_set_that_tells_of_no_input_is_one_itself() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(3));
-    let gathered = gathered(&paths, &RFC_9309);
+    let gathered = gathered(&paths, &RFC_9309, OutageConfig::default());
     let silent = open(&compiled(&gathered, &RFC_9309, "{}"));
     let standings = silent.standings().unwrap();
     assert_eq!(standings.inputs.len(), 1);
     assert_eq!(standings.inputs[0].name, "a set in memory");
     let standing = standings.hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
-    assert!(standing.clone().count() > 50);
+    assert!(standing.clone().count() > 20);
     assert!(standing.into_iter().all(|standing| standing.facts.input == 0));
 }
 
@@ -205,8 +223,8 @@ fn a_set_that_tells_of_no_input_is_one_itself() {
 fn a_capture_of_an_input_that_is_not_told_of_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(4));
-    let gathered = gathered(&paths, &RFC_9309);
-    let lying = Provenance::of(&gathered.inputs[..1]).to_json();
+    let gathered = gathered(&paths, &RFC_9309, OutageConfig::default());
+    let lying = Provenance::of(&gathered.inputs[..1], &gathered.outages).to_json();
     let set = open(&compiled(&gathered, &RFC_9309, &lying));
     let damage = set.standings().unwrap_err().to_string();
     assert!(damage.contains("an input that the set does not tell of"), "{damage}");

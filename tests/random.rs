@@ -1,4 +1,5 @@
-//! Random files and URLs through every strategy of the engine, against the oracle.
+//! Random files and URLs through every strategy of the engine, against the oracle: many files at once, in
+//! blocks as `classify` asks and one by one, loaded and compiled, with every kind of vectors.
 //!
 //! The files are shaped like robots.txt and odd wherever something can be odd; the URLs are made
 //! from each file's own patterns. All is seeded, so a failure comes again; it is shrunk and printed
@@ -16,13 +17,16 @@ mod paste;
 mod shrink;
 
 use case::{Check, Expected, checks_of};
-use common::{Configuration, Random, configurations};
-use portcullis::batch::{Classifier, ClassifierMemory};
+use common::{
+    Configuration, Random, configurations, loaded_files, origin, scattered, stored_files,
+};
+use portcullis::batch::{Classifier, ClassifierMemory, Vectors};
 use portcullis::decision::{Decision, Reason, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{ROBOTS_OCTETS_MAX, SCANS_BEFORE_PREFILTER};
+use portcullis::limits::{RECORDS_AT_ONCE, ROBOTS_OCTETS_MAX};
 use portcullis::oracle;
 use portcullis::policy::AgentChain;
+use portcullis::set::compile::CompileConfig;
 use portcullis::set::{LoadConfig, PolicySet};
 use rayon::prelude::*;
 
@@ -35,7 +39,13 @@ const URLS_PER_FILE: usize = 12;
 /// Agents that ask each file.
 const AGENTS_PER_FILE: usize = 2;
 
-const CASES_PER_FILE: usize = URLS_PER_FILE * AGENTS_PER_FILE;
+/// Files that are asked together: three blocks of records.
+const FILES_AT_ONCE: usize = 32;
+
+const CASES_AT_ONCE: usize = FILES_AT_ONCE * URLS_PER_FILE * AGENTS_PER_FILE;
+
+/// How often some files are asked everything: often enough for every way that engines change to.
+const TIMES_ASKED_OFTEN: usize = 4;
 
 fn cases() -> usize {
     let wanted = std::env::var("PORTCULLIS_RANDOM_CASES").ok();
@@ -53,8 +63,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, judged: Decision, compared: u64) {
-        self.compared += compared;
+    fn add(&mut self, judged: Decision) {
         self.by_reason[judged.reason as usize] += 1;
         match (judged.reason, judged.verdict) {
             (Reason::Rule, Verdict::Allow) => self.allowed_by_rule += 1,
@@ -76,75 +85,172 @@ impl Tally {
 struct Failure {
     check: Check,
     configuration: Configuration,
+    decision: Decision,
 }
 
 #[test]
 fn the_engine_decides_as_the_oracle_does() {
-    let files = cases().div_ceil(CASES_PER_FILE);
-    let tally = (0..files as u64)
+    let times = cases().div_ceil(CASES_AT_ONCE);
+    let tally = (0..times as u64)
         .into_par_iter()
-        .map(|seed| compare_file(seed).unwrap_or_else(|failure| panic!("{}", report(&failure))))
+        .map(|seed| compare_files(seed).unwrap_or_else(|failure| panic!("{}", report(&failure))))
         .reduce(Tally::default, Tally::sum);
     println!("{} comparisons: {tally:?}", tally.compared);
-    assert!(tally.compared >= 2 * CASES as u64);
+    assert!(tally.compared >= 10 * CASES as u64);
     // Each way to decide has to occur, or the files have stopped being what they should be.
     let share = CASES as u64 / 200;
-    for reason in
-        [Reason::Rule, Reason::NoRule, Reason::NoGroup, Reason::NoRules, Reason::RobotsTxt]
-    {
+    for reason in [
+        Reason::Rule,
+        Reason::NoRule,
+        Reason::NoGroup,
+        Reason::NoRules,
+        Reason::RobotsTxt,
+        Reason::NoPolicy,
+    ] {
         assert!(tally.by_reason[reason as usize] >= share, "{reason}: {tally:?}");
     }
     assert!(tally.by_reason[Reason::BadUrl as usize] >= share, "{tally:?}");
     assert!(tally.allowed_by_rule >= 5 * share && tally.disallowed_by_rule >= 5 * share);
 }
 
-/// Asks the engine in two ways about the file that `seed` makes.
-fn compare_file(seed: u64) -> Result<Tally, Box<Failure>> {
-    let mut random = Random::new(seed);
-    let dialect = *random.pick(&Dialect::ALL);
-    let file = generate::robots_file(&mut random);
-    let robots_octets_max = match random.below(4) {
-        0 => None,
-        1 => Some((file.text.len() + 2).saturating_sub(random.below(40))),
-        _ => Some(ROBOTS_OCTETS_MAX),
-    };
-    let chains = chains(&mut random, dialect);
-    let set = PolicySet::of_text(&file.text, &LoadConfig { dialect, robots_octets_max });
-    let configurations = configurations();
-    // The usual way, and another.
-    let others = &configurations[1..];
-    let chosen = [configurations[0], *random.pick(others)];
-    let classifiers = chosen.map(|configuration| classifier(&set, &chains, &configuration));
-    let mut memories = classifiers.each_ref().map(Classifier::memory);
-    let mut tally = Tally::default();
-    if random.one_in(2) {
-        // Rule sets that are scanned often are scanned in another way.
-        for _ in 0..SCANS_BEFORE_PREFILTER {
-            let url = generate::url(&mut random, &file.patterns);
-            for (classifier, memory) in classifiers.iter().zip(&mut memories) {
-                classifier.classify(&[&url], None, memory).unwrap();
+/// A record to be asked about, and what is right for each agent.
+struct Question {
+    file: usize,
+    url: Vec<u8>,
+    judged: Vec<Decision>,
+}
+
+/// Files that are asked together, and what they are asked.
+struct Together {
+    seed: u64,
+    dialect: &'static Dialect,
+    robots_octets_max: Option<usize>,
+    chains: Vec<AgentChain>,
+    files: Vec<Vec<u8>>,
+    questions: Vec<Question>,
+}
+
+impl Together {
+    fn new(seed: u64) -> Together {
+        let mut random = Random::new(seed);
+        let dialect = *random.pick(&Dialect::ALL);
+        let robots_octets_max = match random.below(4) {
+            0 => None,
+            1 => Some(random.within(150..=600)),
+            _ => Some(ROBOTS_OCTETS_MAX),
+        };
+        let chains = chains(&mut random, dialect);
+        let (mut files, mut questions) = (Vec::new(), Vec::new());
+        for file in 0..FILES_AT_ONCE {
+            let generate::RobotsFile { text, patterns } = generate::robots_file(&mut random);
+            let robots_url = [origin(file).as_bytes(), b"/robots.txt"].concat();
+            for _ in 0..URLS_PER_FILE {
+                let url = generate::url(&mut random, &patterns, &origin(file));
+                let judge = |chain: &AgentChain| {
+                    let agents: Vec<&str> = chain.tokens().collect();
+                    let max = robots_octets_max;
+                    oracle::decide_in_scope(dialect, &robots_url, &text, max, &agents, &url)
+                };
+                let judged = chains.iter().map(judge).collect();
+                questions.push(Question { file, url, judged });
             }
+            files.push(text);
         }
+        Together { seed, dialect, robots_octets_max, chains, files, questions }
     }
-    for _ in 0..URLS_PER_FILE {
-        let url = generate::url(&mut random, &file.patterns);
-        for (index, chain) in chains.iter().enumerate() {
-            let agents: Vec<&str> = chain.tokens().collect();
-            let judged = oracle::decide(dialect, &file.text, robots_octets_max, &agents, &url);
-            tally.add(judged, chosen.len() as u64);
-            for way in 0..chosen.len() {
-                let decision =
-                    classifiers[way].classify(&[&url], None, &mut memories[way]).unwrap()[index];
-                if !chosen[way].agrees(decision, judged) {
-                    let agents = agents.iter().map(|&agent| agent.to_owned()).collect();
-                    let mut check =
-                        new_check(dialect, &file.text, robots_octets_max, agents, &url, judged);
-                    check.case = format!("random-{seed}");
-                    return Err(Box::new(Failure { check, configuration: chosen[way] }));
+
+    /// Asks all questions, in blocks of this size and in no order.
+    ///
+    /// `agents` are the positions of the classifier's agents among all.
+    fn ask(
+        &self,
+        classifier: &Classifier<'_>,
+        memory: &mut ClassifierMemory,
+        agents: &[usize],
+        configuration: &Configuration,
+        size: usize,
+    ) -> Result<u64, Box<Failure>> {
+        let order: Vec<usize> = scattered(self.questions.len()).collect();
+        for block in order.chunks(size) {
+            let urls: Vec<&[u8]> = block.iter().map(|&at| &*self.questions[at].url).collect();
+            let decisions = classifier.classify(&urls, None, memory).expect("a whole set");
+            for (&at, decisions) in block.iter().zip(decisions.chunks(agents.len())) {
+                for (&agent, &decision) in agents.iter().zip(decisions) {
+                    if !configuration.agrees(decision, self.questions[at].judged[agent]) {
+                        return Err(Box::new(self.failure(at, agent, configuration, decision)));
+                    }
                 }
             }
         }
+        Ok((self.questions.len() * agents.len()) as u64)
     }
+
+    fn failure(
+        &self,
+        at: usize,
+        agent: usize,
+        configuration: &Configuration,
+        decision: Decision,
+    ) -> Failure {
+        let Together { dialect, robots_octets_max, .. } = *self;
+        let Question { file, ref url, ref judged } = self.questions[at];
+        let agents = self.chains[agent].tokens().map(str::to_owned).collect();
+        let robots = &self.files[file];
+        let mut check = new_check(dialect, robots, robots_octets_max, agents, url, judged[agent]);
+        check.case = format!("random-{}", self.seed);
+        Failure { check, configuration: *configuration, decision }
+    }
+}
+
+/// Asks the engine about the files that `seed` makes: in two ways and as a compiled set; for each agent alone
+/// and for all together; in blocks as `classify` asks, with every kind of vectors, and one by one.
+fn compare_files(seed: u64) -> Result<Tally, Box<Failure>> {
+    let together = Together::new(seed);
+    let Together { dialect, robots_octets_max, ref chains, ref files, .. } = together;
+    let mut random = Random::new(!seed);
+    let files: Vec<&[u8]> = files.iter().map(|file| &**file).collect();
+    let loaded = loaded_files(&files, &LoadConfig { dialect, robots_octets_max });
+    let stored = stored_files(&files, &CompileConfig::new(dialect, robots_octets_max));
+    let configurations = configurations();
+    let (usual, other) = (configurations[0], *random.pick(&configurations[1..]));
+    let all: Vec<usize> = (0..chains.len()).collect();
+    let own = |agents: &[usize]| agents.iter().map(|&agent| chains[agent].clone()).collect();
+    let of_files = |agents: &[usize], configuration: &Configuration| {
+        let Configuration { limits, detail, .. } = *configuration;
+        Classifier::with_limits(&loaded, own(agents), detail, limits)
+    };
+    let of_set = |agents: &[usize]| {
+        Classifier::stored(&stored, own(agents), usual.detail).expect("a whole set")
+    };
+    let mut compared = 0;
+    for vectors in Vectors::all() {
+        for (configuration, agents) in
+            [(&usual, &all[..1]), (&usual, &all), (&other, &all[1..]), (&other, &all)]
+        {
+            let classifier = of_files(agents, configuration).with_vectors(vectors);
+            let mut memory = classifier.memory();
+            // Rule sets that are asked often are asked in another way.
+            for _ in 0..if seed.is_multiple_of(4) { TIMES_ASKED_OFTEN } else { 1 } {
+                compared += together.ask(
+                    &classifier,
+                    &mut memory,
+                    agents,
+                    configuration,
+                    RECORDS_AT_ONCE,
+                )?;
+            }
+            compared += together.ask(&classifier, &mut memory, agents, configuration, 1)?;
+        }
+        for agents in [&all[..1], &all] {
+            let classifier = of_set(agents).with_vectors(vectors);
+            let mut memory = classifier.memory();
+            compared += together.ask(&classifier, &mut memory, agents, &usual, RECORDS_AT_ONCE)?;
+        }
+    }
+    let classifier = of_set(&all);
+    compared += together.ask(&classifier, &mut classifier.memory(), &all, &usual, 1)?;
+    let mut tally = Tally { compared, ..Tally::default() };
+    together.questions.iter().flat_map(|question| &question.judged).for_each(|&it| tally.add(it));
     Ok(tally)
 }
 
@@ -153,15 +259,6 @@ fn chains(random: &mut Random, dialect: &Dialect) -> Vec<AgentChain> {
     let parse = |agents: &&[&str]| AgentChain::parse(&agents.join("+"), dialect).ok();
     let known: Vec<AgentChain> = generate::CHAINS.iter().filter_map(parse).collect();
     (0..AGENTS_PER_FILE).map(|_| random.pick(&known).clone()).collect()
-}
-
-fn classifier<'s>(
-    set: &'s PolicySet,
-    chains: &[AgentChain],
-    configuration: &Configuration,
-) -> Classifier<'s> {
-    let Configuration { detail, limits, .. } = *configuration;
-    Classifier::with_limits(set, chains.to_vec(), detail, limits)
 }
 
 fn new_check(
@@ -194,14 +291,15 @@ fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
     let Check { dialect, robots_octets_max, .. } = *check;
     let set = PolicySet::of_text(&check.robots, &LoadConfig { dialect, robots_octets_max });
     let chain = AgentChain::parse(&check.agents.join("+"), dialect).ok()?;
-    let classifier = classifier(&set, &[chain], configuration);
-    let mut memory: ClassifierMemory = classifier.memory();
+    let Configuration { detail, limits, .. } = *configuration;
+    let classifier = Classifier::with_limits(&set, vec![chain], detail, limits);
+    let mut memory = classifier.memory();
     Some(classifier.classify(&[&check.url], None, &mut memory).unwrap()[0])
 }
 
-/// The failure, shrunk, as a case of the suite.
+/// The failure, as a case of the suite: shrunk, unless only a block or a set shows it.
 fn report(failure: &Failure) -> String {
-    let Failure { check, configuration } = failure;
+    let Failure { check, configuration, decision } = failure;
     let refused = |decision: &Decision| decision.reason == Reason::BadUrl;
     let first_refused = decide(check, configuration).as_ref().map(refused);
     // The engine refuses more hosts, so a URL that is cut short could differ by that alone.
@@ -214,7 +312,8 @@ fn report(failure: &Failure) -> String {
     let smallest = shrink::shrink(check, differs);
     let judged = judge(&smallest);
     format!(
-        "{} with {:?} differs; the engine says {:?} and the oracle {judged:?}\n\n{}",
+        "{} with {:?} differs; among others the engine says {decision:?}, alone {:?}, and the oracle \
+         {judged:?}\n\n{}",
         configuration.name,
         configuration.detail,
         decide(&smallest, configuration),

@@ -3,6 +3,8 @@
 //! A case says once what is true; the lists of engines in `tests/suite/engines.rs` multiply it, and
 //! the command line answers it too. A new truth is one entry in a case file (see `tests/data/README.md`).
 
+#[path = "suite/blocks.rs"]
+mod blocks;
 #[path = "suite/case.rs"]
 mod case;
 #[cfg(feature = "cli")]
@@ -19,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use case::{Check, Expected, checks_of};
 use engines::{ENGINES, ENGINES_WITHOUT_RULES};
+use portcullis::batch::Vectors;
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
 
@@ -44,12 +47,29 @@ fn every_engine_gives_the_expected_decision() {
             }
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} answers are wrong; the first of them:\n\n{}",
-        failures.len(),
-        failures[..failures.len().min(PRINTED_FAILURES_MAX)].join("\n")
-    );
+    assert!(failures.is_empty(), "{}", shown(&failures));
+}
+
+fn shown(failures: &[String]) -> String {
+    let first = failures[..failures.len().min(PRINTED_FAILURES_MAX)].join("\n");
+    format!("{} answers are wrong; the first of them:\n\n{first}", failures.len())
+}
+
+#[test]
+fn blocks_over_many_files_give_the_expected_decision() {
+    let judged = |check: Check| {
+        let decision = ENGINES[0].1(&check);
+        (check, decision)
+    };
+    let checks: Vec<(Check, Decision)> = all_checks().into_iter().map(judged).collect();
+    let mut failures = Vec::new();
+    let answers = blocks::compare(&checks, |how, check, decision, judged| {
+        failures.push(failure(how, check, &decision, &judged));
+    });
+    assert!(failures.is_empty(), "{}", shown(&failures));
+    // Twice with each width, for one agent and for all, in two ways and by the compiled set.
+    let each = 2 * Vectors::all().len() * 2 * 3;
+    assert!(answers > each * checks.len() * 9 / 10, "{answers} answers, {} checks", checks.len());
 }
 
 #[cfg(feature = "cli")]

@@ -1,16 +1,19 @@
-//! The whole way from octets to a decision, by every strategy, against the oracle.
+//! The whole way from octets to a decision, by every strategy, against the oracle; one by one and in blocks
+//! over several files.
 
 use std::sync::Once;
 
-use portcullis::automaton::Limits;
-use portcullis::batch::Classifier;
+use portcullis::batch::{Classifier, Vectors};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::Dialect;
+use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail};
+use portcullis::policy::{AgentChain, Census, Detail, Ways};
+use portcullis::set::compile::CompileConfig;
 use portcullis::set::{LoadConfig, PolicySet};
 use portcullis::syntax::RobotsTxt;
 
+use crate::common::{at_origin, configurations, loaded_files, scattered, stored_files};
 use crate::{head, hosts};
 
 /// Octets of a file: the oracle reads it anew for each URL.
@@ -19,18 +22,29 @@ const ROBOTS_OCTETS_MAX: usize = 2 * 1_024;
 const URL_OCTETS_MAX: usize = 128;
 /// URLs that are made from the rules of a file, so that rules match and compete.
 const MADE_URLS_MAX: usize = 4;
+/// How often the URLs of one file are asked together: often enough for states after scans.
+const ROUNDS: usize = 3;
 
-/// Limits under which each way to answer is taken: ahead, on demand, and a scan of the rules when
-/// the budget is spent at once or on the way.
-pub(crate) fn strategies() -> [Limits; 5] {
-    let on_demand = Limits { ahead_positions_max: 0, ..Limits::default() };
-    [
-        Limits::default(),
-        Limits { ahead_positions_max: 32 * 1_024, ..Limits::default() },
-        on_demand,
-        Limits { on_demand_positions_max: 48, ..on_demand },
-        Limits { on_demand_octets_max: 0, ..on_demand },
-    ]
+/// The ways in which the engine came to its answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reached {
+    /// Rule sets that one outcome answers.
+    pub constant: usize,
+    /// Rule sets whose automaton was built ahead and walked, with no sieve before it.
+    pub ahead: usize,
+    /// What else was done.
+    pub ways: Ways,
+}
+
+impl Reached {
+    fn add(&mut self, census: Census, ways: Ways, has_sieve: bool) {
+        self.constant += census.constant;
+        self.ahead += if has_sieve { 0 } else { census.ahead };
+        self.ways.patterns_tried += ways.patterns_tried;
+        self.ways.nodes_built += ways.nodes_built;
+        self.ways.scans_before_states += ways.scans_before_states;
+        self.ways.scans_past_limits += ways.scans_past_limits;
+    }
 }
 
 /// An octet for the dialect, one for the limit on the file, an agent, LF, a URL or a path, LF, and
@@ -40,6 +54,15 @@ pub(crate) fn strategies() -> [Limits; 5] {
 ///
 /// If a strategy's decision is not the oracle's.
 pub fn decide(data: &[u8]) {
+    decide_counted(data, &mut Reached::default());
+}
+
+/// As [`decide`], and counts the ways in which answers were reached.
+///
+/// # Panics
+///
+/// As there.
+pub fn decide_counted(data: &[u8], reached: &mut Reached) {
     let Some((dialect, [choice, rest @ ..])) = head::dialect(data) else { return };
     let Some((agent, rest)) = head::line(rest) else { return };
     let Some((url, robots)) = head::line(rest) else { return };
@@ -48,7 +71,9 @@ pub fn decide(data: &[u8]) {
     let robots = &robots[..robots.len().min(ROBOTS_OCTETS_MAX)];
     let config = LoadConfig { dialect, robots_octets_max: head::octets_max(*choice, robots.len()) };
     use_one_thread();
-    check(robots, &config, &agent, &urls(dialect, url, robots));
+    let urls = urls(dialect, url, robots);
+    check(robots, &config, &agent, &urls, reached);
+    check_blocks(robots, &config, &agent, &urls);
 }
 
 /// `url`, and some that the rules of `robots` speak of.
@@ -76,45 +101,99 @@ fn spelt_out(pattern: &[u8]) -> Vec<u8> {
     octets.copied().collect()
 }
 
-fn check(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>]) {
-    let tokens: Vec<&str> = agent.tokens().collect();
-    let judge = |url: &Vec<u8>| {
-        oracle::decide(config.dialect, robots, config.robots_octets_max, &tokens, url)
-    };
-    let judged: Vec<Decision> = urls.iter().map(judge).collect();
+/// One file that speaks for every URL, in every way, one by one.
+fn check(
+    robots: &[u8],
+    config: &LoadConfig,
+    agent: &AgentChain,
+    urls: &[Vec<u8>],
+    reached: &mut Reached,
+) {
+    let judged: Vec<Decision> = urls.iter().map(|url| judge(config, agent, robots, url)).collect();
     let set = PolicySet::of_text(robots, config);
-    for detail in [Detail::Rule, Detail::Reason] {
-        for limits in strategies() {
-            let agents = vec![agent.clone()];
-            let classifier = Classifier::with_limits(&set, agents, detail, limits);
-            let mut memory = classifier.memory();
+    for configuration in configurations() {
+        let agents = vec![agent.clone()];
+        let (detail, limits) = (configuration.detail, configuration.limits);
+        let classifier = Classifier::with_limits(&set, agents, detail, limits);
+        let mut memory = classifier.memory();
+        for _ in 0..ROUNDS {
             for (url, judged) in urls.iter().zip(&judged) {
                 let decision = classifier.classify(&[url], None, &mut memory).unwrap()[0];
-                let expected = expected(config.dialect, url, *judged, decision, detail);
-                assert_eq!(
-                    decision,
-                    expected,
-                    "{} {agent} limit {:?} {detail:?} {limits:?} URL {:?} in\n{}",
-                    config.dialect.name,
-                    config.robots_octets_max,
-                    String::from_utf8_lossy(url),
-                    robots.escape_ascii(),
-                );
+                let expected = expected(url, *judged, decision, detail);
+                let how = configuration.name;
+                assert!(decision == expected, "{}", differs(how, config, agent, url, robots));
+            }
+        }
+        let has_sieve = limits.candidates_tried_max.is_some();
+        reached.add(classifier.census().unwrap(), memory.ways(), has_sieve);
+    }
+}
+
+/// The file, its halves and what is left if nothing is, each at an origin of its own: in one block as
+/// `classify` asks it, with every kind of vectors, as files and as a compiled set.
+fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>]) {
+    let (first, second) = robots.split_at(robots.len() / 2);
+    let files = [robots, first, second, b""];
+    let mut questions = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let own = urls.iter().filter_map(|url| at_origin(url, config.dialect, number));
+        questions.extend(own.map(|url| {
+            let judged = judge(config, agent, file, &url);
+            (*file, url, judged)
+        }));
+    }
+    if questions.is_empty() {
+        return;
+    }
+    let order: Vec<usize> = scattered(RECORDS_AT_ONCE).map(|at| at % questions.len()).collect();
+    let block: Vec<&[u8]> = order.iter().map(|&at| &*questions[at].1).collect();
+    let loaded = loaded_files(&files, config);
+    let compiling = CompileConfig::new(config.dialect, config.robots_octets_max);
+    let stored = stored_files(&files, &compiling);
+    for detail in [Detail::Rule, Detail::Reason] {
+        let of_files = Classifier::new(&loaded, vec![agent.clone()], detail);
+        let of_set = Classifier::stored(&stored, vec![agent.clone()], detail).unwrap();
+        for mut classifier in [of_files, of_set] {
+            for vectors in Vectors::all() {
+                classifier = classifier.with_vectors(vectors);
+                let mut memory = classifier.memory();
+                let decisions = classifier.classify(&block, None, &mut memory).unwrap();
+                for (&at, &decision) in order.iter().zip(decisions) {
+                    let (file, ref url, judged) = questions[at];
+                    let expected = expected(url, judged, decision, detail);
+                    let how = format!("a block with {vectors:?}");
+                    assert!(decision == expected, "{}", differs(&how, config, agent, url, file));
+                }
             }
         }
     }
 }
 
-/// What the engine has to say where the oracle says `judged`.
-fn expected(
-    dialect: &Dialect,
+fn judge(config: &LoadConfig, agent: &AgentChain, robots: &[u8], url: &[u8]) -> Decision {
+    let tokens: Vec<&str> = agent.tokens().collect();
+    oracle::decide(config.dialect, robots, config.robots_octets_max, &tokens, url)
+}
+
+fn differs(
+    how: &str,
+    config: &LoadConfig,
+    agent: &AgentChain,
     url: &[u8],
-    judged: Decision,
-    decision: Decision,
-    detail: Detail,
-) -> Decision {
+    robots: &[u8],
+) -> String {
+    format!(
+        "{how}: {} {agent} limit {:?} URL {:?} in\n{}",
+        config.dialect.name,
+        config.robots_octets_max,
+        String::from_utf8_lossy(url),
+        robots.escape_ascii(),
+    )
+}
+
+/// What the engine has to say where the oracle says `judged`.
+fn expected(url: &[u8], judged: Decision, decision: Decision, detail: Detail) -> Decision {
     let refused = decision == Decision::INVALID && judged.verdict != Verdict::Invalid;
-    if refused && hosts::only_the_engine_refuses(dialect, url) {
+    if refused && hosts::only_the_engine_refuses(url) {
         return Decision::INVALID;
     }
     match detail {

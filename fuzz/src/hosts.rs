@@ -1,25 +1,23 @@
 //! Hosts on which engine, oracle and the `url` crate differ on purpose.
 
-use portcullis::dialect::Dialect;
 use portcullis::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
 use url::Url;
 
 /// Whether the host of `url`, which the oracle takes for a URL, is of a kind that the engine looks
 /// into and the oracle does not: addresses, names outside ASCII, escapes, lengths. The oracle only
 /// asks whether there is a host.
-pub(crate) fn only_the_engine_refuses(dialect: &Dialect, url: &[u8]) -> bool {
-    let host = host(dialect, url);
+pub(crate) fn only_the_engine_refuses(url: &[u8]) -> bool {
+    let host = host(url);
     host.iter().any(|octet| !octet.is_ascii() || b"%[]".contains(octet))
         || host.len() > HOST_OCTETS_MAX
         || last_label(host).first().is_some_and(u8::is_ascii_digit)
 }
 
 /// The host of `url`, with its port if it stands in brackets.
-fn host<'u>(dialect: &Dialect, url: &'u [u8]) -> &'u [u8] {
+fn host(url: &[u8]) -> &[u8] {
     let after_scheme = url.windows(3).position(|part| part == b"://").map_or(0, |at| at + 3);
     let authority = &url[after_scheme..];
-    let ends = |octet: &u8| b"/?#".contains(octet) || dialect.paths.path_start.contains(octet);
-    let authority = authority.split(ends).next().unwrap_or_default();
+    let authority = authority.split(|octet| b"/?#".contains(octet)).next().unwrap_or_default();
     let host = authority.rsplit(|&octet| octet == b'@').next().unwrap_or_default();
     match host.iter().position(|&octet| octet == b':') {
         Some(colon) if !host.contains(&b'[') => &host[..colon],
@@ -38,7 +36,7 @@ fn last_label(host: &[u8]) -> &[u8] {
 ///
 /// - TAB, LF and CR anywhere and controls at the ends are removed there; here a record is a line,
 ///   and only SP, TAB and CR around it go.
-/// - `\` is `/` there; here it is an octet that no host has.
+/// - `\` is `/` there; here it is an octet that no authority has.
 /// - `http:host`, `http:/host` and `http:///host` name a server there; here `://` and then the host
 ///   are needed.
 /// - `"`, `` ` ``, `{` and `}` may stand in a host there; no name has them, so here they may not.

@@ -11,9 +11,11 @@
 //! |---|---|---|
 //! | [`parse`] | dialect, size limit, robots.txt | positions lie in the text, lists agree with the lines that they were read from |
 //! | [`normalise`] | dialect, pattern, path | normal forms stay; paths and matches are the oracle's |
-//! | [`decide`] | dialect, size limit, agent, URL, robots.txt | every strategy gives the oracle's decision |
+//! | [`decide`] | dialect, size limit, agent, URL, robots.txt | every strategy gives the oracle's decision, one by one and in blocks |
 //! | [`split`] | dialect, record | parts lie in the record; hosts are the `url` crate's, but for a list of exceptions |
 
+#[path = "../../tests/common/mod.rs"]
+mod common;
 mod decide;
 mod head;
 mod hosts;
@@ -21,7 +23,19 @@ mod normalise;
 mod parse;
 mod split;
 
-pub use decide::decide;
+pub use decide::{Reached, decide, decide_counted};
 pub use normalise::normalise;
 pub use parse::parse;
 pub use split::split;
+
+/// Gives the inputs in the files that the command line names to `target`: a finding, without a fuzzer.
+///
+/// # Panics
+///
+/// If a file cannot be read, or `target` panics.
+pub fn replay(target: fn(&[u8])) {
+    for path in std::env::args_os().skip(1) {
+        let input = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        target(&input);
+    }
+}

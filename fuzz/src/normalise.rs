@@ -1,6 +1,6 @@
 //! The form in which paths and patterns are compared, and single patterns.
 
-use portcullis::automaton::{self, Automaton, Limits, Outcome};
+use portcullis::automaton::{self, Automaton, Detail, Limits, Outcome};
 use portcullis::bytes::percent_triplet;
 use portcullis::dialect::{Dialect, Escapes, UnrootedPattern};
 use portcullis::escape;
@@ -8,7 +8,7 @@ use portcullis::oracle;
 use portcullis::pattern::{PatternList, normal_text};
 use portcullis::target::{compared_path, split};
 
-use crate::decide::strategies;
+use crate::common::configurations;
 use crate::head;
 
 /// Octets of a pattern and of a path that are compared: the oracle's work is their product.
@@ -66,7 +66,7 @@ fn has_stray_percent(text: &[u8]) -> bool {
 
 /// The normal form of `path` at some origin, which the oracle writes too.
 fn check_path(dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
-    let starts = path.is_empty() || path[0] == b'#' || dialect.paths.path_start.contains(&path[0]);
+    let starts = path.is_empty() || b"/?#".contains(&path[0]);
     if !starts {
         return None;
     }
@@ -93,16 +93,18 @@ fn check_pattern(dialect: &Dialect, pattern: &[u8], path: &[u8]) {
     patterns.push(&text, dialect.paths.wildcards);
     let matches = automaton::pattern_matches(&patterns.get(0), path);
     assert_eq!(matches, judged, "{} {pattern:?} {path:?}", dialect.name);
-    for limits in strategies() {
+    for limits in configurations().map(|configuration| configuration.limits) {
         let matches = automaton_matches(patterns.clone(), path, &limits);
         assert_eq!(matches, judged, "{} {pattern:?} {path:?} {limits:?}", dialect.name);
     }
 }
 
 fn automaton_matches(patterns: PatternList, path: &[u8], limits: &Limits) -> bool {
-    let automaton = Automaton::new(patterns, vec![Outcome::new(1)], limits);
+    let automaton = Automaton::new(patterns, vec![Outcome::new(1, true)], limits);
     let mut cache = automaton.cache();
-    let first = automaton.decide(path, &mut cache);
-    assert_eq!(automaton.decide(path, &mut cache), first, "an answer stays");
+    let first = automaton.decide(path, Detail::Rule, &mut cache);
+    assert_eq!(automaton.decide(path, Detail::Rule, &mut cache), first, "an answer stays");
+    let reason = automaton.decide(path, Detail::Reason, &mut cache);
+    assert_eq!(reason != Outcome::NONE, first != Outcome::NONE, "less detail, the same match");
     first != Outcome::NONE
 }

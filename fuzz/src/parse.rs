@@ -80,7 +80,7 @@ fn check_order(file: &RobotsTxt<'_>) {
     assert!(file.user_agents().is_sorted_by(|a, b| a.line < b.line && a.span.end <= b.span.start));
     assert!(file.other_records().is_sorted_by(|a, b| a.line < b.line));
     assert!(file.rules().iter().all(|rule| rule.verdict <= Verdict::Disallow));
-    let of_file = |kind| matches!(kind, NoteKind::LooksLikeHtml | NoteKind::LooksBinary);
+    let of_file = |kind| NoteKind::APPEARANCES.contains(&kind);
     let notes = file.notes();
     let of_lines = notes.iter().filter(|note| !of_file(note.kind));
     assert!(

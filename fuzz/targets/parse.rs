@@ -1,3 +1,9 @@
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
+#[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| portcullis_fuzz::parse(data));
+
+#[cfg(not(fuzzing))]
+fn main() {
+    portcullis_fuzz::replay(portcullis_fuzz::parse);
+}

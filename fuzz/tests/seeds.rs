@@ -6,6 +6,8 @@ mod seeds;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use portcullis::policy::Ways;
+use portcullis_fuzz::{Reached, decide_counted};
 use seeds::Seeds;
 
 fn run(seeds: &BTreeSet<Vec<u8>>, target: fn(&[u8])) {
@@ -27,9 +29,27 @@ fn normalise() {
     run(&seeds().normalise, portcullis_fuzz::normalise);
 }
 
+/// The seeds reach each way to answer, so a fuzzer that starts from them does as well.
 #[test]
 fn decide() {
-    run(&seeds().decide, portcullis_fuzz::decide);
+    let seeds = seeds().decide;
+    let mut reached = Reached::default();
+    for seed in &seeds {
+        decide_counted(seed, &mut reached);
+    }
+    println!("{} seeds: {reached:?}", seeds.len());
+    let Reached { constant, ahead, ways } = reached;
+    let Ways { patterns_tried, nodes_built, scans_before_states, scans_past_limits } = ways;
+    for (way, count) in [
+        ("one outcome for all paths", constant as u64),
+        ("automata built ahead", ahead as u64),
+        ("patterns that a sieve named", patterns_tried),
+        ("automata built on demand", nodes_built),
+        ("scans before there are states", scans_before_states),
+        ("scans past a limit", scans_past_limits),
+    ] {
+        assert!(count >= 100, "{way}: {count} times by {} seeds", seeds.len());
+    }
 }
 
 #[test]

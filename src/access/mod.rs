@@ -40,5 +40,5 @@ mod time;
 pub use answer::{Access, Answer, resolve};
 pub use expiry::{Expiry, ExpirySource, expiry};
 pub use headers::CachingHeaders;
-pub use outage::{LongOutage, Outage, Serving, serving};
+pub use outage::{KnownOutage, LongOutage, Outage, Serving, serving};
 pub use time::UnixSeconds;

@@ -1,6 +1,8 @@
 //! What serves while no file can be had, and what may follow when that lasts (RFC 9309, section
 //! 2.3.1.4).
 
+use std::fmt;
+
 use crate::decision::PolicyState;
 use crate::dialect::{AccessOutcome, AccessRules, LongUnreachable};
 use crate::limits::LONG_UNREACHABLE_SECONDS;
@@ -27,6 +29,55 @@ pub enum LongOutage {
     Unavailable,
     /// The last good copy serves again; without one the file stays unreachable.
     LastGoodCopy,
+}
+
+impl LongOutage {
+    /// Every value.
+    pub const ALL: [LongOutage; 3] =
+        [LongOutage::NoChange, LongOutage::Unavailable, LongOutage::LastGoodCopy];
+
+    /// The name for machines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LongOutage::NoChange => "no-change",
+            LongOutage::Unavailable => "unavailable",
+            LongOutage::LastGoodCopy => "last-good-copy",
+        }
+    }
+}
+
+/// An outage of an origin, as far as captures show it, and what it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KnownOutage {
+    /// The first fetch that failed; no later one succeeded.
+    pub since: UnixSeconds,
+    /// What the outage's length changed.
+    pub change: LongOutage,
+    /// The date of the copy that serves again; `None` if none does, or it has no date.
+    pub copy_captured_at: Option<UnixSeconds>,
+}
+
+/// One sentence for a person.
+impl fmt::Display for KnownOutage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unreachable since {}", self.since.to_rfc3339())?;
+        match (self.change, self.copy_captured_at) {
+            (LongOutage::NoChange, _) => Ok(()),
+            (LongOutage::Unavailable, _) => {
+                f.write_str(", more than 30 days: taken as unavailable, so everything is allowed")
+            }
+            (LongOutage::LastGoodCopy, Some(copy)) => {
+                write!(
+                    f,
+                    ", more than 30 days: the last good copy serves, of {}",
+                    copy.to_rfc3339()
+                )
+            }
+            (LongOutage::LastGoodCopy, None) => {
+                f.write_str(", more than 30 days: the last good copy serves, which has no date")
+            }
+        }
+    }
 }
 
 /// What serves.

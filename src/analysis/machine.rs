@@ -48,7 +48,7 @@ pub(super) struct Machine {
     /// The arcs of all nodes, each node's ascending by octet.
     arcs: Vec<Arc>,
     known: HashTable<State>,
-    hasher: foldhash::fast::FixedState,
+    hasher: foldhash::fast::RandomState,
     start: State,
     work: u64,
     next: Set,
@@ -64,7 +64,7 @@ impl Machine {
             lists: Vec::new(),
             arcs: Vec::new(),
             known: HashTable::new(),
-            hasher: foldhash::fast::FixedState::default(),
+            hasher: foldhash::fast::RandomState::default(),
             start: UNBUILT,
             work: 0,
             next,

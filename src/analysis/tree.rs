@@ -14,7 +14,7 @@ const ROOT: u32 = u32::MAX;
 pub(super) struct Tree<K> {
     met: Vec<Met<K>>,
     known: HashTable<u32>,
-    hasher: foldhash::fast::FixedState,
+    hasher: foldhash::fast::RandomState,
 }
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl<K: Copy + Eq + Hash> Tree<K> {
         let mut new = Tree {
             met: Vec::new(),
             known: HashTable::new(),
-            hasher: foldhash::fast::FixedState::default(),
+            hasher: foldhash::fast::RandomState::default(),
         };
         new.add(key, ROOT, 0, 0);
         new

@@ -24,6 +24,7 @@ use crate::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL
 use crate::report::AgentCounts;
 use crate::set::Damage;
 use crate::syntax::NoteKind;
+use crate::visible::cut_to_show;
 
 use files::Files;
 use hosts::Asked;
@@ -75,9 +76,9 @@ pub(super) fn report(
     Ok(report)
 }
 
-/// Text of a file or a URL, to be shown.
+/// Text of a file or a URL, to be shown; cut where it is long.
 fn shown(octets: &[u8]) -> String {
-    String::from_utf8_lossy(octets).into_owned()
+    String::from_utf8_lossy(&cut_to_show(octets)).into_owned()
 }
 
 fn source_facts(library: &Library<'_>) -> SourceFacts {

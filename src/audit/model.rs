@@ -79,7 +79,7 @@ pub struct Report {
 impl Report {
     /// The report as one JSON object and LF.
     pub fn to_json(&self) -> String {
-        let json = serde_json::to_string_pretty(self).expect("text and numbers are always JSON");
+        let json = crate::visible::to_json_pretty(self);
         json + "\n"
     }
 }

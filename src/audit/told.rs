@@ -8,10 +8,7 @@ use std::ops::Range;
 use super::unknown::OriginCounts;
 use crate::batch;
 use crate::decision::Decision;
-use crate::limits::AUDIT_SAMPLE_OCTETS_MAX;
-
-/// What stands for the end of a text that is cut.
-const CUT: &[u8] = "…".as_bytes();
+use crate::visible::cut_to_show;
 
 /// What a chunk tells.
 #[derive(Debug, Default)]
@@ -74,35 +71,12 @@ impl Told {
     /// Keeps a text, cut if it is long.
     pub(super) fn push(&mut self, text: &[u8]) -> Range<usize> {
         let start = self.octets.len();
-        if text.len() <= AUDIT_SAMPLE_OCTETS_MAX {
-            self.octets.extend_from_slice(text);
-        } else {
-            let kept = &text[..AUDIT_SAMPLE_OCTETS_MAX - CUT.len()];
-            // Not within a character.
-            let end = kept.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
-            self.octets.extend_from_slice(&kept[..kept.len() - end]);
-            self.octets.extend_from_slice(CUT);
-        }
+        self.octets.extend_from_slice(&cut_to_show(text));
         start..self.octets.len()
     }
 
     /// A text that was kept.
     pub(super) fn text(&self, range: &Range<usize>) -> &[u8] {
         &self.octets[range.clone()]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_texts_are_cut_between_characters() {
-        let mut told = Told::default();
-        let whole = told.push(&[b'a'; AUDIT_SAMPLE_OCTETS_MAX]);
-        let cut = told.push("ä".repeat(AUDIT_SAMPLE_OCTETS_MAX).as_bytes());
-        assert_eq!(told.text(&whole), [b'a'; AUDIT_SAMPLE_OCTETS_MAX]);
-        let text = std::str::from_utf8(told.text(&cut)).unwrap();
-        assert!(text.len() <= AUDIT_SAMPLE_OCTETS_MAX && text.ends_with("ä…"), "{text}");
     }
 }

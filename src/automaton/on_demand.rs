@@ -2,22 +2,22 @@
 //!
 //! Shared by all threads: the patterns and, once somebody needs it, the NFA. A thread's own: the
 //! [`Cache`], a program that grows. Most rule sets of a crawl are asked a few times and never again,
-//! so the first paths are answered by a [`scan`](super::scan), and states are built after those. When a cache has spent its octets or its positions it stops growing; paths that stay
-//! within what is built are answered as before, and one that leaves it is answered by
-//! [`scan`](super::scan), and when that has happened often by a scan behind a
-//! [`prefilter`](super::prefilter). So memory is bounded by the limit and time by one scan a path, whatever
-//! the rules and the paths are.
+//! so the first paths are answered by a [`scan`](super::scan), unless that is much work, and states are
+//! built after those. When a cache has spent its octets or its positions it stops growing; paths that stay
+//! within what is built are answered as before, and one that leaves it is answered by a
+//! [`scan`](super::scan) behind a [`prefilter`](super::prefilter). So memory is bounded by the limit and
+//! time by one scan a path, whatever the rules and the paths are.
 
 use std::sync::OnceLock;
 
-use crate::limits::SCANS_BEFORE_PREFILTER;
+use crate::limits::EARLY_SCAN_BYTES_MAX;
 use crate::pattern::PatternList;
 
 use super::determinize::Determinizer;
 use super::nfa::Nfa;
 use super::prefilter::{Candidates, Prefilter, positions};
 use super::program::{Walk, walk};
-use super::scan::{matches, scan};
+use super::scan::scan;
 use super::{Detail, Limits, Outcome};
 
 /// What all threads share.
@@ -27,8 +27,8 @@ pub(super) struct OnDemand {
     patterns: PatternList,
     outcomes: Vec<Outcome>,
     limits: Limits,
-    /// Built when scans have become many; none if it would be too large.
-    prefilter: OnceLock<Option<Prefilter>>,
+    /// Built when some thread's budget is spent.
+    prefilter: OnceLock<Prefilter>,
 }
 
 /// A thread's memory for one automaton.
@@ -38,6 +38,7 @@ pub struct Cache {
     /// Paths that were answered before there were states.
     early_scans: u64,
     scans: u64,
+    bytes_scanned: u64,
     candidates: Candidates,
 }
 
@@ -64,9 +65,26 @@ impl Cache {
         self.determinizer.as_ref().map_or(0, |determinizer| determinizer.work())
     }
 
+    /// Paths that were answered by scanning the rules before there were states.
+    pub fn early_scans(&self) -> u64 {
+        self.early_scans
+    }
+
     /// Paths that were answered by scanning the rules, because the budget was spent.
     pub fn scans(&self) -> u64 {
         self.scans
+    }
+
+    /// Returns the bytes of each path that was scanned times the patterns that were tried for it, which
+    /// bounds the work of all scans.
+    pub fn bytes_scanned(&self) -> u64 {
+        self.bytes_scanned
+    }
+
+    /// Returns the outcome of a scan, and counts its work.
+    fn scanned(&mut self, path: &[u8], (outcome, tried): (Outcome, usize)) -> Outcome {
+        self.bytes_scanned += (path.len() * tried) as u64;
+        outcome
     }
 }
 
@@ -83,11 +101,10 @@ impl OnDemand {
     }
 
     pub(super) fn memory_octets(&self) -> usize {
-        let prefilter = self.prefilter.get().and_then(Option::as_ref);
         self.nfa.get().map_or(0, Nfa::memory_octets)
             + self.patterns.memory_octets()
             + size_of_val(&*self.outcomes)
-            + prefilter.map_or(0, Prefilter::memory_octets)
+            + self.prefilter.get().map_or(0, Prefilter::memory_octets)
     }
 
     #[inline]
@@ -109,11 +126,15 @@ impl OnDemand {
         begun: Option<Walk>,
         cache: &mut Cache,
     ) -> Outcome {
-        if begun.is_none() && cache.early_scans < self.limits.scans_before_states {
+        let OnDemand { patterns, outcomes, .. } = self;
+        if begun.is_none()
+            && cache.early_scans < self.limits.scans_before_states
+            && patterns.len() * path.len() <= EARLY_SCAN_BYTES_MAX
+        {
             cache.early_scans += 1;
-            return scan(&self.patterns, &self.outcomes, path);
+            return cache.scanned(path, scan(patterns, outcomes, 0..patterns.len(), path));
         }
-        let nfa = self.nfa.get_or_init(|| Nfa::new(&self.patterns, &self.outcomes));
+        let nfa = self.nfa.get_or_init(|| Nfa::new(patterns, outcomes));
         let determinizer =
             cache.determinizer.get_or_insert_with(|| Box::new(Determinizer::new(nfa)));
         let mut walked = begun
@@ -124,8 +145,7 @@ impl OnDemand {
                 Walk::Broken => unreachable!("the program was built here"),
                 Walk::Unbuilt { slot, consumed } => {
                     if self.is_spent(determinizer) {
-                        cache.scans += 1;
-                        return self.scan(path, cache.scans, &mut cache.candidates);
+                        return self.scan(path, cache);
                     }
                     let target = determinizer.build_slot(nfa, slot);
                     walked = walk(determinizer.words(), target, path, consumed, detail);
@@ -134,18 +154,15 @@ impl OnDemand {
         }
     }
 
-    /// Tries the patterns in order; all, or those that a prefilter leaves.
+    /// Tries the patterns that a prefilter leaves, in order.
     #[cold]
-    fn scan(&self, path: &[u8], scans: u64, candidates: &mut Candidates) -> Outcome {
-        let prefilter = match scans < SCANS_BEFORE_PREFILTER {
-            true => None,
-            false => self.prefilter.get_or_init(|| Prefilter::new(&self.patterns)).as_ref(),
-        };
-        if !prefilter.is_some_and(|prefilter| prefilter.candidates(path, candidates)) {
-            return scan(&self.patterns, &self.outcomes, path);
-        }
-        let first = positions(candidates).find(|&index| matches(&self.patterns.get(index), path));
-        first.map_or(Outcome::NONE, |index| self.outcomes[index])
+    fn scan(&self, path: &[u8], cache: &mut Cache) -> Outcome {
+        let OnDemand { patterns, outcomes, .. } = self;
+        let prefilter = self.prefilter.get_or_init(|| Prefilter::new(patterns));
+        prefilter.candidates(path, &mut cache.candidates);
+        cache.scans += 1;
+        let found = scan(patterns, outcomes, positions(&cache.candidates), path);
+        cache.scanned(path, found)
     }
 
     fn is_spent(&self, determinizer: &Determinizer) -> bool {

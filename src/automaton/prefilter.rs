@@ -1,34 +1,35 @@
-//! Which patterns can match a path at all, by the literals that they need.
+//! A prefilter that names the patterns which may match a path, by one window of bytes for each.
 //!
-//! A pattern matches only if each of its literals occurs, so one search for the longest literal of
-//! every pattern at once, by aho-corasick, leaves few to try. It earns its place only for large rule
-//! sets that are scanned again and again: [`scan`](super::scan) alone is the better answer for a
-//! few paths, because building this costs more than many scans.
+//! A pattern matches only if every window of its literals occurs in the path. Each pattern is filed
+//! under one of its windows, the one that the fewest patterns share, and one pass over the path finds
+//! the windows that occur. Use it for a rule set whose automaton has spent its budget; before that,
+//! the automaton itself is faster.
 //!
-//! Memory: some octets for each octet of the literals; a set with more than
-//! [`PREFILTER_LITERAL_OCTETS_MAX`] of them has no prefilter. Cost of a path: its octets, and the
-//! literals that occur in it.
+//! Cost: building is linear in the bytes of the patterns, asking in the bytes of the path and the
+//! patterns found. Memory: some 20 bytes for each pattern.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use std::hash::BuildHasher;
+use std::ops::Range;
 
-use crate::limits::PREFILTER_LITERAL_OCTETS_MAX;
+use hashbrown::{HashMap, HashSet};
+
 use crate::pattern::{PathPattern, PatternList};
 
-/// A shorter literal occurs nearly everywhere, so looking for it tells nothing.
-const LITERAL_OCTETS_MIN: usize = 2;
+/// Bytes of a window. A literal has windows of the larger kind if it is long enough; a literal that
+/// is shorter than both occurs nearly everywhere and has none.
+const WINDOW_BYTES: [usize; 2] = [4, 2];
 
-/// Occurrences that are looked at, for each pattern, before it is cheaper to try all.
-const FOUND_PER_PATTERN_MAX: usize = 8;
+/// Counters of windows; windows whose hashes are equal share one.
+const COUNTERS: usize = 1 << 16;
 
-/// The literals of a rule set, and which patterns need which.
+/// The patterns of a rule set by a window that each needs. Equal patterns are filed once, because the
+/// first one decides.
 #[derive(Debug)]
 pub(super) struct Prefilter {
-    literals: AhoCorasick,
-    /// By literal: where its patterns start in `patterns`; one more than there are literals.
-    starts: Vec<u32>,
-    /// By literal: the patterns that need it.
+    /// By window: where its patterns are in `patterns`.
+    ranges: HashMap<u32, Range<u32>, foldhash::fast::RandomState>,
     patterns: Vec<u32>,
-    /// The patterns that need none that is long enough.
+    /// The patterns without a window.
     always: Vec<u64>,
 }
 
@@ -36,64 +37,74 @@ pub(super) struct Prefilter {
 pub(super) type Candidates = Vec<u64>;
 
 impl Prefilter {
-    /// The prefilter of `patterns`, unless their literals are too many.
-    pub(super) fn new(patterns: &PatternList) -> Option<Prefilter> {
-        let mut needed: Vec<(&[u8], u32)> = Vec::new();
-        let mut always = vec![0_u64; patterns.len().div_ceil(64)];
+    pub(super) fn new(patterns: &PatternList) -> Prefilter {
+        let hasher = foldhash::fast::RandomState::default();
+        let counter = |window: u32| hasher.hash_one(window) as usize % COUNTERS;
+        let mut counts = vec![0_u32; COUNTERS];
+        for pattern in patterns.iter() {
+            windows(&pattern).for_each(|window| counts[counter(window)] += 1);
+        }
+        let mut needed: Vec<(u32, u32)> = Vec::new();
+        let mut always = vec![0; patterns.len().div_ceil(64)];
+        let mut known: HashSet<Vec<u8>, foldhash::fast::RandomState> = HashSet::default();
         for (pattern, index) in patterns.iter().zip(0_u32..) {
-            let literal = longest_literal(&pattern);
-            if literal.len() < LITERAL_OCTETS_MIN {
-                set(&mut always, index);
-            } else {
-                needed.push((literal, index));
+            let mut identity = Vec::new();
+            pattern.write_identity(&mut identity);
+            if !known.insert(identity) {
+                continue;
+            }
+            match windows(&pattern).min_by_key(|&window| counts[counter(window)]) {
+                Some(window) => needed.push((window, index)),
+                None => set(&mut always, index),
             }
         }
         needed.sort_unstable();
-        let groups = || needed.chunk_by(|one, other| one.0 == other.0);
-        let octets: usize = groups().map(|group| group[0].0.len()).sum();
-        if octets > PREFILTER_LITERAL_OCTETS_MAX {
-            return None;
-        }
-        let literals = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .match_kind(MatchKind::Standard)
-            .build(groups().map(|group| group[0].0))
-            .ok()?;
-        let mut starts = vec![0];
-        starts.extend(groups().scan(0, |start, group| {
-            *start += group.len() as u32;
-            Some(*start)
-        }));
+        let mut start = 0;
+        let range = |same: &[(u32, u32)]| {
+            let range = start..start + same.len() as u32;
+            start = range.end;
+            (same[0].0, range)
+        };
+        let ranges = needed.chunk_by(|one, other| one.0 == other.0).map(range).collect();
         let patterns = needed.iter().map(|&(_, index)| index).collect();
-        Some(Prefilter { literals, starts, patterns, always })
+        Prefilter { ranges, patterns, always }
     }
 
-    /// Octets of memory that this holds.
+    /// Bytes of memory that this holds.
     pub(super) fn memory_octets(&self) -> usize {
-        self.literals.memory_usage()
-            + size_of_val(&*self.starts)
-            + size_of_val(&*self.patterns)
-            + size_of_val(&*self.always)
+        self.ranges.allocation_size() + size_of_val(&*self.patterns) + size_of_val(&*self.always)
     }
 
-    /// Writes the patterns that `path` may match to `candidates`. Returns false if so many literals
-    /// occur, one inside the other, that trying all patterns is the lesser work.
-    pub(super) fn candidates(&self, path: &[u8], candidates: &mut Candidates) -> bool {
+    /// Writes the patterns that `path` may match to `candidates`.
+    pub(super) fn candidates(&self, path: &[u8], candidates: &mut Candidates) {
         candidates.clone_from(&self.always);
-        let found_max = path.len() + FOUND_PER_PATTERN_MAX * self.patterns.len();
-        for (count, found) in self.literals.find_overlapping_iter(path).enumerate() {
-            if count >= found_max {
-                return false;
-            }
-            let literal = found.pattern().as_usize();
-            let range = self.starts[literal] as usize..self.starts[literal + 1] as usize;
-            // All patterns of a literal are set together, so the first one tells whether they are.
-            if !is_set(candidates, self.patterns[range.start]) {
-                self.patterns[range].iter().for_each(|&pattern| set(candidates, pattern));
+        let mut last = 0;
+        for &byte in path {
+            last = last << 8 | u32::from(byte);
+            for window in WINDOW_BYTES.map(|bytes| last & u32::MAX >> (32 - 8 * bytes)) {
+                let Some(range) = self.ranges.get(&window) else { continue };
+                let patterns = &self.patterns[range.start as usize..range.end as usize];
+                // All patterns of a window are set together, so the first one tells whether they are.
+                if !is_set(candidates, patterns[0]) {
+                    patterns.iter().for_each(|&pattern| set(candidates, pattern));
+                }
             }
         }
-        true
     }
+}
+
+/// The windows of a pattern's literals, each as a number. A short window may have a long one's number,
+/// and then a pattern is tried in vain.
+fn windows(pattern: &PathPattern<'_>) -> impl Iterator<Item = u32> {
+    pattern.literals().flat_map(|literal| {
+        let bytes = WINDOW_BYTES.into_iter().find(|&bytes| bytes <= literal.len());
+        let windows = bytes.map(|bytes| literal.windows(bytes));
+        windows.into_iter().flatten().map(number)
+    })
+}
+
+fn number(window: &[u8]) -> u32 {
+    window.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
 /// The positions of the bits that are set, ascending.
@@ -103,10 +114,6 @@ pub(super) fn positions(candidates: &Candidates) -> impl Iterator<Item = usize> 
         let rest = rest.take_while(|&bits| bits != 0);
         rest.map(move |bits| word * 64 + bits.trailing_zeros() as usize)
     })
-}
-
-fn longest_literal<'l>(pattern: &PathPattern<'l>) -> &'l [u8] {
-    pattern.literals().max_by_key(|literal| literal.len()).unwrap_or_default()
 }
 
 fn set(bits: &mut [u64], index: u32) {
@@ -125,25 +132,32 @@ mod tests {
         let mut patterns = PatternList::new();
         texts.iter().for_each(|text| patterns.push(text, true));
         let mut candidates = Candidates::new();
-        assert!(Prefilter::new(&patterns).unwrap().candidates(path, &mut candidates));
+        Prefilter::new(&patterns).candidates(path, &mut candidates);
         positions(&candidates).collect()
     }
 
     #[test]
     fn what_cannot_match_is_left_out() {
-        let texts: [&[u8]; 6] = [b"/*abc", b"/*x*abc", b"/*bc*yy", b"/", b"/*q", b"/*abcd"];
-        assert_eq!(candidates(&texts, b"/abc"), [0, 1, 3, 4]);
-        assert_eq!(candidates(&texts, b"/abcyy"), [0, 1, 2, 3, 4]);
+        let texts: [&[u8]; 6] = [b"/*abc", b"/*x*abcd", b"/*yy*xyz", b"/", b"/*q", b"/*abcde"];
+        assert_eq!(candidates(&texts, b"/abc"), [0, 3, 4]);
+        assert_eq!(candidates(&texts, b"/x/abcd"), [0, 1, 3, 4]);
+        assert_eq!(candidates(&texts, b"/yy/xy"), [2, 3, 4]);
         assert_eq!(candidates(&texts, b"/"), [3, 4]);
+        assert_eq!(candidates(&texts, b""), [3, 4]);
     }
 
     #[test]
-    fn literals_within_literals_are_given_up() {
-        let mut patterns = PatternList::new();
-        (2..40).for_each(|length| patterns.push(&[b"/*", &b"a".repeat(length)[..]].concat(), true));
-        let prefilter = Prefilter::new(&patterns).unwrap();
-        assert!(prefilter.candidates(b"/aaaa", &mut Candidates::new()));
-        assert!(!prefilter.candidates(&b"a".repeat(2_000), &mut Candidates::new()));
+    fn a_pattern_is_filed_under_what_few_share() {
+        let texts: [&[u8]; 3] = [b"/*shared-first", b"/*shared-*second", b"/*others*shared-"];
+        assert_eq!(candidates(&texts, b"/shared-x"), [0_usize; 0]);
+        assert_eq!(candidates(&texts, b"/shared-x/second"), [1]);
+        assert_eq!(candidates(&texts, b"/others/shared-first"), [0, 2]);
+    }
+
+    #[test]
+    fn equal_patterns_are_tried_once() {
+        let texts: [&[u8]; 5] = [b"/*ab", b"/*ab", b"/a*b", b"/*ab$", b"/**ab"];
+        assert_eq!(candidates(&texts, b"/ab"), [0, 2, 3]);
     }
 
     #[test]

@@ -322,6 +322,10 @@ fn checked_walk(
             _ => Some(Walk::Done(Outcome(word(node + 1)?))),
         };
         let slot = if !header.is_branch() {
+            // A page that a file has lost is zeros, which are no node.
+            if count == 0 {
+                return None;
+            }
             let octets = words.get(arcs + 1..)?.get(..count.div_ceil(4))?;
             let matched = common_prefix(octets, count, rest);
             consumed += matched;

@@ -17,11 +17,22 @@ use crate::pattern::{PathPattern, PatternList};
 use super::Outcome;
 use super::chunk::{CHUNK_OCTETS, bits, first_octets};
 
-/// What the first pattern that matches `path` means.
-pub(super) fn scan(patterns: &PatternList, outcomes: &[Outcome], path: &[u8]) -> Outcome {
-    let mut pairs = patterns.iter().zip(outcomes);
-    let first = pairs.find(|(pattern, _)| matches(pattern, path));
-    first.map_or(Outcome::NONE, |(_, &outcome)| outcome)
+/// Returns the outcome of the first pattern at `positions` that matches `path`, and how many patterns
+/// were tried.
+pub(super) fn scan(
+    patterns: &PatternList,
+    outcomes: &[Outcome],
+    positions: impl Iterator<Item = usize>,
+    path: &[u8],
+) -> (Outcome, usize) {
+    let mut tried = 0;
+    for position in positions {
+        tried += 1;
+        if matches(&patterns.get(position), path) {
+            return (outcomes[position], tried);
+        }
+    }
+    (Outcome::NONE, tried)
 }
 
 /// Whether `pattern` matches `path`.

@@ -5,7 +5,7 @@ use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{
     AgentChain, Census, Compilation, Detail, Explanation, Memory, NO_POLICY, NO_URL, PolicySource,
-    PolicyTable, explain,
+    PolicyTable, Ways, explain,
 };
 use crate::set::stored::{Inquiry, InquiryMemory};
 use crate::set::{Damage, PolicySet, StoredSet};
@@ -80,6 +80,13 @@ struct StoredMemory {
     group: Vec<u8>,
 }
 
+impl ClassifierMemory {
+    /// Counts the ways in which questions to loaded policies were answered.
+    pub fn ways(&self) -> Ways {
+        self.loaded.memory.ways()
+    }
+}
+
 impl<'s> Classifier<'s> {
     /// Compiles the rule sets that `agents` need.
     ///
@@ -134,6 +141,36 @@ impl<'s> Classifier<'s> {
         Ok(Classifier { policies, vectors: Vectors::detect() })
     }
 
+    /// Uses these vectors instead of the widest that the processor has. The answers are the same.
+    ///
+    /// ```
+    /// use portcullis::batch::{Classifier, Vectors};
+    /// use portcullis::dialect::RFC_9309;
+    /// use portcullis::policy::{AgentChain, Detail};
+    /// use portcullis::set::{LoadConfig, PolicySet};
+    ///
+    /// let config = LoadConfig { dialect: &RFC_9309, robots_octets_max: None };
+    /// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &config);
+    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
+    /// let mut classifier = Classifier::new(&set, agents, Detail::Rule);
+    /// for vectors in Vectors::all() {
+    ///     classifier = classifier.with_vectors(vectors);
+    ///     let mut memory = classifier.memory();
+    ///     let decisions = classifier.classify(&["https://a.example/private"], None, &mut memory)?;
+    ///     assert_eq!(decisions[0].line.unwrap().get(), 2);
+    /// }
+    /// # Ok::<(), portcullis::set::Damage>(())
+    /// ```
+    pub fn with_vectors(self, vectors: Vectors) -> Classifier<'s> {
+        let policies = match self.policies {
+            Policies::Loaded { set, table } => {
+                Policies::Loaded { set, table: table.with_vectors(vectors) }
+            }
+            stored @ Policies::Stored(_) => stored,
+        };
+        Classifier { policies, vectors }
+    }
+
     /// The behaviour that policies follow.
     pub fn dialect(&self) -> &'static Dialect {
         match &self.policies {
@@ -172,7 +209,8 @@ impl<'s> Classifier<'s> {
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at. Loaded policies cannot fail.
+    /// If the set is damaged where it has to be looked at, or mapped from a file that became shorter.
+    /// Loaded policies cannot fail.
     ///
     /// # Panics
     ///
@@ -312,9 +350,11 @@ impl<'s> Classifier<'s> {
                 Ok(Ok(explained))
             }
             Policies::Stored(inquiry) => {
-                let policy = inquiry.set().policy_of(url.scheme, key)?;
-                let explained = policy.map(|policy| inquiry.explain(policy, agent, path));
-                explained.transpose().map(Ok)
+                let Some((policy, capture)) = inquiry.set().origin(url.scheme, key)? else {
+                    return Ok(Ok(None));
+                };
+                let explained = inquiry.explain(policy, agent, path)?;
+                Ok(Ok(Some(Explanation { outage: capture.facts.outage, ..explained })))
             }
         }
     }

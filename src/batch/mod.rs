@@ -11,3 +11,5 @@ mod pieces;
 pub mod runner;
 
 pub use classifier::{Classifier, ClassifierMemory, Provenance};
+
+pub use crate::vectors::Vectors;

@@ -239,3 +239,62 @@ impl Pieces {
 fn piece_between(start: usize, end: usize) -> Piece {
     Piece { start: start as u32, length: (end - start) as u32 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::oracle;
+
+    /// URLs in runs of one host, with what may end an authority, or seem to, at every place.
+    fn records() -> Vec<Vec<u8>> {
+        let mut records = Vec::new();
+        for url in ["https://open.example/a?b", "http://open.example:80", "//x.example/;a\\@b"] {
+            for inserted in [";", "\\", "@", ";x@", "\\@", "x;y@z\\", "@a;b", "/;", "?\\", "#@"] {
+                for place in 0..=url.len() {
+                    let (start, end) = url.split_at(place);
+                    records.extend([url.to_owned(), [start, inserted, end].concat()]);
+                }
+            }
+        }
+        records.into_iter().map(String::into_bytes).collect()
+    }
+
+    /// Origin and path of one record, found step by step.
+    fn alone(record: &[u8], rules: &PathRules) -> Option<[Vec<u8>; 3]> {
+        let url = split_assuming(record, rules.path_start, Some(b"ftp")).ok()?;
+        let (mut host, mut path) = (Vec::new(), Vec::new());
+        let key = host_key(&url, &mut host).ok()?.to_vec();
+        let path = compared_path(url.path, rules.escapes, &mut path).to_vec();
+        Some([url.scheme.to_vec(), key, path])
+    }
+
+    #[test]
+    fn a_block_is_taken_apart_like_each_record_alone() {
+        let records = records();
+        let mut pieces = Pieces::default();
+        for dialect in Dialect::ALL {
+            let rules = &dialect.paths;
+            for vectors in Vectors::all() {
+                pieces.fill(&records, rules, Some(b"ftp"), vectors);
+                let paths: Vec<&[u8]> = pieces.paths(&records).collect();
+                let mut number = 0;
+                for (url, record) in records.iter().enumerate() {
+                    let is_next = number + 1 < pieces.hosts();
+                    if is_next && pieces.host(number + 1, &records).url == url {
+                        number += 1;
+                    }
+                    let HostOfUrls { scheme, key, .. } = pieces.host(number, &records);
+                    let (_, is_invalid) = pieces.first_of_host(number);
+                    let path = paths[url];
+                    let told = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
+                    assert_eq!(told, alone(record, rules), "{}: {record:?}", dialect.name);
+                    if !is_invalid && scheme != b"ftp" {
+                        let judged = oracle::compared_path(dialect, record);
+                        assert_eq!(judged.as_deref(), Some(path), "{}: {record:?}", dialect.name);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -98,7 +98,8 @@ pub struct RunTotals {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// An input could not be opened or read. What came before has been written.
+    /// An input could not be opened or read, or is surely no list of URLs. What came before has been
+    /// written.
     #[error(transparent)]
     Input(#[from] InputError),
     /// The sink failed: a closed pipe ([`io::ErrorKind::BrokenPipe`]), a full disk.

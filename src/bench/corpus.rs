@@ -6,20 +6,20 @@
 //! oracle reads URLs as they stand, and so does a batch from a file.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::decision::PolicyState;
+use crate::decision::{PolicyState, Verdict};
 use crate::dialect::Dialect;
-use crate::input::{Records, Terminator};
+use crate::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Terminator};
+use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::policy::AgentChain;
 use crate::set::stored::{PolicyNumber, StoredPolicy};
 use crate::set::{Damage, PolicySet, StoredSet};
 use crate::target::{compared_path, host_key, split};
 
+use super::judge::allows_without_file;
 use super::questions::QuestionList;
 
 /// Where policies come from.
@@ -36,13 +36,8 @@ pub enum Policies {
 #[non_exhaustive]
 pub enum CorpusError {
     /// The list cannot be read.
-    #[error("{}: cannot be read; name a list of URLs, one a line", path.display())]
-    Unreadable {
-        /// Where it is.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] InputError),
     /// Nothing can be asked.
     #[error("{}: no URL is of an origin with a robots.txt; name a list that fits the policies", path.display())]
     NoQuestion {
@@ -78,6 +73,9 @@ pub struct Corpus {
     pub questions: QuestionList,
     /// What is not measured.
     pub left_out: LeftOut,
+    /// URLs of origins without a file that are allowed all the same, because the answer in place of the
+    /// file allows them. No engine is asked about them, but a run over the list meets them.
+    pub allowed_without_file: u64,
     /// Distinct texts, as much of each as counts.
     texts: Vec<Box<[u8]>>,
     /// Texts that were cut.
@@ -96,14 +94,22 @@ impl Corpus {
     ///
     /// If the list cannot be read, asks about no origin that has a file, or the set is damaged.
     pub fn load(policies: Policies, agent: AgentChain, path: &Path) -> Result<Corpus, CorpusError> {
-        let unreadable = |source| CorpusError::Unreadable { path: path.to_owned(), source };
-        let list = fs::read(path).map_err(unreadable)?;
+        let mut list = Vec::new();
+        for chunk in Source::open(path, OpenConfig::default())?.chunks(ChunkConfig::default()) {
+            list.extend_from_slice(&chunk?);
+        }
+        let kind = FileKind::of(&list);
+        if kind.is_no_url_list() {
+            let name = path.display().to_string();
+            return Err(InputError::from(WrongKind { name, kind, wanted: Wanted::UrlList }).into());
+        }
         let mut corpus = Corpus {
             policies,
             agent,
             list_path: path.to_owned(),
             questions: QuestionList::default(),
             left_out: LeftOut::default(),
+            allowed_without_file: 0,
             texts: Vec::new(),
             texts_cut: 0,
             files: Vec::new(),
@@ -181,8 +187,10 @@ impl Corpus {
             Policies::Stored(set) => {
                 for policy in set.policies() {
                     let policy = policy?;
-                    // Where there is no file, the state decides and no engine is asked.
-                    if !matches!(policy.state()?, PolicyState::Rules | PolicyState::NoRules) {
+                    let access = policy.access()?;
+                    // Without a file, the state decides and no engine is asked.
+                    if !matches!(access.state, PolicyState::Rules | PolicyState::NoRules) {
+                        filing.without_file.insert(policy.number(), access.verdict);
                         continue;
                     }
                     filing.stored.insert(policy.number(), self.texts.len() as u32);
@@ -207,9 +215,18 @@ impl Corpus {
                 self.left_out.invalid += 1;
                 continue;
             };
-            let Some(text) = self.text_for(filing, url.scheme, key)? else {
-                self.left_out.without_file += 1;
-                continue;
+            let text = match self.found_for(filing, url.scheme, key)? {
+                Found::Text(text) => text,
+                Found::Access(verdict) => {
+                    let allows = allows_without_file(dialect, verdict, record.text());
+                    self.allowed_without_file += u64::from(allows);
+                    self.left_out.without_file += 1;
+                    continue;
+                }
+                Found::Nothing => {
+                    self.left_out.without_file += 1;
+                    continue;
+                }
             };
             normal.clear();
             normal.extend(url.scheme.iter().map(u8::to_ascii_lowercase));
@@ -231,15 +248,21 @@ impl Corpus {
         Ok(())
     }
 
-    /// The text that speaks for an origin.
-    fn text_for(&self, filing: &Filing, scheme: &[u8], key: &[u8]) -> Result<Option<u32>, Damage> {
-        match &self.policies {
-            Policies::Loaded(set) => Ok(set.policy_of_key(scheme, key).map(|policy| policy as u32)),
-            Policies::Stored(set) => {
-                let position = set.policy_of(scheme, key)?;
-                Ok(position.and_then(|position| filing.stored.get(&position).copied()))
+    /// What is known of an origin.
+    fn found_for(&self, filing: &Filing, scheme: &[u8], key: &[u8]) -> Result<Found, Damage> {
+        Ok(match &self.policies {
+            Policies::Loaded(set) => {
+                let policy = set.policy_of_key(scheme, key);
+                policy.map_or(Found::Nothing, |policy| Found::Text(policy as u32))
             }
-        }
+            Policies::Stored(set) => match set.policy_of(scheme, key)? {
+                None => Found::Nothing,
+                Some(position) => match filing.stored.get(&position) {
+                    Some(&text) => Found::Text(text),
+                    None => Found::Access(filing.without_file[&position]),
+                },
+            },
+        })
     }
 
     /// A file for each host, in the order of their keys; two, if http and https have different ones.
@@ -272,11 +295,22 @@ impl Corpus {
 /// A host's key, and its text for http and for https.
 type KeyedTexts = (Box<[u8]>, [Option<u32>; 2]);
 
+/// What is known of an origin.
+enum Found {
+    /// A file with this text.
+    Text(u32),
+    /// No file, and what its absence means for every path.
+    Access(Verdict),
+    /// Nothing.
+    Nothing,
+}
+
 /// Where texts are filed while a corpus is made.
 #[derive(Default)]
 struct Filing {
     is_single: bool,
     stored: HashMap<PolicyNumber, u32>,
+    without_file: HashMap<PolicyNumber, Verdict>,
     /// By host and text: the file.
     files: HashMap<(Box<[u8]>, u32), u32>,
 }

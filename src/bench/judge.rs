@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::decision::Verdict;
+use crate::dialect::{Dialect, RobotsTxtUrl};
 use crate::oracle;
 
 use super::corpus::Corpus;
@@ -194,6 +195,16 @@ impl Verification {
     pub fn may_be_timed(&self) -> bool {
         matches!(self.standing, Standing::Verified | Standing::Differs)
     }
+}
+
+/// Whether `record` is allowed at an origin without a file, where `verdict` holds for every path. The
+/// dialect may allow the file itself whatever its absence means.
+pub(super) fn allows_without_file(dialect: &Dialect, verdict: Verdict, record: &[u8]) -> bool {
+    let is_exempt = || {
+        dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
+            && oracle::compared_path(dialect, record).as_deref() == Some(b"/robots.txt")
+    };
+    verdict == Verdict::Allow || is_exempt()
 }
 
 fn word(allows: bool) -> &'static str {

@@ -17,6 +17,7 @@ use super::judge::{Standing, Verification};
 use super::questions::{Order, QuestionList};
 use super::report::{Cell, Model};
 use super::statistics::Distribution;
+use crate::input::OpenConfig;
 
 /// Seconds that one pass of an engine may take; a slower one is timed on a sample.
 const PASS_SECONDS_MAX: f64 = 1.5;
@@ -33,6 +34,7 @@ pub(super) struct RoundSettings {
     pub seed: u64,
     pub models: Vec<Model>,
     pub give_back_memory: fn(),
+    pub opening: OpenConfig,
 }
 
 /// An engine with its matchers, and what is known about it.
@@ -156,7 +158,9 @@ impl<'c> Rounds<'c> {
 
     /// Runs all rounds.
     pub fn run(&self, seats: &mut [Seat<'_>], told: &dyn Fn(&str)) {
-        let file_run = self.wants(Model::FileToVerdict).then(|| FileRun::new(self.corpus));
+        let file_run = self
+            .wants(Model::FileToVerdict)
+            .then(|| FileRun::new(self.corpus, self.settings.opening));
         for round in 1..=self.settings.rounds {
             told(&format!("round {round} of {}", self.settings.rounds));
             self.parse(seats);

@@ -30,7 +30,7 @@ pub struct MemoryUse {
 impl MemoryUse {
     /// One JSON object, as the process that started this one reads it.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("four numbers are plain data")
+        crate::visible::to_json(self)
     }
 
     /// What the engine added to the corpus at its peak.

@@ -224,7 +224,7 @@ impl Report {
 
     /// The report as one JSON object, a line for each member.
     pub fn to_json(&self) -> String {
-        let json = serde_json::to_string_pretty(self).expect("a report is plain data");
+        let json = crate::visible::to_json_pretty(self);
         json + "\n"
     }
 }

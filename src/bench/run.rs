@@ -15,6 +15,7 @@ use super::report::{
     CorpusFacts, EngineReport, Measurement, Model, REPORT_FORMAT, Report, SettingFacts,
 };
 use super::runner::{Runner, RunnerCommand};
+use crate::input::OpenConfig;
 
 /// URLs that an engine which reads the file for each of them is asked about.
 const SAMPLE_URLS: usize = 20_000;
@@ -48,6 +49,9 @@ pub struct Settings {
     /// Gives free memory back to the system. It is called before each build, so that every engine pays for
     /// all memory that it takes, whatever was freed before.
     pub give_back_memory: fn(),
+    /// How lists are opened for runs over files. They are read by default; measure with what your
+    /// program does.
+    pub opening: OpenConfig,
     /// What was typed, for the report.
     pub command: String,
 }
@@ -65,6 +69,7 @@ impl Default for Settings {
             curves: false,
             memory: false,
             give_back_memory: || (),
+            opening: OpenConfig::default(),
             command: String::new(),
         }
     }
@@ -262,6 +267,7 @@ fn timed<'e>(
         seed: settings.seed,
         models,
         give_back_memory: settings.give_back_memory,
+        opening: settings.opening,
     };
     let rounds = Rounds::new(corpus, files, &timed, &mut seats, settings);
     rounds.run(&mut seats, told);

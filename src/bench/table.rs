@@ -6,6 +6,7 @@ use super::engine::EngineKind;
 use super::judge::{Standing, Verification};
 use super::questions::Order;
 use super::report::{Cell, CorpusFacts, EngineReport, Measurement, Model, Report};
+use crate::visible::visible;
 
 /// The columns of times.
 pub(super) const COLUMNS: [(&str, Cell); 8] = [
@@ -36,7 +37,13 @@ pub fn markdown(report: &Report) -> String {
     for curve in &report.curves {
         text += &curve.markdown();
     }
-    text
+    text.split_inclusive('\n').map(shown_line).collect()
+}
+
+/// A line as people may see it: names, URLs and what runners answer are strangers' text.
+fn shown_line(line: &str) -> String {
+    let text = line.trim_end_matches('\n');
+    format!("{}{}", visible(text), &line[text.len()..])
 }
 
 fn heading(report: &Report) -> String {
@@ -54,7 +61,7 @@ fn heading(report: &Report) -> String {
         machine.system,
         machine.compiler,
         machine.date,
-        corpus.list,
+        visible(&corpus.list),
         corpus.dialect,
         corpus.agent,
         left_out.invalid,

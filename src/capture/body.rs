@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::access::Answer;
 use crate::limits::BODY_OCTETS_MAX;
 
+use super::http::Coding;
 use super::{CaptureNote, CaptureNotes, ReadConfig};
 
 /// An answer with the body that it keeps.
@@ -18,17 +19,26 @@ pub(super) struct Settled<'c> {
 /// The answer `status`, which is 2xx, with what is there of its body; `is_whole` unless some of its
 /// end is missing.
 ///
-/// A body that is longer than what counts is cut. One that lost its end, or that was cut before
+/// A body in gzip or zstd that no header names is decoded: as it stands it has no rule, and would
+/// allow what its text disallows. A body that is longer than what counts is cut. One that lost its end, or that was cut before
 /// all that counts, is [`Answer::BrokenBody`] with no body at all: rules may be missing.
 pub(super) fn settle<'c>(
     status: u16,
     mut body: Cow<'c, [u8]>,
-    is_whole: bool,
+    mut is_whole: bool,
     config: &ReadConfig,
 ) -> Settled<'c> {
     let octets_max = config.body_octets_max();
-    let is_cut = body.len() > octets_max;
     let mut notes = CaptureNotes::EMPTY;
+    if let Some(coding) = Coding::of_first_bytes(&body) {
+        let decoded = coding.undo(&body, octets_max.saturating_add(1));
+        if !decoded.is_whole && decoded.octets.len() <= octets_max {
+            notes = notes.with(CaptureNote::BadCompression);
+            is_whole = false;
+        }
+        body = Cow::Owned(decoded.octets);
+    }
+    let is_cut = body.len() > octets_max;
     if is_cut {
         notes = notes.with(CaptureNote::BodyCut);
         match &mut body {
@@ -68,6 +78,17 @@ mod tests {
         assert!(cut || borrowed.notes == CaptureNotes::EMPTY);
         assert_eq!((borrowed.answer, borrowed.body.len(), cut), expected);
         assert_eq!(settle(200, Cow::Owned(text.clone()), is_whole, &config), borrowed);
+    }
+
+    #[test]
+    fn compression_that_no_header_names_is_undone() {
+        let config = ReadConfig { robots_octets_max: Some(10) };
+        let zstd = zstd::encode_all(&b"Disallow: /"[..], 1).unwrap();
+        let whole = settle(200, Cow::Borrowed(&zstd), true, &config);
+        assert_eq!((whole.answer, &*whole.body), (STATUS, &b"Disallow: /"[..]));
+        let cut = settle(200, Cow::Borrowed(&zstd[..zstd.len() - 4]), true, &config);
+        assert_eq!((cut.answer, &*cut.body), (BROKEN, &b""[..]));
+        assert!(cut.notes.contains(CaptureNote::BadCompression));
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //! Each file is an answer with status 200 and the file as its body. When it was fetched is not
 //! known: the time of a file is when it was written here.
 //!
-//! What is no regular file (or a link to one), or has a name that is no host, is broken and may be
-//! passed over. A file that the system will not give is
-//! [unreadable](super::BrokenKind::Unreadable).
+//! gzip and zstd are decompressed. Of two files for one host the first by name counts. The others,
+//! what is no regular file (or a link to one), what has a name that is no host, and what is surely
+//! another kind of file are broken and may be passed over. A file that the system will not give, or
+//! whose compression is damaged, is [unreadable](super::BrokenKind::Unreadable).
 //!
 //! Cost: a file is opened, read to its end and closed, without asking for its size, on the thread
 //! that reads its batch. The list of names is held in memory and sorted, so that nothing depends on
@@ -37,15 +38,17 @@
 //! ```
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::access::CachingHeaders;
 use crate::dialect::RFC_9309;
-use crate::limits::{FILE_READ_OCTETS, FOLDER_BATCH_FILES};
+use crate::input::{InputError, fill_robots_txt};
+use crate::limits::FOLDER_BATCH_FILES;
 use crate::target::{host_key, split};
 
 use super::body::{Settled, settle};
@@ -80,35 +83,60 @@ pub fn open(path: &Path) -> Result<Folder, CaptureError> {
 }
 
 /// A name in the folder.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     name: OsString,
     kind: Kind,
 }
 
-/// What stands behind a name, as far as the list tells.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What stands behind a name, as far as the list shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    File,
-    Link,
-    Other,
+    /// The file of a host.
+    Host,
+    /// Nothing that is read, and why.
+    LeftOut(&'static str),
 }
 
-/// The names in the folder, sorted.
+const NO_FILE: &str = "not a regular file; a folder of hosts has nothing else";
+const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
+const NO_HOST: &str = "its name is no host; name it by the host, like example.com.txt";
+const SAME_HOST: &str = "an earlier file, by name, is of the same host; keep one of them";
+
+/// The names in the folder, sorted, and what each stands for. Of two files for one host the first
+/// counts: this is the one place that says so.
 fn list(path: &Path) -> io::Result<Vec<Entry>> {
-    let mut entries = Vec::new();
+    let mut names = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
-        // Most file systems tell the kind with the name.
-        let kind = match entry.file_type()? {
-            kind if kind.is_file() => Kind::File,
-            kind if kind.is_symlink() => Kind::Link,
-            _ => Kind::Other,
-        };
-        entries.push(Entry { name: entry.file_name(), kind });
+        // Most file systems tell the kind with the name. What a dead link leads to is read later,
+        // and found unreadable then.
+        let kind = entry.file_type()?;
+        let is_file = kind.is_file()
+            || kind.is_symlink() && std::fs::metadata(entry.path()).map_or(true, |it| it.is_file());
+        names.push((entry.file_name(), is_file));
     }
-    entries.sort_unstable();
-    Ok(entries)
+    names.sort_unstable();
+    let mut origins = HashSet::new();
+    let entry = |(name, is_file): (OsString, bool)| {
+        let kind = kind_of(&name, is_file, &mut origins);
+        Entry { name, kind }
+    };
+    Ok(names.into_iter().map(entry).collect())
+}
+
+fn kind_of(name: &OsStr, is_file: bool, origins: &mut HashSet<(bool, Vec<u8>)>) -> Kind {
+    if !is_file {
+        return Kind::LeftOut(NO_FILE);
+    }
+    if CaptureFormat::of_name(Path::new(name)).is_some() {
+        return Kind::LeftOut(ARCHIVE);
+    }
+    let Some([http, https]) = host_keys(host_of(name.as_encoded_bytes())) else {
+        return Kind::LeftOut(NO_HOST);
+    };
+    // Both are taken, so that a file is of all of its host's origins or of none.
+    let is_new = origins.insert((false, http)) & origins.insert((true, https));
+    if is_new { Kind::Host } else { Kind::LeftOut(SAME_HOST) }
 }
 
 impl BatchReader for Folder {
@@ -134,109 +162,72 @@ impl Batch for Files {
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        let mut scratch = Scratch::default();
-        let mut path = self.folder.to_path_buf();
+        let mut scratch = Vec::new();
         for entry in &self.entries {
-            path.push(&entry.name);
-            if let Err(broken) = read_entry(entry, &path, config, &mut scratch, sink) {
+            if let Err(broken) = self.read_entry(entry, config, &mut scratch, sink) {
                 sink.broken(broken);
             }
-            path.pop();
         }
     }
 }
 
-/// Memory that is used for one file after the other.
-#[derive(Default)]
-struct Scratch {
-    text: Vec<u8>,
-    url: Vec<u8>,
-    key: Vec<u8>,
-}
-
-fn read_entry(
-    entry: &Entry,
-    path: &PathBuf,
-    config: &ReadConfig,
-    scratch: &mut Scratch,
-    sink: &mut dyn CaptureSink,
-) -> Result<(), BrokenRecord> {
-    let place = || format!("file {}", entry.name.display());
-    let senseless = |problem: &str| BrokenRecord::senseless(place(), problem);
-    let unreadable = |error: io::Error| {
-        let problem = format!("cannot be read ({error}); mend it or take it out of the folder");
-        BrokenRecord::unreadable(place(), problem)
-    };
-    const NO_FILE: &str = "is no regular file; a folder of hosts has nothing else";
-    let is_file = match entry.kind {
-        Kind::File => true,
-        Kind::Link => std::fs::metadata(path).map_err(unreadable)?.is_file(),
-        Kind::Other => false,
-    };
-    if !is_file {
-        return Err(senseless(NO_FILE));
-    }
-    if CaptureFormat::of_name(path).is_some() {
-        return Err(senseless(
-            "holds captures itself, by its name; give it as an input of its own",
-        ));
-    }
-    let Some(host) = host_of(entry.name.as_encoded_bytes(), &mut scratch.url, &mut scratch.key)
-    else {
-        return Err(senseless("its name is no host; name it by the host, like example.com.txt"));
-    };
-    let octets_max = config.body_octets_max().saturating_add(1); // which shows whether it is cut
-    let text = match read(path, octets_max, &mut scratch.text) {
-        // Some systems list a folder as a file.
-        Err(error) if error.kind() == ErrorKind::IsADirectory => return Err(senseless(NO_FILE)),
-        result => result.map_err(unreadable)?,
-    };
-    let Settled { answer, body, notes } = settle(STATUS, Cow::Borrowed(text), true, config);
-    sink.capture(Capture {
-        subject: Subject::Host(host),
-        captured_at: None,
-        redirects_followed: 0,
-        answer,
-        location: None,
-        caching: CachingHeaders::default(),
-        body,
-        notes,
-    });
-    Ok(())
-}
-
-/// The first octets of the file, `octets_max` at most.
-fn read<'t>(path: &Path, octets_max: usize, text: &'t mut Vec<u8>) -> io::Result<&'t [u8]> {
-    let mut file = File::open(path)?;
-    let mut filled = 0;
-    while filled < octets_max {
-        if filled == text.len() {
-            let room = (2 * filled).max(FILE_READ_OCTETS);
-            text.resize(room, 0);
+impl Files {
+    fn read_entry(
+        &self,
+        entry: &Entry,
+        config: &ReadConfig,
+        scratch: &mut Vec<u8>,
+        sink: &mut dyn CaptureSink,
+    ) -> Result<(), BrokenRecord> {
+        let place = || format!("file {}", entry.name.display());
+        if let Kind::LeftOut(why) = entry.kind {
+            return Err(BrokenRecord::senseless(place(), why));
         }
-        let end = text.len().min(octets_max);
-        match file.read(&mut text[filled..end]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+        let path = self.folder.join(&entry.name);
+        let name = path.display().to_string();
+        let octets_max = config.body_octets_max().saturating_add(1); // which shows whether it is cut
+        let read = File::open(&path)
+            .map_err(|error| InputError::Open { name: name.clone(), error })
+            .and_then(|file| fill_robots_txt(&name, file, octets_max, scratch));
+        let text = read.map_err(|error| match error {
+            InputError::WrongKind(wrong) => BrokenRecord::senseless(place(), wrong.to_string()),
+            // Some systems list a folder as a file.
+            InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
+                BrokenRecord::senseless(place(), NO_FILE)
+            }
+            error => BrokenRecord::unreadable(place(), error.to_string()),
+        })?;
+        let Settled { answer, body, notes } = settle(STATUS, Cow::Borrowed(text), true, config);
+        sink.capture(Capture {
+            subject: Subject::Host(host_of(entry.name.as_encoded_bytes())),
+            captured_at: None,
+            redirects_followed: 0,
+            answer,
+            location: None,
+            caching: CachingHeaders::default(),
+            body,
+            notes,
+        });
+        Ok(())
     }
-    Ok(&text[..filled])
 }
 
-/// The host that a file is named by, as the name has it.
-fn host_of<'n>(name: &'n [u8], url: &mut Vec<u8>, key: &mut Vec<u8>) -> Option<&'n [u8]> {
-    let stripped = ENDINGS.iter().find_map(|ending| name.strip_suffix(*ending));
-    let host = stripped.unwrap_or(name);
-    url.clear();
-    url.extend_from_slice(b"https://");
-    url.extend_from_slice(host);
-    url.push(b'/');
-    let parts = split(url, RFC_9309.paths.path_start).ok()?;
-    // The name has to be the host alone, without user information or a path.
-    let is_whole = parts.path == b"/" && !host.contains(&b'@');
-    (is_whole && host_key(&parts, key).is_ok()).then_some(host)
+/// The host that a file is named by, if it is named by one.
+fn host_of(name: &[u8]) -> &[u8] {
+    ENDINGS.iter().find_map(|ending| name.strip_suffix(*ending)).unwrap_or(name)
+}
+
+/// The keys of a host for http and for https (see [`host_key`]), which differ if it has one scheme's
+/// default port behind it. `None` if it is no host.
+pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let key = |scheme: &[u8]| {
+        let url = [scheme, b"://", host, b"/"].concat();
+        let parts = split(&url, RFC_9309.paths.path_start).ok()?;
+        // It has to be the host alone, without user information or a path.
+        let is_whole = parts.path == b"/" && !host.contains(&b'@');
+        is_whole.then(|| host_key(&parts, &mut Vec::new()).map(<[u8]>::to_vec).ok())?
+    };
+    Some([key(b"http")?, key(b"https")?])
 }
 
 #[cfg(test)]
@@ -245,6 +236,7 @@ mod tests {
     use crate::access::Answer;
     use crate::capture::testing::{Keeper, read_all};
     use crate::capture::{BrokenKind, CaptureNote, CaptureNotes};
+    use crate::limits::FILE_READ_OCTETS;
 
     fn read_folder(path: &Path) -> Keeper {
         read_all(&mut open(path).unwrap(), Some(10))
@@ -252,19 +244,34 @@ mod tests {
 
     #[test]
     fn names_are_hosts() {
-        let host = |name: &'static str| {
-            let host = host_of(name.as_bytes(), &mut Vec::new(), &mut Vec::new())?;
-            Some(str::from_utf8(host).unwrap())
+        let keys = |name: &str| {
+            let keys = host_keys(host_of(name.as_bytes()))?;
+            Some(keys.map(|key| String::from_utf8(key).unwrap()))
         };
-        assert_eq!(host("Example.COM"), Some("Example.COM"));
-        assert_eq!(host("example.com.txt"), Some("example.com"));
-        assert_eq!(host("example.com.robots.txt"), Some("example.com"));
-        assert_eq!(host("exämple.com"), Some("exämple.com"));
-        assert_eq!(host("a.example:8443"), Some("a.example:8443"));
-        assert_eq!(host("[::1]:80.txt"), Some("[::1]:80"));
+        let both = |http: &str, https: &str| Some([http.to_owned(), https.to_owned()]);
+        assert_eq!(keys("Example.COM"), both("example.com", "example.com"));
+        assert_eq!(keys("example.com.txt"), both("example.com", "example.com"));
+        assert_eq!(keys("example.com.robots.txt"), both("example.com", "example.com"));
+        assert_eq!(keys("exämple.com"), both("xn--exmple-cua.com", "xn--exmple-cua.com"));
+        assert_eq!(keys("a.example:8443"), both("a.example:8443", "a.example:8443"));
+        assert_eq!(keys("a.example:443"), both("a.example:443", "a.example"));
+        assert_eq!(keys("[::1]:80.txt"), both("[::1]", "[::1]:80"));
         for name in ["user@a.example", "a b", ".txt", "a.example?", "a:x", "a#b", "a:0x50"] {
-            assert_eq!(host(name), None, "{name}");
+            assert_eq!(keys(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn of_two_files_for_one_host_the_first_by_name_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.example.txt", "a.example", "A.Example.robots.txt", "a.example:443"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        let found = read_all(open(folder.path()).unwrap(), None);
+        assert_eq!(found.captures.len(), 1);
+        assert_eq!(&*found.captures[0].capture.body, b"A.Example.robots.txt");
+        assert!(found.broken.iter().all(|broken| broken.problem == SAME_HOST), "{found:?}");
+        assert_eq!(found.broken.len(), 3);
     }
 
     #[test]
@@ -347,7 +354,10 @@ mod tests {
         assert_eq!(&*found.captures[0].capture.body, b"text");
         let kinds: Vec<_> = found.broken.iter().map(|broken| broken.kind).collect();
         assert_eq!(kinds, [BrokenKind::Senseless, BrokenKind::Unreadable]);
-        assert!(found.broken[1].problem.starts_with("cannot be read ("), "{found:?}");
+        assert!(
+            found.broken[1].problem.ends_with("c.example: no such file or directory"),
+            "{found:?}"
+        );
     }
 
     #[test]

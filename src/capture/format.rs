@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use crate::bytes::trim;
-use crate::input::{OpenConfig, Source, Terminator};
+use crate::input::{InputError, OpenConfig, Source, Terminator};
+use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::limits::FORMAT_OCTETS_MAX;
 
-use super::json_lines::{BYTE_ORDER_MARK, WHITE_SPACE};
 use super::{BatchReader, CaptureError, ParquetColumns, folder, json_lines, warc};
 
 /// How captures are stored.
@@ -71,18 +70,6 @@ impl CaptureFormat {
             .find(|(ending, _)| without_ending(plain, ending).is_some());
         promised.map(|(_, format)| format)
     }
-
-    /// What the first octets of a file say, after decompression.
-    pub fn of_first_octets(first: &[u8]) -> Option<CaptureFormat> {
-        if first.starts_with(b"WARC/") {
-            return Some(CaptureFormat::Warc);
-        }
-        if first.starts_with(b"PAR1") {
-            return Some(CaptureFormat::Parquet);
-        }
-        let text = first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first);
-        trim(text, WHITE_SPACE).starts_with(b"{").then_some(CaptureFormat::JsonLines)
-    }
 }
 
 /// `name` without `ending`, which it has in any case.
@@ -102,29 +89,28 @@ pub struct CaptureConfig {
 
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
 ///
-/// Unless `format` says what it is, a folder is one; a file is what its name promises
-/// ([`CaptureFormat::of_name`]), or else what its first octets say.
+/// Unless `format` says what it is, a folder is one; a file is what its first bytes say
+/// ([`FileKind::of`]), or where these leave it open, what its name promises
+/// ([`CaptureFormat::of_name`]).
 ///
 /// # Errors
 ///
-/// [`CaptureError::Unreadable`] if it cannot be opened; [`CaptureError::NotThisFormat`] if nobody
-/// says what it is, or it is Parquet that cannot be read: compressed as a whole, from a pipe,
-/// without its columns, or in a build without the feature.
+/// [`CaptureError::Input`] if it cannot be opened, or is surely something else;
+/// [`CaptureError::NotThisFormat`] if nobody says what it is, or it is Parquet that cannot be read:
+/// compressed as a whole, from a pipe, without its columns, or in a build without the feature.
 pub fn open(
     path: &Path,
     format: Option<CaptureFormat>,
     config: &CaptureConfig,
 ) -> Result<Box<dyn BatchReader>, CaptureError> {
-    let known = format.or_else(|| {
-        if path.is_dir() { Some(CaptureFormat::Folder) } else { CaptureFormat::of_name(path) }
-    });
+    let known = format.or_else(|| path.is_dir().then_some(CaptureFormat::Folder));
     if known == Some(CaptureFormat::Folder) {
         return Ok(Box::new(folder::open(path)?));
     }
     let mut source = Source::open(path, config.input)?;
     let format = match known {
         Some(format) => format,
-        None => look(&mut source)?,
+        None => look(path, &mut source)?,
     };
     match format {
         CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
@@ -138,17 +124,25 @@ fn not_this_format(source: &Source, problem: impl Into<String>) -> CaptureError 
     CaptureError::NotThisFormat { name: source.name().to_owned(), problem: problem.into() }
 }
 
-/// What the first octets of `source` say; none are consumed.
-fn look(source: &mut Source) -> Result<CaptureFormat, CaptureError> {
+/// What the first bytes of `source` say, or its name; none are consumed.
+fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError> {
     let first = source.peek(Terminator::LineFeed, FORMAT_OCTETS_MAX)?;
-    CaptureFormat::of_first_octets(first).ok_or_else(|| {
-        let names = CaptureFormat::ALL.map(CaptureFormat::as_str).join(", ");
-        let problem = format!(
-            "neither its name nor its first octets tell how it holds captures; say which it is: \
-             {names}"
-        );
-        not_this_format(source, problem)
-    })
+    let kind = FileKind::of(first);
+    let by_name = CaptureFormat::of_name(path);
+    let found = match kind {
+        FileKind::Warc => Some(CaptureFormat::Warc),
+        FileKind::Parquet => Some(CaptureFormat::Parquet),
+        FileKind::Captures => Some(CaptureFormat::JsonLines),
+        // The first line may be too long to show that it is a capture.
+        FileKind::Json => by_name.or(Some(CaptureFormat::JsonLines)),
+        FileKind::Html | FileKind::Text | FileKind::UrlList => by_name,
+        _ => {
+            let (name, wanted) = (source.name().to_owned(), Wanted::Captures);
+            return Err(InputError::from(WrongKind { name, kind, wanted }).into());
+        }
+    };
+    let problem = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+    found.ok_or_else(|| not_this_format(source, problem))
 }
 
 #[cfg(feature = "parquet")]
@@ -187,8 +181,9 @@ fn open_parquet(
 mod tests {
     use super::*;
     use crate::capture::testing::{Keeper, read_all};
+    use crate::kind::POLICY_SET;
 
-    const LINE: &str = "{\"url\": \"u\", \"status\": 404}\n";
+    const LINE: &str = "{\"url\": \"http://a.example/robots.txt\", \"status\": 404}\n";
 
     #[test]
     fn names() {
@@ -217,25 +212,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn first_octets() {
-        use CaptureFormat::{JsonLines, Parquet, Warc};
-        let rows: &[(&[u8], Option<CaptureFormat>)] = &[
-            (b"WARC/1.0\r\n", Some(Warc)),
-            (b"PAR1\x15\0", Some(Parquet)),
-            (b"{\"url\"", Some(JsonLines)),
-            (b" \t\r\n{", Some(JsonLines)),
-            (b"\xef\xbb\xbf{", Some(JsonLines)),
-            (b"[{", None),
-            (b"PARE", None),
-            (b"User-agent: *", None),
-            (b"", None),
-        ];
-        for &(first, expected) in rows {
-            assert_eq!(CaptureFormat::of_first_octets(first), expected, "{first:?}");
-        }
-    }
-
     #[track_caller]
     fn read(path: &Path, format: Option<CaptureFormat>) -> Keeper {
         match open(path, format, &CaptureConfig::default()) {
@@ -254,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_is_wins_over_its_name_and_its_name_over_its_octets() {
+    fn what_it_is_wins_over_its_first_bytes_and_these_over_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let hosts = folder.path().join("hosts.jsonl");
         std::fs::create_dir(&hosts).unwrap();
@@ -266,7 +242,9 @@ mod tests {
             std::fs::write(&path, octets).unwrap();
             path
         };
-        assert_eq!(read(&file("a.jsonl", b"PAR1"), None).broken.len(), 1);
+        assert!(open(&file("a.jsonl", b"PAR1"), None, &CaptureConfig::default()).is_err());
+        assert_eq!(read(&file("a.warc", LINE.as_bytes()), None).captures.len(), 1);
+        assert!(open(&file("b.warc", POLICY_SET), None, &CaptureConfig::default()).is_err());
         assert_eq!(read(&file("empty.jsonl", b""), None).captures, []);
         assert_eq!(read(&file("a.json", LINE.as_bytes()), None).captures.len(), 1);
         assert_eq!(read(&file("dump", LINE.as_bytes()), None).captures.len(), 1);
@@ -276,8 +254,7 @@ mod tests {
         let named = file("d.warc", LINE.as_bytes());
         assert_eq!(read(&named, Some(CaptureFormat::JsonLines)).captures.len(), 1);
 
-        let said = "neither its name nor its first octets tell how it holds captures; \
-                    say which it is: folder, jsonl, warc, parquet";
+        let said = "unknown format; pass --input-format warc, jsonl, parquet or folder";
         let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
         assert_eq!(read(&file("e", warc), None).broken, []);
         assert_eq!(problem(&file("empty", b""), None), said);
@@ -294,11 +271,11 @@ mod tests {
         let missing = folder.path().join("a.jsonl");
         let open = |path: &Path, format| open(path, format, &CaptureConfig::default()).err();
         for format in [None, Some(CaptureFormat::JsonLines), Some(CaptureFormat::Folder)] {
-            let error = open(&missing, format);
-            assert!(matches!(error, Some(CaptureError::Unreadable { .. })), "{error:?}");
+            let error = open(&missing, format).expect("there is nothing");
+            assert!(error.to_string().ends_with("a.jsonl: no such file or directory"), "{error}");
         }
         let error = open(folder.path(), Some(CaptureFormat::JsonLines));
-        assert!(matches!(error, Some(CaptureError::Unreadable { .. })), "{error:?}");
+        assert!(matches!(error, Some(CaptureError::Input { .. })), "{error:?}");
     }
 
     #[cfg(not(feature = "parquet"))]

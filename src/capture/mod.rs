@@ -34,6 +34,7 @@ pub mod warc;
 use std::borrow::Cow;
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
+use crate::input::{InputError, system_text};
 
 pub use columns::ParquetColumns;
 pub use format::{CaptureConfig, CaptureFormat, open};
@@ -156,14 +157,17 @@ pub trait Batch: Send {
 /// A file of captures cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// It cannot be opened or read, or its compression is damaged.
-    #[error("{name}: cannot be read as far as its end; mend it or leave it out")]
+    /// It cannot be opened or read further.
+    #[error("{}", unreadable(name, source))]
     Unreadable {
         /// Its name.
         name: String,
         /// What the system says.
         source: std::io::Error,
     },
+    /// It cannot be opened or read, its compression is damaged, or it holds no captures for sure.
+    #[error(transparent)]
+    Input(#[from] InputError),
     /// It is no such file as it should be.
     #[error("{name}: {problem}")]
     NotThisFormat {
@@ -174,11 +178,10 @@ pub enum CaptureError {
     },
 }
 
-impl From<crate::input::InputError> for CaptureError {
-    fn from(error: crate::input::InputError) -> CaptureError {
-        CaptureError::Unreadable {
-            name: error.name().to_owned(),
-            source: std::io::Error::other(error),
-        }
+/// What is wrong with an input; one that names itself is not named twice.
+fn unreadable(name: &str, source: &std::io::Error) -> String {
+    match source.get_ref() {
+        Some(inner) if inner.is::<InputError>() => inner.to_string(),
+        _ => format!("{name}: {}", system_text(source)),
     }
 }

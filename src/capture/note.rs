@@ -26,11 +26,16 @@ pub enum CaptureNote {
     RedirectTargetMissing = 9,
     /// There are more redirects than the dialect follows, or they lead back to themselves.
     TooManyRedirects = 10,
+    /// The file has been unreachable for more than 30 days; the last good copy serves again.
+    OutageLastGoodCopy = 11,
+    /// The file has been unreachable for more than 30 days and is taken as unavailable: everything is
+    /// allowed, although no answer says so.
+    OutageUnavailable = 12,
 }
 
 impl CaptureNote {
     /// Every note, in the order of its number.
-    pub const ALL: [CaptureNote; 11] = [
+    pub const ALL: [CaptureNote; 13] = [
         CaptureNote::HtmlContentType,
         CaptureNote::Truncated,
         CaptureNote::ShortBody,
@@ -42,6 +47,8 @@ impl CaptureNote {
         CaptureNote::RedirectToNowhere,
         CaptureNote::RedirectTargetMissing,
         CaptureNote::TooManyRedirects,
+        CaptureNote::OutageLastGoodCopy,
+        CaptureNote::OutageUnavailable,
     ];
 
     /// The note's name for machines.
@@ -58,6 +65,8 @@ impl CaptureNote {
             CaptureNote::RedirectToNowhere => "redirect-to-nowhere",
             CaptureNote::RedirectTargetMissing => "redirect-target-missing",
             CaptureNote::TooManyRedirects => "too-many-redirects",
+            CaptureNote::OutageLastGoodCopy => "outage-last-good-copy",
+            CaptureNote::OutageUnavailable => "outage-unavailable",
         }
     }
 }

@@ -9,6 +9,7 @@ use portcullis::set::{PolicySet, StoredSet};
 
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
+use super::mapped;
 use super::output::{Destination, Output, OutputFailed};
 use super::plan::AuditPlan;
 use super::stream;
@@ -30,7 +31,8 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
         &plan.stream,
         || audit.worker(assumed_scheme),
         |worker, chunk, told: &mut Told| {
-            worker.work(Records::new(chunk, plan.stream.terminator), told)
+            worker.work(Records::new(chunk, plan.stream.terminator), told)?;
+            Ok(chunk.len())
         },
         |told| {
             findings.add(&audit, told);
@@ -75,7 +77,7 @@ impl Others {
             }
             Policies::Stored(_) => Vec::new(),
         };
-        let sets = plan.compare_sets.iter().map(|path| StoredSet::open(path));
+        let sets = plan.compare_sets.iter().map(|path| mapped::set(path));
         Ok(Others { dialects, sets: sets.collect::<Result<_, _>>()? })
     }
 
@@ -123,18 +125,13 @@ impl Outputs {
     }
 
     fn write(self, report: &Report) -> Result<(), OutputFailed> {
-        if let Some(output) = self.page {
-            whole(output, &page::page(report))?;
+        let Outputs { mut page, mut json } = self;
+        if let Some(output) = &mut page {
+            output.write(page::page(report).as_bytes())?;
         }
-        if let Some(output) = self.json {
-            whole(output, &report.to_json())?;
+        if let Some(output) = &mut json {
+            output.write(report.to_json().as_bytes())?;
         }
-        Ok(())
+        Output::finish_all([page, json].into_iter().flatten())
     }
-}
-
-/// Writes all that an output gets.
-fn whole(mut output: Output, text: &str) -> Result<(), OutputFailed> {
-    output.write(text.as_bytes())?;
-    output.finish()
 }

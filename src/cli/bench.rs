@@ -11,6 +11,8 @@ use portcullis::policy::AgentChain;
 use super::args::BenchArgs;
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
+use super::mapped;
+use super::message::say;
 use super::output::{Destination, Output};
 use super::plan;
 
@@ -23,7 +25,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
 
 fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let settings = settings(&args);
-    let [json, html] = match &args.memory_of {
+    let [mut json, mut html] = match &args.memory_of {
         None => open([args.json.clone(), args.html.clone()])?,
         Some(_) => [None, None],
     };
@@ -50,28 +52,21 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         writeln!(io::stdout(), "{}", used.to_json())?;
         return Ok(ExitStatus::Done);
     }
-    let report = bench::run(&corpus, &engines, &settings, &|what| {
-        let _ = writeln!(io::stderr(), "portcullis: {what}");
-    })?;
-    if let Some(mut output) = json {
+    let report = bench::run(&corpus, &engines, &settings, &|what| say(what))?;
+    if let Some(output) = &mut json {
         output.write(report.to_json().as_bytes())?;
-        output.finish()?;
     }
-    if let Some(mut output) = html {
+    if let Some(output) = &mut html {
         output.write(bench::page(&report).as_bytes())?;
-        output.finish()?;
     }
     let mut stdout = Output::open(&Destination::StandardOutput)?;
     stdout.write(bench::markdown(&report).as_bytes())?;
-    stdout.finish()?;
+    Output::finish_all([json, html].into_iter().flatten().chain([stdout]))?;
     Ok(if report.has_fault() { ExitStatus::Negative } else { ExitStatus::Done })
 }
 
 /// Outputs are opened first: a wrong name is told before minutes are spent.
 fn open(paths: [Option<PathBuf>; 2]) -> anyhow::Result<[Option<Output>; 2]> {
-    if let [Some(json), Some(html)] = &paths {
-        ensure!(json != html, "{} is named for two outputs; give each its own", json.display());
-    }
     let [json, html] = paths.map(|path| path.map(|path| Output::create(&path)).transpose());
     Ok([json?, html?])
 }
@@ -85,6 +80,7 @@ fn settings(args: &BenchArgs) -> Settings {
     Settings {
         // The allocator of this program does so by itself.
         give_back_memory: || (),
+        opening: mapped::opening(),
         rounds: args.rounds as usize,
         seconds_per_pass: args.seconds_per_pass,
         seed: args.seed,

@@ -7,6 +7,7 @@ use portcullis::batch::Classifier;
 use portcullis::decision::{Decision, Verdict};
 use portcullis::policy::Detail;
 use portcullis::report::{Witness, explanation, explanation_json, tsv};
+use portcullis::visible::visible;
 
 use super::args::Color;
 use super::engine::{Asker, Engine};
@@ -33,7 +34,10 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
             for decision in &decisions {
                 push_verdict(decision.verdict, colored, &mut out);
             }
-            out.extend_from_slice(url);
+            match plan.telling {
+                Telling::Explanation => out.extend(visible(url).to_string().into_bytes()),
+                _ => out.extend_from_slice(url),
+            }
             out.push(b'\n');
         }
         if matches!(plan.telling, Telling::Explanation | Telling::Json) {

@@ -53,14 +53,17 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
             let records = Records::new(chunk, terminator);
             let Tagged { octets, counts } = tagged;
             match plan.format {
-                ClassifyFormat::Tsv => tsv::write_chunk(records, terminator, asker, counts, octets),
+                ClassifyFormat::Tsv => {
+                    tsv::write_chunk(records, terminator, asker, counts, octets)?
+                }
                 ClassifyFormat::Jsonl => {
-                    json_lines::write_chunk(records, &agents, asker, counts, octets)
+                    json_lines::write_chunk(records, &agents, asker, counts, octets)?;
                 }
                 ClassifyFormat::Advertools => {
-                    advertools::write_chunk(records, &agents, form, asker, counts, octets)
+                    advertools::write_chunk(records, &agents, form, asker, counts, octets)?;
                 }
             }
+            Ok(counts.octets as usize)
         },
         |tagged| {
             counts.merge(&tagged.counts);

@@ -2,20 +2,24 @@
 
 pub mod summary;
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::{anyhow, ensure};
 use portcullis::dialect::Dialect;
+use portcullis::report::Figures;
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{self, GatherError, GatherObserver, Gathered, InputReport, Provenance};
+use portcullis::set::{
+    self, GatherError, GatherObserver, Gathered, InputReport, Provenance, Strictness,
+};
+use portcullis::syntax::NoteKind;
 
 use self::summary::{MergedSet, Summary};
 use super::engine::Engine;
 use super::exit::ExitStatus;
+use super::message::say_plainly;
 use super::plan::{CompilePlan, SummaryForm};
 use super::progress::{Bar, Progress};
 
@@ -58,7 +62,8 @@ pub fn write(
 ) -> anyhow::Result<ExitStatus> {
     let gathering = started.elapsed();
     let config = CompileConfig {
-        provenance: Provenance::of(&gathered.inputs).to_json(),
+        provenance: Provenance::of(&gathered.inputs, &gathered.outages).to_json(),
+        history: gathered.history.clone(),
         ..CompileConfig::new(target.dialect, target.robots_octets_max)
     };
     let write = || compile::write(&gathered.hosts, &gathered.pool, &config, target.output);
@@ -88,11 +93,33 @@ fn gather(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Gathered> {
     };
     let gathered = engine.install(|| set::gather(&plan.inputs, &plan.gathering, &observer));
     drop(observer); // The bar goes before anything is said.
-    // Who asked for JSON finds the same in the object at the end, if it comes to that.
-    if gathered.is_err() || plan.summary != SummaryForm::Json {
-        show_problems(gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs));
+    // Who asked for JSON finds the same in the object at the end, if it comes to that. An error names
+    // the first problem itself.
+    let inputs = gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs);
+    let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
+    let shows = match &gathered {
+        Ok(_) => plan.summary != SummaryForm::Json,
+        Err(_) => inputs.iter().map(problems).sum::<u64>() > 1,
+    };
+    if shows {
+        show_problems(inputs);
     }
-    gathered.context("no set was written")
+    let gathered = gathered.map_err(|error| match plan.gathering.strictness {
+        Strictness::Usual if !error.inputs().iter().all(InputReport::is_readable) => {
+            anyhow!("{error}; nothing was compiled (--lenient leaves out what cannot be read)")
+        }
+        _ => anyhow!("{error}; nothing was compiled"),
+    })?;
+    let counts = &gathered.counts;
+    let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
+    let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
+    if plan.summary != SummaryForm::Json && figures.0.iter().any(|&(_, count)| count > 0) {
+        say_plainly(format_args!(
+            "warning: origins whose robots.txt looks like something else, read as {} says: {figures}",
+            plan.gathering.dialect.name
+        ));
+    }
+    Ok(gathered)
 }
 
 /// Draws the bar as pieces are read, on whatever thread reads them.
@@ -111,12 +138,9 @@ impl GatherObserver for Observer {
     }
 }
 
-/// Says what could not be read, and goes on without a word if standard error is closed.
+/// Reports what could not be read.
 fn show_problems(inputs: &[InputReport]) {
-    let mut err = io::stderr().lock();
-    let mut show = |text: &str| {
-        let _ = writeln!(err, "portcullis: note: {text}");
-    };
+    let show = |text: &str| say_plainly(format_args!("note: {text}"));
     let failed: Vec<&InputReport> = inputs.iter().filter(|input| input.failure.is_some()).collect();
     for input in failed.iter().take(PROBLEMS_SHOWN_MAX) {
         show(&format!(

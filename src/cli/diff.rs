@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis::batch::Classifier;
 use portcullis::input::Records;
+use portcullis::kind::FileKind;
 use portcullis::policy::Detail;
 use portcullis::report::difference::origins;
 use portcullis::report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
@@ -18,6 +19,7 @@ use self::summary::{Changed, Summary};
 use super::args::Format;
 use super::engine::Asker;
 use super::exit::ExitStatus;
+use super::mapped;
 use super::output::{Output, OutputFailed};
 use super::plan::{DiffPlan, QuestionPlan, StreamPlan};
 use super::stream;
@@ -57,9 +59,15 @@ pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
 
 /// The policy set at `path`; nothing if what is there is none.
 fn open(path: &Path) -> anyhow::Result<Option<StoredSet>> {
-    match StoredSet::open(path) {
+    match mapped::set(path) {
         Ok(set) => Ok(Some(set)),
-        Err(SetError::NotASet { .. }) => Ok(None),
+        // Text, or what may hold text.
+        Err(SetError::NotASet(wrong))
+            if !wrong.kind.is_no_robots_txt()
+                || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -132,12 +140,13 @@ fn compare_urls(
             match plan.format {
                 Format::Tsv => {
                     let form = Tsv(stream.terminator);
-                    urls::write_chunk(records, &agents, askers, &form, counts, octets)
+                    urls::write_chunk(records, &agents, askers, &form, counts, octets)?;
                 }
                 Format::Jsonl => {
-                    urls::write_chunk(records, &agents, askers, &JsonLines, counts, octets)
+                    urls::write_chunk(records, &agents, askers, &JsonLines, counts, octets)?;
                 }
             }
+            Ok(counts.octets as usize)
         },
         |told| -> Result<(), OutputFailed> {
             counts.merge(&told.counts);

@@ -1,18 +1,20 @@
 //! The policies that were asked for, compiled, and the classifier as the report's formats see it.
 
-use std::io::{self, Write};
-
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use portcullis::access::UnixSeconds;
 use portcullis::batch::{Classifier, ClassifierMemory};
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
 use portcullis::input::Record;
+use portcullis::kind::{FileKind, WrongKind};
 use portcullis::policy::Detail;
-use portcullis::report::{CaptureDates, Judge, Provenance, Witness};
-use portcullis::set::{Damage, LoadConfig, PolicySet, StoredSet};
+use portcullis::report::{CaptureDates, Figures, Judge, Provenance, Witness};
+use portcullis::set::{Damage, LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError, StoredSet};
+use portcullis::syntax::NoteKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::mapped;
+use super::message::say_plainly;
 use super::plan::{PolicyPlan, QuestionPlan};
 
 /// Remarks on files that are shown one by one; a folder may hold thousands of strange ones.
@@ -49,17 +51,14 @@ impl Engine {
     /// If the path cannot be read, or nothing in it is a policy.
     pub fn load(&self, plan: &PolicyPlan) -> anyhow::Result<Policies> {
         match plan {
-            PolicyPlan::Robots { path, dialect, octets_max } => {
+            PolicyPlan::Robots { path, dialect, octets_max, strictness } => {
                 let config = LoadConfig { dialect, robots_octets_max: *octets_max };
-                let set = self
-                    .pool
-                    .install(|| PolicySet::load(path, &config))
-                    .context("cannot load the policies that --robots names")?;
-                show_notes(&set);
+                let set = self.pool.install(|| PolicySet::load_with(path, &config, *strictness))?;
+                show_notes(set.notes());
                 Ok(Policies::Loaded(set))
             }
             PolicyPlan::Set { path, dialect } => {
-                let set = StoredSet::open(path)?;
+                let set = mapped::set(path).map_err(needs_set)?;
                 let own = set.dialect();
                 ensure!(
                     dialect.is_none_or(|asked| asked.name == own.name),
@@ -130,6 +129,27 @@ impl Policies {
         Some(CaptureDates { first: date(first), last: date(last) })
     }
 
+    /// Files that were left out of a folder.
+    pub fn left_out(&self) -> u64 {
+        let Policies::Loaded(set) = self else { return 0 };
+        let is_left_out = |note: &&LoadNote| matches!(note.kind, LoadNoteKind::LeftOut(_));
+        set.notes().iter().filter(is_left_out).count() as u64
+    }
+
+    /// Files without a rule that look like something else than robots.txt, by what they look like;
+    /// captures of such files, in a compiled set.
+    pub fn appearances(&self) -> Figures {
+        let counts: [u64; NoteKind::APPEARANCES.len()] = match self {
+            Policies::Loaded(set) => NoteKind::APPEARANCES.map(|kind| {
+                let kind = LoadNoteKind::Appearance(kind);
+                set.notes().iter().filter(|note| note.kind == kind).count() as u64
+            }),
+            Policies::Stored(set) => set.counts().appearances,
+        };
+        let names = NoteKind::APPEARANCES.map(NoteKind::as_str);
+        Figures(names.into_iter().zip(counts).collect())
+    }
+
     /// Whether what was answered can be relied on: to be asked before it is called complete.
     ///
     /// # Errors
@@ -143,16 +163,31 @@ impl Policies {
     }
 }
 
-fn show_notes(set: &PolicySet) {
-    let notes = set.notes();
-    let mut err = io::stderr().lock();
-    // The run goes on without the remarks if standard error is closed.
+/// What -p says of something else than a set.
+fn needs_set(error: SetError) -> anyhow::Error {
+    let SetError::NotASet(wrong) = error else { return error.into() };
+    let WrongKind { name, kind, .. } = &wrong;
+    let advice = match kind {
+        FileKind::Folder | FileKind::Html | FileKind::Json | FileKind::Text => {
+            format!("use --robots {name}")
+        }
+        _ => wrong.advice(),
+    };
+    anyhow!("-p needs a compiled set; {name} is {kind} ({advice})")
+}
+
+/// Shows remarks on standard error, the first ones of many.
+pub fn show_notes(notes: &[LoadNote]) {
     for note in notes.iter().take(NOTES_SHOWN_MAX) {
-        let _ = writeln!(err, "portcullis: note: {note}");
+        let weight = match note.kind {
+            LoadNoteKind::LeftOut(_) => "note",
+            LoadNoteKind::Appearance(_) => "warning",
+        };
+        say_plainly(format_args!("{weight}: {note}"));
     }
     if notes.len() > NOTES_SHOWN_MAX {
         let rest = notes.len() - NOTES_SHOWN_MAX;
-        let _ = writeln!(err, "portcullis: note: and {rest} more that were left out");
+        say_plainly(format_args!("note: and {rest} more of these"));
     }
 }
 

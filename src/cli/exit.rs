@@ -30,5 +30,5 @@ Exit status:
      diff --exit-code: something changed; inspect: no policy is known for the host;
      lint --deny: something denied was found
   2  wrong usage, unreadable input, a damaged policy set, output that cannot be written; no
-     half-written file is left. Where an input or a set is cut short while it is read, or the
-     program is killed, a file that ends in .unfinished may stay beside the output: remove it";
+     half-written file is left. Where the program is killed (SIGKILL, a loss of power), a file
+     that ends in .unfinished may stay beside the output: remove it";

@@ -1,23 +1,25 @@
-//! Signals that would end the program without a word: for a mapped file that becomes shorter while it
-//! is read, and for a file that is written past the limit on its size. Both end as any other failure,
-//! with a message and status 2.
+//! Signals: for a mapped file that becomes shorter while it is read, for a file that is written past
+//! the limit on its size, and for the end that somebody asks for. The first two end as any other
+//! failure, with a message and status 2. None leaves an unfinished output.
 //!
 //! Lists of URLs and policy sets are mapped. If one of them is truncated meanwhile, or its disk
 //! fails, there are no octets where the program looks next, and the system raises SIGBUS, which by
 //! itself ends it without a word. No code can go on from there, because it may stand anywhere; so
-//! the handler says what happened and ends the process. An output that was being written to a file
-//! is left under its unfinished name, never under its own. Where a stack that is full raises the same
-//! signal, as on macOS, it ends with the same message.
+//! the handler says what happened, removes unfinished outputs and ends the process. Where a stack that
+//! is full raises the same signal, as on macOS, it ends with the same message.
 //!
 //! A limit on the size of files (`ulimit -f`) raises SIGXFSZ, which is ignored here, so that writing
 //! fails instead: then what was written is taken away, and the message names the file.
 //!
-//! It is the one place of the program with `unsafe`: the standard library sets no handlers. What the
-//! library, used by another program, maps is that program's to guard.
+//! SIGINT, SIGTERM and SIGHUP end the program as they end any other, after unfinished outputs have
+//! been removed. A handler may not do that, because it interrupts a thread anywhere; so it wakes a
+//! thread that does. A signal that is ignored from the start (`nohup`, a shell's `&`) stays ignored.
+//!
+//! The standard library sets no handlers, so there is `unsafe` here. What the library, used by another
+//! program, maps is that program's to guard.
 
-/// Has the process end with a message and status 2 when a mapped file is not there any more, or a file
-/// is larger than it may be. Called once, before anything is mapped or written; where it cannot be
-/// done, the system's own way stays, which is to kill the process.
+/// Installs the handlers. Called once, before anything is mapped or written; where it cannot be done,
+/// the system's own way stays, which is to kill the process.
 #[cfg(unix)]
 pub fn install() {
     unix::install();
@@ -29,9 +31,14 @@ pub fn install() {}
 
 #[cfg(unix)]
 mod unix {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::io::{self, Read};
+    use std::os::fd::IntoRawFd;
+    use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+    use std::thread;
 
-    use libc::{BUS_ADRERR, SA_ONSTACK, SA_SIGINFO, SIGBUS, SIGXFSZ, c_int, c_void, siginfo_t};
+    use libc::{BUS_ADRERR, SA_ONSTACK, SA_RESTART, SA_SIGINFO, SIGBUS, SIGXFSZ};
+    use libc::{SIGHUP, SIGINT, SIGTERM, c_int, c_void, siginfo_t};
+    use portcullis::atomic_file;
 
     use crate::cli::exit::ExitStatus;
 
@@ -52,6 +59,55 @@ mod unix {
             libc::sigaction(SIGBUS, &raw const action, std::ptr::null_mut());
             libc::signal(SIGXFSZ, libc::SIG_IGN);
         }
+        // Without a thread or a pipe, an end that is asked for leaves what it leaves.
+        let _ = handle_ends();
+    }
+
+    /// The end of the pipe that a handler writes to.
+    static WAKE: AtomicI32 = AtomicI32::new(-1);
+
+    /// Has signals that ask for the end handled by a thread.
+    fn handle_ends() -> io::Result<()> {
+        let (mut woken, wake) = io::pipe()?;
+        WAKE.store(wake.into_raw_fd(), Ordering::Relaxed);
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            let mut signal = [0];
+            if woken.read_exact(&mut signal).is_ok() {
+                atomic_file::abandon();
+                // SAFETY: a signal's default action may be restored, and the signal raised, at any
+                // time; the default of these is to end the process.
+                unsafe {
+                    libc::signal(c_int::from(signal[0]), libc::SIG_DFL);
+                    libc::raise(c_int::from(signal[0]));
+                }
+            }
+        })?;
+        let handler: extern "C" fn(c_int) = on_end;
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            // SAFETY: all zeros is a valid sigaction; the fields that matter are set. The handler
+            // has the signature of one without SA_SIGINFO, and calls what is safe in a handler.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(signal, std::ptr::null(), &raw mut action);
+                if action.sa_sigaction == libc::SIG_IGN {
+                    continue;
+                }
+                action.sa_sigaction = handler as libc::sighandler_t;
+                action.sa_flags = SA_RESTART | SA_ONSTACK;
+                libc::sigemptyset(&raw mut action.sa_mask);
+                libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+            }
+        }
+        Ok(())
+    }
+
+    extern "C" fn on_end(signal: c_int) {
+        let byte = signal as u8;
+        // SAFETY: write may be called in a handler. A pipe takes a byte and leaves errno alone; the
+        // first one ends the process.
+        unsafe {
+            libc::write(WAKE.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
+        }
     }
 
     extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
@@ -71,6 +127,9 @@ mod unix {
                 libc::pause();
             }
             libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+            // What was interrupted is a read of mapped memory, not a function of the system and not
+            // the holder of a lock, so that more may be called here than in other handlers.
+            atomic_file::abandon();
             libc::_exit(ExitStatus::Failed as c_int);
         }
     }

@@ -51,11 +51,8 @@ impl Outputs {
     }
 
     fn finish(self) -> Result<(), OutputFailed> {
-        self.kept.finish()?;
-        for output in [self.unknown, self.invalid].into_iter().flatten() {
-            output.finish()?;
-        }
-        Ok(())
+        let aside = [self.unknown, self.invalid].into_iter().flatten();
+        Output::finish_all(std::iter::once(self.kept).chain(aside))
     }
 }
 
@@ -85,7 +82,8 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
                 asker,
                 &mut sorted.counts,
                 &mut sorted.records,
-            )
+            )?;
+            Ok(chunk.len())
         },
         |sorted| {
             counts.merge(&sorted.counts);

@@ -15,15 +15,18 @@ use std::io::{self, Write};
 use anyhow::Context;
 use portcullis::set::StoredSet;
 use portcullis::set::survey::{HostQuery, Survey, portraits};
+use portcullis::visible::write_json;
 use serde::Serialize;
 
 use self::provenance::Provenance;
 use super::args::InspectArgs;
 use super::exit::ExitStatus;
+use super::mapped;
+use super::message::say;
 use super::output::{Destination, Output};
 
 pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
-    let set = StoredSet::open(&args.set)?;
+    let set = mapped::set(&args.set)?;
     let (status, out) = match &args.host {
         None => (ExitStatus::Done, survey(&set, args)?),
         Some(host) => inspect_host(&set, host, args.json)?,
@@ -61,10 +64,8 @@ fn inspect_host(
     let mut out = Vec::new();
     if found.is_empty() {
         let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
-        // The status says it too, should standard error be closed.
         let names = names.join(" or ");
-        let _ =
-            writeln!(io::stderr(), "portcullis: {}: no policy is known for {names}", set.name());
+        say(format_args!("{}: no policy is known for {names}", set.name()));
         return Ok((ExitStatus::Negative, out));
     }
     let provenance = Provenance::of(set)?;
@@ -76,6 +77,6 @@ fn inspect_host(
 }
 
 fn write_object(object: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, object)?;
+    write_json(object, &mut *out)?;
     out.write_all(b"\n")
 }

@@ -4,13 +4,14 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis::set::{Gathered, Merger, StoredSet};
+use portcullis::set::{Gathered, Merger, OutageConfig, StoredSet};
 
 use super::compile::summary::MergedSet;
 use super::compile::{self, Target};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::plan::MergePlan;
+use super::mapped;
+use super::plan::{self, MergePlan};
 use super::progress::{Bar, Progress};
 
 pub fn run(plan: &MergePlan) -> anyhow::Result<ExitStatus> {
@@ -42,11 +43,43 @@ fn in_memory(octets: u64) -> usize {
 
 /// Opens the sets, which have to be compiled alike, before any of them is read.
 fn open(plan: &MergePlan) -> anyhow::Result<Vec<StoredSet>> {
-    let sets = plan.sets.iter().map(|path| StoredSet::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let sets = plan.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
     for set in &sets[1..] {
         compare(&sets[0], set)?;
     }
+    plan::long_outage(plan.long_outage, sets[0].dialect())?;
     Ok(sets)
+}
+
+/// How outages are judged: as the flags say, else as all sets were compiled.
+fn outages(plan: &MergePlan, sets: &[StoredSet]) -> anyhow::Result<OutageConfig> {
+    let compiled = sets.iter().map(StoredSet::outages).collect::<Result<Vec<_>, _>>()?;
+    for (set, other) in sets.iter().zip(&compiled) {
+        let (first, first_name) = (compiled[0], sets[0].name());
+        let time = |outages: &OutageConfig| match outages.as_of {
+            Some(time) => format!("--as-of {}", time.to_rfc3339()),
+            None => "without --as-of".to_owned(),
+        };
+        ensure!(
+            plan.as_of.is_some() || first.as_of == other.as_of,
+            "{first_name} was compiled {}, and {} {}: say with --as-of when outages are judged",
+            time(&first),
+            set.name(),
+            time(other)
+        );
+        ensure!(
+            plan.long_outage.is_some() || first.long_outage == other.long_outage,
+            "{first_name} was compiled with --long-outage {}, and {} with {}: say with \
+             --long-outage what follows a long outage",
+            first.long_outage.as_str(),
+            set.name(),
+            other.long_outage.as_str()
+        );
+    }
+    Ok(OutageConfig {
+        as_of: plan.as_of.or(compiled[0].as_of),
+        long_outage: plan.long_outage.unwrap_or(compiled[0].long_outage),
+    })
 }
 
 /// What was compiled differently would mean something else in one set.
@@ -80,7 +113,8 @@ fn compare(first: &StoredSet, other: &StoredSet) -> anyhow::Result<()> {
 fn merge(plan: &MergePlan, sets: &[StoredSet], engine: &Engine) -> anyhow::Result<Gathered> {
     let progress = Progress::over(&plan.sets, plan.progress);
     let mut bar = Bar::default();
-    let mut merger = Merger::default();
+    let outages = outages(plan, sets)?;
+    let mut merger = Merger::new(sets[0].dialect());
     for set in sets {
         let standings = set.standings()?;
         set.is_whole()?;
@@ -88,5 +122,5 @@ fn merge(plan: &MergePlan, sets: &[StoredSet], engine: &Engine) -> anyhow::Resul
         progress.octets_done().fetch_add(set.octets(), Ordering::Relaxed);
         progress.draw(&mut bar);
     }
-    Ok(engine.install(|| merger.finish()))
+    Ok(engine.install(|| merger.finish(outages)))
 }

@@ -2,9 +2,10 @@
 //!
 //! [`args`] holds what was typed, as clap's derived structs; [`plan`] turns that into what it means,
 //! without touching a disk; the subcommand's own file carries a plan out and owns no flag. What they
-//! share stands beside them: where output goes ([`output`]), the run over inputs ([`stream`]), the
-//! policies ([`engine`]), the summary ([`summary`]), the exit status ([`exit`]), and what happens when
-//! a mapped file is cut short under it ([`fault`]).
+//! share stands beside them: that no output is an input ([`files`]), where output goes ([`output`]), the
+//! run over inputs ([`stream`]), the policies ([`engine`]), the summary ([`summary`]), messages
+//! ([`message`]), the exit status ([`exit`]), what is mapped ([`mapped`]), and what happens when a mapped
+//! file is cut short under it ([`fault`]).
 
 mod args;
 mod audit;
@@ -16,11 +17,14 @@ mod diff;
 mod engine;
 mod exit;
 mod fault;
+mod files;
 mod filter;
 mod generate;
 mod inspect;
 mod lint;
+mod mapped;
 mod merge;
+mod message;
 mod output;
 mod plan;
 mod progress;
@@ -32,7 +36,7 @@ mod verify;
 
 use std::io::{self, Write};
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use self::args::{Arguments, Command};
 use self::exit::ExitStatus;
@@ -40,20 +44,35 @@ use self::output::OutputFailed;
 
 /// Reads the process's arguments, does what they say, and reports an error if there is one.
 ///
-/// Wrong usage, `--help` and `--version` end the process within clap, with status 2 and 0.
+/// Wrong usage ends the process within clap, with status 2.
 pub fn run() -> ExitStatus {
     fault::install();
-    let arguments = Arguments::parse();
-    match dispatch(arguments) {
+    match try_run() {
         Ok(status) => status,
         // Whoever reads the output has seen enough.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
-            // Where standard error is closed too, the status is all that is left to say it.
-            let _ = writeln!(io::stderr(), "portcullis: {error:#}");
+            message::say_plainly(format_args!("error: {error:#}"));
             ExitStatus::Failed
         }
     }
+}
+
+fn try_run() -> anyhow::Result<ExitStatus> {
+    let mut command = Arguments::command();
+    let matches = match command.try_get_matches_from_mut(std::env::args_os()) {
+        Ok(matches) => matches,
+        Err(wrong) if wrong.use_stderr() => message::shown(wrong).exit(),
+        Err(help) => {
+            let printed = help.print().and_then(|()| io::stdout().flush());
+            printed.map_err(OutputFailed::standard_output)?;
+            return Ok(ExitStatus::Done);
+        }
+    };
+    let arguments =
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
+    files::check(&command, &matches)?;
+    dispatch(arguments)
 }
 
 fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {

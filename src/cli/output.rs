@@ -1,15 +1,15 @@
 //! Where data goes: standard output, or a file that appears under its name when it is complete.
 //!
-//! A file is written beside its name, compressed as that name ends, and renamed at the end, so that
-//! nobody finds half of it; a run that fails takes its part away again. What is there and no regular
-//! file (a pipe, `/dev/null`) is written to as it is, because replacing it is not what was meant.
+//! A file is an [`AtomicFile`], compressed as its name ends: nobody finds half of it, and a run that
+//! fails removes it. What is there and no regular file (a pipe, `/dev/null`) is written to as it is,
+//! because replacing it is not what was meant.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
+use portcullis::atomic_file::{AtomicFile, Complete};
 
 /// Where an output was asked to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,6 @@ fn mend(error: &io::Error) -> &'static str {
         }
         ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
-        ErrorKind::AlreadyExists => "another output goes there too, or remove the .unfinished file",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "choose a place that you may write to"
         }
@@ -55,6 +54,11 @@ fn mend(error: &io::Error) -> &'static str {
 impl OutputFailed {
     fn new(name: &str, source: io::Error) -> OutputFailed {
         OutputFailed { name: name.to_owned(), source }
+    }
+
+    /// A failure to write to standard output.
+    pub fn standard_output(source: io::Error) -> OutputFailed {
+        OutputFailed::new(STANDARD_OUTPUT, source)
     }
 
     /// Whether `error` says that nobody reads an output any more.
@@ -70,20 +74,29 @@ impl OutputFailed {
     }
 }
 
+const STANDARD_OUTPUT: &str = "standard output";
+
+/// The name that systems have for standard output.
+const STANDARD_OUTPUT_PATH: &str = "/dev/stdout";
+
+/// Whether an output of this name is standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-") || path == Path::new(STANDARD_OUTPUT_PATH)
+}
+
 /// An output that is being written. Unless it is [finished](Output::finish), a file is not there.
 pub struct Output {
     name: String,
-    encoder: Option<Encoder>,
-    unfinished: Option<Unfinished>,
+    encoder: Encoder,
 }
 
-/// A file beside its name.
-struct Unfinished {
-    path: PathBuf,
-    target: PathBuf,
+/// Where encoded bytes go.
+enum Plain {
+    Standard(io::Stdout),
+    /// Something that is there and no regular file.
+    InPlace(BufWriter<File>),
+    File(AtomicFile),
 }
-
-type Plain = Box<dyn Write>;
 
 enum Encoder {
     Identity(Plain),
@@ -91,20 +104,21 @@ enum Encoder {
     Zstd(zstd::Encoder<'static, Plain>),
 }
 
-/// Octets that are gathered before a file is written to.
-const BUFFER_OCTETS: usize = 256 * 1024;
+/// Bytes that are gathered before something that is no regular file is written to.
+const BUFFER_BYTES: usize = 256 * 1024;
 
 impl Output {
     /// Opens a destination.
     pub fn open(destination: &Destination) -> Result<Output, OutputFailed> {
         match destination {
-            Destination::StandardOutput => Ok(Output {
-                name: "standard output".into(),
-                encoder: Some(Encoder::Identity(Box::new(io::stdout()))),
-                unfinished: None,
-            }),
+            Destination::StandardOutput => Ok(Output::standard()),
             Destination::File(path) => Output::create(path),
         }
+    }
+
+    fn standard() -> Output {
+        let encoder = Encoder::Identity(Plain::Standard(io::stdout()));
+        Output { name: STANDARD_OUTPUT.into(), encoder }
     }
 
     /// Opens a file, compressed as its name ends.
@@ -112,7 +126,7 @@ impl Output {
         Output::create_with(path, |plain| Encoder::for_name(path, plain))
     }
 
-    /// Opens a file for octets that are compressed already, if its name says that they are.
+    /// Opens a file for bytes that are compressed already, if its name says that they are.
     pub fn create_as_is(path: &Path) -> Result<Output, OutputFailed> {
         Output::create_with(path, |plain| Ok(Encoder::Identity(plain)))
     }
@@ -121,87 +135,96 @@ impl Output {
         path: &Path,
         encoder: impl FnOnce(Plain) -> io::Result<Encoder>,
     ) -> Result<Output, OutputFailed> {
+        if is_standard_output(path) {
+            return Ok(Output::standard());
+        }
         let name = path.display().to_string();
-        let opened = create_beside(path).and_then(|(file, unfinished)| {
-            let buffered = BufWriter::with_capacity(BUFFER_OCTETS, file);
-            Ok((encoder(Box::new(buffered))?, unfinished))
-        });
-        match opened {
-            Ok((encoder, unfinished)) => Ok(Output { name, encoder: Some(encoder), unfinished }),
+        match Plain::create(path).and_then(encoder) {
+            Ok(encoder) => Ok(Output { name, encoder }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
     }
 
     /// Writes all of `octets`.
     pub fn write(&mut self, octets: &[u8]) -> Result<(), OutputFailed> {
-        match &mut self.encoder {
-            Some(encoder) if !octets.is_empty() => {
-                encoder.write_all(octets).map_err(|error| OutputFailed::new(&self.name, error))
-            }
-            _ => Ok(()),
+        if octets.is_empty() {
+            return Ok(());
         }
+        self.encoder.write_all(octets).map_err(|error| OutputFailed::new(&self.name, error))
     }
 
     /// Ends the output; a file gets its name now.
-    pub fn finish(mut self) -> Result<(), OutputFailed> {
-        let finished = match self.encoder.take() {
-            Some(encoder) => encoder.finish(),
-            None => Ok(()),
-        };
-        finished.and_then(|()| self.rename()).map_err(|error| OutputFailed::new(&self.name, error))
+    pub fn finish(self) -> Result<(), OutputFailed> {
+        Output::finish_all([self])
     }
 
-    fn rename(&mut self) -> io::Result<()> {
-        if let Some(unfinished) = &self.unfinished {
-            fs::rename(&unfinished.path, &unfinished.target)?;
-            self.unfinished = None;
-        }
-        Ok(())
+    /// Ends all outputs of a run: no file gets its name before all of them have reached the disk.
+    pub fn finish_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), OutputFailed> {
+        let complete: Vec<_> =
+            outputs.into_iter().map(Output::complete).collect::<Result<_, _>>()?;
+        complete.into_iter().try_for_each(CompleteOutput::publish)
     }
-}
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        // The encoder first: it may still hold octets for the file.
-        self.encoder = None;
-        if let Some(unfinished) = &self.unfinished {
-            // The run has failed already, and with a message of its own.
-            let _ = fs::remove_file(&unfinished.path);
+    /// Writes the end of the output; a file has reached the disk, and not got its name.
+    pub fn complete(self) -> Result<CompleteOutput, OutputFailed> {
+        let Output { name, encoder } = self;
+        match encoder.finish().and_then(Plain::complete) {
+            Ok(file) => Ok(CompleteOutput { name, file }),
+            Err(error) => Err(OutputFailed::new(&name, error)),
         }
     }
 }
 
-/// A file to write to, and where it goes in the end if it does not stand there already.
-fn create_beside(path: &Path) -> io::Result<(File, Option<Unfinished>)> {
-    // A link's target is replaced, not the link.
-    let target = match fs::canonicalize(path) {
-        Ok(target) => target,
-        Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
-        Err(error) => return Err(error),
-    };
-    let permissions = match fs::metadata(&target) {
-        Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
-        Ok(_) => return Ok((OpenOptions::new().write(true).open(&target)?, None)),
-        Err(_) => None,
-    };
-    let unfinished = Unfinished { path: name_beside(&target)?, target };
-    // Two outputs of one name would write over each other here.
-    let file = OpenOptions::new().write(true).create_new(true).open(&unfinished.path)?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
-    }
-    Ok((file, Some(unfinished)))
+/// An output to which all has been written.
+pub struct CompleteOutput {
+    name: String,
+    /// None if it needs no name.
+    file: Option<Complete>,
 }
 
-/// A name in the same folder that says whose it is; the process's number keeps two runs apart.
-fn name_beside(target: &Path) -> io::Result<PathBuf> {
-    let Some(name) = target.file_name() else {
-        return Err(ErrorKind::IsADirectory.into());
-    };
-    let mut beside = OsString::from(".");
-    beside.push(name);
-    beside.push(format!(".{}.unfinished", std::process::id()));
-    Ok(target.with_file_name(beside))
+impl CompleteOutput {
+    /// Gives a file its name.
+    pub fn publish(self) -> Result<(), OutputFailed> {
+        let published = self.file.map_or(Ok(()), Complete::publish);
+        published.map_err(|error| OutputFailed::new(&self.name, error))
+    }
+}
+
+impl Plain {
+    fn create(path: &Path) -> io::Result<Plain> {
+        match fs::metadata(path) {
+            Ok(metadata) if !metadata.is_file() => {
+                let file = OpenOptions::new().write(true).open(path)?;
+                Ok(Plain::InPlace(BufWriter::with_capacity(BUFFER_BYTES, file)))
+            }
+            _ => AtomicFile::create(path).map(Plain::File),
+        }
+    }
+
+    fn complete(mut self) -> io::Result<Option<Complete>> {
+        match self {
+            Plain::File(file) => file.complete().map(Some),
+            Plain::Standard(_) | Plain::InPlace(_) => self.flush().map(|()| None),
+        }
+    }
+}
+
+impl Write for Plain {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        match self {
+            Plain::Standard(output) => output.write(octets),
+            Plain::InPlace(file) => file.write(octets),
+            Plain::File(file) => file.write(octets),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Plain::Standard(output) => output.flush(),
+            Plain::InPlace(file) => file.flush(),
+            Plain::File(file) => file.flush(),
+        }
+    }
 }
 
 impl Encoder {
@@ -222,18 +245,19 @@ impl Encoder {
         }
     }
 
-    fn finish(self) -> io::Result<()> {
-        let mut plain = match self {
-            Encoder::Identity(plain) => plain,
-            Encoder::Gzip(encoder) => encoder.finish()?,
-            Encoder::Zstd(encoder) => encoder.finish()?,
-        };
-        plain.flush()
+    fn finish(self) -> io::Result<Plain> {
+        match self {
+            Encoder::Identity(plain) => Ok(plain),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<OsString> {
@@ -291,13 +315,23 @@ mod tests {
         }
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
-    fn two_outputs_of_one_name_do_not_mix() {
+    fn no_file_gets_its_name_before_all_are_complete() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Output::create(&folder.path().join("out")).unwrap();
-        assert!(Output::create(&folder.path().join("./out")).is_err());
-        first.finish().unwrap();
-        assert_eq!(names(folder.path()), ["out"]);
+        let first = Output::create(&folder.path().join("first")).unwrap();
+        let mut second = Output::create(Path::new("/dev/full")).unwrap();
+        second.write(b"text").unwrap();
+        assert!(Output::finish_all([first, second]).is_err());
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn an_encoder_that_cannot_begin_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let failing = |_| Err(ErrorKind::OutOfMemory.into());
+        assert!(Output::create_with(&folder.path().join("out.zst"), failing).is_err());
+        assert_eq!(names(folder.path()), [""; 0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use portcullis::input::Terminator;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::report::filter::{self, Fate, Quantifier};
-use portcullis::set::{GatherConfig, Input};
+use portcullis::set::{GatherConfig, Input, OutageConfig, Strictness};
 
 use super::args::{
     CheckArgs, ClassifyArgs, ClassifyFormat, Color, CompileArgs, FigureArgs, FilterArgs, Format,
@@ -23,12 +23,17 @@ use super::args::{
 use super::output::Destination;
 
 pub use self::audit::{AuditPlan, audit};
-pub use self::sets::{DiffPlan, MergePlan, diff, merge};
+pub use self::sets::{DiffPlan, MergePlan, diff, long_outage, merge};
 
 /// Which policies to load.
 pub enum PolicyPlan {
     /// A file or a folder of files.
-    Robots { path: PathBuf, dialect: &'static Dialect, octets_max: Option<usize> },
+    Robots {
+        path: PathBuf,
+        dialect: &'static Dialect,
+        octets_max: Option<usize>,
+        strictness: Strictness,
+    },
     /// A compiled set, which has to be for the dialect if one was named.
     Set { path: PathBuf, dialect: Option<&'static Dialect> },
 }
@@ -202,7 +207,6 @@ pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
 pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
     let policies = policies(args.policies);
     let selection = &args.selection;
-    different(&[&args.output, &selection.unknown_to, &selection.invalid_to])?;
     for path in [&selection.unknown_to, &selection.invalid_to].into_iter().flatten() {
         ensure!(path.as_os_str() != "-", "records are set aside in a file; name one, not -");
     }
@@ -229,12 +233,17 @@ pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
     stdin_once(&args.inputs)?;
-    sets::output(&args.output, &args.inputs)?;
+    sets::output(&args.output)?;
+    sets::long_outage(args.outages.long_outage, args.dialect)?;
     let input = |path| Input { path, format: args.input_format };
     Ok(CompilePlan {
         inputs: args.inputs.into_iter().map(input).collect(),
         gathering: GatherConfig {
-            strict: args.strict,
+            strictness: strictness(args.strict, args.lenient),
+            outages: OutageConfig {
+                as_of: args.outages.as_of,
+                long_outage: args.outages.long_outage.unwrap_or_default(),
+            },
             ..GatherConfig::new(args.dialect, args.max_robots_size.0)
         },
         output: args.output,
@@ -252,7 +261,17 @@ pub fn policies(args: PolicyArgs) -> PolicyPlan {
             path: args.robots.expect("clap asks for one of the two"),
             dialect: args.dialect.unwrap_or(&RFC_9309),
             octets_max: args.max_robots_size.map_or(Some(ROBOTS_OCTETS_MAX), |size| size.0),
+            strictness: strictness(args.strict, args.lenient),
         },
+    }
+}
+
+/// What the two flags mean, of which one is given at most.
+pub fn strictness(strict: bool, lenient: bool) -> Strictness {
+    match (strict, lenient) {
+        (true, _) => Strictness::Strict,
+        (false, true) => Strictness::Lenient,
+        (false, false) => Strictness::Usual,
     }
 }
 
@@ -377,19 +396,6 @@ fn named_format(output: &Path) -> Option<Format> {
         () if is(bare, "jsonl") => Some(Format::Jsonl),
         () => None,
     }
-}
-
-/// Refuses two outputs of one name: one would replace the other.
-fn different(outputs: &[&Option<PathBuf>]) -> anyhow::Result<()> {
-    let named: Vec<&PathBuf> = outputs.iter().filter_map(|path| path.as_ref()).collect();
-    for (index, path) in named.iter().enumerate() {
-        ensure!(
-            !named[..index].contains(path),
-            "{} is named for two outputs; give each its own",
-            path.display()
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]

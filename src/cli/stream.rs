@@ -4,10 +4,11 @@ use std::io;
 
 use portcullis::batch::Classifier;
 use portcullis::batch::runner::{self, Config};
-use portcullis::input::{ChunkConfig, OpenConfig, Source};
+use portcullis::input::{ChunkConfig, Source};
 use portcullis::set::Damage;
 
 use super::engine::Asker;
+use super::mapped;
 use super::output::OutputFailed;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::{Bar, Progress};
@@ -17,10 +18,13 @@ use super::progress::{Bar, Progress};
 struct Done<O> {
     output: O,
     damage: Option<Damage>,
+    /// The records that had no room in the output.
+    rest: Vec<u8>,
 }
 
 /// Has `work` done on every chunk of the inputs, and `sink` called with what comes of each, in the
-/// order of the input. Outputs are used again: `work` begins with the last use's.
+/// order of the input. Outputs are used again: `work` begins with the last use's. It returns how many
+/// bytes of the chunk it has done; the rest is worked on once the output is written.
 ///
 /// # Errors
 ///
@@ -30,7 +34,7 @@ pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
     classifier: &Classifier<'_>,
-    work: impl Fn(&mut Asker<'_>, &[u8], &mut O) -> Result<(), Damage> + Sync,
+    work: impl Fn(&mut Asker<'_>, &[u8], &mut O) -> Result<usize, Damage> + Sync,
     sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {
     run_with(plan, || Asker::new(classifier, questions), work, sink)
@@ -44,24 +48,27 @@ pub fn run<O: Default + Send + 'static>(
 pub fn run_with<A: Send, O: Default + Send + 'static>(
     plan: &StreamPlan,
     asker: impl Fn() -> A + Sync,
-    work: impl Fn(&mut A, &[u8], &mut O) -> Result<(), Damage> + Sync,
+    work: impl Fn(&mut A, &[u8], &mut O) -> Result<usize, Damage> + Sync,
     mut sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
     let mut failed: Option<anyhow::Error> = None;
-    let sources = plan.inputs.iter().map(|path| Source::open(path, OpenConfig::default()));
+    let sources = plan.inputs.iter().map(|path| Source::open(path, mapped::opening()));
     let config = Config {
         threads: plan.threads,
         chunks: ChunkConfig { terminator: plan.terminator, ..ChunkConfig::default() },
         progress: Some(progress.octets_done()),
     };
-    let done = runner::run(
-        sources,
-        &config,
-        asker,
-        |asker, chunk, done: &mut Done<O>| done.damage = work(asker, chunk, &mut done.output).err(),
-        |done: &mut Done<O>| {
+    let work_on = |asker: &mut A, chunk: &[u8], done: &mut Done<O>| {
+        let worked = work(asker, chunk, &mut done.output);
+        let octets = *worked.as_ref().unwrap_or(&chunk.len());
+        done.damage = worked.err();
+        done.rest = chunk[octets..].to_vec();
+    };
+    let mut own_asker = None;
+    let done = runner::run(sources, &config, &asker, work_on, |done: &mut Done<O>| {
+        loop {
             progress.draw(&mut bar);
             if let Some(damage) = done.damage.take() {
                 failed = Some(damage.into());
@@ -71,9 +78,14 @@ pub fn run_with<A: Send, O: Default + Send + 'static>(
                 let kind = error.kind();
                 failed = Some(error.into());
                 io::Error::from(kind)
-            })
-        },
-    );
+            })?;
+            if done.rest.is_empty() {
+                return Ok(());
+            }
+            let rest = std::mem::take(&mut done.rest);
+            work_on(own_asker.get_or_insert_with(&asker), &rest, done);
+        }
+    });
     match failed {
         // It says more than what the runner made of it.
         Some(error) => Err(error),

@@ -6,6 +6,7 @@ use std::time::Instant;
 use portcullis::batch::Classifier;
 use portcullis::policy::Census;
 use portcullis::report::{Counts, Filtered, Run, Summary};
+use portcullis::visible;
 use serde::Serialize;
 
 use super::engine::Policies;
@@ -42,6 +43,8 @@ pub fn write(
             dialect: policies.dialect().name,
             agents: questions.agent_names(),
             captured: policies.captured(),
+            left_out: policies.left_out(),
+            file_notes: policies.appearances(),
         },
         counts,
         filtered,
@@ -75,7 +78,7 @@ pub fn show(
 
 /// Writes a value as one line of JSON.
 pub fn write_json(value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
+    visible::write_json(value, &mut *out)?;
     out.write_all(b"\n")
 }
 

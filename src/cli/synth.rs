@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use portcullis::atomic_file::{AtomicFolder, Complete};
 use portcullis::synth::{Answers, Archive, ArchiveFormat, Corpus};
 use rayon::prelude::*;
 
 use super::args::{SynthArgs, SynthFormat};
 use super::exit::ExitStatus;
-use super::output::Output;
+use super::output::{CompleteOutput, Output, OutputFailed};
 
 /// What stands within the corpus's folder.
 const ROBOTS: &str = "robots";
@@ -49,39 +50,47 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
             path.display()
         );
     }
+    fs::create_dir_all(&args.out)
+        .with_context(|| format!("cannot create the folder {}", args.out.display()))?;
     let corpus = Corpus::new(args.seed, args.hosts);
+    let (mut folder, mut outputs) = (None, Vec::new());
     match archive {
-        None => write_folder(&corpus, &robots)?,
+        None => folder = Some(write_folder(&corpus, &robots)?),
         Some(format) => {
-            create_folder(&args.out)?;
             let answers = match args.answers {
                 true => Answers::AsTheWeb { older_max: OLDER_ANSWERS_MAX },
                 false => Answers::Files,
             };
             let archive = Archive::new(args.seed, format, answers);
-            write_archive(&corpus, &archive, &robots, states)?;
+            outputs = write_archive(&corpus, &archive, &robots, states)?;
         }
     }
     // The list comes last: where it is, the corpus is complete.
-    write_urls(&corpus, args.urls, &urls)?;
+    outputs.push(write_urls(&corpus, args.urls, &urls)?);
+    let outputs =
+        outputs.into_iter().map(Output::complete).collect::<Result<Vec<_>, OutputFailed>>()?;
+    if let Some(folder) = folder {
+        let published = folder.complete().and_then(Complete::publish);
+        published.with_context(|| cannot_write(&robots))?;
+    }
+    outputs.into_iter().try_for_each(CompleteOutput::publish)?;
     Ok(ExitStatus::Done)
 }
 
-fn create_folder(folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder)
-        .with_context(|| format!("cannot create the folder {}", folder.display()))
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}: make room, or choose another folder with --out", path.display())
 }
 
-fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<()> {
-    create_folder(folder)?;
+fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<AtomicFolder> {
+    let unfinished = AtomicFolder::create(folder).with_context(|| cannot_write(folder))?;
     (0..corpus.hosts()).into_par_iter().try_for_each_init(Vec::new, |robots, host| {
         robots.clear();
         corpus.write_robots(host, robots);
-        let path = folder.join(corpus.host(host));
-        fs::write(&path, robots).with_context(|| {
-            format!("cannot write {}: make room, and remove the folder", path.display())
-        })
-    })
+        let name = corpus.host(host);
+        fs::write(unfinished.path().join(&name), robots)
+            .with_context(|| cannot_write(&folder.join(&name)))
+    })?;
+    Ok(unfinished)
 }
 
 fn write_archive(
@@ -89,7 +98,7 @@ fn write_archive(
     archive: &Archive,
     path: &Path,
     states: Option<PathBuf>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Output>> {
     let mut output = Output::create_as_is(path)?;
     let mut states_output = states.map(|path| Output::create(&path)).transpose()?;
     let mut head = Vec::new();
@@ -109,12 +118,10 @@ fn write_archive(
         }
         Ok(())
     })?;
-    output.finish()?;
-    states_output.map_or(Ok(()), Output::finish)?;
-    Ok(())
+    Ok(std::iter::once(output).chain(states_output).collect())
 }
 
-fn write_urls(corpus: &Corpus, urls: u64, path: &Path) -> anyhow::Result<()> {
+fn write_urls(corpus: &Corpus, urls: u64, path: &Path) -> anyhow::Result<Output> {
     let mut output = Output::create(path)?;
     let make = |positions: Range<u64>| {
         let mut lines = Vec::new();
@@ -125,8 +132,7 @@ fn write_urls(corpus: &Corpus, urls: u64, path: &Path) -> anyhow::Result<()> {
         lines
     };
     in_pieces(urls, URLS_AT_ONCE, make, |lines| Ok(output.write(&lines)?))?;
-    output.finish()?;
-    Ok(())
+    Ok(output)
 }
 
 /// Makes the items up to `end`, so many at once, on all threads, and hands the pieces to `write` in

@@ -1,9 +1,14 @@
 //! Values of flags: text to numbers, dialects and schemes, with errors that say what is accepted.
 
+use std::io::{self, Write};
+use std::num::NonZero;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::bench::{Model, RunnerCommand};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
+use portcullis::limits::PROCESSOR_THREADS_MAX;
 
 /// How much of a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,12 +67,48 @@ pub fn runner(text: &str) -> Result<RunnerCommand, String> {
     text.parse()
 }
 
+/// Reads a time as RFC 3339 has it, or a date for its first second in UTC.
+pub fn time(text: &str) -> Result<UnixSeconds, String> {
+    let of_date = || UnixSeconds::from_rfc3339(format!("{text}T00:00:00Z").as_bytes());
+    let time = UnixSeconds::from_rfc3339(text.as_bytes()).or_else(of_date);
+    time.ok_or_else(|| "write a date or a time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
+}
+
+/// Reads what follows a long outage.
+pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
+    PossibleValuesParser::new(LongOutage::ALL.map(LongOutage::as_str)).map(|name| {
+        let named = LongOutage::ALL.into_iter().find(|change| change.as_str() == name);
+        named.expect("the parser lets only the names of changes pass")
+    })
+}
+
 /// Reads seconds: a number that is not negative.
 pub fn seconds(text: &str) -> Result<f64, String> {
     /// A day is longer than anybody waits.
     const SECONDS_MAX: f64 = 86_400.0;
     let seconds = text.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
     seconds.ok_or_else(|| "write seconds, such as 0.1 or 30".into())
+}
+
+/// Reads a number of threads. One that is too high for this machine is lowered, with a note on
+/// standard error.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let asked = text.parse().map_err(|_| "write a number of threads; 0 means one per processor")?;
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = threads_on(processors, asked);
+    if threads < asked {
+        // The run goes on without the note if standard error is closed.
+        let _ = writeln!(
+            io::stderr(),
+            "portcullis: note: -j {asked}: {threads} threads are used, {PROCESSOR_THREADS_MAX} per \
+             processor"
+        );
+    }
+    Ok(threads)
+}
+
+fn threads_on(processors: usize, asked: usize) -> usize {
+    asked.min(processors.saturating_mul(PROCESSOR_THREADS_MAX))
 }
 
 /// Reads a scheme (RFC 3986, section 3.1), without the colon behind it.
@@ -104,6 +145,16 @@ mod tests {
     fn sizes_that_are_none() {
         for text in ["", "0", "0K", "K", "-1", "1.5M", "500KB", "99999999999999999999", "1 M"] {
             assert!(octets_max(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn threads_are_bounded_by_processors() {
+        let bound = PROCESSOR_THREADS_MAX;
+        assert_eq!([0, 1, 2 * bound].map(|asked| threads_on(2, asked)), [0, 1, 2 * bound]);
+        assert_eq!([2 * bound + 1, usize::MAX].map(|asked| threads_on(2, asked)), [2 * bound; 2]);
+        for text in ["", "-1", "two", "99999999999999999999999"] {
+            assert!(threads(text).is_err(), "{text}");
         }
     }
 

@@ -1,25 +1,23 @@
 //! `portcullis verify`: whether every octet of a set holds, and what they say.
 
-use std::io::{self, Write};
-
-use portcullis::set::StoredSet;
-
 use super::args::VerifyArgs;
 use super::exit::ExitStatus;
+use super::mapped;
+use super::message::say;
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
-    let set = StoredSet::open(&args.set)?;
+    let set = mapped::set(&args.set)?;
     let verified = set.verify()?;
-    // The exit status says it too, should standard error be closed.
-    let _ = writeln!(
-        io::stderr(),
-        "portcullis: {}: all {} blocks hold; set {:016x}, {} octets\n\
-         portcullis: read {} hosts, {} origins, {} captures, {} strings, {} names of robots; \
-         worked out anew {} policies of {} records and {} rule sets with their prefilters",
+    say(format_args!(
+        "{}: all {} blocks hold; set {:016x}, {} octets",
         set.name(),
         verified.blocks,
         set.hash(),
         set.octets(),
+    ));
+    say(format_args!(
+        "read {} hosts, {} origins, {} captures, {} strings, {} names of robots; worked out anew {} \
+         policies of {} records and {} rule sets with their prefilters",
         verified.hosts,
         verified.origins,
         verified.captures,
@@ -28,6 +26,6 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
         verified.policies,
         verified.records,
         verified.rule_sets,
-    );
+    ));
     Ok(ExitStatus::Done)
 }

@@ -92,7 +92,8 @@ pub enum ByteOrderMark {
 pub enum NulOctet {
     /// It is an octet like any other.
     Ordinary,
-    /// The line cannot be parsed: it is ignored and noted.
+    /// The line cannot be parsed: it is ignored and noted. Not so a user-agent line: its value ends
+    /// at the NUL, because its rules would join the group before it if it were ignored.
     DropsLine,
     /// The line ends there; the rest of it is lost.
     CutsLine,
@@ -103,7 +104,7 @@ pub enum NulOctet {
 pub enum ControlOctet {
     /// It is an octet like any other.
     Ordinary,
-    /// The line is ignored and noted.
+    /// The line is ignored and noted. Not so a user-agent line, as in [`NulOctet::DropsLine`].
     DropsLine,
 }
 
@@ -269,7 +270,8 @@ pub struct PathRules {
     pub robots_txt: RobotsTxtUrl,
     /// What `Allow: …/index.htm…` in the last segment means.
     pub index_page: IndexPage,
-    /// The octets after a URL's authority at which what is compared begins.
+    /// The bytes after `://` at which what is compared begins: `/`, `?`, and what else may begin it
+    /// within the authority, which ends at `/`, `?` or `#` in every dialect (RFC 3986, section 3.2).
     pub path_start: &'static [u8],
     /// The form that patterns and URLs are brought into before they are compared.
     pub escapes: Escapes,

@@ -150,7 +150,9 @@ pub const RFC_9309: Dialect = Dialect {
     name: "rfc9309",
     source: "RFC 9309, Robots Exclusion Protocol (September 2022)",
     lines: LineRules {
-        // † Section 2.2 gives the octets of a line, and NUL and the other controls are none.
+        // † Section 2.2 gives the octets of a line, and NUL and the other controls are none. But
+        // "crawlers MUST try to parse each line" (section 2.3.1.5), and of a user-agent line the
+        // product token before such an octet can be parsed.
         nul: NulOctet::DropsLine,
         control: ControlOctet::DropsLine,
         ..KOSTER_1996.lines

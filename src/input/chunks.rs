@@ -111,6 +111,19 @@ impl Chunk {
         self.stored_octets
     }
 
+    /// Whether the bytes are still those that were cut: asked after the chunk has been worked on, and
+    /// before what came of it is handed on.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if the chunk is of a mapped file that became shorter.
+    pub(crate) fn check(&self) -> Result<(), InputError> {
+        match &self.octets {
+            Octets::Mapped(mapping) => mapping.check(),
+            Octets::Owned(_) => Ok(()),
+        }
+    }
+
     /// The buffer, if the chunk has one.
     pub(super) fn into_buffer(self) -> Option<Vec<u8>> {
         match self.octets {
@@ -154,8 +167,7 @@ impl Chunks {
         Chunks {
             config: config.within_bounds(),
             content: match source.content {
-                Content::Mapped { name, mapping, start } => ChunkContent::Mapped(MappedChunks {
-                    name,
+                Content::Mapped { mapping, start } => ChunkContent::Mapped(MappedChunks {
                     mapping,
                     start,
                     position: start,
@@ -196,7 +208,6 @@ impl std::iter::FusedIterator for Chunks {}
 
 /// The chunks of a mapping: slices of it.
 struct MappedChunks {
-    name: String,
     mapping: Arc<Mapping>,
     start: usize,
     position: usize,
@@ -211,7 +222,7 @@ impl MappedChunks {
         let rest = &self.mapping[self.position..];
         if rest.is_empty() {
             self.is_over = true;
-            return self.shrunk().map(Err);
+            return self.mapping.check().err().map(Err);
         }
         match config.cut(rest, true) {
             Cut::At(octets) => {
@@ -226,17 +237,12 @@ impl MappedChunks {
             Cut::More | Cut::TooLong => {
                 self.is_over = true;
                 Some(Err(InputError::RecordTooLong {
-                    name: self.name.clone(),
+                    name: self.mapping.name().to_owned(),
                     offset: (self.position - self.start) as u64,
                     octets_max: config.record_octets_max,
                 }))
             }
         }
-    }
-
-    /// The error of a file that was truncated, found at its end.
-    fn shrunk(&self) -> Option<InputError> {
-        (!self.mapping.is_whole()).then(|| InputError::Shrunk { name: self.name.clone() })
     }
 }
 

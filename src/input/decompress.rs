@@ -12,6 +12,7 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 
 use super::dictionary::split_dictionary;
+use crate::kind::{self, FileKind};
 use crate::limits::{COMPRESSED_READ_OCTETS, ZSTD_WINDOW_LOG_MAX};
 
 /// How the octets of an input are stored.
@@ -29,9 +30,6 @@ impl Encoding {
     /// Octets that [`Encoding::detect`] needs to see, or all there are.
     pub(super) const MAGIC_OCTETS: usize = 4;
 
-    const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-    const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-
     /// What the first octets of an input say (RFC 1952, 2.3.1; RFC 8878, 3.1.1 and 3.1.2).
     ///
     /// ```
@@ -41,11 +39,9 @@ impl Encoding {
     /// assert_eq!(Encoding::detect(b"http"), Encoding::Identity);
     /// ```
     pub fn detect(first: &[u8]) -> Encoding {
-        match first {
-            // A skippable frame; parallel compressors begin with one.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Encoding::Zstd,
-            _ if first.starts_with(Self::ZSTD_MAGIC) => Encoding::Zstd,
-            _ if first.starts_with(Self::GZIP_MAGIC) => Encoding::Gzip,
+        match FileKind::of(first) {
+            FileKind::Zstd => Encoding::Zstd,
+            FileKind::Gzip => Encoding::Gzip,
             _ => Encoding::Identity,
         }
     }
@@ -70,8 +66,8 @@ impl Encoding {
     pub(super) fn is_cut_short(self, all: &[u8]) -> bool {
         let magic = match self {
             Encoding::Identity => return false,
-            Encoding::Gzip => Self::GZIP_MAGIC,
-            Encoding::Zstd => Self::ZSTD_MAGIC,
+            Encoding::Gzip => kind::GZIP,
+            Encoding::Zstd => kind::ZSTD,
         };
         all.len() < magic.len() && magic.starts_with(all)
     }

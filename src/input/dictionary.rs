@@ -6,16 +6,8 @@
 
 use std::io::{self, Cursor, ErrorKind, Read};
 
+use crate::kind::{ZSTD, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
 use crate::limits::ZSTD_DICTIONARY_OCTETS_MAX;
-
-/// The begin of the skippable frame that is a dictionary's.
-const FRAME_MAGIC: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
-
-/// The begin of a dictionary (RFC 8878, section 5).
-const DICTIONARY_MAGIC: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
-
-/// The begin of a frame that holds data.
-const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// The dictionary at the begin of `stored`, or none, and what the frames of data are read from.
 ///
@@ -24,15 +16,15 @@ pub(super) fn split_dictionary(
     mut stored: Box<dyn Read + Send>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut first = Vec::new();
-    stored.by_ref().take(FRAME_MAGIC.len() as u64).read_to_end(&mut first)?;
-    if first != FRAME_MAGIC {
+    stored.by_ref().take(ZSTD_DICTIONARY_FRAME.len() as u64).read_to_end(&mut first)?;
+    if first != ZSTD_DICTIONARY_FRAME {
         return Ok((Vec::new(), Box::new(Cursor::new(first).chain(stored))));
     }
     let mut octets = [0; 4];
     stored.read_exact(&mut octets)?;
     let content = read_exactly(&mut stored, u32::from_le_bytes(octets) as usize)?;
-    let dictionary = if content.starts_with(ZSTD_MAGIC) { decompress(&content)? } else { content };
-    let is_dictionary = dictionary.starts_with(DICTIONARY_MAGIC);
+    let dictionary = if content.starts_with(ZSTD) { decompress(&content)? } else { content };
+    let is_dictionary = dictionary.starts_with(ZSTD_DICTIONARY);
     Ok((if is_dictionary { dictionary } else { Vec::new() }, stored))
 }
 

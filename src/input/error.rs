@@ -3,19 +3,23 @@
 use std::io;
 
 use super::decompress::Encoding;
+use crate::kind::WrongKind;
 
 /// An input that cannot be read to its end. Each names the input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
     /// The file cannot be opened, or is no file.
-    #[error("cannot open {name}: check that it exists and that you may read it")]
+    #[error("{name}: {}", system_text(error))]
     Open {
         /// The file.
         name: String,
         /// What the system says.
-        source: io::Error,
+        error: io::Error,
     },
+    /// The file is surely of another kind than what is read.
+    #[error(transparent)]
+    WrongKind(#[from] WrongKind),
     /// The system failed to deliver the octets.
     #[error("cannot read {name} to its end; what was read before is complete records")]
     Read {
@@ -66,6 +70,14 @@ pub enum InputError {
         /// The most that a record may have.
         octets_max: usize,
     },
+    /// A compressed robots.txt is longer than can be held.
+    #[error("{name}: longer than {octets_max} bytes after decompression; set --max-robots-size")]
+    TooLong {
+        /// The file.
+        name: String,
+        /// The most that it may have.
+        octets_max: usize,
+    },
 }
 
 impl InputError {
@@ -77,7 +89,19 @@ impl InputError {
             | InputError::Truncated { name, .. }
             | InputError::Damaged { name, .. }
             | InputError::Shrunk { name }
+            | InputError::TooLong { name, .. }
+            | InputError::WrongKind(WrongKind { name, .. })
             | InputError::RecordTooLong { name, .. } => name,
         }
     }
+}
+
+/// What the system says of an error, for a message: "no such file or directory".
+pub fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    // The number says nothing to whoever reads it.
+    let text = text.split(" (os error ").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
 }

@@ -1,13 +1,15 @@
 //! A file as a slice of memory: the one place of this module with `unsafe`.
 //!
-//! **The duty**, which falls to whoever runs the program: nothing may truncate or rewrite the file
-//! while it is mapped. If the file is truncated, or its disk fails, touching a page that is not there
-//! raises SIGBUS. It means that octets are missing, and the code that needed them cannot go on; so
-//! the program's handler says so and ends it with status 2, leaving an output under its unfinished
-//! name, and a library's process is killed by the system unless it has a handler of its own. Either
-//! way no list is written that looks whole. What the page of the new end held after it reads as
-//! zeros; [`Mapping::is_whole`] finds that afterwards. Appending does no harm: the mapping keeps the
-//! length that it began with.
+//! **The duty**, which falls to whoever asks for a mapping ([`OpenConfig::mapped`]): nothing may
+//! truncate or rewrite the file while it is mapped. If the file is truncated, or its disk fails,
+//! touching a page that is not there raises SIGBUS. It means that bytes are missing, and the code that
+//! needed them cannot go on; so the program's handler says so and ends it with status 2, without an
+//! output, and a library's process is killed by the system unless it has a handler of its own. What
+//! the page of the new end held after it reads as zeros; [`Mapping::check`] finds that, and is asked
+//! before what came of a chunk is handed on. Appending does no harm: the mapping keeps the length that
+//! it began with.
+//!
+//! [`OpenConfig::mapped`]: super::OpenConfig::mapped
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -15,25 +17,31 @@ use std::ops::Deref;
 
 use memmap2::Mmap;
 
+use super::error::InputError;
+
 /// A file that is mapped for reading, whole.
 #[derive(Debug)]
 pub(super) struct Mapping {
     octets: Mmap,
     /// Kept to ask for the length again.
     file: File,
+    /// What errors call it.
+    name: String,
 }
 
 impl Mapping {
     /// Maps `file`; one that the system will not map comes back, to be read as a stream.
-    pub(super) fn new(file: File) -> Result<Mapping, File> {
+    ///
+    /// # Safety
+    ///
+    /// Nothing truncates or rewrites the file while the mapping lives.
+    pub(super) unsafe fn new(name: &str, file: File) -> Result<Mapping, File> {
         // SAFETY: the map is read-only and private to this type, which hands out shared slices no
-        // longer than it lives. That nobody truncates or rewrites the file meanwhile cannot be
-        // checked; it is the user's duty as the module's documentation says, and a caller who
-        // cannot promise it turns mapping off (`OpenConfig::map`).
+        // longer than it lives. The caller promises the rest.
         match unsafe { Mmap::map(&file) } {
             Ok(octets) => {
                 advise_sequential(&octets);
-                Ok(Mapping { octets, file })
+                Ok(Mapping { octets, file, name: name.to_owned() })
             }
             Err(_) => Err(file),
         }
@@ -46,9 +54,21 @@ impl Mapping {
         (&self.file).seek(SeekFrom::End(0)).ok();
     }
 
+    /// What errors call the file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Whether the file is still at least as long as its mapping.
-    pub(super) fn is_whole(&self) -> bool {
-        self.file.metadata().is_ok_and(|metadata| metadata.len() >= self.octets.len() as u64)
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if it is not.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        match self.file.metadata() {
+            Ok(metadata) if metadata.len() >= self.octets.len() as u64 => Ok(()),
+            _ => Err(InputError::Shrunk { name: self.name.clone() }),
+        }
     }
 }
 

@@ -5,8 +5,9 @@
 //! threads that classify, and whoever wants one plain stream of octets (a WARC or JSON Lines reader)
 //! takes [`Source::into_reader`].
 //!
-//! A regular uncompressed file is mapped and never copied. Anything else is a stream, decompressed
-//! if its first octets say so, and held a chunk at a time. Either way the same octets give the same
+//! An input is a stream, decompressed if its first octets say so, and held a chunk at a time. A
+//! regular uncompressed file can be mapped instead, and is never copied then; that is the caller's
+//! decision ([`OpenConfig::mapped`]). Either way the same octets give the same
 //! chunks, so that nothing downstream depends on how a file was opened.
 //!
 //! Cost: one `memrchr` a chunk for a mapping, one read and a copy of part of a record a chunk for a
@@ -41,6 +42,7 @@ mod gather;
 mod mapping;
 mod reader;
 mod records;
+mod robots;
 mod source;
 mod stream;
 #[cfg(test)]
@@ -48,7 +50,9 @@ mod tests;
 
 pub use chunks::{Chunk, ChunkConfig, Chunks};
 pub use decompress::Encoding;
-pub use error::InputError;
+pub use error::{InputError, system_text};
 pub use reader::SourceReader;
 pub use records::{Record, Records, Terminator};
+pub(crate) use robots::fill_robots_txt;
+pub use robots::{read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, Source};

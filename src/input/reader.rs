@@ -28,16 +28,14 @@ use super::stream::Stream;
 pub struct SourceReader(Inner);
 
 enum Inner {
-    Mapped { name: String, mapping: Arc<Mapping>, start: usize, position: usize },
+    Mapped { mapping: Arc<Mapping>, start: usize, position: usize },
     Stream(Stream),
 }
 
 impl SourceReader {
     pub(super) fn new(source: Source) -> SourceReader {
         SourceReader(match source.content {
-            Content::Mapped { name, mapping, start } => {
-                Inner::Mapped { name, mapping, start, position: start }
-            }
+            Content::Mapped { mapping, start } => Inner::Mapped { mapping, start, position: start },
             Content::Stream(stream) => Inner::Stream(stream),
         })
     }
@@ -56,13 +54,10 @@ impl Read for SourceReader {
         match &mut self.0 {
             _ if out.is_empty() => Ok(0),
             Inner::Stream(stream) => stream.read(out).map_err(into_io_error),
-            Inner::Mapped { name, mapping, position, .. } => {
+            Inner::Mapped { mapping, position, .. } => {
                 let count = (&mapping[*position..]).read(out)?;
                 *position += count;
-                if count == 0 && !mapping.is_whole() {
-                    let name = name.clone();
-                    return Err(into_io_error(InputError::Shrunk { name }));
-                }
+                mapping.check().map_err(into_io_error)?;
                 Ok(count)
             }
         }
@@ -71,11 +66,13 @@ impl Read for SourceReader {
 
 fn into_io_error(error: InputError) -> io::Error {
     let kind = match &error {
-        InputError::Open { source, .. }
+        InputError::Open { error: source, .. }
         | InputError::Read { source, .. }
         | InputError::Damaged { source, .. } => source.kind(),
         InputError::Truncated { .. } | InputError::Shrunk { .. } => io::ErrorKind::UnexpectedEof,
-        InputError::RecordTooLong { .. } => io::ErrorKind::InvalidData,
+        InputError::RecordTooLong { .. }
+        | InputError::TooLong { .. }
+        | InputError::WrongKind(_) => io::ErrorKind::InvalidData,
     };
     io::Error::new(kind, error)
 }

@@ -1,7 +1,7 @@
 //! Opening: a path or standard input becomes a mapping or a stream.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,20 +12,42 @@ use super::mapping::Mapping;
 use super::reader::SourceReader;
 use super::records::Terminator;
 use super::stream::Stream;
+use crate::kind::{FileKind, Wanted, WrongKind};
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenConfig {
     /// Whether gzip and zstd are looked for and undone. On by default.
     pub decompress: bool,
-    /// Whether a regular uncompressed file may be mapped. On by default; turn it off for a file
-    /// that may be truncated while it is read, which kills a process that has it mapped.
-    pub map: bool,
+    /// Whether a regular uncompressed file is mapped.
+    pub(super) map: bool,
+}
+
+impl OpenConfig {
+    /// The config by which a regular uncompressed file is mapped, not read: no byte of it is copied,
+    /// and threads take chunks without waiting for a reader.
+    ///
+    /// # Safety
+    ///
+    /// Nothing may truncate or rewrite a file that is opened by this config while its [`Source`] or
+    /// what came from it lives: its bytes are handed out as shared slices, which must not change.
+    /// Appending does no harm. If the file is truncated all the same, touching what is gone raises
+    /// SIGBUS, and what its last page held after its new end reads as zeros; [the
+    /// runner](crate::batch::runner) compares the length after every chunk and before what came of
+    /// it is handed on.
+    #[must_use]
+    pub unsafe fn mapped(self) -> OpenConfig {
+        OpenConfig { map: true, ..self }
+    }
+
+    /// As [`OpenConfig::mapped`], for tests, which own their files.
+    #[cfg(test)]
+    pub(crate) const MAPPED: OpenConfig = OpenConfig { decompress: true, map: true };
 }
 
 impl Default for OpenConfig {
     fn default() -> OpenConfig {
-        OpenConfig { decompress: true, map: true }
+        OpenConfig { decompress: true, map: false }
     }
 }
 
@@ -50,7 +72,6 @@ pub struct Source {
 pub(super) enum Content {
     /// In a mapping, from `start` on.
     Mapped {
-        name: String,
         mapping: Arc<Mapping>,
         start: usize,
     },
@@ -60,7 +81,8 @@ pub(super) enum Content {
 const STANDARD_INPUT: &str = "standard input";
 
 impl Source {
-    /// Opens the file at `path`, or standard input if `path` is `-`.
+    /// Opens the file at `path`, or standard input if `path` is `-`. It is read, unless the config
+    /// says that it is [mapped](OpenConfig::mapped).
     ///
     /// # Errors
     ///
@@ -73,11 +95,11 @@ impl Source {
         let name = path.display().to_string();
         match File::open(path) {
             Ok(file) => Source::from_file(name, file, config),
-            Err(source) => Err(InputError::Open { name, source }),
+            Err(error) => Err(InputError::Open { name, error }),
         }
     }
 
-    /// Standard input; mapped if it is a regular file, from the place where it stands.
+    /// Standard input, from the place where it stands.
     ///
     /// # Errors
     ///
@@ -89,7 +111,7 @@ impl Source {
         let name = STANDARD_INPUT.to_owned();
         match io::stdin().as_fd().try_clone_to_owned() {
             Ok(descriptor) => Source::from_file(name, File::from(descriptor), config),
-            Err(source) => Err(InputError::Open { name, source }),
+            Err(error) => Err(InputError::Open { name, error }),
         }
     }
 
@@ -123,13 +145,14 @@ impl Source {
     ) -> Result<Source, InputError> {
         match file.metadata() {
             Ok(metadata) if metadata.is_dir() => {
-                Err(InputError::Open { name, source: ErrorKind::IsADirectory.into() })
+                let kind = FileKind::Folder;
+                Err(WrongKind { name, kind, wanted: Wanted::UrlList }.into())
             }
             Ok(metadata) if metadata.is_file() => {
                 Source::from_regular_file(name, file, metadata.len(), config)
             }
             Ok(_) => Ok(Source::from_reader(name, file, config)),
-            Err(source) => Err(InputError::Open { name, source }),
+            Err(error) => Err(InputError::Open { name, error }),
         }
     }
 
@@ -147,8 +170,9 @@ impl Source {
         };
         let stored_octets = (octets > start).then(|| octets - start);
         if config.map && is_plain && stored_octets.is_some() {
-            match Mapping::new(file) {
-                Ok(mapping) => return Ok(Source::from_mapping(name, mapping, start)),
+            // SAFETY: who made the config has promised that nothing truncates or rewrites the file.
+            match unsafe { Mapping::new(&name, file) } {
+                Ok(mapping) => return Ok(Source::from_mapping(mapping, start)),
                 Err(unmapped) => file = unmapped,
             }
         }
@@ -156,19 +180,19 @@ impl Source {
     }
 
     /// The octets of `mapping` from `start` on, which are taken to be read whole.
-    fn from_mapping(name: String, mapping: Mapping, start: u64) -> Source {
+    fn from_mapping(mapping: Mapping, start: u64) -> Source {
         mapping.leave_at_end();
         let start = usize::try_from(start).map_or(mapping.len(), |start| start.min(mapping.len()));
         Source {
             stored_octets: Some((mapping.len() - start) as u64),
-            content: Content::Mapped { name, mapping: Arc::new(mapping), start },
+            content: Content::Mapped { mapping: Arc::new(mapping), start },
         }
     }
 
     /// What errors call the input: its path, or `standard input`.
     pub fn name(&self) -> &str {
         match &self.content {
-            Content::Mapped { name, .. } => name,
+            Content::Mapped { mapping, .. } => mapping.name(),
             Content::Stream(stream) => stream.name(),
         }
     }
@@ -204,7 +228,7 @@ impl Source {
     /// Those of [`Source::encoding`].
     pub fn peek(&mut self, terminator: Terminator, octets_max: usize) -> Result<&[u8], InputError> {
         let first = match &mut self.content {
-            Content::Mapped { mapping, start, .. } => &mapping[*start..],
+            Content::Mapped { mapping, start } => &mapping[*start..],
             Content::Stream(stream) => stream.peek(terminator.octet(), octets_max)?,
         };
         Ok(&first[..first.len().min(octets_max)])

@@ -137,6 +137,7 @@ impl Code {
             NoteKind::FileCut => Code::FileTooLong,
             NoteKind::LooksLikeHtml => Code::WebPage,
             NoteKind::LooksBinary => Code::BinaryFile,
+            NoteKind::LooksLikeJson => Code::WebPage,
         }
     }
 }

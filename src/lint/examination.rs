@@ -11,7 +11,10 @@ use crate::dialect::{Dialect, Field};
 use crate::id::LineNumber;
 use crate::pattern::normal_text;
 use crate::policy::{robot_name, robot_named};
-use crate::syntax::{Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, records};
+use crate::syntax::{
+    Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, is_extension, records,
+};
+use crate::visible::visible;
 
 /// A file, and each dialect's reading of it.
 pub(super) struct Examination<'t> {
@@ -85,6 +88,9 @@ impl<'t> Reading<'t> {
             Some(Field::Allow) => self.rule_words(Verdict::Allow, record.value, line),
             Some(Field::Disallow) => self.rule_words(Verdict::Disallow, record.value, line),
             Some(Field::Sitemap) => "a sitemap, which decides nothing".into(),
+            None if is_extension(record.name) => {
+                "a field of another convention, which decides nothing about access".into()
+            }
             None => "a field without meaning, which decides nothing".into(),
         }
     }
@@ -180,25 +186,15 @@ impl<'t> Examination<'t> {
     }
 }
 
-/// Octets between backquotes as a message shows them: those of no character, and control
-/// characters, escaped, and long ones cut.
-pub(super) fn quoted(octets: &[u8]) -> String {
+/// Text between backquotes as a message shows it: visible, and cut where it is long.
+pub(super) fn quoted(text: &[u8]) -> String {
     /// More would push what the message says out of sight.
     const CHARACTERS_MAX: usize = 60;
-    let mut text = String::from("`");
-    for (index, (start, end, character)) in bstr::ByteSlice::char_indices(octets).enumerate() {
-        if index == CHARACTERS_MAX {
-            text.push('…');
-            break;
-        }
-        match character {
-            '\u{fffd}' => text.extend(octets[start..end].iter().map(|o| format!("\\x{o:02X}"))),
-            _ if character.is_control() => text.extend(character.escape_default()),
-            _ => text.push(character),
-        }
+    let cut = bstr::ByteSlice::char_indices(text).nth(CHARACTERS_MAX);
+    match cut {
+        Some((start, ..)) => format!("`{}…`", visible(&text[..start])),
+        None => format!("`{}`", visible(text)),
     }
-    text.push('`');
-    text
 }
 
 #[cfg(test)]
@@ -208,9 +204,8 @@ mod tests {
 
     #[test]
     fn what_is_quoted_is_visible() {
-        assert_eq!(quoted(b"a\x1b\xff\n"), "`a\\u{1b}\\xFF\\n`");
+        assert_eq!(quoted(b"a\x1b\xff\n"), "`a\\u{1b}\\xff\\n`");
         assert_eq!(quoted(&[b'a'; 80]).chars().count(), 63);
-        assert_eq!(quoted("\u{fffd}".as_bytes()), "`\\xEF\\xBF\\xBD`");
     }
 
     #[test]

@@ -1,20 +1,43 @@
 //! Diagnostics while they are gathered: places, effects and edits found for the checks.
 
+use std::collections::BTreeMap;
+
 use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
-use super::{Code, Place, Report};
+use super::{Code, LintConfig, Place, Report};
+use crate::limits::LINT_EDITS_PER_FINDING_MAX;
 use crate::syntax::Span;
 
 /// What the checks of one file have found.
 pub(super) struct Findings<'e, 't> {
     pub(super) examination: &'e Examination<'t>,
+    per_code_max: usize,
+    keeps_fixes: bool,
     diagnostics: Vec<Diagnostic>,
+    /// How many findings of each code are kept or were left out.
+    counts: BTreeMap<Code, Count>,
+    /// Whether the last diagnostic is kept only if it has a fix.
+    is_last_past_max: bool,
     unknown: Vec<String>,
 }
 
+#[derive(Clone, Copy, Default)]
+struct Count {
+    found: usize,
+    omitted: usize,
+}
+
 impl<'e, 't> Findings<'e, 't> {
-    pub(super) fn new(examination: &'e Examination<'t>) -> Findings<'e, 't> {
-        Findings { examination, diagnostics: Vec::new(), unknown: Vec::new() }
+    pub(super) fn new(examination: &'e Examination<'t>, config: &LintConfig) -> Findings<'e, 't> {
+        Findings {
+            examination,
+            per_code_max: config.findings_per_code_max,
+            keeps_fixes: config.keeps_fixes,
+            diagnostics: Vec::new(),
+            counts: BTreeMap::new(),
+            is_last_past_max: false,
+            unknown: Vec::new(),
+        }
     }
 
     /// Reports a code at `span`. Its effects are what each dialect makes of that line.
@@ -24,32 +47,53 @@ impl<'e, 't> Findings<'e, 't> {
         span: Span,
         message: impl Into<String>,
     ) -> Finding<'_, 'e, 't> {
+        self.settle_last();
+        let count = self.counts.entry(code).or_default();
+        count.found += 1;
+        self.is_last_past_max = count.found > self.per_code_max;
         let examination = self.examination;
         let place = examination.place(span);
-        self.diagnostics.push(Diagnostic {
-            code,
-            message: message.into(),
-            effects: examination.line_effects(line_index(&place)),
-            place,
-            related: Vec::new(),
-            fix: None,
-        });
+        let effects = match self.is_last_past_max {
+            true => Vec::new(),
+            false => examination.line_effects(line_index(&place)),
+        };
+        let message = message.into();
+        let (related, fix) = (Vec::new(), None);
+        self.diagnostics.push(Diagnostic { code, message, effects, place, related, fix });
         let diagnostic = self.diagnostics.last_mut().expect("it has just been pushed");
-        Finding { examination, diagnostic }
+        Finding { examination, diagnostic, is_past_max: self.is_last_past_max }
+    }
+
+    /// Leaves the last finding out if it is one too many.
+    fn settle_last(&mut self) {
+        let Some(last) = self.diagnostics.last().filter(|_| self.is_last_past_max) else { return };
+        let is_mended = |fix: &Fix| fix.safety == Safety::ToBeProved;
+        if !(self.keeps_fixes && last.fix.as_ref().is_some_and(is_mended)) {
+            self.counts.entry(last.code).or_default().omitted += 1;
+            self.diagnostics.pop();
+        }
+        self.is_last_past_max = false;
     }
 
     /// Tells what could not be found out.
     pub(super) fn unknown(&mut self, words: String) {
-        if !self.unknown.contains(&words) {
+        let has_room = self.unknown.len() < self.per_code_max;
+        if has_room && !self.unknown.contains(&words) {
             self.unknown.push(words);
         }
     }
 
     /// What was found, in file order.
     pub(super) fn finish(mut self) -> Report {
+        self.settle_last();
         let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
         self.diagnostics.sort_by_key(key);
-        Report { diagnostics: self.diagnostics, unknown: self.unknown }
+        let omitted = self.counts.iter().map(|(&code, count)| (code, count.omitted));
+        Report {
+            omitted: omitted.filter(|&(_, count)| count > 0).collect(),
+            diagnostics: self.diagnostics,
+            unknown: self.unknown,
+        }
     }
 }
 
@@ -57,11 +101,15 @@ impl<'e, 't> Findings<'e, 't> {
 pub(super) struct Finding<'f, 'e, 't> {
     examination: &'e Examination<'t>,
     diagnostic: &'f mut Diagnostic,
+    is_past_max: bool,
 }
 
 impl<'e, 't> Finding<'_, 'e, 't> {
     /// Another place that belongs to it.
     pub(super) fn related(self, span: Span, message: impl Into<String>) -> Self {
+        if self.is_past_max {
+            return self;
+        }
         let related: Related = self.examination.related(span, message);
         self.diagnostic.related.push(related);
         self.diagnostic.related.sort_by_key(|related| related.place.span.start);
@@ -70,13 +118,20 @@ impl<'e, 't> Finding<'_, 'e, 't> {
 
     /// What each dialect makes of it, in place of what it makes of the line.
     pub(super) fn effects(self, tell: impl Fn(&Reading<'t>) -> String) -> Self {
-        let effects = self.examination.effects(tell);
-        self.with_effects(effects)
+        match self.is_past_max {
+            true => self,
+            false => {
+                let effects = self.examination.effects(tell);
+                self.with_effects(effects)
+            }
+        }
     }
 
     /// As [`Finding::effects`], from words that are there already.
     pub(super) fn with_effects(self, effects: Vec<Effect>) -> Self {
-        self.diagnostic.effects = effects;
+        if !self.is_past_max {
+            self.diagnostic.effects = effects;
+        }
         self
     }
 
@@ -91,7 +146,9 @@ impl<'e, 't> Finding<'_, 'e, 't> {
     }
 
     fn fix(self, title: impl Into<String>, safety: Safety, edits: Vec<Edit>) -> Self {
-        self.diagnostic.fix = Some(Fix { title: title.into(), safety, edits });
+        if edits.len() <= LINT_EDITS_PER_FINDING_MAX {
+            self.diagnostic.fix = Some(Fix { title: title.into(), safety, edits });
+        }
         self
     }
 }

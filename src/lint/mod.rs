@@ -10,7 +10,8 @@
 //! and written down nowhere.
 //!
 //! Cost: a parse for each dialect, then what [`analysis`](crate::analysis) takes for the rules; each
-//! bound that is hit is told in [`Report::unknown`]. Nothing can fail: any octets are a file.
+//! bound that is hit is told in [`Report::unknown`], and findings past
+//! [`LintConfig::findings_per_code_max`] are counted in [`Report::omitted`]. Nothing can fail: any octets are a file.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
@@ -44,12 +45,14 @@ pub use diagnostic::{Diagnostic, Edit, Effect, Fix, Place, Related, Safety};
 pub use fix::{FixConfig, Fixed, Unproved, apply, fix};
 pub use lines::LineIndex;
 
+use std::collections::BTreeMap;
+
 use examination::Examination;
 use findings::Findings;
 
 use crate::analysis::Limits;
 use crate::dialect::Dialect;
-use crate::limits::ROBOTS_OCTETS_MAX;
+use crate::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_OCTETS_MAX};
 use crate::policy::AgentChain;
 
 /// How files are looked at.
@@ -67,6 +70,11 @@ pub struct LintConfig {
     pub compares_dialects: bool,
     /// What comparing the rules of one group, or of groups that are joined, may spend.
     pub limits: Limits,
+    /// Findings of each code that are kept; the rest is counted in [`Report::omitted`].
+    pub findings_per_code_max: usize,
+    /// Whether findings past that number are kept all the same if [`fix`] can make their edits. Their
+    /// effects are left out.
+    pub keeps_fixes: bool,
 }
 
 impl LintConfig {
@@ -78,6 +86,8 @@ impl LintConfig {
             agents: Vec::new(),
             compares_dialects: true,
             limits: Limits::default(),
+            findings_per_code_max: LINT_FINDINGS_PER_CODE_MAX,
+            keeps_fixes: false,
         }
     }
 }
@@ -87,6 +97,8 @@ impl LintConfig {
 pub struct Report {
     /// What is wrong, in file order.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many more findings of a code there are than those.
+    pub omitted: BTreeMap<Code, usize>,
     /// What could not be found out, in words: the rules, and the limit that was reached.
     pub unknown: Vec<String>,
 }
@@ -94,7 +106,7 @@ pub struct Report {
 /// Looks for what is wrong in `text`.
 pub fn lint(text: &[u8], config: &LintConfig) -> Report {
     let examination = Examination::new(text, config.dialect, config.octets_max);
-    let mut findings = Findings::new(&examination);
+    let mut findings = Findings::new(&examination, config);
     checks::run(&mut findings, config);
     findings.finish()
 }

@@ -4,16 +4,18 @@
 //! to each are compared exactly ([`analysis`](crate::analysis)); where that finds no answer within
 //! its limits there is no proof.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::BuildHasher as _;
 
 use bstr::ByteSlice as _;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::examination::quoted;
 use crate::analysis::{Bound, Equivalence, Limits, Rules, Search, equivalence};
 use crate::dialect::{Dialect, NamesAgent};
-use crate::policy::{Audience, OrderedRules};
-use crate::syntax::RobotsTxt;
+use crate::policy::{Audience, OrderedRules, robot_name};
+use crate::syntax::{Group, RobotsTxt, is_extension};
 
 /// Why two files were not proved to say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +28,12 @@ pub enum Unproved {
         robot: Option<String>,
         /// The path.
         path: Vec<u8>,
+    },
+    /// A record that a convention defines, such as Content-Usage or License, would belong to another
+    /// group.
+    MovesRecord {
+        /// The dialect.
+        dialect: &'static Dialect,
     },
     /// Other robots are named, in a dialect in which a name speaks to all that it occurs in.
     OtherNames {
@@ -54,6 +62,11 @@ impl fmt::Display for Unproved {
                 }
                 write!(f, " on {path}")
             }
+            Unproved::MovesRecord { dialect } => write!(
+                f,
+                "in {} a record such as Content-Usage or License would change its group",
+                dialect.name
+            ),
             Unproved::OtherNames { dialect } => {
                 write!(f, "in {} the file names other robots", dialect.name)
             }
@@ -74,20 +87,43 @@ pub(super) struct Prover<'t> {
 struct Side<'t> {
     file: RobotsTxt<'t>,
     audience: Audience,
+    /// Positions in the audience's robots.
+    by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
 }
 
 impl<'t> Side<'t> {
     fn new(text: &'t [u8], dialect: &'static Dialect, octets_max: Option<usize>) -> Side<'t> {
         let file = RobotsTxt::parse(text, dialect, octets_max);
         let audience = Audience::of(&file, dialect);
-        Side { file, audience }
+        let robots = audience.robots.iter().enumerate();
+        let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
+        Side { file, audience, by_name }
     }
 
     /// The groups of the robot that the file names so, or else the default groups.
     fn groups(&self, robot: Option<&[u8]>) -> &[usize] {
-        let named =
-            robot.and_then(|name| self.audience.robots.iter().find(|robot| robot.name == name));
-        named.map_or(&self.audience.default_groups, |robot| &robot.groups)
+        let named = robot.and_then(|name| self.by_name.get(name));
+        named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
+    }
+
+    /// The records that conventions define, each with the robots of the group above it. Access does
+    /// not depend on them, but what they say holds for those robots.
+    fn extensions(&self, dialect: &Dialect) -> impl Iterator<Item = (Vec<u8>, &'t [u8], u64)> {
+        let (file, groups) = (&self.file, self.file.groups());
+        let names = move |group: &Group| {
+            let lines = file.user_agents_of(group).iter();
+            let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
+            let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
+            foldhash::fast::FixedState::default().hash_one(names)
+        };
+        let names: Vec<u64> = groups.iter().map(names).collect();
+        let records = file.other_records().iter().filter(|record| is_extension(record.name));
+        records.map(move |record| {
+            let line = file.user_agents().partition_point(|agent| agent.line < record.line);
+            let group = groups.partition_point(|group| (group.user_agents.start as usize) < line);
+            let names = group.checked_sub(1).map_or(0, |group| names[group]);
+            (record.name.to_ascii_lowercase(), record.value, names)
+        })
     }
 }
 
@@ -135,6 +171,9 @@ impl Comparison<'_, '_> {
             // A caller obeys the first name that occurs in its own; with the same names in the same
             // order that is the same one, whoever the caller is.
             return Err(Unproved::OtherNames { dialect: self.dialect });
+        }
+        if !self.old.extensions(self.dialect).eq(self.new.extensions(self.dialect)) {
+            return Err(Unproved::MovesRecord { dialect: self.dialect });
         }
         self.compare(None)?;
         for name in old.iter().chain(&new) {
@@ -201,6 +240,21 @@ mod tests {
             panic!("it differs")
         };
         assert_eq!((robot.as_deref(), &path[..]), (Some("a"), &b"/x"[..]));
+    }
+
+    #[test]
+    fn a_preference_stays_with_its_robots() {
+        let old = b"User-agent: a\nContent-Usage: train-ai=n\nDisallow: x\n\nUser-agent: b\n\
+            License: https://a.example/l\nAllow: x\n";
+        let new = b"User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\n\
+            License: https://a.example/l\n";
+        let moved = Unproved::MovesRecord { dialect: &RFC_9309 };
+        assert_eq!(proved(&RFC_9309, old, new), Err(moved.clone()));
+        let new = b"User-agent: a\nDisallow: x\n\nUser-agent: b\nAllow: x\n";
+        assert_eq!(proved(&RFC_9309, old, new), Err(moved));
+        let new = b"User-agent: A\nContent-usage: train-ai=n\nDisallow: y\nUser-agent: b\n\
+            License: https://a.example/l\nAllow: x\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
     }
 
     #[test]

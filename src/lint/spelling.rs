@@ -117,7 +117,7 @@ mod tests {
             ("Alow", Some("Allow")),
             ("Sitemaps", Some("Sitemap")),
             ("Crawl delay", Some("crawl-delay")),
-            ("Noindex", None),
+            ("Keep-out", None),
             ("Hos", Some("host")),
             ("Note", None),
             ("https", None),

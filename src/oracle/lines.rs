@@ -70,7 +70,6 @@ fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
 fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<Record<'t>> {
     let line = &line[..rules.line_octets_max.unwrap_or(line.len()).min(line.len())];
     let line = match rules.nul {
-        NulOctet::DropsLine if line.contains(&0) => return None,
         NulOctet::CutsLine => before(line, 0),
         NulOctet::DropsLine | NulOctet::Ordinary => line,
     };
@@ -81,9 +80,18 @@ fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<R
     let content = trim(before(line, b'#'), rules.white_space);
     let (name, value) = name_and_value(rules, content)?;
     let value = trim(value, rules.white_space);
-    let dropped = rules.control == ControlOctet::DropsLine && value.iter().any(is_control);
     let field = field(rules, trim(name, rules.white_space))?;
-    (!dropped).then_some(Record::Field(field, value, number))
+    let nul_drops = rules.nul == NulOctet::DropsLine;
+    let control_drops = rules.control == ControlOctet::DropsLine;
+    let drops =
+        |octet: &u8| if *octet == 0 { nul_drops } else { control_drops && is_control(octet) };
+    let value = match field {
+        // Never dropped, for its rules must not join the group before it; its value ends there.
+        Field::UserAgent => trim(value.split(drops).next()?, rules.white_space),
+        _ if nul_drops && line.contains(&0) || value.iter().any(drops) => return None,
+        _ => value,
+    };
+    Some(Record::Field(field, value, number))
 }
 
 fn is_control(octet: &u8) -> bool {

@@ -17,7 +17,7 @@ pub(super) fn compared_path(rules: &PathRules, url: &[u8]) -> Option<Vec<u8>> {
 pub(super) struct Parts<'u> {
     pub(super) scheme: &'u [u8],
     pub(super) authority: &'u [u8],
-    /// All from the authority's end to `#`.
+    /// What is compared, up to `#`.
     pub(super) path: &'u [u8],
 }
 
@@ -29,14 +29,17 @@ pub(super) fn parts<'u>(rules: &PathRules, url: &'u [u8]) -> Option<Parts<'u>> {
     }
     let colon = url.iter().position(|&octet| octet == b':')?;
     let after_scheme = url[colon..].strip_prefix(b"://")?;
-    let ends_authority = |octet: &u8| b"/?#".contains(octet) || rules.path_start.contains(octet);
-    let authority_octets = after_scheme.iter().position(ends_authority);
-    let (authority, rest) = after_scheme.split_at(authority_octets.unwrap_or(after_scheme.len()));
+    let authority = after_scheme.split(|octet| b"/?#".contains(octet)).next()?;
+    // It may begin within the authority, but is over where a fragment begins.
+    let before_fragment = after_scheme.split(|&octet| octet == b'#').next()?;
+    let begins_path = |octet: &u8| rules.path_start.contains(octet);
+    let path_begins = before_fragment.iter().position(begins_path);
     let scheme = &url[..colon];
     if !is_scheme(scheme) || !is_authority(authority) {
         return None;
     }
-    Some(Parts { scheme, authority, path: rest.split(|&octet| octet == b'#').next()? })
+    let path = &before_fragment[path_begins.unwrap_or(before_fragment.len())..];
+    Some(Parts { scheme, authority, path })
 }
 
 /// A letter, then letters, digits, `+`, `-` and `.` (RFC 3986, section 3.1).
@@ -50,6 +53,10 @@ fn is_scheme(text: &[u8]) -> bool {
 /// The engine, which has to find the policy of a host, knows more names that are no hosts; here
 /// those are refused that no reading of a URL admits.
 fn is_authority(authority: &[u8]) -> bool {
+    // Some clients would end the host there, and others not.
+    if authority.contains(&b'\\') {
+        return false;
+    }
     let user_octets = authority.iter().rposition(|&octet| octet == b'@');
     let host_and_port = &authority[user_octets.map_or(0, |at| at + 1)..];
     let in_brackets = host_and_port.starts_with(b"[");

@@ -330,8 +330,8 @@ fn order(
     let rules = OrderedRules::new(file, &groups, &compilation.dialect.paths);
     let file_rule = |&id: &RuleID| {
         let rule = &file.rules()[id.index()];
-        let holds = |&group: &usize| file.groups()[group].rules.contains(&id.0);
-        let group = speaking[groups.iter().position(holds).unwrap_or(0)];
+        let is_before = |&group: &usize| file.groups()[group].rules.end <= id.0;
+        let group = speaking[groups.partition_point(is_before)];
         FileRule { rule: id, line: rule.line, value: value_of(rule.span, rule.value), group }
     };
     let file_rules = match compilation.detail {

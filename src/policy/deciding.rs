@@ -313,6 +313,31 @@ impl Memory {
     pub fn memory_octets(&self) -> usize {
         self.caches.iter().map(Cache::memory_octets).sum()
     }
+
+    /// Counts the ways in which questions were answered.
+    pub fn ways(&self) -> Ways {
+        let of_caches = |count: fn(&Cache) -> u64| self.caches.iter().map(count).sum();
+        Ways {
+            patterns_tried: self.tries.iter().map(|tries| tries.patterns()).sum(),
+            nodes_built: of_caches(|cache| cache.nodes() as u64),
+            scans_before_states: of_caches(Cache::early_scans),
+            scans_past_limits: of_caches(Cache::scans),
+        }
+    }
+}
+
+/// The ways in which one thread's questions were answered. Walks of automata that were built ahead are not
+/// counted: [`Census`](super::Census) tells whether there are such.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ways {
+    /// Patterns that were tried because a sieve named them.
+    pub patterns_tried: u64,
+    /// Nodes of automata that were built on demand, and walked.
+    pub nodes_built: u64,
+    /// Paths that were answered by a scan of the rules before there were nodes.
+    pub scans_before_states: u64,
+    /// Paths that were answered by a scan because a limit was reached.
+    pub scans_past_limits: u64,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! It tries every rule of the chosen groups one by one; use [`PolicyTable`](super::PolicyTable) for answers alone.
 
+use crate::access::KnownOutage;
 use crate::automaton::pattern_matches;
 use crate::decision::Verdict;
 use crate::dialect::{Dialect, Precedence, RobotsTxtUrl};
@@ -28,6 +29,8 @@ pub struct Explanation {
     pub rules: Vec<ExplainedRule>,
     /// The number of rules in those groups.
     pub rules_in_groups: usize,
+    /// The outage that the host is in, if it is known to be in one.
+    pub outage: Option<KnownOutage>,
 }
 
 /// A group, by a user-agent line of its.
@@ -117,6 +120,7 @@ pub fn explain(
         groups: Vec::new(),
         rules: Vec::new(),
         rules_in_groups: 0,
+        outage: None,
     };
     let Selection::Groups { groups, token } = Selection::of(file, agent, dialect) else {
         return explanation;

@@ -40,8 +40,8 @@ use crate::limits::ROBOTS_OCTETS_MAX;
 
 pub use crate::automaton::Detail;
 pub use agent::{AgentChain, AgentError};
-pub use deciding::Memory;
 pub(crate) use deciding::{Block, BlockMemory, Policies, Source};
+pub use deciding::{Memory, Ways};
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
 pub use reach::{reach, reach_of_rules};
 pub use rules::{OrderedRules, RuleAnswer, RuleSet, outcomes};

@@ -156,6 +156,11 @@ pub const NO_POLICY: u32 = u32::MAX;
 pub const NO_URL: u32 = u32::MAX - 1;
 
 impl PolicyTable {
+    /// Uses these vectors instead of the widest that the processor has. The answers are the same.
+    pub fn with_vectors(self, vectors: Vectors) -> PolicyTable {
+        PolicyTable { vectors, ..self }
+    }
+
     /// The dialect that the policies were compiled for.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect

@@ -1,14 +1,14 @@
 //! A decision told in full, as a block of plain text for a person.
 //!
-//! Owns the layout that `portcullis check --explain` prints below a verdict. It shows octets as they
-//! are, but for control characters, which are escaped so that a hostile file cannot steer a
-//! terminal. Use [`explanation_json`](super::explanation_json) for programs.
+//! Owns the layout that `portcullis check --explain` prints below a verdict. Text is
+//! [visible](crate::visible) and cut where it is long. Use [`explanation_json`](super::explanation_json) for programs.
 
 use std::io::{self, Write};
 
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{Explanation, Loss};
+use crate::visible::{cut_to_show, visible};
 
 use super::clause;
 
@@ -38,6 +38,9 @@ pub fn write(
 }
 
 fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    if let Some(outage) = &explanation.outage {
+        write_field("outage", outage.to_string().as_bytes(), out)?;
+    }
     for group in &explanation.groups {
         let why = match &explanation.token {
             Some(token) => format!("it names {token}"),
@@ -76,9 +79,7 @@ fn why_lost(loss: Loss, octets: usize, most: usize) -> String {
 }
 
 fn write_field(name: &str, value: &[u8], out: &mut impl Write) -> io::Result<()> {
-    write!(out, "  {name:<8} ")?;
-    write_shown(value, out)?;
-    out.write_all(b"\n")
+    writeln!(out, "  {name:<8} {}", visible(&cut_to_show(value)))
 }
 
 fn write_with_remark(
@@ -87,31 +88,7 @@ fn write_with_remark(
     remark: &str,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    write!(out, "  {name:<8} ")?;
-    write_shown(value, out)?;
-    writeln!(out, "  ({remark})")
-}
-
-/// Writes text as it is, and control characters and what is no UTF-8 as escapes, so that a hostile
-/// file cannot steer a terminal.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn write_shown(octets: &[u8], out: &mut impl Write) -> io::Result<()> {
-    for chunk in octets.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if character.is_control() {
-                write!(out, "{}", character.escape_default())?;
-            } else {
-                write!(out, "{character}")?;
-            }
-        }
-        for octet in chunk.invalid() {
-            write!(out, "\\x{octet:02x}")?;
-        }
-    }
-    Ok(())
+    writeln!(out, "  {name:<8} {}  ({})", visible(&cut_to_show(value)), visible(remark))
 }
 
 #[cfg(test)]
@@ -147,6 +124,7 @@ mod tests {
             }],
             rules_in_groups: rules.len(),
             rules,
+            outage: None,
         }
     }
 
@@ -212,12 +190,5 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.lines().count(), 4, "{text}");
         assert!(text.contains("problem  no scheme\n"), "{text}");
-    }
-
-    #[test]
-    fn control_characters_do_not_reach_the_terminal() {
-        let mut out = Vec::new();
-        write_shown(b"/\x1b[31m\xff\xc3\xa9\xc2\x9b", &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "/\\u{1b}[31m\\xffé\\u{9b}");
     }
 }

@@ -15,23 +15,27 @@
 //! | `rules_in_groups` | how many rules those have |
 //! | `deciding` | the rule that decides, or `null` |
 //! | `lost` | the rules that match too, in order of precedence, each with `why` it lost |
+//! | `outage` | of a host that is in an outage: `since`, `change` and `copy_captured_at`; else `null` |
 //!
 //! A rule is `line`, `text` (the record as it stands in the file), `verdict`, `value` (its pattern
 //! as written), `pattern` (the same in normal form) and `octets` (how many that has, which is what
 //! precedence counts). `why` is `fewer-octets`, `allow-goes-first`, `later-line`,
-//! `after-first-match` or `always-allowed`. What is not UTF-8 has a member with `_base64` behind its
-//! name for the exact octets, as in [`json_lines`](super::json_lines). New members may be added at
+//! `after-first-match` or `always-allowed`. An outage's `change` says what more than 30 days of it changed:
+//! `no-change`, `unavailable` (everything is allowed) or `last-good-copy`. What is not UTF-8 has a member
+//! with `_base64` behind its name for the exact octets, and what is long is cut, as in
+//! [`json_lines`](super::json_lines). New members may be added at
 //! the end.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::access::{KnownOutage, UnixSeconds};
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{ExplainedGroup, ExplainedRule, Explanation};
 
-use super::json_lines::{Line, line, shown, write_object};
+use super::json_lines::{Line, line, shown, shown_cut, write_object};
 use super::{Provenance, clause};
 
 /// What is known beyond the decision.
@@ -61,6 +65,26 @@ struct Object<'a> {
     rules_in_groups: usize,
     deciding: Option<Rule<'a>>,
     lost: Vec<Rule<'a>>,
+    outage: Option<OutageObject>,
+}
+
+/// The outage of a host.
+#[derive(Serialize)]
+pub struct OutageObject {
+    since: String,
+    change: &'static str,
+    copy_captured_at: Option<String>,
+}
+
+impl OutageObject {
+    /// The members of `outage`.
+    pub fn new(outage: &KnownOutage) -> OutageObject {
+        OutageObject {
+            since: outage.since.to_rfc3339(),
+            change: outage.change.as_str(),
+            copy_captured_at: outage.copy_captured_at.map(UnixSeconds::to_rfc3339),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -114,19 +138,20 @@ pub fn write(
         rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
         deciding: rules.iter().find(|rule| rule.loss.is_none()).map(rule_object),
         lost: rules.iter().filter(|rule| rule.loss.is_some()).map(rule_object).collect(),
+        outage: explanation.and_then(|told| told.outage.as_ref()).map(OutageObject::new),
     };
     write_object(&object, out);
 }
 
 fn group(group: &ExplainedGroup) -> Group<'_> {
-    let (text, text_base64) = shown(&group.text);
+    let (text, text_base64) = shown_cut(&group.text);
     Group { line: group.line.get(), text, text_base64 }
 }
 
 fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
-    let (text, text_base64) = shown(&rule.text);
-    let (value, value_base64) = shown(&rule.value);
-    let (pattern, pattern_base64) = shown(&rule.pattern);
+    let (text, text_base64) = shown_cut(&rule.text);
+    let (value, value_base64) = shown_cut(&rule.value);
+    let (pattern, pattern_base64) = shown_cut(&rule.pattern);
     Rule {
         line: rule.line.get(),
         text,
@@ -234,7 +259,7 @@ mod tests {
             r#""rule":null,"group":null,"dialect":"rfc9309","#,
             r#""clause":"RFC 3986, section 3: scheme, authority and path of a URI","#,
             r#""problem":"no scheme","path":null,"token":null,"groups":[],"rules_in_groups":0,"#,
-            r#""deciding":null,"lost":[]}"#,
+            r#""deciding":null,"lost":[],"outage":null}"#,
             "\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), expected);

@@ -2,7 +2,8 @@
 //!
 //! A record is **allowed** or **disallowed** by what the agents' verdicts have in common
 //! ([`Quantifier`]); it is **unknown** or **invalid** if any agent's verdict is, whatever the others
-//! say. [`Plan`] tells where each of the four goes. An empty record goes nowhere.
+//! say. [`Plan`] tells where each of the four goes. An empty record is invalid like any other that is
+//! no URL.
 
 use crate::decision::{Decision, Verdict};
 use crate::input::{Record, Terminator};
@@ -133,7 +134,7 @@ pub fn write_chunk<'c, J: Judge>(
             let end = start + record.whole().len();
             counts.add(record.whole().len(), decisions);
             let verdict = plan.verdict(decisions);
-            if !record.text().is_empty() && plan.fate(verdict) == Fate::Keep {
+            if plan.fate(verdict) == Fate::Keep {
                 out.kept_records += 1;
             } else {
                 out.kept.extend_from_slice(&chunk[run..start]);
@@ -157,7 +158,7 @@ fn set_aside(
     plan: &Plan,
     out: &mut Output,
 ) {
-    if record.text().is_empty() || plan.fate(verdict) != Fate::Aside {
+    if plan.fate(verdict) != Fate::Aside {
         return;
     }
     let file = match verdict {
@@ -243,12 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_record_is_dropped_whatever_the_flags_say() {
-        for fate in [Fate::Keep, Fate::Aside] {
-            let plan = Plan { invalid: fate, ..PLAN };
-            let out = filtered(b"a\n\n\r\na", &plan);
-            assert_eq!((out.kept.as_slice(), out.kept_records), (&b"a\na\n"[..], 2));
-            assert_eq!(out.invalid, b"");
+    fn an_empty_record_goes_where_invalid_ones_go() {
+        for (invalid, kept, aside) in [
+            (Fate::Keep, &b"a\n\n\r\na\n"[..], &b""[..]),
+            (Fate::Aside, b"a\na\n", b"\n\r\n"),
+            (Fate::Drop, b"a\na\n", b""),
+        ] {
+            let out = filtered(b"a\n\n\r\na", &Plan { invalid, ..PLAN });
+            assert_eq!((&out.kept[..], &out.invalid[..]), (kept, aside));
         }
     }
 
@@ -258,7 +261,7 @@ mod tests {
         let out = filtered(b"u1\r\na\nx1\nu2\n\nx2", &plan);
         assert_eq!(out.kept, b"a\n");
         assert_eq!(out.unknown, b"u1\r\nu2\n");
-        assert_eq!(out.invalid, b"x1\nx2\n");
+        assert_eq!(out.invalid, b"x1\n\nx2\n");
     }
 
     #[test]

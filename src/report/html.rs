@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use crate::visible::is_hidden;
+
 /// `text` as it looks: markup escaped, control characters as their pictures, and invisible ones as
 /// `‹U+202E›`.
 pub(crate) fn escaped(text: &str) -> String {
@@ -26,27 +28,6 @@ pub(crate) fn escaped(text: &str) -> String {
         }
     }
     out
-}
-
-/// Whether a character shows nothing by itself, or changes the order in which others are shown.
-fn is_hidden(character: char) -> bool {
-    matches!(
-        character,
-        '\u{80}'..='\u{9f}' // control characters of ISO 6429
-            | '\u{ad}'
-            | '\u{61c}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}'
-            | '\u{fdd0}'..='\u{fdef}'
-            | '\u{e0000}'..='\u{e0fff}'
-    ) || u32::from(character) & 0xfffe == 0xfffe // no characters, which HTML does not allow
 }
 
 #[cfg(test)]

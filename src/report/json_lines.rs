@@ -4,6 +4,10 @@
 //! `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`. The URL is the record's text. If
 //! a text is not UTF-8, its member holds what can be shown (U+FFFD for the rest), and a member named
 //! after it with `_base64` behind, which stands directly after it, holds the exact octets.
+//!
+//! A rule or group longer than [`SHOWN_BYTES_MAX`](crate::limits::SHOWN_BYTES_MAX) is cut and ends with
+//! `…`, and so is what its `_base64` member holds; `line` says where the whole rule is. Control and
+//! bidirectional characters are `\u` escapes.
 
 use std::borrow::Cow;
 
@@ -12,8 +16,9 @@ use serde::Serialize;
 
 use crate::decision::Decision;
 use crate::input::Record;
+use crate::visible::{cut_to_show, write_json};
 
-use super::{Counts, Provenance, Witness, in_blocks};
+use super::{Counts, Provenance, Witness, has_room, in_blocks_while};
 
 /// One object, or the first members of one.
 #[derive(Serialize)]
@@ -41,14 +46,28 @@ pub fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
     }
 }
 
+/// As [`shown`], of a text from a file, which is cut where it is long.
+pub(super) fn shown_cut(text: &[u8]) -> (Cow<'_, str>, Option<String>) {
+    match cut_to_show(text) {
+        Cow::Borrowed(text) => shown(text),
+        Cow::Owned(cut) => {
+            let (text, exact) = shown(&cut);
+            (Cow::Owned(text.into_owned()), exact)
+        }
+    }
+}
+
 pub(super) fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>) {
-    match octets.map(shown) {
+    match octets.map(shown_cut) {
         Some((text, exact)) => (Some(text), exact),
         None => (None, None),
     }
 }
 
 /// Appends one object and LF for each record and each of `agents` to `out`.
+///
+/// Ends early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`](crate::limits::CHUNK_OUTPUT_BYTES_MAX) for each
+/// agent; `counts` says how many records it has.
 ///
 /// # Errors
 ///
@@ -61,7 +80,7 @@ pub fn write_chunk<'c, W: Witness>(
     out: &mut Vec<u8>,
 ) -> Result<(), W::Failure> {
     let mut decisions = Vec::new();
-    in_blocks(records, |block| {
+    in_blocks_while(records, |block| {
         decisions.clear();
         decisions.extend_from_slice(witness.judge(block)?);
         let by_record = decisions.chunks_exact(agents.len());
@@ -72,7 +91,7 @@ pub fn write_chunk<'c, W: Witness>(
                 write_line(record.text(), &agents[agent], decision, provenance, out);
             }
         }
-        Ok(())
+        Ok(has_room(out.len(), agents.len()))
     })
 }
 
@@ -88,7 +107,7 @@ fn write_line(
 
 /// Appends `object` and LF to `out`.
 pub(super) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
-    serde_json::to_writer(&mut *out, object).expect("text and numbers are always JSON");
+    write_json(object, &mut *out).expect("text and numbers are always JSON");
     out.push(b'\n');
 }
 
@@ -145,6 +164,22 @@ mod tests {
                 "\n"
             )
         );
+    }
+
+    #[test]
+    fn a_chunk_ends_early_when_its_output_is_full() {
+        use crate::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
+
+        let record = [&[b'd'; 64 * 1024][..], b"\n"].concat();
+        let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
+        let chunk = record.repeat(most + RECORDS_AT_ONCE);
+        let mut counts = Counts::new(1);
+        let mut out = Vec::new();
+        let records = Records::new(&chunk, Terminator::LineFeed);
+        let agents = ["Bot".to_owned()];
+        let Ok(()) = write_chunk(records, &agents, &mut FirstOctet::new(1), &mut counts, &mut out);
+        assert_eq!(counts.records as usize, most);
+        assert_eq!(counts.octets as usize, most * record.len());
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub use summary::{CaptureDates, Filtered, Run, Summary};
 
 use crate::decision::Decision;
 use crate::input::Record;
-use crate::limits::RECORDS_AT_ONCE;
+use crate::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 
 /// Whoever decides about records: the classifier of `batch` with its cache, or a test's table.
 pub trait Judge {
@@ -104,18 +104,34 @@ pub trait Witness: Judge {
 /// Calls `with` for blocks of `records`, which together are all of them.
 #[inline]
 fn in_blocks<'c, E>(
-    mut records: impl Iterator<Item = Record<'c>>,
+    records: impl Iterator<Item = Record<'c>>,
     mut with: impl FnMut(&[Record<'c>]) -> Result<(), E>,
+) -> Result<(), E> {
+    in_blocks_while(records, |block| {
+        with(block)?;
+        Ok(true)
+    })
+}
+
+/// As [`in_blocks`], but ends before all records are done if `with` returns `false`.
+#[inline]
+fn in_blocks_while<'c, E>(
+    mut records: impl Iterator<Item = Record<'c>>,
+    mut with: impl FnMut(&[Record<'c>]) -> Result<bool, E>,
 ) -> Result<(), E> {
     let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
     loop {
         block.clear();
         block.extend(records.by_ref().take(RECORDS_AT_ONCE));
-        if block.is_empty() {
+        if block.is_empty() || !with(&block)? {
             return Ok(());
         }
-        with(&block)?;
     }
+}
+
+/// Whether an output for `agents` that has `written` bytes of a chunk takes another block.
+fn has_room(written: usize, agents: usize) -> bool {
+    written / agents.max(1) < CHUNK_OUTPUT_BYTES_MAX
 }
 
 /// Where a decision came from, as it stands in the file.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::decision::{Reason, Verdict};
+use crate::visible::{visible, write_json};
 
 use super::{AgentCounts, Counts, Figures};
 
@@ -27,6 +28,10 @@ pub struct Run {
     pub agents: Vec<String>,
     /// When the policies were fetched, if that is known.
     pub captured: Option<CaptureDates>,
+    /// Files of the policies that were left out.
+    pub left_out: u64,
+    /// Files of the policies that look like something else than robots.txt, by what they look like.
+    pub file_notes: Figures,
 }
 
 /// The first and the last moment at which a set's policies were fetched, as RFC 3339 dates.
@@ -96,6 +101,12 @@ impl Summary {
             origins_text(run.origins),
             captured_text(run.captured.as_ref()),
         )?;
+        if run.left_out > 0 {
+            writeln!(out, "files left out: {}", run.left_out)?;
+        }
+        if run.file_notes.0.iter().any(|&(_, figure)| figure > 0) {
+            writeln!(out, "notes on files: {}", run.file_notes)?;
+        }
         writeln!(
             out,
             "{} records, {} octets in {:.3} s (and {:.3} s to load): {} URL/s, {} bytes/s",
@@ -131,6 +142,8 @@ impl Summary {
             dialect: self.run.dialect,
             agents: &self.run.agents,
             capture_dates: self.run.captured.as_ref(),
+            left_out: self.run.left_out,
+            file_notes: &self.run.file_notes,
             records: self.counts.records,
             octets: self.counts.octets,
             kept: self.filtered.map(|filtered| filtered.kept),
@@ -141,7 +154,7 @@ impl Summary {
             bytes_per_second: self.rate(self.counts.octets),
             census: (!self.census.is_empty()).then(|| Figures(self.census.clone())),
         };
-        serde_json::to_writer(&mut *out, &object)?;
+        write_json(&object, &mut *out)?;
         out.write_all(b"\n")
     }
 }
@@ -161,7 +174,7 @@ fn captured_text(captured: Option<&CaptureDates>) -> String {
 }
 
 fn write_agent(agent: &str, counts: &AgentCounts, out: &mut impl Write) -> io::Result<()> {
-    write!(out, "{agent}:")?;
+    write!(out, "{}:", visible(agent))?;
     for (name, count) in verdicts(counts).0 {
         write!(out, " {name} {count}")?;
     }
@@ -204,6 +217,8 @@ struct SummaryObject<'a> {
     dialect: &'static str,
     agents: &'a [String],
     capture_dates: Option<&'a CaptureDates>,
+    left_out: u64,
+    file_notes: &'a Figures,
     records: u64,
     octets: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,6 +250,8 @@ mod tests {
                 dialect: "rfc9309",
                 agents: vec!["One".into(), "Two".into()],
                 captured: None,
+                left_out: 0,
+                file_notes: Figures(vec![("looks-like-html", 0)]),
             },
             counts,
             filtered: None,

@@ -1,7 +1,7 @@
 //! `FORMAT.md` says what the code does: its tables of numbers are the constants.
 
 use super::file::{SectionKind, header_offsets as at};
-use super::layout::{capture, count, host, policy, record, rule_set, slot_of, slots_for};
+use super::layout::{capture, count, host, outage, policy, record, rule_set, slot_of, slots_for};
 use crate::capture::CaptureNote;
 use crate::decision::PolicyState;
 use crate::syntax::NoteKind;
@@ -68,6 +68,9 @@ fn the_counts() {
         (count::TOKENS, "names"),
         (count::CAPTURED_FROM, "earliest"),
         (count::CAPTURED_TO, "latest"),
+        (count::APPEARANCES, "looks-like-html"),
+        (count::APPEARANCES + 1, "looks-binary"),
+        (count::APPEARANCES + 2, "looks-like-json"),
     ];
     assert_rows(rows, &expected);
     assert_eq!(rows.len(), expected.len());
@@ -138,6 +141,20 @@ fn the_words_of_captures() {
     assert_rows(&tables[1], &of_answer);
     assert_rows(&tables[1], &of_file);
     assert_eq!(tables[1].len(), of_answer.len() + of_file.len());
+}
+
+#[test]
+fn the_words_of_outages() {
+    let rows = &tables(20)[0];
+    let expected = [
+        (outage::CAPTURE, "capture"),
+        (outage::SINCE_LOW, "lower half"),
+        (outage::SINCE_HIGH, "upper half"),
+        (outage::COPY_LOW, "lower half"),
+        (outage::COPY_HIGH, "upper half"),
+    ];
+    assert_rows(rows, &expected);
+    assert_eq!(rows.len(), outage::WORDS);
 }
 
 #[test]

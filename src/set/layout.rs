@@ -30,6 +30,16 @@ pub(super) mod capture {
     pub const WORDS: usize = 8;
 }
 
+/// Words of an outage: the number of its capture, then two times in halves, the lower first.
+pub(super) mod outage {
+    pub const CAPTURE: usize = 0;
+    pub const SINCE_LOW: usize = 1;
+    pub const SINCE_HIGH: usize = 2;
+    pub const COPY_LOW: usize = 3;
+    pub const COPY_HIGH: usize = 4;
+    pub const WORDS: usize = 5;
+}
+
 /// Words of a policy before its tokens.
 pub(super) mod policy {
     pub const STATE: usize = 0;
@@ -90,6 +100,8 @@ pub(super) mod count {
     /// The earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
     pub const CAPTURED_FROM: usize = 8;
     pub const CAPTURED_TO: usize = 9;
+    /// Captures whose file is no robots.txt by its looks, in the order of `NoteKind::APPEARANCES`.
+    pub const APPEARANCES: usize = 10;
 }
 
 /// The place and the tag of a key in a table of so many slots.

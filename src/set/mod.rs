@@ -5,8 +5,9 @@
 //! [`Classifier`](crate::batch::Classifier) for the agents that matter.
 //!
 //! Cost: each file is read once, equal files are kept once. A file that cannot be read is an error
-//! that names it, because leaving it out would make its host unknown without a word; what a folder
-//! holds beside files named by host is left out with a [`LoadNote`].
+//! that names it, unless [`Strictness`] says otherwise; what a folder holds beside files named by
+//! host is left out with a [`LoadNote`], and a file that looks like HTML, JSON or binary data is
+//! read and has one.
 
 pub mod compile;
 mod difference;
@@ -26,16 +27,18 @@ pub mod survey;
 
 use std::path::{Path, PathBuf};
 
+use crate::capture::CaptureError;
 use crate::dialect::Dialect;
+use crate::input::{InputError, read_robots_txt};
 use crate::policy::PolicySource;
+use crate::syntax::{NoteKind, RobotsTxt, appearance};
 use crate::target::{BadUrl, Origin, SplitUrl, host_key};
 
 pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, OriginState};
 pub use file::{Damage, SetError, WriteError};
-pub use folder::read as read_robots_txt;
 pub use gather::{
-    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, Part,
-    Progress, StandingCounts, gather, merge,
+    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, OutageConfig,
+    Part, Progress, StandingCounts, gather, merge,
 };
 pub use origins::OriginTable;
 pub use pool::{BlobID, BlobPool};
@@ -71,53 +74,83 @@ enum Scope {
     Origins(OriginTable),
 }
 
-/// Something in a folder that is no policy.
+/// How much may be wrong with what is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strictness {
+    /// What cannot be read is left out, with a note.
+    Lenient,
+    /// What cannot be read is an error; what makes no sense is left out, with a note.
+    #[default]
+    Usual,
+    /// Every note is an error: files that are left out, and files that are HTML, JSON or no text.
+    Strict,
+}
+
+/// Something odd about what was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadNote {
     /// Where it is.
-    pub path: PathBuf,
-    /// Why it was left out.
+    pub place: String,
+    /// What is odd.
     pub kind: LoadNoteKind,
 }
 
-/// Why something in a folder was left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What is odd about something that was loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadNoteKind {
-    /// It is a folder, or no regular file.
-    NotAFile,
-    /// Its name is no host.
-    NotAHost,
-    /// Another file, which comes first by name, speaks for the same host.
-    SameHost,
+    /// It was left out, and why.
+    LeftOut(String),
+    /// It was read as the dialect says, found to have no rule, and looks like something else.
+    Appearance(NoteKind),
 }
 
 impl std::fmt::Display for LoadNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let why = match self.kind {
-            LoadNoteKind::NotAFile => "is no regular file",
-            LoadNoteKind::NotAHost => "is not named by a host, so it speaks for nobody",
-            LoadNoteKind::SameHost => "speaks for a host that an earlier file speaks for",
-        };
-        write!(f, "{}: left out: it {why}", self.path.display())
+        match &self.kind {
+            LoadNoteKind::LeftOut(problem) => write!(f, "{}: left out: {problem}", self.place),
+            LoadNoteKind::Appearance(kind) => {
+                write!(f, "{}: {}; read all the same, without a rule", self.place, kind.describe())
+            }
+        }
     }
+}
+
+/// What `text` looks like, if `config` finds no rule in it and it does not look like robots.txt.
+fn appearance_of(text: &[u8], config: &LoadConfig) -> Option<NoteKind> {
+    // Most files do not, and need not be parsed to see it.
+    appearance(text)?;
+    let file = RobotsTxt::parse(text, config.dialect, config.robots_octets_max);
+    file.notes().iter().map(|note| note.kind).find(|kind| NoteKind::APPEARANCES.contains(kind))
 }
 
 /// Policies could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A file or folder could not be read.
-    #[error("{}: cannot be read; leaving it out would make its host unknown, so mend it or move it away", path.display())]
+    /// A file could not be read, or is surely no robots.txt.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A folder could not be read.
+    #[error(transparent)]
+    Folder(#[from] CaptureError),
+    /// A file of a folder could not be read.
+    #[error("{problem} (--lenient leaves it out)")]
     Unreadable {
-        /// Where it is.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
+        /// Which one, and what the system says.
+        problem: String,
     },
     /// A folder has no file named by a host.
     #[error("{}: has no file named by a host (example.com, example.com.txt or example.com.robots.txt); name the folder that holds them", path.display())]
     NoPolicy {
         /// Where it is.
         path: PathBuf,
+    },
+    /// Something is odd, and that was to be an error.
+    #[error("{first} ({count} such files; drop --strict to allow them)")]
+    Strict {
+        /// The first note.
+        first: LoadNote,
+        /// The number of notes.
+        count: usize,
     },
 }
 
@@ -126,18 +159,45 @@ impl PolicySet {
     /// (`example.com`; `.txt` or `.robots.txt` behind it is allowed), each of which speaks for that
     /// host's http and https on their default ports. A port may follow the host (`a.example:8080`).
     ///
+    /// Files are read as [`capture::folder`](crate::capture::folder) says: decompressed, the first
+    /// by name of two for one host, and none that is surely of another kind.
+    ///
     /// It runs on the calling thread's rayon pool.
     ///
     /// # Errors
     ///
     /// If something cannot be read, or a folder has no file named by host.
     pub fn load(path: &Path, config: &LoadConfig) -> Result<PolicySet, LoadError> {
-        let unreadable = |source| LoadError::Unreadable { path: path.to_owned(), source };
-        if std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-            return folder::load(path, config);
+        PolicySet::load_with(path, config, Strictness::default())
+    }
+
+    /// As [`PolicySet::load`], more or less strict.
+    ///
+    /// # Errors
+    ///
+    /// As `strictness` says, and if a folder has no file named by host.
+    pub fn load_with(
+        path: &Path,
+        config: &LoadConfig,
+        strictness: Strictness,
+    ) -> Result<PolicySet, LoadError> {
+        let set = if path.is_dir() {
+            folder::load(path, config, strictness)?
+        } else {
+            let text = read_robots_txt(path, config.robots_octets_max)?;
+            let mut set = PolicySet::of_text(&text, config);
+            set.notes.extend(appearance_of(&text, config).map(|kind| LoadNote {
+                place: path.display().to_string(),
+                kind: LoadNoteKind::Appearance(kind),
+            }));
+            set
+        };
+        match set.notes.first() {
+            Some(first) if strictness == Strictness::Strict => {
+                Err(LoadError::Strict { first: first.clone(), count: set.notes.len() })
+            }
+            _ => Ok(set),
         }
-        let text = folder::read(path, config.robots_octets_max).map_err(unreadable)?;
-        Ok(PolicySet::of_text(&text, config))
     }
 
     /// A set of one policy that speaks for every URL.
@@ -165,21 +225,36 @@ impl PolicySet {
     /// # Ok::<(), portcullis::target::BadUrl>(())
     /// ```
     pub fn of_origins<'o>(
-        text: &[u8],
+        text: &'o [u8],
         origins: impl IntoIterator<Item = &'o Origin>,
         config: &LoadConfig,
     ) -> PolicySet {
-        let mut set = PolicySet::of_text(text, config);
+        PolicySet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
+    }
+
+    /// A set of files, each of which speaks for its origin. The first file of an origin counts.
+    pub fn of_files<'f>(
+        files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
+        config: &LoadConfig,
+    ) -> PolicySet {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         let mut table = OriginTable::default();
-        for origin in origins {
-            table.insert(origin.scheme().as_bytes(), origin.key().as_bytes(), 0);
-            hash.update(origin.to_string().as_bytes());
-            hash.update(&set.hash.to_le_bytes());
+        let mut texts: Vec<Box<[u8]>> = Vec::new();
+        for (origin, text) in files {
+            if table.insert(origin.scheme().as_bytes(), origin.key().as_bytes(), texts.len() as u32)
+            {
+                texts.push(text.into());
+                hash.update(origin.to_string().as_bytes());
+                hash.update(&xxhash_rust::xxh3::xxh3_64(text).to_le_bytes());
+            }
         }
-        set.hash = hash.digest();
-        set.scope = Scope::Origins(table);
-        set
+        PolicySet {
+            config: *config,
+            texts,
+            scope: Scope::Origins(table),
+            hash: hash.digest(),
+            notes: Vec::new(),
+        }
     }
 
     /// The same files for the same origins, to be read by another dialect.
@@ -221,7 +296,7 @@ impl PolicySet {
         table.into_iter().flat_map(OriginTable::hosts)
     }
 
-    /// What was left out on loading.
+    /// What was left out on loading, and what looks odd.
     pub fn notes(&self) -> &[LoadNote] {
         &self.notes
     }

@@ -270,6 +270,44 @@ mod tests {
         assert_eq!(hosts[2], (&b"ftp://a.example"[..], [Some(4), None]));
     }
 
+    /// Slots that are looked at to find each of `keys`, on average.
+    fn slots_searched(keys: &[String]) -> f64 {
+        let mut table = OriginTable::default();
+        for key in keys {
+            table.insert(b"https", key.as_bytes(), 0);
+        }
+        let mask = table.slots.len() - 1;
+        let searched = |key: &String| {
+            let hash = table.hasher.hash_one(key.as_bytes());
+            let host = table.find(key.as_bytes(), hash).expect("it was inserted");
+            let at = table.slots.iter().position(|slot| slot.end as usize == host + 1);
+            (at.expect("it has a slot") + table.slots.len() - table.slot_of(hash)) & mask
+        };
+        keys.iter().map(|key| searched(key) + 1).sum::<usize>() as f64 / keys.len() as f64
+    }
+
+    #[test]
+    fn searches_are_short_whatever_hosts_are_called() {
+        const HOSTS: usize = 1000;
+        let names: [fn(usize) -> String; 4] = [
+            |number| format!("host{number}.example"),
+            |number| format!("{number:016x}"),
+            |number| format!("{}.example:8080", "a".repeat(number + 1)),
+            |number| format!("{}{}", "www.".repeat(20), number << 16),
+        ];
+        for name in names {
+            let keys: Vec<String> = (0..HOSTS).map(name).collect();
+            let searched = slots_searched(&keys);
+            assert!(searched < 2.5, "{searched} slots for names such as {}", keys[1]);
+        }
+    }
+
+    #[test]
+    fn a_host_has_another_place_in_each_table() {
+        let [one, other] = [OriginTable::default(), OriginTable::default()];
+        assert_ne!(one.hasher.hash_one(b"a.example"), other.hasher.hash_one(b"a.example"));
+    }
+
     #[test]
     fn many_hosts_are_found_alone_and_in_blocks() {
         let mut table = OriginTable::default();

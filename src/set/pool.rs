@@ -4,7 +4,8 @@
 //! captures say, not by all that was read.
 
 use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_64;
+
+use crate::bytes::seeded_hash;
 
 /// A blob of one [`BlobPool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,9 +63,9 @@ impl BlobPool {
         id
     }
 
-    /// The hash under which `octets` are kept. It can be computed on any thread.
+    /// The hash under which `octets` are kept in this process. It can be computed on any thread.
     pub fn hash(octets: &[u8]) -> u64 {
-        xxh3_64(octets)
+        seeded_hash(octets)
     }
 
     /// Gives up one holder's share. The last one takes the blob away.

@@ -6,8 +6,11 @@
 //! ```json
 //! {"version": "0.1.0", "inputs": [{"name": "a.warc.gz", "format": "warc", "octets": 4096,
 //!  "captures": 12, "broken": 0, "capture_dates": {"first": "…", "last": "…"}, "failure": null,
-//!  "broken_records": []}]}
+//!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
 //! ```
+//!
+//! `outages` says when they were judged, if that was given, and what was asked for where the dialect
+//! leaves the choice.
 //!
 //! Reading it back takes what it knows and passes over the rest, because a set may be of a later
 //! version or of another program's making.
@@ -16,10 +19,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::UnixSeconds;
+use crate::access::{LongOutage, UnixSeconds};
 use crate::capture::{BrokenKind, BrokenRecord, CaptureFormat};
 
-use super::InputReport;
+use super::{InputReport, OutageConfig};
 
 /// Where a set comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +31,16 @@ pub struct Provenance<'r> {
     version: Cow<'r, str>,
     #[serde(borrow)]
     inputs: Vec<ProvenanceInput<'r>>,
+    #[serde(borrow, default)]
+    outages: Outages<'r>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Outages<'r> {
+    #[serde(borrow, default)]
+    as_of: Option<Cow<'r, str>>,
+    #[serde(borrow, default)]
+    asked: Option<Cow<'r, str>>,
 }
 
 /// What became of an input.
@@ -69,10 +82,15 @@ struct Broken<'r> {
 
 impl<'r> Provenance<'r> {
     /// The provenance of what this version of the program gathered from `inputs`.
-    pub fn of(inputs: &'r [InputReport]) -> Provenance<'r> {
+    pub fn of(inputs: &'r [InputReport], outages: &OutageConfig) -> Provenance<'r> {
+        let asked = Some(outages.long_outage).filter(|asked| *asked != LongOutage::NoChange);
         Provenance {
             version: env!("CARGO_PKG_VERSION").into(),
             inputs: inputs.iter().map(ProvenanceInput::of).collect(),
+            outages: Outages {
+                as_of: outages.time().map(|time| time.to_rfc3339().into()),
+                asked: asked.map(|asked| asked.as_str().into()),
+            },
         }
     }
 
@@ -89,6 +107,17 @@ impl<'r> Provenance<'r> {
     /// What became of each input, as far as it was kept.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = InputReport> + '_ {
         self.inputs.iter().map(ProvenanceInput::report)
+    }
+
+    /// How outages were judged, as far as it was kept.
+    pub fn outages(&self) -> OutageConfig {
+        let Outages { as_of, asked } = &self.outages;
+        let time = |text: &Cow<'_, str>| UnixSeconds::from_rfc3339(text.as_bytes());
+        let is_asked = |change: &LongOutage| Some(change.as_str()) == asked.as_deref();
+        OutageConfig {
+            as_of: as_of.as_ref().and_then(time),
+            long_outage: LongOutage::ALL.into_iter().find(is_asked).unwrap_or_default(),
+        }
     }
 }
 
@@ -130,6 +159,7 @@ impl<'r> ProvenanceInput<'r> {
             octets: self.octets,
             captures: self.captures,
             broken: self.broken,
+            unreadable: 0,
             captured: captured.and_then(|dates| date(&dates.first).zip(date(&dates.last))),
             broken_named: self.broken_records.iter().map(broken).collect(),
             failure: self.failure.as_deref().map(str::to_owned),
@@ -149,16 +179,23 @@ mod tests {
             octets: u64::MAX,
             captures: 3,
             broken: 2,
+            unreadable: 0,
             captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000))),
             broken_named: vec![BrokenRecord::unreadable("record at octet 7", "cut short")],
             failure: Some("the disk is gone".into()),
         };
         let inputs = [whole, InputReport { name: "-".into(), ..InputReport::default() }];
-        let json = Provenance::of(&inputs).to_json();
-        let read = Provenance::read(json.as_bytes()).expect("it was just written");
-        let again: Vec<InputReport> = read.inputs().collect();
-        assert_eq!(again, inputs);
-        assert_eq!(Provenance::of(&again).to_json(), json);
+        let given = OutageConfig {
+            as_of: Some(UnixSeconds(1_800_000_000)),
+            long_outage: LongOutage::LastGoodCopy,
+        };
+        for outages in [OutageConfig::default(), given] {
+            let json = Provenance::of(&inputs, &outages).to_json();
+            let read = Provenance::read(json.as_bytes()).expect("it was just written");
+            let again: Vec<InputReport> = read.inputs().collect();
+            assert_eq!((again.as_slice(), read.outages()), (&inputs[..], outages));
+            assert_eq!(Provenance::of(&again, &outages).to_json(), json);
+        }
     }
 
     #[test]

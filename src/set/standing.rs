@@ -1,11 +1,12 @@
 //! What is known of one origin, before it is filed in a set.
 
-use crate::access::UnixSeconds;
+use crate::access::{KnownOutage, UnixSeconds};
 use crate::capture::CaptureNotes;
 use crate::dialect::AccessOutcome;
 use crate::syntax::NoteSet;
 
-use super::pool::BlobID;
+use super::layout::NONE;
+use super::pool::{BlobID, BlobPool};
 
 /// A host and what is known of its origins. http and https have a place each, because nearly all
 /// hosts have both.
@@ -60,6 +61,32 @@ pub struct CaptureFacts {
     pub file_notes: NoteSet,
     /// Octets of the file, as far as they were kept.
     pub file_octets: u32,
+    /// The outage in which the answer was given, if it is one.
+    pub outage: Option<KnownOutage>,
     /// The position of the input among those of the set.
     pub input: u32,
+}
+
+impl CaptureFacts {
+    /// Seconds for which the answer serves from its date on, as far as a set can tell them: `None`
+    /// if the date or the end is not known.
+    pub(super) fn serves_seconds(&self) -> Option<u32> {
+        let seconds = self.expires_at?.since(self.captured_at?);
+        Some(u32::try_from(seconds).map_or(NONE - 1, |seconds| seconds.min(NONE - 1)))
+    }
+}
+
+impl HostStanding {
+    /// All that a set tells of it, for comparing hosts of two pools.
+    pub(super) fn stored_form<'p>(&'p self, pool: &'p BlobPool) -> impl PartialEq {
+        let standing = |it: &Standing| {
+            let content = match it.content {
+                Content::File { extract, others } => Ok((pool.get(extract), pool.get(others))),
+                Content::Access(outcome) => Err(outcome),
+            };
+            let facts = CaptureFacts { expires_at: None, ..it.facts };
+            (content, it.facts.serves_seconds(), facts)
+        };
+        (&self.key, self.http.as_ref().map(standing), self.https.as_ref().map(standing))
+    }
 }

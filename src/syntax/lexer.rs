@@ -8,9 +8,7 @@ use memchr::{memchr2, memrchr2};
 use super::Span;
 use crate::dialect::{ByteOrderMark, LineRules};
 use crate::id::LineNumber;
-
-/// A UTF-8 byte order mark.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+use crate::kind::BYTE_ORDER_MARK;
 
 /// One line as it stands in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,8 +40,8 @@ use std::ops::Range;
 
 pub use extract::{ExtractWriter, OthersWriter, RecordKind, read_others};
 pub use lexer::{Lexer, RawLine};
-pub use note::{Note, NoteKind, NoteSet};
-pub use record::{Content, EXTENSIONS, Line, Record};
+pub use note::{Note, NoteKind, NoteSet, appearance};
+pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
 pub use records::{Records, records};
 pub use span::Span;
 

@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::Span;
 use crate::id::LineNumber;
+use crate::kind::FileKind;
 
 /// A remark on one line or, for the kinds that say so, on the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,9 +41,11 @@ pub enum NoteKind {
     RuleOutsideGroup = 6,
     /// The rule's pattern can match no path. The span is the record.
     PatternNeverMatches = 7,
-    /// The line has a NUL: by the dialect it was ignored, or what follows the NUL is lost.
+    /// The line has a NUL: by the dialect it was ignored, or what follows the NUL is lost. Of a
+    /// user-agent line the value before it always counts.
     NulInLine = 8,
-    /// The value has a control octet other than TAB; the line was ignored.
+    /// The value has a control byte other than TAB; the line was ignored, or, if it is a user-agent
+    /// line, the value ends there.
     ControlInLine = 9,
     /// The line is longer than the dialect reads; its end is lost.
     LineCut = 10,
@@ -53,11 +56,13 @@ pub enum NoteKind {
     LooksLikeHtml = 12,
     /// The file has no rule and looks like no text at all. The span is the file.
     LooksBinary = 13,
+    /// The file has no rule and looks like JSON. The span is the file.
+    LooksLikeJson = 14,
 }
 
 impl NoteKind {
     /// Every kind, in the order of its number.
-    pub const ALL: [NoteKind; 14] = [
+    pub const ALL: [NoteKind; 15] = [
         NoteKind::ByteOrderMark,
         NoteKind::NoColon,
         NoteKind::NoField,
@@ -72,7 +77,12 @@ impl NoteKind {
         NoteKind::FileCut,
         NoteKind::LooksLikeHtml,
         NoteKind::LooksBinary,
+        NoteKind::LooksLikeJson,
     ];
+
+    /// What a file that does not look like robots.txt may look like.
+    pub const APPEARANCES: [NoteKind; 3] =
+        [NoteKind::LooksLikeHtml, NoteKind::LooksBinary, NoteKind::LooksLikeJson];
 
     /// The kind's name for machines, in lower case with hyphens.
     pub fn as_str(self) -> &'static str {
@@ -91,6 +101,7 @@ impl NoteKind {
             NoteKind::FileCut => "file-cut",
             NoteKind::LooksLikeHtml => "looks-like-html",
             NoteKind::LooksBinary => "looks-binary",
+            NoteKind::LooksLikeJson => "looks-like-json",
         }
     }
 
@@ -110,11 +121,14 @@ impl NoteKind {
                 "the path pattern starts with neither '/' nor '*' and never matches"
             }
             NoteKind::NulInLine => "a NUL octet: the line, or what follows in it, is ignored",
-            NoteKind::ControlInLine => "a control character in the value: the line is ignored",
+            NoteKind::ControlInLine => {
+                "a control character in the value: the line, or what follows in it, is ignored"
+            }
             NoteKind::LineCut => "the line is too long: its end is ignored",
             NoteKind::FileCut => "the file is longer than the limit: its end is ignored",
             NoteKind::LooksLikeHtml => "this looks like a web page, not like robots.txt",
             NoteKind::LooksBinary => "this looks like binary data, not like robots.txt",
+            NoteKind::LooksLikeJson => "this looks like JSON, not like robots.txt",
         }
     }
 }
@@ -166,13 +180,16 @@ impl NoteSet {
 }
 
 /// What a file without any rule looks like, if it does not look like robots.txt.
-pub(super) fn appearance(text: &[u8]) -> Option<NoteKind> {
+///
+/// Whether there is a rule is the caller's to know. One pass over the text.
+pub fn appearance(text: &[u8]) -> Option<NoteKind> {
     /// One control octet in so many makes a file without NUL binary. A stray one (an end-of-file
     /// mark of DOS) does not; compressed data has about one in nine.
     const TEXT_OCTETS_PER_CONTROL: usize = 32;
-    let first = text.iter().find(|octet| !b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(octet));
-    if first == Some(&b'<') {
-        return Some(NoteKind::LooksLikeHtml);
+    match FileKind::of(text) {
+        FileKind::Html => return Some(NoteKind::LooksLikeHtml),
+        FileKind::Json | FileKind::Captures => return Some(NoteKind::LooksLikeJson),
+        _ => {}
     }
     let controls = text.iter().filter(|&&octet| is_no_text(octet)).count();
     let binary = text.contains(&0) || controls * TEXT_OCTETS_PER_CONTROL > text.len();

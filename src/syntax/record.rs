@@ -12,9 +12,46 @@ use crate::dialect::{
 };
 use crate::id::LineNumber;
 
-/// Fields that no dialect obeys and that are too common to be remarked on, in lower case.
-pub const EXTENSIONS: &[&str] =
-    &["crawl-delay", "host", "clean-param", "content-signal", "request-rate", "visit-time"];
+/// Fields that a published convention defines and that decide nothing about access, in lower case. No
+/// note and no finding calls them unknown.
+pub const EXTENSIONS: &[&str] = &[
+    // Preferences about use, opt-outs among them: IETF AIPREF (draft-ietf-aipref-attach), Cloudflare's
+    // Content Signals Policy, RSL 1.0 (section 4.4), draft-canel-robots-ai-control.
+    "content-usage",
+    "content-signal",
+    "license",
+    "disallowaitraining",
+    "allowaitraining",
+    // S. Conner, An Extended Standard for Robot Exclusion (1996).
+    "request-rate",
+    "visit-time",
+    "robot-version",
+    "comment",
+    // Documented by search engines: Bing and Yandex; Yandex; Google until 2019.
+    "crawl-delay",
+    "host",
+    "clean-param",
+    "noindex",
+    "nofollow",
+    "noarchive",
+];
+
+/// How the fields of ACAP begin (Automated Content Access Protocol 1.0, 2007), in lower case.
+const EXTENSION_FAMILY: &str = "acap-";
+
+/// Whether `name` is one of [`EXTENSIONS`] or of a family of such fields, in any case.
+///
+/// ```
+/// use portcullis::syntax::is_extension;
+///
+/// assert!(is_extension(b"Content-Usage") && is_extension(b"ACAP-disallow-crawl"));
+/// assert!(!is_extension(b"Disalow"));
+/// ```
+pub fn is_extension(name: &[u8]) -> bool {
+    let family = name.get(..EXTENSION_FAMILY.len());
+    family.is_some_and(|start| start.eq_ignore_ascii_case(EXTENSION_FAMILY.as_bytes()))
+        || EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
+}
 
 /// A line and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,27 +125,38 @@ impl LineReader {
         if raw.is_cut() {
             line.notes = line.notes.with(NoteKind::LineCut);
         }
-        if let Some(octets) = self.before_nul(raw.octets, &mut line.notes) {
-            line.content = self.content(octets, raw.span.start, &mut line.notes);
+        let octets = self.before_nul(raw.octets, &mut line.notes);
+        let mut notes = line.notes;
+        let content = self.content(octets, raw.span.start, &mut notes);
+        if !self.nul_drops(&content, notes) {
+            (line.content, line.notes) = (content, notes);
         }
         line
     }
 
-    /// What the dialect reads of a line that may have a NUL; nothing if it drops the line.
+    /// Returns the bytes of a line that the dialect reads: all of them, or those before a NUL.
     #[inline]
-    fn before_nul<'t>(&self, octets: &'t [u8], notes: &mut NoteSet) -> Option<&'t [u8]> {
+    fn before_nul<'t>(&self, octets: &'t [u8], notes: &mut NoteSet) -> &'t [u8] {
         if !self.controls || self.rules.nul == NulOctet::Ordinary {
-            return Some(octets);
+            return octets;
         }
         let Some(nul) = memchr(0, octets) else {
-            return Some(octets);
+            return octets;
         };
         *notes = notes.with(NoteKind::NulInLine);
         match self.rules.nul {
-            NulOctet::Ordinary => Some(octets),
-            NulOctet::CutsLine => Some(&octets[..nul]),
-            NulOctet::DropsLine => None,
+            NulOctet::Ordinary | NulOctet::DropsLine => octets,
+            NulOctet::CutsLine => &octets[..nul],
         }
+    }
+
+    /// Whether a NUL drops the line: anywhere on a line that is no user-agent line.
+    #[inline]
+    fn nul_drops(&self, content: &Content<'_>, notes: NoteSet) -> bool {
+        let is_user_agent = |record: &Record<'_>| record.field == Some(Field::UserAgent);
+        self.rules.nul == NulOctet::DropsLine
+            && notes.contains(NoteKind::NulInLine)
+            && !matches!(content, Content::Record(record) if is_user_agent(record))
     }
 
     /// What the line is whose readable octets these are; they stand at `start` in the file.
@@ -143,11 +191,36 @@ impl LineReader {
             *notes = notes.with(NoteKind::NoField);
             return None;
         }
-        if self.drops(value) {
-            *notes = notes.with(NoteKind::ControlInLine);
-            return None;
+        match self.dropping_control(value) {
+            None => Some(Record { field: self.field(name, notes), name, value, span }),
+            Some(position) => {
+                let unread = &value[position..];
+                let text = self.trim_end(&text[..text.len() - unread.len()]);
+                let value = self.trim_end(&value[..position]);
+                let span = Span { end: span.start + text.len() as u32, ..span };
+                self.user_agent_with_control(
+                    Record { field: None, name, value, span },
+                    unread,
+                    notes,
+                )
+            }
         }
-        Some(Record { field: self.field(name, notes), name, value, span })
+    }
+
+    /// Returns `record`, which ends before a control byte that drops its line, if it is a user-agent
+    /// line. Without that line its rules would join the group before it.
+    #[cold]
+    fn user_agent_with_control<'t>(
+        &self,
+        record: Record<'t>,
+        unread: &[u8],
+        notes: &mut NoteSet,
+    ) -> Option<Record<'t>> {
+        if unread.iter().any(|&octet| octet != 0 && is_control(octet)) {
+            *notes = notes.with(NoteKind::ControlInLine);
+        }
+        let field = self.field(record.name, &mut NoteSet::default());
+        (field == Some(Field::UserAgent)).then_some(Record { field, ..record })
     }
 
     /// Where the white space starts that stands for the missing colon of `text`.
@@ -164,12 +237,17 @@ impl LineReader {
         found
     }
 
-    /// Whether a control octet in `value` drops its line.
+    /// Returns the position of the first byte of `value` that drops its line.
     #[inline]
-    fn drops(&self, value: &[u8]) -> bool {
-        self.controls
-            && self.rules.control == ControlOctet::DropsLine
-            && value.iter().any(|&octet| matches!(octet, 1..b' ') && octet != b'\t')
+    fn dropping_control(&self, value: &[u8]) -> Option<usize> {
+        if !self.controls {
+            return None;
+        }
+        let drops = |&octet: &u8| match octet {
+            0 => self.rules.nul == NulOctet::DropsLine,
+            _ => self.rules.control == ControlOctet::DropsLine && is_control(octet),
+        };
+        value.iter().position(drops)
     }
 
     /// What the field named `name` means.
@@ -244,8 +322,8 @@ fn is_misspelt(name: &[u8], spelling: &FieldSpelling, fields: &[FieldSpelling]) 
     name.len() != spelling.text.len() || first.is_some_and(|first| first.text != spelling.text)
 }
 
-fn is_extension(name: &[u8]) -> bool {
-    EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
+fn is_control(octet: u8) -> bool {
+    octet < b' ' && octet != b'\t'
 }
 
 /// Whether `text` has a control octet other than TAB and line ends. Without an early end, so that

@@ -124,9 +124,14 @@ fn nul_and_other_controls() {
         (&IETF, b"user-agent: a\ndisallow: /x\x0b\n", "[a]|"),
         (&OLD, b"user-agent: a\ndisallow: /x\x0b\n", "[a]-/x\\x0b|"),
         (&[&GOOGLE], b"\x0cuser-agent\x0b:\x0ca\ndisallow: /x\x0b\x0c\n", "[a]-/x|"),
-        // A line that was dropped neither starts a group nor is it blank.
-        (&IETF, b"user-agent: a\nuser-agent: \x01\ndisallow: /x\n", "[a]-/x|"),
+        // A user-agent line is not dropped; its value ends there.
+        (&IETF, b"user-agent: a \x01b\ndisallow: /x\nuser-agent: \x01\n", "[a]-/x|[]|"),
+        (&IETF, b"user-agent: a\0b # \x01\ndisallow: /x\nuser-agent: b # \0\n", "[a]-/x|[b]|"),
+        (&IETF, b"user-agent\0: a\ndisallow: /x\n\0user-agent: a\n", ""),
     ]);
+    let cut = parse(b"user-agent: a\0 b\x01 # c\n", &RFC_9309);
+    assert_eq!(kinds(&cut)[..2], [(NoteKind::NulInLine, 1), (NoteKind::ControlInLine, 1)]);
+    assert_eq!(cut.user_agents()[0].span, Span { start: 0, end: 13 });
     assert_eq!(kinds(&parse(b"sitemap: \0", &RFC_9309))[0], (NoteKind::NulInLine, 1));
     assert_eq!(kinds(&parse(b"\nsitemap: \x01", &RFC_9309))[0], (NoteKind::ControlInLine, 2));
     assert_eq!(kinds(&parse(b"sitemap: \0", &GOOGLE))[0], (NoteKind::NulInLine, 1));
@@ -251,11 +256,13 @@ fn line_limit() {
 
 #[test]
 fn text_that_is_no_robots_txt() {
-    let rows: [(&[u8], Option<NoteKind>); 7] = [
+    let rows: [(&[u8], Option<NoteKind>); 9] = [
         (b"\n <!DOCTYPE html>\n<p>a: b</p>", Some(NoteKind::LooksLikeHtml)),
         (b"\xef\xbb\xbf<?xml?>", Some(NoteKind::LooksLikeHtml)),
         (b"\x1f\x8b\x08\0\0", Some(NoteKind::LooksBinary)),
         (b"\x01\x02abcdefgh", Some(NoteKind::LooksBinary)),
+        (b"{\"error\": \"not found\"}\n", Some(NoteKind::LooksLikeJson)),
+        (b"{\nuser-agent: *\ndisallow: /\n", None),
         (b"# nothing is disallowed here, so there is no rule at all\n\x1a", None),
         (b"user-agent: *\n", None),
         (b"<p>\nuser-agent: *\ndisallow: /\n", None),

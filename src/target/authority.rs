@@ -27,8 +27,9 @@ pub(super) enum HostForm {
 /// An authority and its parts, as written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Authority<'u> {
-    /// Its length.
-    pub(super) octets: usize,
+    /// The bytes from its start to where the compared path starts: its length, or fewer if the
+    /// dialect's path can start within it.
+    pub(super) path_start: usize,
     pub(super) host: &'u [u8],
     /// All after the user information.
     pub(super) host_and_port: &'u [u8],
@@ -51,6 +52,9 @@ enum Class {
     At,
     OpenBracket,
     CloseBracket,
+    /// `\`, which no authority may hold: WHATWG clients end the host there (URL Standard, section
+    /// 4.4), and RFC 3986 reads it as user information or host.
+    Backslash,
     /// No octet of any host.
     Bad,
     /// `/`, `?` and `#`.
@@ -79,8 +83,9 @@ const fn class(octet: u8) -> Class {
         b'[' => Class::OpenBracket,
         b']' => Class::CloseBracket,
         b'/' | b'?' | b'#' => Class::End,
+        b'\\' => Class::Backslash,
         0..=b' ' | 0x7f => Class::Bad,
-        b'<' | b'>' | b'\\' | b'^' | b'|' | b'"' | b'{' | b'}' | b'`' => Class::Bad,
+        b'<' | b'>' | b'^' | b'|' | b'"' | b'{' | b'}' | b'`' => Class::Bad,
         _ => Class::Other,
     }
 }
@@ -101,8 +106,13 @@ impl Classes {
     }
 }
 
-/// Reads the authority at the start of `rest`. It ends at `/`, `?`, `#` or an octet of
-/// `path_start`.
+/// Whether `octet` ends an authority: `/`, `?` and `#` in every dialect (RFC 3986, section 3.2).
+pub(super) fn ends_authority(octet: u8) -> bool {
+    CLASSES[usize::from(octet)] == Class::End
+}
+
+/// Reads the authority at the start of `rest`, and finds where the path starts that is compared: at
+/// the authority's end, or within it at a byte of `path_start`.
 #[inline]
 pub(super) fn read_authority<'u>(
     rest: &'u [u8],
@@ -111,21 +121,27 @@ pub(super) fn read_authority<'u>(
     let mut host_start = 0;
     let mut seen = Classes::NONE;
     let mut octets = rest.len();
+    let mut path = None;
     for (position, &octet) in rest.iter().enumerate() {
         let class = CLASSES[usize::from(octet)];
         if class == Class::Plain {
             continue;
         }
-        if class == Class::End || path_start.contains(&octet) {
-            octets = position;
-            break;
+        if path.is_none() && path_start.contains(&octet) {
+            path = Some(position);
         }
-        if class == Class::At {
+        match class {
+            Class::End => {
+                octets = position;
+                break;
+            }
+            Class::Backslash => return Err(BadUrl::Backslash),
             // All before the last `@` is user information, whatever its octets.
-            host_start = position + 1;
-            seen = Classes::NONE;
-        } else {
-            seen.add(class);
+            Class::At => {
+                host_start = position + 1;
+                seen = Classes::NONE;
+            }
+            _ => seen.add(class),
         }
     }
     if octets == 0 {
@@ -133,7 +149,8 @@ pub(super) fn read_authority<'u>(
     }
     let host_and_port = &rest[host_start..octets];
     let (host, port) = split_port(host_and_port, seen)?;
-    Ok(Authority { octets, host, host_and_port, port, form: host_form(host, seen)? })
+    let path_start = path.unwrap_or(octets);
+    Ok(Authority { path_start, host, host_and_port, port, form: host_form(host, seen)? })
 }
 
 /// Splits host and port, whose octets are of the classes `seen`.

@@ -153,20 +153,19 @@ fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
     use crate::target::{compared_path, host_key, split};
-
-    const FORMS: [Escapes; 4] =
-        [Escapes::AsWritten, Escapes::Decoded, Escapes::Uri, Escapes::Google];
 
     /// What is said of a plain URL is what the usual way says.
     #[track_caller]
     fn check(record: &[u8]) -> bool {
         let Some(head) = plain_head(record) else { return false };
-        let url = split(record, b"/?").unwrap();
-        assert_eq!(head.scheme(record), url.scheme);
-        assert_eq!(head.key(record), host_key(&url, &mut Vec::new()).unwrap());
         let mut all = true;
-        for escapes in FORMS {
+        for dialect in Dialect::ALL {
+            let url = split(record, dialect.paths.path_start).unwrap();
+            assert_eq!(head.scheme(record), url.scheme);
+            assert_eq!(head.key(record), host_key(&url, &mut Vec::new()).unwrap());
+            let escapes = dialect.paths.escapes;
             let is_plain = is_plain_path(record, head.octets, escapes);
             let mut scratch = Vec::new();
             let path = compared_path(url.path, escapes, &mut scratch);
@@ -211,6 +210,22 @@ mod tests {
                 for octet in 0..=255 {
                     let mut record = url.as_bytes().to_vec();
                     record.insert(place, octet);
+                    check(&record);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn delimiters_in_every_two_places() {
+        let url = b"https://a.example/b?c#d";
+        for first in 0..=url.len() {
+            for second in first..=url.len() {
+                for delimiters in [b";@", b"\\@", b";;", b"@;", b"@\\", b";/", b"\\/", b";?", b"#;"]
+                {
+                    let mut record = url.to_vec();
+                    record.insert(second, delimiters[1]);
+                    record.insert(first, delimiters[0]);
                     check(&record);
                 }
             }

@@ -2,8 +2,7 @@
 
 use memchr::memchr;
 
-use super::authority::{Authority, HostForm, read_authority};
-use super::origin::default_port;
+use super::authority::{Authority, HostForm, ends_authority, read_authority};
 use crate::bytes::trim;
 use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
 
@@ -37,6 +36,9 @@ pub enum BadUrl {
     /// The host is no name and no address.
     #[error("the URL's host is neither a name nor an address: mend its spelling")]
     BadHost,
+    /// A backslash stands between `://` and the path; clients disagree which host that is.
+    #[error("the URL has a backslash in front of its path: write / or %5C")]
+    Backslash,
     /// The URL was to be one of robots.txt, and its path is not `/robots.txt`.
     #[error("the URL is not one of robots.txt: its path has to be exactly /robots.txt")]
     NotRobotsTxt,
@@ -51,8 +53,9 @@ pub struct SplitUrl<'u> {
     pub host: &'u [u8],
     /// The port, if one is written.
     pub port: Option<u16>,
-    /// From the first octet after the authority to `#`. It may be empty, and it starts with any of
-    /// the octets that can end an authority, so perhaps with `?`.
+    /// From the authority's end to `#`, or from the first of the dialect's bytes that begin a path
+    /// if one is in the authority (`;x` of `http://example.com;x`). It may be empty, or start with
+    /// `?` instead of `/`.
     pub path: &'u [u8],
     /// Host and port without user information.
     pub(super) host_and_port: &'u [u8],
@@ -62,10 +65,10 @@ pub struct SplitUrl<'u> {
 
 /// Splits a URL.
 ///
-/// `path_start` are the octets at which what is compared begins (a dialect's
+/// `path_start` are the bytes at which what is compared begins (a dialect's
 /// [`path_start`](crate::dialect::PathRules::path_start)): delimiters, no letter, digit, `-`, `.`
-/// or `_`. The authority ends at the first of them or of `/`, `?` and `#`. SP, TAB and CR around
-/// the URL are no part of it.
+/// or `_`. The authority ends at `/`, `?` or `#`, whatever they are. SP, TAB and CR around the URL
+/// are no part of it.
 ///
 /// # Errors
 ///
@@ -79,8 +82,13 @@ pub fn split<'u>(record: &'u [u8], path_start: &[u8]) -> Result<SplitUrl<'u>, Ba
 /// Splits a URL, and a record without a scheme as if `assumed_scheme` (`https`) stood before it.
 ///
 /// Both `example.com/x` and `//example.com/x` become URLs so. A record that has a scheme and `://`
-/// is left alone; so is one that starts with a scheme of ours and a colon alone (`http:/x`), and a
-/// mail address: they are [`BadUrl::NoScheme`].
+/// is left alone. [`BadUrl::NoScheme`] are mail addresses, and records that have a scheme without
+/// `//` behind it, such as `tel:911`: RFC 3986 (section 4.2) and the URL Standard read all before
+/// the first colon as a scheme.
+///
+/// `example.com:8080/x` and `localhost:8080` are read as host and port all the same, against both:
+/// lists have them, few schemes have a dot (`soap.beep`), and `localhost` is reserved for hosts (RFC
+/// 6761, section 6.3). Other names without a dot are schemes; write `//myhost:8080`.
 ///
 /// # Errors
 ///
@@ -102,7 +110,7 @@ pub fn split_assuming<'u>(
         Some(octets) => split_after(&url[..octets], &url[octets + 3..], path_start),
         None => {
             let scheme = assumed_scheme.ok_or(BadUrl::NoScheme)?;
-            split_after(scheme, without_scheme(url, path_start)?, path_start)
+            split_after(scheme, without_scheme(url)?, path_start)
         }
     }
 }
@@ -142,19 +150,17 @@ fn scheme_name_octets(text: &[u8]) -> usize {
 
 /// What follows the scheme of a record whose scheme is assumed.
 #[cold]
-fn without_scheme<'u>(record: &'u [u8], path_start: &[u8]) -> Result<&'u [u8], BadUrl> {
+fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     if let Some(rest) = record.strip_prefix(b"//") {
         return Ok(rest);
     }
-    // `http:/x` is a slip, and its first word no host.
     let (name, rest) = record.split_at(scheme_name_octets(record));
-    if rest.starts_with(b":") && default_port(name).is_some() {
-        return Err(BadUrl::NoScheme);
-    }
-    // `mailto:joe@example.com` and `joe@example.com` name no resource of that server.
-    let ends = |octet: &u8| b"/?#".contains(octet) || path_start.contains(octet);
-    let authority = record.split(ends).next().unwrap_or_default();
-    if memchr(b'@', authority).is_some() {
+    let names_host = memchr(b'.', name).is_some() || name.eq_ignore_ascii_case(b"localhost");
+    let has_scheme = !name.is_empty() && rest.starts_with(b":") && !names_host;
+    // `joe@example.com` names no resource of that server, and a colon without a port is a scheme's
+    // or nobody's (`com.example.app:/x`, `ht_tp://x`).
+    let authority = record.split(|&octet| ends_authority(octet)).next().unwrap_or_default();
+    if has_scheme || authority.ends_with(b":") || memchr(b'@', authority).is_some() {
         return Err(BadUrl::NoScheme);
     }
     Ok(record)
@@ -167,8 +173,9 @@ fn split_after<'u>(
     rest: &'u [u8],
     path_start: &[u8],
 ) -> Result<SplitUrl<'u>, BadUrl> {
-    let Authority { octets, host, host_and_port, port, form } = read_authority(rest, path_start)?;
-    let path = &rest[octets..];
+    let Authority { path_start, host, host_and_port, port, form } =
+        read_authority(rest, path_start)?;
+    let path = &rest[path_start..];
     Ok(SplitUrl {
         scheme,
         host,

@@ -82,17 +82,20 @@ fn international_hosts() {
 }
 
 #[test]
-fn what_begins_a_path_is_the_dialects() {
+fn what_begins_a_path_is_the_dialects_and_what_ends_a_host_is_not() {
     let pair = |key: &str, path: &str| Ok((key.to_owned(), path.to_owned()));
-    assert_eq!(key(b"http://a.b;c@d/e", GOOGLE), pair("a.b", ";c@d/e"));
+    assert_eq!(key(b"http://a.b;c@d/e", GOOGLE), pair("d", ";c@d/e"));
     assert_eq!(key(b"http://a.b;c@d/e", PLAIN), pair("d", "/e"));
-    assert_eq!(key(b"http://;c", GOOGLE), Err(BadUrl::NoAuthority));
+    assert_eq!(key(b"http://a.b;c:81#e", GOOGLE), pair("a.b;c:81", ";c:81"));
+    assert_eq!(key(b"http://a.b;c:81#e", PLAIN), pair("a.b;c:81", ""));
+    assert_eq!(key(b"http://;c", GOOGLE), pair(";c", ";c"));
+    assert_eq!(key(b"http://c#;", GOOGLE), pair("c", ""));
 }
 
 #[test]
 fn records_that_are_no_url() {
     use BadUrl::*;
-    let rows: [(&[u8], BadUrl); 47] = [
+    let rows: [(&[u8], BadUrl); 49] = [
         (b"", Empty),
         (b" \t\r", Empty),
         (b"example.com/x", NoScheme),
@@ -125,7 +128,9 @@ fn records_that_are_no_url() {
         (b"http://exa\tmple.com/", BadHost),
         (b"http:// example.com/", BadHost),
         (b"http://exa\0mple.com/", BadHost),
-        (b"http://example.com\\x/", BadHost),
+        (b"http://example.com\\x/", Backslash),
+        (b"http://a\\@example.com/", Backslash),
+        (b"http://a:\\x@example.com:x", Backslash),
         (b"http://<b>/", BadHost),
         (b"http://a:1:80/", BadHost),
         (b"http://::1/", BadHost),
@@ -144,7 +149,7 @@ fn records_that_are_no_url() {
     for (url, expected) in rows {
         assert_eq!(key(url, PLAIN), Err(expected), "{}", url.as_bstr());
     }
-    for octet in b"<>\\^|\"{}`\x01\x1f\x7f" {
+    for octet in b"<>^|\"{}`\x01\x1f\x7f" {
         let url = [b"http://a", &[*octet][..], b"b/"].concat();
         assert_eq!(key(&url, PLAIN), Err(BadHost), "{}", url.as_bstr());
     }
@@ -194,7 +199,7 @@ fn assumed_schemes() {
     };
     /// The record, then scheme and key.
     type AssumedRow = (&'static [u8], Result<(&'static str, &'static str), BadUrl>);
-    let rows: [AssumedRow; 15] = [
+    let rows: [AssumedRow; 18] = [
         (b"example.com/x", Ok(("https", "example.com"))),
         (b" //example.com:443/x", Ok(("https", "example.com"))),
         (b"//joe@example.com/x", Ok(("https", "example.com"))),
@@ -202,11 +207,14 @@ fn assumed_schemes() {
         (b"example.com/joe@x?http://y", Ok(("https", "example.com"))),
         (b"http://example.com/x", Ok(("http", "example.com"))),
         (b"gopher://example.com/x", Ok(("gopher", "example.com"))),
-        (b"ht_tp://example.com/x", Ok(("https", "ht_tp"))),
+        (b"//tel:911", Ok(("https", "tel:911"))),
+        (b"[::1]:80/x", Ok(("https", "[::1]:80"))),
+        (b"ht_tp://example.com/x", Err(BadUrl::NoScheme)),
+        (b"tel:911", Err(BadUrl::NoScheme)),
         (b"http:/example.com", Err(BadUrl::NoScheme)),
         (b"Https:example.com", Err(BadUrl::NoScheme)),
         (b"mailto:joe@example.com", Err(BadUrl::NoScheme)),
-        (b"javascript:void(0)", Err(BadUrl::BadPort)),
+        (b"javascript:void(0)", Err(BadUrl::NoScheme)),
         (b"/x", Err(BadUrl::NoAuthority)),
         (b"http:///x", Err(BadUrl::NoAuthority)),
         (b" ", Err(BadUrl::Empty)),

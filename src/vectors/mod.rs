@@ -67,9 +67,12 @@ pub(crate) trait Work {
     fn with(self, kind: impl Kind) -> Self::Output;
 }
 
-/// The vectors of this processor.
+/// The vectors that work is done with: those of this processor, or narrower ones.
+///
+/// Every kind gives the same answers, and the widest gives them soonest. The others are for tests, which
+/// ask with all kinds on one machine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Vectors(Widest);
+pub struct Vectors(Widest);
 
 #[derive(Clone, Copy, Debug)]
 enum Widest {
@@ -80,14 +83,13 @@ enum Widest {
 
 impl Vectors {
     /// The widest that this processor has.
-    pub(crate) fn detect() -> Vectors {
+    pub fn detect() -> Vectors {
         let wide = Avx512::detect().map(Widest::Avx512);
         Vectors(wide.or_else(|| Avx2::detect().map(Widest::Avx2)).unwrap_or(Widest::Portable))
     }
 
-    /// All that this processor has.
-    #[cfg(test)]
-    pub(crate) fn all() -> Vec<Vectors> {
+    /// All that this processor has, the narrowest first: there is at least one kind.
+    pub fn all() -> Vec<Vectors> {
         let mut all = vec![Vectors(Widest::Portable)];
         all.extend(Avx2::detect().map(|avx2| Vectors(Widest::Avx2(avx2))));
         all.extend(Avx512::detect().map(|avx512| Vectors(Widest::Avx512(avx512))));

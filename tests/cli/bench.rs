@@ -89,6 +89,37 @@ fn a_compiled_set_answers_too() {
     assert!(!has_model(stored, "decide-hot"));
 }
 
+/// No engine is asked about a host without a file, but a run over the list meets it: unavailable hosts
+/// allow, unreachable ones allow their robots.txt alone.
+#[test]
+fn a_set_with_hosts_that_have_no_file_is_verified() {
+    let folder = Folder::new();
+    let mut captures = String::new();
+    for (host, status) in [("a", 200), ("b", 404), ("c", 503)] {
+        captures += &format!(
+            "{{\"url\": \"https://{host}.example/robots.txt\", \"status\": {status}, \
+             \"fetched_at\": \"2025-01-01T00:00:00Z\", \"headers\": {{}}, \
+             \"body\": \"User-agent: *\\nDisallow: /x\\n\"}}\n"
+        );
+    }
+    folder.write("captures.jsonl", &captures);
+    let urls =
+        |host: &str| format!("https://{host}.example/x\nhttps://{host}.example/robots.txt\n");
+    folder.write("urls.txt", ["a", "b", "c", "d"].map(urls).concat());
+    for dialect in ["rfc9309", "google"] {
+        let compile = format!("compile -o s.set --dialect {dialect} captures.jsonl");
+        assert_status(&folder.command(&compile).output().unwrap(), 0);
+        let line = "bench -p s.set --urls urls.txt -a ExampleBot --rounds 1 --seconds-per-pass 0 \
+                    --engine portcullis-stored --no-memory --json b.json";
+        assert_status(&folder.command(line).output().unwrap(), 0);
+        let report = json(&folder, "b.json");
+        assert_eq!(report["corpus"]["questions"], 2, "{report}");
+        let stored = engine(&report, "portcullis-stored");
+        assert_eq!(stored["verification"]["standing"], "verified", "{dialect}");
+        assert!(has_model(stored, "file-to-verdict"), "{dialect}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_that_of_a_process_of_its_own() {
@@ -152,9 +183,9 @@ fn wrong_usage_is_told_before_anything_is_measured() {
     let cases: [(&str, &[&str]); 6] = [
         ("--engine nobody", &["no engine nobody", "sorted-scan"]),
         ("--runner oracle=true", &["two engines", "oracle"]),
-        ("--json a --html a", &["named for two outputs"]),
+        ("--json a --html a", &["--html a", "--json a", "one file"]),
         ("--json no/such/folder/a", &["no/such/folder/a"]),
-        ("--urls none.txt", &["none.txt", "one a line"]),
+        ("--urls none.txt", &["error: none.txt: no such file or directory"]),
         ("--urls nothing.txt", &["nothing.txt", "no URL"]),
     ];
     folder.write("urls.txt", "https://a.example/\n");

@@ -96,6 +96,89 @@ fn a_scheme_is_assumed_only_if_asked_for() {
 }
 
 #[test]
+fn a_scheme_is_no_host_with_a_port() {
+    let folder = Folder::new();
+    folder.write("all.txt", "User-agent: *\nAllow: /\n");
+    let flags = "--robots all.txt -a ExampleBot --assume-scheme https";
+    let verdict = |url: &str| {
+        let output = folder.command(&format!("check {flags} -- {url}")).output().unwrap();
+        text(&output.stdout).split("\\t").next().unwrap().to_owned()
+    };
+    for url in [
+        "tel:911",
+        "TEL:911",
+        "sms:555/x",
+        "javascript:1",
+        "about:1",
+        "about:blank",
+        "data:1",
+        "data:,x",
+        "javascript:void(0)",
+        "mailto:joe@a.example",
+        "mailto:1",
+        "blob:80?x",
+        "x-y+z:80",
+        "myhost:8080/x",
+        "http:80",
+        "https:a.example",
+        "http:/a.example",
+        // A colon that no port follows is a scheme's.
+        "com.example.app:/x",
+        "a.example:",
+        "localhost:/x",
+        "localhost:x",
+        "a.example:80x",
+        "a_b://a.example/",
+        "1http://a.example/",
+        "://a.example/",
+        ":80/",
+        "joe@a.example",
+        "joe:1@a.example",
+        r"a.example\@b.example",
+    ] {
+        assert_eq!(verdict(url), "invalid", "{url}");
+    }
+    for url in [
+        "a.example:8080",
+        "a.example:8080/x",
+        "A.Example:80?q",
+        "localhost:80",
+        "LocalHost:8080/x",
+        "127.0.0.1:80/x",
+        "[::1]:80/x",
+        "a_b:80/x",
+        "a.example/x:y",
+        "a?tel:911",
+        "tel",
+        // What follows `//` is a host, whatever its name.
+        "//tel:911",
+        "//myhost:8080/x",
+        "//joe@a.example/x",
+        "tel://911",
+    ] {
+        assert_eq!(verdict(url), "allow", "{url}");
+    }
+}
+
+#[test]
+fn user_information_chooses_no_other_host() {
+    let folder = Folder::new();
+    for dialect in ["original1994", "koster1996", "draft2019", "rfc9309", "google"] {
+        let verdicts = |urls: &[&str]| {
+            let line = format!("check --robots robots --dialect {dialect} -a BadBot --");
+            let output = folder.command(&line).args(urls).output().unwrap();
+            let verdict = |line: &str| line.split('\t').next().unwrap().to_owned();
+            String::from_utf8(output.stdout).unwrap().lines().map(verdict).collect::<Vec<_>>()
+        };
+        let closed = ["http://b.example;x@a.example/x", "http://b.example:80;@a.example"];
+        assert_eq!(verdicts(&closed), ["disallow"; 2], "{dialect}");
+        let invalid = [r"http://a.example\@b.example/x", r"http://b.example\@a.example/x"];
+        assert_eq!(verdicts(&invalid), ["invalid"; 2], "{dialect}");
+        assert_eq!(verdicts(&["http://b.example;x/", "http://b.example/;x"]), ["unknown", "allow"]);
+    }
+}
+
+#[test]
 fn explain_tells_group_rule_line_losers_and_clause() {
     let folder = Folder::new();
     let output = check(&folder, "--explain https://a.example/private/open");

@@ -55,6 +55,36 @@ fn json_lines_have_their_members_in_order() {
 }
 
 #[test]
+fn a_rule_of_one_in_many_groups_has_its_line_and_its_group() {
+    const GROUPS: usize = 2_000;
+    let folder = Folder::new();
+    let named = |number: usize| if number.is_multiple_of(2) { "Bot" } else { "BOT" };
+    let group = |number: usize| {
+        format!("User-agent: {}\nAllow: /x\nDisallow: /{number}$\n", named(number))
+            + "User-agent: other\nDisallow: /y\n"
+    };
+    std::fs::create_dir(folder.path("many")).unwrap();
+    folder.write("many/a.example", (0..GROUPS).map(group).collect::<String>());
+    assert_status(&folder.command("compile -o many.set many").output().unwrap(), 0);
+    let asked = [0, 1, 998, 999, GROUPS - 1];
+    let expected: String = asked
+        .map(|number| {
+            let (line, name) = (5 * number + 3, named(number));
+            format!(
+                "{{\"url\":\"https://a.example/{number}\",\"agent\":\"Bot\",\"verdict\":\"disallow\",\
+                 \"reason\":\"rule\",\"line\":{line},\"rule\":\"/{number}$\",\"group\":\"{name}\"}}\n"
+            )
+        })
+        .concat();
+    let urls = asked.map(|number| format!("https://a.example/{number}\n")).concat();
+    for policies in ["--robots many", "-p many.set"] {
+        let line = format!("classify {policies} -a Bot --format jsonl");
+        let output = folder.command(&line).write_stdin(urls.as_str()).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{policies}");
+    }
+}
+
+#[test]
 fn every_reason_of_a_file_has_its_word() {
     let folder = Folder::new();
     folder.write("robots/d.example", "User-agent: Other\nDisallow: /\n");
@@ -198,4 +228,23 @@ https://a.example/robots.txt,ExampleBot,/x,True
     assert_stdout(&folder.run(&format!("{line} -o out.csv"), &list), "");
     assert_eq!(folder.read("out.csv"), expected.as_bytes());
     assert_fails(&folder.run(&format!("{line} -o out.tsv"), &list), &["out.tsv", ".csv"]);
+}
+
+/// The sample's one host with a port comes as a capture, because its name cannot be that of a file everywhere.
+#[test]
+fn the_sample_is_a_folder_and_a_capture() {
+    let folder = Folder::new();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample");
+    let compile = folder
+        .command("compile -o s.set")
+        .args([sample.join("robots"), sample.join("captures.jsonl")])
+        .output()
+        .unwrap();
+    assert_status(&compile, 0);
+    folder.write("urls.txt", "https://shop.example:8443/x\nhttps://shop.example:8443/status\n");
+    let output = folder.command("classify -p s.set -a ExampleBot urls.txt").output().unwrap();
+    assert_status(&output, 0);
+    let expected =
+        "disallow\thttps://shop.example:8443/x\nallow\thttps://shop.example:8443/status\n";
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }

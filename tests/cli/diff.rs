@@ -320,7 +320,7 @@ fn what_is_no_set_or_damaged_is_named() {
     let before = folder.names();
     let cases: [(&str, &[&str]); 7] = [
         ("old.set robots/a.example", &["robots/a.example is no policy set", "portcullis compile"]),
-        ("old.set missing", &["cannot open missing"]),
+        ("old.set missing", &["error: missing: no such file or directory"]),
         ("old.set damaged.set -o out.tsv", &["damaged.set is damaged"]),
         ("old.set damaged.set -a One urls -o out.tsv", &["damaged.set is damaged"]),
         ("old.set new.set urls", &["-a"]),

@@ -146,7 +146,7 @@ fn what_cannot_be_compared_is_named() {
         ("a.set a.set --max-robots-size 1M", &["--max-robots-size", "leave"]),
         ("old.txt new.txt -a One urls", &["leave the lists"]),
         ("old.txt new.txt -a One/1", &["One/1"]),
-        ("old.txt missing", &["cannot open missing"]),
+        ("old.txt missing", &["error: missing: no such file or directory"]),
     ];
     for (line, words) in cases {
         assert_fails(&folder.command(&format!("diff {line}")).output().unwrap(), words);

@@ -102,12 +102,6 @@ fn an_output_in_a_missing_folder() {
 }
 
 #[test]
-fn two_outputs_of_one_name() {
-    let folder = Folder::new();
-    assert_fails(&folder.run("filter -o x --unknown-to x", ""), &["x"]);
-}
-
-#[test]
 fn a_format_that_contradicts_the_name() {
     let folder = Folder::new();
     assert_fails(&folder.run("classify --format tsv -o x.jsonl", ""), &["x.jsonl", "--format"]);

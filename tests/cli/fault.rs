@@ -10,6 +10,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command as Process, Stdio};
 use std::time::Duration;
 
+use portcullis::batch::Classifier;
+use portcullis::decision::Verdict;
+use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::{Damage, StoredSet};
+
 use super::*;
 
 /// More than the program may have read and not written, see `IN_FLIGHT_CHUNKS_PER_THREAD`.
@@ -64,6 +69,30 @@ fn a_list_that_is_cut_short_while_it_is_mapped() {
     }
 }
 
+/// A signal that ends the program leaves no unfinished output.
+#[test]
+fn a_list_that_is_cut_short_leaves_no_output() {
+    for left in [0, LIST_OCTETS as u64 / 2] {
+        let folder = Folder::new();
+        let list = long_list(&folder);
+        let mut child = Process::new(env!("CARGO_BIN_EXE_portcullis"))
+            .current_dir(folder.folder.path())
+            .args("filter urls.txt --robots robots -a Bot --unknown-to u -j 2".split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        assert_eq!(folder.names().len(), 2);
+        OpenOptions::new().write(true).open(&list).unwrap().set_len(left).unwrap();
+        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+        let text = error_text(&mut child);
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{text}");
+        assert_eq!(folder.names(), ["urls.txt"]);
+    }
+}
+
 /// A page that is gone is noticed when it is touched; octets that are gone within a page read as
 /// zeros, and are noticed before the run is called complete.
 #[test]
@@ -91,6 +120,58 @@ fn a_set_that_is_cut_short_while_it_is_mapped() {
         assert_eq!((status.code(), status.signal()), (Some(2), None), "{text}");
         assert!(text.contains(message) && text.contains("run again"), "{text}");
     }
+}
+
+/// Every answer comes after the length was compared, also where the page that the file has lost a part
+/// of was read and compared with its checksums before, and also for a caller of the library.
+#[test]
+fn a_set_that_is_cut_short_gives_no_answer() {
+    let folder = Folder::new();
+    assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
+    let path = folder.path("a.set");
+    // SAFETY: what is cut off here is a part of the page that holds all that is asked for.
+    let mapped = unsafe { StoredSet::map(&path) }.unwrap();
+    let read = StoredSet::open(&path).unwrap();
+    let classify = |set: &StoredSet| -> Result<Vec<Verdict>, String> {
+        let agents = vec![AgentChain::parse("BadBot", set.dialect()).unwrap()];
+        let damaged = |damage: Damage| damage.to_string();
+        let classifier = Classifier::stored(set, agents, Detail::Reason).map_err(damaged)?;
+        let mut memory = classifier.memory();
+        let urls = ["https://a.example/x", "https://b.example/"];
+        let decisions = classifier.classify(&urls, None, &mut memory).map_err(damaged)?;
+        Ok(decisions.iter().map(|decision| decision.verdict).collect())
+    };
+    let expected = Ok(vec![Verdict::Disallow, Verdict::Allow]);
+    assert_eq!((classify(&mapped), classify(&read)), (expected.clone(), expected.clone()));
+    let file = OpenOptions::new().write(true).open(&path).unwrap();
+    // A header, a block of data, and a block of checksums.
+    let length = file.metadata().unwrap().len();
+    assert_eq!(length, 3 * 4_096);
+    for left in (4_097..length).rev().step_by(7) {
+        file.set_len(left).unwrap();
+        let error = classify(&mapped).unwrap_err();
+        assert!(error.contains("a.set"), "{left}: {error}");
+        assert_eq!(classify(&read), expected, "{left}");
+    }
+}
+
+/// What a list has lost is not decided as another URL.
+#[test]
+fn a_list_that_is_cut_short_within_a_page() {
+    let folder = Folder::new();
+    let list = long_list(&folder);
+    let length = fs::metadata(&list).unwrap().len();
+    let mut child = start(&folder, "2", "urls.txt");
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    OpenOptions::new().write(true).open(&list).unwrap().set_len(length - 700).unwrap();
+    let mut rest = Vec::new();
+    output.read_to_end(&mut rest).unwrap();
+    assert!(!rest.contains(&0), "zeros were read as URLs");
+    assert!(rest.len() < length as usize, "what was decided after the cut is written");
+    let text = error_text(&mut child);
+    assert_eq!(child.wait().unwrap().code(), Some(2), "{text}");
+    assert!(text.contains("urls.txt became shorter while it was read"), "{text}");
 }
 
 /// The handler is for mapped files alone.

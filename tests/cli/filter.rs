@@ -33,7 +33,7 @@ fn inverted() {
 #[test]
 fn unknown_and_invalid_are_kept_only_if_asked_for() {
     assert_kept("--unknown keep", format!("{ALLOWED}\r\n{UNKNOWN}\nhttps://b.example/\n"));
-    assert_kept("--invalid keep", format!("{ALLOWED}\r\n{INVALID}\nhttps://b.example/\n"));
+    assert_kept("--invalid keep", format!("{ALLOWED}\r\n\n{INVALID}\n\r\nhttps://b.example/\n"));
     assert_kept("--unknown drop --invalid drop", format!("{ALLOWED}\r\nhttps://b.example/\n"));
     assert_kept("-v --unknown keep", format!("{DISALLOWED}\n{UNKNOWN}\n"));
 }
@@ -47,8 +47,27 @@ fn unknown_and_invalid_are_set_aside() {
     let mut invalid = Vec::new();
     let stored = folder.read("i.gz");
     std::io::copy(&mut flate2::read::MultiGzDecoder::new(stored.as_slice()), &mut invalid).unwrap();
-    assert_eq!(invalid, format!("{INVALID}\n").as_bytes());
+    assert_eq!(invalid, format!("\n{INVALID}\n\r\n").as_bytes());
     assert_eq!(folder.names(), ["i.gz", "u"]);
+}
+
+#[test]
+fn invalid_records_are_kept_byte_for_byte() {
+    let folder = Folder::new();
+    let input = b"\n\r\n\r\r\n \n\t\r\n\r \nnothing\r\n\xff\0\n\n\n";
+    for threads in [1, 3] {
+        let output = folder.run(&format!("filter --invalid keep -j {threads}"), input);
+        assert_stdout(&output, input);
+    }
+    assert_stdout(&folder.run("filter --invalid keep -c", input), "10\n");
+    assert_stdout(&folder.run("filter --invalid keep -0", b"\0\r\0\n\0"), b"\0\r\0\n\0");
+    assert_stdout(&folder.run("filter --invalid-to aside", input), "");
+    assert_eq!(text(&folder.read("aside")), text(input));
+    // By default they are dropped, and the summary counts them.
+    let output = folder.run("filter --json", input);
+    assert_stdout(&output, "");
+    let summary = String::from_utf8(output.stderr).unwrap();
+    assert!(summary.contains("\"invalid\":10"), "{summary}");
 }
 
 #[test]
@@ -115,17 +134,6 @@ fn output_to_a_file() {
 }
 
 #[test]
-fn a_list_can_be_replaced_by_what_is_kept_of_it() {
-    let folder = Folder::new();
-    folder.write("urls", list());
-    assert_status(&folder.run("filter urls -o urls", ""), 0);
-    assert_eq!(
-        text(&folder.read("urls")),
-        text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes())
-    );
-}
-
-#[test]
 fn nul_data() {
     let folder = Folder::new();
     let output = folder.run("filter -0", format!("{ALLOWED}\0{DISALLOWED}\0\0{ALLOWED}2"));
@@ -152,6 +160,30 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
     assert_eq!(one.iter().filter(|&&octet| octet == b'\n').count(), 40_000);
     for threads in [0, 2, 5] {
         assert!(folder.run(&format!("filter -j {threads} urls"), "").stdout == one);
+    }
+}
+
+#[test]
+fn more_threads_than_processors_can_use_are_not_started() {
+    let folder = Folder::new();
+    folder.write("robots.txt", A_ROBOTS);
+    for line in [
+        "filter --robots robots -a ExampleBot urls",
+        "classify --robots robots -a ExampleBot urls",
+        "audit --robots robots -a ExampleBot urls --json audit.json",
+        "compile -o set robots",
+        "merge -o merged set",
+        "diff set set",
+        "lint robots.txt",
+    ] {
+        folder.write("urls", format!("{ALLOWED}\n"));
+        let output = folder.command(&format!("{line} -j 1000000")).output().unwrap();
+        assert_status(&output, 0);
+        let err = text(&output.stderr);
+        assert!(err.contains("note: -j 1000000: ") && err.contains("16 per processor"), "{err}");
+        let output = folder.command(&format!("{line} -j 2")).output().unwrap();
+        assert!(!text(&output.stderr).contains("per processor"), "{line}");
+        assert_fails(&folder.command(&format!("{line} -j x")).output().unwrap(), &["threads"]);
     }
 }
 

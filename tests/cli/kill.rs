@@ -62,7 +62,6 @@ impl Sets {
     /// Kills the program, and looks at what it left. Returns whether that is an unfinished file.
     #[track_caller]
     fn kill(&self, mut child: Child) -> bool {
-        let unfinished = self.unfinished(&child);
         child.kill().unwrap();
         let status = child.wait().unwrap();
         let found = hash(&self.folder, "a.set");
@@ -73,24 +72,24 @@ impl Sets {
         let expected = ["a.set", "new", "old", "whole.set"];
         let mut names = self.folder.names();
         names.retain(|name| !expected.contains(&name.as_str()));
-        let left = exists(&unfinished);
+        let left = !names.is_empty();
         if left {
-            assert_eq!(names, [unfinished.file_name().unwrap().to_str().unwrap()]);
-            fs::remove_file(unfinished).unwrap();
-        } else {
-            assert_eq!(names, Vec::<String>::new());
+            assert_eq!(names, unfinished(&self.folder));
+            assert_eq!(names.len(), 1, "{names:?}");
+            fs::remove_file(self.folder.path(&names[0])).unwrap();
         }
         if found == self.new_hash {
             self.folder.write("a.set", &self.old);
         }
         left
     }
+}
 
-    /// Where the program writes to before the set is complete: beside it, named after it and the
-    /// process.
-    fn unfinished(&self, child: &Child) -> PathBuf {
-        self.folder.path(&format!(".a.set.{}.unfinished", child.id()))
-    }
+/// Names of what the program writes to before an output is complete: beside it, and named after it.
+fn unfinished(folder: &Folder) -> Vec<String> {
+    let mut names = folder.names();
+    names.retain(|name| name.starts_with('.') && name.ends_with(".unfinished"));
+    names
 }
 
 /// The hash of a set that holds.
@@ -128,8 +127,7 @@ fn killed_while_writing() {
     let mut left = 0;
     for fraction in fractions(2).take(MOMENTS_OF_WRITING as usize) {
         let mut child = sets.start();
-        let unfinished = sets.unfinished(&child);
-        while !exists(&unfinished) && child.try_wait().unwrap().is_none() {
+        while unfinished(&sets.folder).is_empty() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
         std::thread::sleep(Duration::from_millis(2).mul_f64(fraction));
@@ -157,6 +155,98 @@ fn a_limit_on_the_size_of_files() {
     }
 }
 
+/// An end that somebody asks for leaves nothing, whatever is being written, and is an end by that
+/// signal to whoever waits for it.
+#[test]
+fn an_end_that_is_asked_for_leaves_nothing() {
+    let policies = "--robots robots -a Bot";
+    let lines = [
+        (format!("classify {policies} -o out.tsv.gz"), 1),
+        (format!("filter {policies} -o out --unknown-to u.zst --invalid-to i"), 3),
+        (format!("audit {policies} -o out.html --json out.json"), 2),
+    ];
+    for signal in ["HUP", "INT", "TERM"] {
+        for (line, outputs) in &lines {
+            let folder = Folder::new();
+            // It waits for a list.
+            let mut child = spawn(&folder, line, Stdio::piped());
+            let list = child.stdin.take();
+            while unfinished(&folder).len() < *outputs {
+                assert_eq!(child.try_wait().unwrap(), None, "{line}");
+                std::thread::yield_now();
+            }
+            send(signal, &child);
+            let status = child.wait().unwrap();
+            drop(list);
+            let number = ["", "HUP", "INT"].iter().position(|&name| name == signal);
+            assert_eq!(status.signal(), Some(number.map_or(15, |at| at as i32)), "{line}");
+            assert_eq!(folder.names(), [""; 0], "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_corpus_that_is_interrupted_leaves_nothing() {
+    let folder = Folder::new();
+    for format in ["folder", "jsonl"] {
+        let line = format!("synth --hosts 100000 --urls 1 --format {format} --out c");
+        let mut child = spawn(&folder, &line, Stdio::null());
+        let is_writing = || {
+            let listed = fs::read_dir(folder.path("c"));
+            listed.is_ok_and(|mut entries| entries.next().is_some())
+        };
+        while !is_writing() {
+            assert_eq!(child.try_wait().unwrap(), None, "{line}");
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        send("TERM", &child);
+        assert_eq!(child.wait().unwrap().signal(), Some(15));
+        assert_eq!(fs::read_dir(folder.path("c")).unwrap().count(), 0);
+    }
+}
+
+/// A shell has what it starts in the background ignore SIGINT; `nohup` does so with SIGHUP.
+#[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    let folder = Folder::new();
+    let line = "classify --robots robots -a Bot -o out.tsv";
+    let mut child = Process::new("sh")
+        .current_dir(folder.folder.path())
+        .args(["-c", "trap '' HUP INT; exec $0 $*", env!("CARGO_BIN_EXE_portcullis")])
+        .args(line.split(' '))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while unfinished(&folder).is_empty() {
+        assert_eq!(child.try_wait().unwrap(), None);
+        std::thread::yield_now();
+    }
+    send("INT", &child);
+    send("HUP", &child);
+    std::thread::sleep(Duration::from_millis(20));
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(folder.names(), ["out.tsv"]);
+}
+
+fn spawn(folder: &Folder, line: &str, stdin: Stdio) -> Child {
+    Process::new(env!("CARGO_BIN_EXE_portcullis"))
+        .current_dir(folder.folder.path())
+        .args(line.split(' '))
+        .stdin(stdin)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Process::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
 /// A file that a killed process left is in nobody's way.
 #[test]
 fn what_was_left_is_in_nobodys_way() {
@@ -166,5 +256,5 @@ fn what_was_left_is_in_nobodys_way() {
     assert_eq!(status.code(), Some(0));
     assert_eq!(hash(&sets.folder, "a.set"), sets.new_hash);
     let error = sets.folder.command("verify .a.set.1.unfinished").output().unwrap();
-    assert_fails(&error, &[".a.set.1.unfinished", "is no policy set"]);
+    assert_fails(&error, &[".a.set.1.unfinished", "not a policy set"]);
 }

@@ -64,7 +64,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_told() {
     assert_status(&output, 2);
     assert!(text(&output.stdout).contains("::error file=robots.txt,line=2,col=1"));
     let err = text(&output.stderr);
-    assert!(err.contains("cannot read nothing.txt: check its name"), "{err}");
+    assert!(err.contains("error: nothing.txt: no such file or directory"), "{err}");
 }
 
 #[test]

@@ -139,12 +139,15 @@ fn what_cannot_be_merged_is_named_and_nothing_is_left() {
     folder.write("short.set", &damaged[..middle]);
     let before = folder.names();
     let cases: [(&str, &[&str]); 8] = [
-        ("-o x.set one.set one.jsonl", &["one.jsonl is no policy set", "portcullis compile"]),
-        ("-o x.set one.set missing.set", &["cannot open missing.set"]),
-        ("-o x.set one.set robots", &["robots is no regular file"]),
+        (
+            "-o x.set one.set one.jsonl",
+            &["one.jsonl: captures as JSON Lines, not a policy set", "portcullis compile"],
+        ),
+        ("-o x.set one.set missing.set", &["error: missing.set: no such file or directory"]),
+        ("-o x.set one.set robots", &["robots: a folder, not a policy set"]),
         ("-o x.set one.set short.set", &["short.set is cut short"]),
         ("-o x.set one.set damaged.set", &["damaged.set is damaged"]),
-        ("-o one.set one.set two.set", &["one.set is an input too"]),
+        ("-o one.set one.set two.set", &["one.set is also an input"]),
         ("-o - one.set", &["name one, not -"]),
         ("-o no/x.set one.set", &["the folder of no/x.set is not there"]),
     ];

@@ -41,8 +41,8 @@ fn a_set_that_does_not_hold_names_itself_and_the_mend() {
         ("header", flipped(16), &["header", "portcullis compile"]),
         ("data", flipped(5_000), &["octet 4096", "portcullis compile"]),
         ("checksums", flipped(octets.len() - 1), &["checksums", "portcullis compile"]),
-        ("empty", Vec::new(), &["is no policy set", "portcullis compile"]),
-        ("text", b"User-agent: *\n".to_vec(), &["is no policy set", "portcullis compile"]),
+        ("empty", Vec::new(), &["not a policy set", "portcullis compile"]),
+        ("text", b"User-agent: *\n".to_vec(), &["not a policy set", "portcullis compile"]),
     ];
     for (name, octets, words) in cases {
         folder.write(name, octets);
@@ -50,7 +50,10 @@ fn a_set_that_does_not_hold_names_itself_and_the_mend() {
         assert_fails(&output, words);
         assert_fails(&output, &[name]);
     }
-    assert_fails(&folder.command("verify robots").output().unwrap(), &["robots", "regular file"]);
+    assert_fails(
+        &folder.command("verify robots").output().unwrap(),
+        &["robots: a folder, not a policy set"],
+    );
     assert_fails(&folder.command("verify missing").output().unwrap(), &["missing"]);
 }
 

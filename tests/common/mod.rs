@@ -1,5 +1,6 @@
 //! What the comparisons of the engine with the oracle share: the ways in which the engine can
-//! answer, when two answers agree, all words over an alphabet, and seeded chance.
+//! answer, when two answers agree, many files with a host each, scattered orders, all words over an
+//! alphabet, and seeded chance.
 #![allow(dead_code, reason = "each test program that includes this uses a part of it")]
 
 use portcullis::automaton::Limits;
@@ -7,9 +8,11 @@ use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
 use portcullis::policy::{Compilation, Detail};
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{BlobPool, CaptureFacts, Content, HostStanding, Standing, StoredSet};
+use portcullis::set::{
+    BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, PolicySet, Standing, StoredSet,
+};
 use portcullis::syntax::RobotsTxt;
-use portcullis::target::Origin;
+use portcullis::target::{Origin, host_key, split};
 
 /// One way in which the engine can answer.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +125,65 @@ impl Random {
         let length = self.within(lengths);
         (0..length).map(|_| *self.pick(alphabet)).collect()
     }
+}
+
+/// The numbers below `count`, each once, neighbours far apart and in no order.
+pub fn scattered(count: usize) -> impl Iterator<Item = usize> {
+    let divides_both = |one: usize, other: usize| {
+        let (mut one, mut other) = (one, other);
+        while other != 0 {
+            (one, other) = (other, one % other);
+        }
+        one > 1
+    };
+    // The golden ratio of the count: multiples of it are spread evenly.
+    let mut step = (count as f64 * 0.618_033_988) as usize + 1;
+    while divides_both(count, step) {
+        step += 1;
+    }
+    (0..count).scan(0, move |next, _| {
+        let this = *next;
+        *next = (this + step) % count;
+        Some(this)
+    })
+}
+
+/// The origin of the file with this number where many files are asked together.
+pub fn origin(file: usize) -> String {
+    format!("{}://f{file}.example", ["https", "http"][file % 2])
+}
+
+/// `url` at the origin of the file with this number, with the same path and query; `None` if it is no URL
+/// of http or https.
+pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> {
+    let parts = split(url, dialect.paths.path_start).ok()?;
+    host_key(&parts, &mut Vec::new()).ok()?;
+    let scheme = parts.scheme;
+    if !scheme.eq_ignore_ascii_case(b"http") && !scheme.eq_ignore_ascii_case(b"https") {
+        return None;
+    }
+    let start = scheme.as_ptr().addr() - url.as_ptr().addr();
+    let authority = &url[start + scheme.len() + "://".len()..];
+    let is_end = |octet: &u8| b"/?#".contains(octet) || dialect.paths.path_start.contains(octet);
+    let end = authority.iter().position(is_end).unwrap_or(authority.trim_ascii_end().len());
+    Some([&url[..start], origin(file).as_bytes(), &authority[end..]].concat())
+}
+
+/// Files in memory, each of which speaks for its [`origin`].
+pub fn loaded_files(files: &[&[u8]], config: &LoadConfig) -> PolicySet {
+    let origins: Vec<Origin> = (0..files.len()).map(parsed_origin).collect();
+    PolicySet::of_files(origins.iter().zip(files.iter().copied()), config)
+}
+
+/// The same as a compiled set.
+pub fn stored_files(files: &[&[u8]], config: &CompileConfig) -> StoredSet {
+    let of_origins = (0..).zip(files).map(|(file, &text)| (Some(parsed_origin(file)), text));
+    stored_set(&of_origins.collect::<Vec<_>>(), config)
+}
+
+fn parsed_origin(file: usize) -> Origin {
+    let url = format!("{}/robots.txt", origin(file));
+    Origin::of_robots_txt(url.as_bytes()).expect("a robots.txt")
 }
 
 /// A compiled set, opened, in which each file speaks for its origin. Without an origin it speaks for

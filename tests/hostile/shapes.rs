@@ -134,3 +134,47 @@ pub fn waiting_stars() -> Shape {
     let waiting = (0..).map(|index: usize| format!("*b{index}").into_bytes());
     shape([long].into_iter().chain(waiting), b"a", Strategy::OnDemand)
 }
+
+/// Rules that need every word of two letters, and literals over the same letters: nearly every prefix
+/// of a literal ends in a shorter one.
+pub fn words_then_literals() -> Shape {
+    let mut random = Random::new(6);
+    let words = [b"xx", b"xy", b"yx", b"yy"];
+    let pattern = move |index: usize| {
+        if index >= 200 {
+            return [b"/*", &random.word(b"xy", 90..=110)[..]].concat();
+        }
+        let joined: Vec<&[u8]> = (0..8 + index % 32).map(|_| &random.pick(&words)[..]).collect();
+        [b"/*", &joined.join(&b'*')[..], b"*w"].concat()
+    };
+    shape((0..).map(pattern), b"xy", Strategy::OnDemand)
+}
+
+/// Runs of one letter, each one longer than the last, then the longest one behind other letters: an
+/// automaton that notes at each state all literals that end there has the square of them.
+pub fn runs_within_runs() -> Shape {
+    const RUN_OCTETS: usize = 650;
+    let pattern = |index: usize| match index.checked_sub(RUN_OCTETS) {
+        None => [b"/*", &b"a".repeat(index + 2)[..]].concat(),
+        Some(number) => [b"/*", format!("{number}b").as_bytes(), &b"a".repeat(RUN_OCTETS)].concat(),
+    };
+    shape((0..).map(pattern), b"ab", Strategy::OnDemand)
+}
+
+/// One rule 8,000 times, whose literals a path of one letter nearly has at every place.
+pub fn one_rule_again_and_again() -> Shape {
+    shape((0..8_000).map(|_| b"/*mmn*o".to_vec()), b"mn", Strategy::OnDemand)
+}
+
+/// The same behind rules that have too many states to build.
+pub fn again_and_again_behind_many_states() -> Shape {
+    let mut random = Random::new(8);
+    let pattern = move |index: usize| match index {
+        0..400 => {
+            let words: Vec<Vec<u8>> = (0..8).map(|_| random.word(b"mno", 2..=2)).collect();
+            [b"/*", &words.join(&b'*')[..], b"*p"].concat()
+        }
+        _ => b"/*mmn*o".to_vec(),
+    };
+    shape((0..8_000).map(pattern), b"mn", Strategy::OnDemand)
+}

@@ -240,26 +240,23 @@ fn pattern(random: &mut Random) -> Vec<u8> {
     pattern
 }
 
-/// A URL, mostly one that a rule with one of `patterns` is about.
-pub fn url(random: &mut Random, patterns: &[Vec<u8>]) -> Vec<u8> {
-    const STARTS: [&[u8]; 10] = [
-        b"https://example.com",
-        b"https://example.com",
-        b"http://example.com",
-        b"http://example.com:8080",
-        b"HTTPS://Example.COM:443",
-        b"https://joe@example.com",
-        b" \thttps://example.com",
-        b"ftp://[::1]",
-        b"https://example.com/",
-        b"example.com",
-    ];
+/// A record, mostly a URL of `origin` that a rule with one of `patterns` is about.
+pub fn url(random: &mut Random, patterns: &[Vec<u8>], origin: &str) -> Vec<u8> {
     const ENDS: [&[u8]; 10] = [b"", b"", b"", b"", b"", b"", b"", b"#a", b"?a", b"\r"];
+    let (scheme, host) = origin.split_once("://").expect("an origin");
+    let start = match random.below(16) {
+        0 => format!("{scheme}://{host}:8080"),
+        1 => "ftp://[::1]".to_owned(),
+        2 => format!("{}://{host}/", scheme.to_uppercase()),
+        3 => format!("{scheme}://{}", host.to_uppercase()),
+        4 => format!("{scheme}://joe@{host}"),
+        5 => format!(" \t{origin}"),
+        6 => format!("{origin}:{}", if scheme == "https" { 443 } else { 80 }),
+        7 if random.one_in(4) => host.to_owned(),
+        _ => origin.to_owned(),
+    };
     let path = path(random, patterns);
-    let without_scheme = random.one_in(64);
-    let starts =
-        if without_scheme { &STARTS[STARTS.len() - 1..] } else { &STARTS[..STARTS.len() - 1] };
-    [pick(random, starts), &path, pick(random, &ENDS)].concat()
+    [start.as_bytes(), &path, pick(random, &ENDS)].concat()
 }
 
 fn path(random: &mut Random, patterns: &[Vec<u8>]) -> Vec<u8> {

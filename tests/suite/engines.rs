@@ -26,8 +26,8 @@ pub const ENGINES: &[(&str, Engine)] = &[
     ("ahead", |check| classifier(check, &AHEAD, Detail::Rule, 1)),
     ("on demand", |check| classifier(check, &ON_DEMAND, Detail::Rule, 1)),
     ("on demand, hot", |check| classifier(check, &ON_DEMAND, Detail::Rule, 2)),
-    ("scan", |check| classifier(check, &SPENT, Detail::Rule, 1)),
-    ("scan behind a prefilter", |check| classifier(check, &SPENT, Detail::Rule, 40)),
+    ("scan", |check| classifier(check, &SCAN, Detail::Rule, 1)),
+    ("scan behind a prefilter", |check| classifier(check, &SPENT, Detail::Rule, 1)),
     ("stored", |check| stored(check, &Limits::sieved(), Detail::Rule, 1)),
     ("stored, hot", |check| stored(check, &Limits::sieved(), Detail::Rule, 2)),
     ("stored as automata", |check| stored(check, &AHEAD, Detail::Rule, 1)),
@@ -40,7 +40,7 @@ pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
     ("ahead, verdicts", |check| classifier(check, &AHEAD, Detail::Reason, 2)),
     ("on demand, verdicts", |check| classifier(check, &ON_DEMAND, Detail::Reason, 2)),
     ("stored, verdicts", |check| stored(check, &Limits::sieved(), Detail::Reason, 1)),
-    ("scan, verdicts", |check| classifier(check, &SPENT, Detail::Reason, 1)),
+    ("scan, verdicts", |check| classifier(check, &SCAN, Detail::Reason, 1)),
 ];
 
 const AHEAD: Limits = Limits {
@@ -51,6 +51,7 @@ const AHEAD: Limits = Limits {
     candidates_tried_max: None,
 };
 const ON_DEMAND: Limits = Limits { ahead_positions_max: 0, ..AHEAD };
+const SCAN: Limits = Limits { scans_before_states: u64::MAX, ..ON_DEMAND };
 const SPENT: Limits = Limits { on_demand_positions_max: 0, ..ON_DEMAND };
 
 fn oracle(check: &Check) -> Decision {

@@ -1,4 +1,4 @@
-//! The allocator of the C library: the one thing here that needs `unsafe`.
+//! The allocator of the C library: giving memory back needs `unsafe`.
 
 /// Gives memory that is free back to the system, where the allocator can.
 ///

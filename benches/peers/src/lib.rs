@@ -8,3 +8,4 @@
 pub mod allocator;
 pub mod engines;
 pub mod goals;
+pub mod mapped;

@@ -17,7 +17,7 @@ use portcullis::dialect::Dialect;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
-use portcullis_peers::{allocator, engines};
+use portcullis_peers::{allocator, engines, mapped};
 
 /// Measure portcullis beside other matchers of robots.txt on your own files and URLs
 ///
@@ -131,6 +131,7 @@ fn settings(arguments: &Arguments) -> Settings {
     let runner = |command: &RunnerCommand| RunnerCommand { patience, ..command.clone() };
     Settings {
         give_back_memory: allocator::give_back_memory,
+        opening: mapped::opening(),
         rounds: arguments.rounds,
         seconds_per_pass: arguments.seconds_per_pass,
         seed: arguments.seed,

@@ -2,11 +2,11 @@
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::{EVERY_HOST, File, FoundHost, Library, NONE, Place, Policy, of_file};
 use crate::audit::others::Others;
 use crate::audit::plan::Draft;
+use crate::bytes::seeded_hash;
 use crate::policy::AgentChain;
 use crate::set::PolicySet;
 use crate::syntax::{NoteSet, RobotsTxt};
@@ -66,7 +66,7 @@ fn read_text(set: &PolicySet, text: &[u8], agents: &[AgentChain]) -> ReadText {
         others.add(record.field, record.name, record.value, record.line.get(), dialect);
     }
     ReadText {
-        extract_hash: xxh3_64(&extract),
+        extract_hash: seeded_hash(&extract),
         has_rules: !file.rules().is_empty(),
         draft: Draft::of(&file, agents, dialect),
         octets: text.len().min(octets_max.unwrap_or(usize::MAX)) as u64,

@@ -5,8 +5,9 @@
 
 use std::fmt::Write;
 
-use super::text::{cut, per_cent};
+use super::text::per_cent;
 use crate::report::html::escaped;
+use crate::visible::cut_characters;
 
 /// Height of a bar with the line of text above it, in pixels.
 const ROW: usize = 34;
@@ -115,7 +116,7 @@ fn label(index: usize, label: &str, figure: &str) -> String {
     let y = index * ROW + 14;
     format!(
         "<text x=\"0\" y=\"{y}\">{}</text><text x=\"100%\" y=\"{y}\" class=\"end\">{}</text>\n",
-        escaped(&cut(label, LABEL_CHARACTERS)),
+        escaped(&cut_characters(label, LABEL_CHARACTERS)),
         escaped(figure)
     )
 }

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::table::{Row, Table};
-use super::text::{agent_name, code, counted, cut, number, share};
+use super::text::{agent_name, code, counted, number, share};
 use super::{Section, View};
 use crate::audit::model::{ComparedUrl, Comparison, ToldDecision};
 use crate::limits::AUDIT_PAGE_TEXT_CHARACTERS_MAX;
 use crate::report::html::escaped;
+use crate::visible::cut_characters;
 
 /// Disagreement; nothing, if no comparison was asked for.
 pub(super) fn section(view: View<'_>) -> Option<Section> {
@@ -36,7 +37,7 @@ pub(super) fn section(view: View<'_>) -> Option<Section> {
 fn one(view: View<'_>, index: usize, comparison: &Comparison) -> String {
     let Comparison { kind, name, dialect, urls, by_agent, changes, examples, .. } = comparison;
     let all = view.report.records.records;
-    let title = &cut(name, AUDIT_PAGE_TEXT_CHARACTERS_MAX);
+    let title = &cut_characters(name, AUDIT_PAGE_TEXT_CHARACTERS_MAX);
     let kind = if kind == "set" { "Set" } else { "Dialect" };
     let mut html = format!(
         "<h3>{kind} {}</h3>\n<p>It follows {}. {} ({}) have another verdict for some agent.</p>\n",

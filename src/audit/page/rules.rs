@@ -2,10 +2,11 @@
 
 use super::chart::{Bar, bars};
 use super::table::{Row, Table, first_of};
-use super::text::{code, counted, cut, number, share};
+use super::text::{code, counted, number, share};
 use super::{Section, View};
 use crate::audit::model::rules::{DecidingRule, NeverCause, NeverRule, RuleRow};
 use crate::report::html::escaped;
+use crate::visible::cut_characters;
 
 /// Rules that the chart shows.
 const CHARTED: usize = 12;
@@ -19,7 +20,7 @@ pub(super) fn deciding(view: View<'_>) -> Section {
     let figures = &view.report.rules;
     let rows = view.rows(&figures.deciding);
     let bar = |rule: &DecidingRule| Bar {
-        label: format!("{} {}", cut(&rule.row.rule, CHARTED_CHARACTERS), rule.row.host),
+        label: format!("{} {}", cut_characters(&rule.row.rule, CHARTED_CHARACTERS), rule.row.host),
         figure: number(rule.urls),
         value: rule.urls,
     };

@@ -2,6 +2,7 @@
 
 use crate::limits::AUDIT_PAGE_TEXT_CHARACTERS_MAX;
 use crate::report::html::escaped;
+use crate::visible::cut_characters;
 
 /// Stands where there is no number.
 pub(super) const NOTHING: &str = "–";
@@ -52,20 +53,12 @@ pub(super) fn per_cent(part: u64, whole: u64) -> f64 {
 
 /// A stranger's text as code, cut where it is very long.
 pub(super) fn code(text: &str) -> String {
-    format!("<code>{}</code>", escaped(&cut(text, AUDIT_PAGE_TEXT_CHARACTERS_MAX)))
+    format!("<code>{}</code>", escaped(&cut_characters(text, AUDIT_PAGE_TEXT_CHARACTERS_MAX)))
 }
 
 /// The name of an agent, cut where it is very long: it stands in many places.
 pub(super) fn agent_name(name: &str) -> String {
-    escaped(&cut(name, AGENT_CHARACTERS))
-}
-
-/// `text`, or its first characters and `…`: `characters` of them in all.
-pub(super) fn cut(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        None => text.to_owned(),
-        Some(_) => text.chars().take(characters.saturating_sub(1)).chain(['…']).collect(),
-    }
+    escaped(&cut_characters(name, AGENT_CHARACTERS))
 }
 
 /// Octets in the unit that people expect: `495 B`, `17.3 KiB`.
@@ -117,8 +110,7 @@ mod tests {
 
     #[test]
     fn texts_are_cut_at_characters() {
-        assert_eq!(cut("日本語", 3), "日本語");
-        assert_eq!(cut("日本語", 2), "日…");
+        assert_eq!(agent_name(&"ä".repeat(50)), "ä".repeat(39) + "…");
         assert_eq!(code("<b>"), "<code>&lt;b&gt;</code>");
     }
 

@@ -15,6 +15,7 @@ use super::reader::{Next, StreamReader};
 use super::workers::Job;
 use super::{Config, RunError, RunTotals};
 use crate::input::{Chunk, Chunks, InputError, Source};
+use crate::kind::{FileKind, Wanted, WrongKind};
 
 /// What happened on another thread.
 pub(super) enum Event<O> {
@@ -41,6 +42,8 @@ pub(super) struct EventLoop<'run, Sources, Sink, O> {
     config: &'run Config<'run>,
     sources: Sources,
     input: Input,
+    /// The name of the source, until its first chunk shows what it is.
+    unseen: Option<String>,
     /// What ended the input, to be returned after everything before it is written.
     failure: Option<RunError>,
     /// The sequence number of the next job.
@@ -76,6 +79,7 @@ where
             config,
             sources,
             input: Input::Between,
+            unseen: None,
             failure: None,
             next_sequence: 0,
             in_flight: 0,
@@ -154,18 +158,32 @@ where
                 Input::Over => return None,
                 Input::Between => self.open_next(),
                 Input::Mapped(chunks) => match chunks.next() {
-                    Some(Ok(chunk)) => return Some(chunk),
+                    Some(Ok(chunk)) => match self.refusal(&chunk) {
+                        None => return Some(chunk),
+                        Some(error) => self.fail(error.into()),
+                    },
                     Some(Err(error)) => self.fail(error.into()),
                     None => self.input = Input::Between,
                 },
                 Input::Stream(reader) => match reader.next(&mut self.spare) {
-                    Next::Chunk(chunk) => return Some(chunk),
+                    Next::Chunk(chunk) => match self.refusal(&chunk) {
+                        None => return Some(chunk),
+                        Some(error) => self.fail(error.into()),
+                    },
                     Next::Pending => return None,
                     Next::End(Ok(())) => self.input = Input::Between,
                     Next::End(Err(error)) => self.fail(error.into()),
                 },
             }
         }
+    }
+
+    /// Why the source of `chunk`, if it is the first of one, is surely no list of URLs.
+    fn refusal(&mut self, chunk: &[u8]) -> Option<InputError> {
+        let name = self.unseen.take()?;
+        let kind = FileKind::of(chunk);
+        let wrong = WrongKind { name, kind, wanted: Wanted::UrlList };
+        kind.is_no_url_list().then(|| wrong.into())
     }
 
     fn open_next(&mut self) {
@@ -178,6 +196,7 @@ where
             Some(Ok(source)) => source,
         };
         self.totals.sources += 1;
+        self.unseen = Some(source.name().to_owned());
         let chunks = source.chunks(self.config.chunks);
         if chunks.is_mapped() {
             self.input = Input::Mapped(chunks);
@@ -197,6 +216,7 @@ where
 
     /// Gives an output to the sink, and keeps what can be used again.
     fn write(&mut self, mut done: Done<O>) -> Result<(), RunError> {
+        done.chunk.check()?;
         (self.sink)(&mut done.output).map_err(RunError::Output)?;
         self.in_flight -= self.weight(&done.chunk);
         self.totals.chunks += 1;

@@ -58,14 +58,14 @@ fn the_output_does_not_depend_on_threads_or_on_how_a_list_is_opened() {
     let mut octets = list(500);
     octets.extend(b"\r\n\n\xff\xfe\0\r\nlast");
     std::fs::write(&path, &octets).unwrap();
-    let streamed = OpenConfig { map: false, ..OpenConfig::default() };
+    let streamed = OpenConfig::default();
     let (expected, totals) = tagged(vec![Source::open(&path, streamed)], &config(1));
     let totals = totals.unwrap();
     assert_eq!(totals.octets, octets.len() as u64);
     assert_eq!(totals.stored_octets, octets.len() as u64);
     assert_eq!((totals.sources, totals.chunks > 300), (1, true));
     for threads in THREADS {
-        for open in [OpenConfig::default(), streamed] {
+        for open in [OpenConfig::MAPPED, streamed] {
             let found = tagged(vec![Source::open(&path, open)], &config(threads));
             assert!(found.0 == expected, "{threads} threads, {open:?}");
             assert_eq!(found.1.unwrap(), totals);
@@ -82,11 +82,11 @@ fn sources_follow_one_another() {
     let sources = || {
         vec![
             source(b""),
-            Source::open(&path, OpenConfig::default()),
+            Source::open(&path, OpenConfig::MAPPED),
             source(&zstd),
             source(b"no end"),
             source(b""),
-            Source::open(&path, OpenConfig::default()),
+            Source::open(&path, OpenConfig::MAPPED),
         ]
     };
     let (expected, totals) = tagged(sources(), &config(1));

@@ -6,11 +6,12 @@ use brotli_decompressor::Decompressor;
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
+use crate::kind::{self, FileKind};
 use crate::limits::HTTP_ZSTD_WINDOW_LOG_MAX;
 
 /// A coding that can be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coding {
+pub(in crate::capture) enum Coding {
     /// gzip (RFC 1952).
     Gzip,
     /// zlib (RFC 1950), or its deflate data alone (RFC 1951), which much software sends instead.
@@ -23,17 +24,14 @@ pub(super) enum Coding {
 
 /// What a coding has been undone to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Decoded {
-    pub(super) octets: Vec<u8>,
+pub(in crate::capture) struct Decoded {
+    pub(in crate::capture) octets: Vec<u8>,
     /// Whether the data came to its own end. It did not if it is damaged, cut short, or longer than
     /// was asked for.
-    pub(super) is_whole: bool,
+    pub(in crate::capture) is_whole: bool,
 }
 
 impl Coding {
-    const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-    const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-
     /// Octets in which data that is no text shows it.
     const TEXT_OCTETS: usize = 1024;
 
@@ -41,7 +39,7 @@ impl Coding {
     const TEXT_OCTETS_MIN: usize = 16;
 
     /// The coding with this name, in any case.
-    pub(super) fn of_name(name: &[u8]) -> Option<Coding> {
+    pub(in crate::capture) fn of_name(name: &[u8]) -> Option<Coding> {
         let names: [(&[u8], Coding); 5] = [
             (b"gzip", Coding::Gzip),
             (b"x-gzip", Coding::Gzip),
@@ -52,19 +50,28 @@ impl Coding {
         names.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, coding)| coding)
     }
 
+    /// The coding that a body shows by its first bytes.
+    pub(in crate::capture) fn of_first_bytes(body: &[u8]) -> Option<Coding> {
+        match FileKind::of(&body[..body.len().min(kind::ZSTD.len())]) {
+            FileKind::Gzip => Some(Coding::Gzip),
+            FileKind::Zstd => Some(Coding::Zstd),
+            _ => None,
+        }
+    }
+
     /// Whether `octets`, which are not empty, are plainly not in this coding: text as it stands.
     ///
     /// gzip and zstd begin with octets of their own. The others do not, and the begin of anything may
     /// look like text, so there all of it has to.
-    pub(super) fn is_undone(self, octets: &[u8]) -> bool {
+    pub(in crate::capture) fn is_undone(self, octets: &[u8]) -> bool {
         let lacks = |magic: &[u8]| {
             let first = &octets[..octets.len().min(magic.len())];
             let is_text = octets.iter().take(Self::TEXT_OCTETS).all(|&octet| is_text(octet));
             !magic.starts_with(first) && is_text
         };
         match self {
-            Coding::Gzip => lacks(Self::GZIP_MAGIC),
-            Coding::Zstd => lacks(Self::ZSTD_MAGIC),
+            Coding::Gzip => lacks(kind::GZIP),
+            Coding::Zstd => lacks(kind::ZSTD),
             Coding::Deflate | Coding::Brotli => {
                 octets.len() >= Self::TEXT_OCTETS_MIN
                     && octets.iter().all(|&octet| is_text(octet))
@@ -74,7 +81,7 @@ impl Coding {
     }
 
     /// Undoes the coding of `stored`, as far as `octets_max`.
-    pub(super) fn undo(self, stored: &[u8], octets_max: usize) -> Decoded {
+    pub(in crate::capture) fn undo(self, stored: &[u8], octets_max: usize) -> Decoded {
         match self {
             Coding::Gzip => gunzip(stored, octets_max),
             Coding::Deflate => {

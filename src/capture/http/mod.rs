@@ -16,4 +16,5 @@ mod head;
 mod tests;
 
 pub(super) use body::{StoredBody, read_body};
+pub(super) use coding::Coding;
 pub(super) use head::{HeadProblem, Message};

@@ -60,14 +60,12 @@ mod members;
 mod tests;
 
 use crate::input::{Chunk, ChunkConfig, Chunks, Records, Source, Terminator};
+use crate::kind::BYTE_ORDER_MARK;
 
 use super::{Batch, BatchReader, BrokenRecord, CaptureError, CaptureSink, ReadConfig};
 
-/// What some programs put before the first line (RFC 8259, section 8.1, lets readers ignore it).
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// What may stand around a value (RFC 8259, section 2).
-pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
+const WHITE_SPACE: &[u8] = b" \t\r\n";
 
 /// Cuts JSON Lines into batches of whole lines; [`open`] makes it.
 pub struct JsonLines {
@@ -110,6 +108,7 @@ impl Batch for Lines {
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
         let mut octets: &[u8] = &self.chunk;
         if self.lines_before == 0 {
+            // RFC 8259, section 8.1, lets readers ignore it.
             octets = octets.strip_prefix(BYTE_ORDER_MARK).unwrap_or(octets);
         }
         for (index, record) in Records::new(octets, Terminator::LineFeed).enumerate() {

@@ -345,10 +345,7 @@ fn compressed_lines_and_damage() {
             Err(error) => break error,
         }
     };
-    assert_eq!(
-        error.to_string(),
-        "short.gz: cannot be read as far as its end; mend it or leave it out"
-    );
+    assert!(error.to_string().starts_with("short.gz is cut short"), "{error}");
 }
 
 /// SplitMix64: seeded chance, the same everywhere.

@@ -6,6 +6,7 @@ use super::super::content_type::is_html;
 use super::super::fields::{fields, octet_count, unfold};
 use crate::access::UnixSeconds;
 use crate::bytes::trim;
+use crate::kind;
 
 /// Octets of the longest version line, such as `WARC/1.1`, that is taken for one; its end counted.
 pub(super) const VERSION_LINE_OCTETS_MAX: usize = 16;
@@ -64,7 +65,7 @@ const WHITE_SPACE: &[u8] = b" \t\r";
 /// Whether `octets` begin with the version line of a record.
 pub(super) fn begins_record(octets: &[u8]) -> bool {
     let window = &octets[..octets.len().min(VERSION_LINE_OCTETS_MAX)];
-    let Some(line) = window.strip_prefix(b"WARC/") else { return false };
+    let Some(line) = window.strip_prefix(kind::WARC) else { return false };
     let Some(end) = memchr(b'\n', line) else { return false };
     let mut numbers = trim(&line[..end], WHITE_SPACE).split(|&octet| octet == b'.');
     let (major, minor) = (numbers.next(), numbers.next());

@@ -59,6 +59,7 @@ use memchr::memmem;
 use super::fields::block_octets;
 use super::{Batch, BatchReader, CaptureError};
 use crate::input::Source;
+use crate::kind;
 use crate::limits::{
     CHUNK_OCTETS, HEADER_BLOCK_OCTETS_MAX, WARC_PASSED_OCTETS_MAX, WARC_RECORD_OCTETS_MAX,
 };
@@ -309,7 +310,7 @@ struct End {
 /// the file ends with it.
 fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     let usual: &[u8] = if has_crlf { b"\r\n\r\n" } else { b"\n\n" };
-    let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(b"WARC/"));
+    let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(kind::WARC));
     let line_ends = rest.iter().take_while(|octet| b"\r\n".contains(octet)).count();
     let sure = [usual.len(), line_ends].into_iter().find(|&octets| next_begins(octets));
     match sure {

@@ -49,8 +49,9 @@ pub struct AuditArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, help_heading = "Output")]
     pub top: usize,
 
-    /// How many threads work; 0 for one a processor. The report is the same for any number
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, help_heading = "Run")]
+    /// Number of threads, at most 16 per processor; 0 means one per processor. The report is the
+    /// same for any number
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads, help_heading = "Run")]
     pub threads: usize,
 
     /// Write no summary at the end

@@ -83,8 +83,9 @@ pub struct LintArgs {
     #[arg(long, requires = "fix", help_heading = "Mending")]
     pub in_place: bool,
 
-    /// How many threads work; 0 for one a processor. The output is the same for any number
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, help_heading = "Run")]
+    /// Number of threads, at most 16 per processor; 0 means one per processor. The output is the
+    /// same for any number
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads, help_heading = "Run")]
     pub threads: usize,
 }
 

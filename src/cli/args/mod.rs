@@ -75,9 +75,22 @@ pub struct PolicyArgs {
     /// A robots.txt, which then speaks for every URL, or a folder of them named by host
     ///
     /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
-    /// `example.com.robots.txt`) and speaks for http and https on their default ports.
+    /// `example.com.robots.txt`) and speaks for http and https on their default ports. Of two files
+    /// for one host the first by name counts. gzip and zstd are decompressed.
     #[arg(long, value_name = "PATH", required_unless_present = "set")]
     pub robots: Option<PathBuf>,
+
+    /// Leave out files of the folder that cannot be read, with a note, instead of stopping
+    ///
+    /// Their hosts are unknown then.
+    #[arg(long, conflicts_with_all = ["strict", "set"])]
+    pub lenient: bool,
+
+    /// Stop at a file that is left out, or that is HTML, JSON or binary data
+    ///
+    /// Without this flag each has a note, and the latter are read as the dialect says.
+    #[arg(long, conflicts_with = "set")]
+    pub strict: bool,
 
     /// A compiled policy set (see `portcullis compile`)
     #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with = "robots")]
@@ -122,7 +135,9 @@ pub struct QuestionArgs {
 
     /// The scheme of URLs that come without one (`example.com/x`, `//example.com/x`)
     ///
-    /// Without this flag they are invalid.
+    /// Without this flag they are invalid. Mail addresses and records with a scheme of their own
+    /// (tel:911) stay invalid. A port needs a host with a dot, or localhost, before it
+    /// (example.com:8080); write //myhost:8080 for others.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
 }
@@ -148,8 +163,9 @@ pub struct InputArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
-    /// How many threads work; 0 for one a processor. The output is the same for any number
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    /// Number of threads, at most 16 per processor; 0 means one per processor. The output is the
+    /// same for any number
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads)]
     pub threads: usize,
 
     /// Write no summary at the end
@@ -260,7 +276,7 @@ pub enum Format {
 
 /// Keep the records of a list that are allowed, octet for octet, in their order
 ///
-/// An empty line is dropped. Records of unknown origins and what is no URL are dropped unless told.
+/// Records of unknown origins and records that are no URL, empty lines among them, are dropped by default.
 #[derive(Args)]
 pub struct FilterArgs {
     #[command(flatten)]

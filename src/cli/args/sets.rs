@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 
@@ -12,14 +13,15 @@ use super::{Format, RunArgs};
 
 /// Make a policy set of archives of robots.txt
 ///
-/// Of each origin the newest capture counts. Redirects are followed through what was captured. What
-/// cannot be read is named and left out, so that its origin is unknown or an older capture counts.
+/// Of each origin the newest capture counts. Redirects are followed through what was captured. An
+/// input that cannot be read is an error; a record that makes no sense is named and left out.
 #[derive(Args)]
 pub struct CompileArgs {
     /// WARC files, JSON Lines, Parquet files, folders of robots.txt files named by host; `-` for
     /// standard input
     ///
-    /// Found by name and first octets; .gz and .zst files are decompressed.
+    /// Found by first bytes, then by name; gzip and zstd are decompressed. Of two files of a folder
+    /// for one host the first by name counts.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -39,19 +41,53 @@ pub struct CompileArgs {
     #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
     pub input_format: Option<CaptureFormat>,
 
-    /// Write no set if an input cannot be read to its end, or a record in it is broken
+    /// Write no set either if a record is broken, a file of a folder is left out, or a robots.txt is
+    /// HTML, JSON or binary data
     #[arg(long, help_heading = "Input")]
     pub strict: bool,
+
+    /// Leave out inputs and files that cannot be read to their ends, with a note, instead of writing
+    /// no set
+    ///
+    /// What they would have told is unknown then, or an older capture counts.
+    #[arg(long, conflicts_with = "strict", help_heading = "Input")]
+    pub lenient: bool,
+
+    #[command(flatten)]
+    pub outages: OutageArgs,
 
     #[command(flatten)]
     pub run: RunArgs,
 }
 
+/// How outages are judged.
+#[derive(Args)]
+pub struct OutageArgs {
+    /// When outages are judged: a date or a time (RFC 3339) [default: the newest capture of each
+    /// host]
+    ///
+    /// A host that failed when it was last captured counts as unreachable from its first failure
+    /// until TIME; by default until its last captured failure. Captures after TIME count all the
+    /// same. `merge` keeps to what the sets were compiled with, if they agree.
+    #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
+    pub as_of: Option<UnixSeconds>,
+
+    /// What follows an outage of more than 30 days [default: no-change]
+    ///
+    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything is
+    /// allowed. last-good-copy: the newest file that was captured holds; without one, no change. For
+    /// rfc9309 and draft2019, which leave the choice; google takes the last good copy, and without
+    /// one allows everything.
+    #[arg(long, value_name = "CHANGE", value_parser = values::long_outage(), help_heading = "Outages")]
+    pub long_outage: Option<LongOutage>,
+}
+
 /// Join policy sets to one, as if what they come from had been compiled at once
 ///
 /// Of each origin the newest capture counts, and of equally new ones that of the later SET; a capture
-/// without a date is older than any. Redirects were followed when each SET was compiled, so keep a
-/// host and where it redirects to in one SET. The sets must be of one dialect and one size limit.
+/// without a date is older than any. Redirects, confirmations (304) and outages are settled anew, across
+/// all sets. The sets must be of one dialect and one size limit, and judge outages alike unless the
+/// flags say how.
 #[derive(Args)]
 pub struct MergeArgs {
     /// The policy sets to join, the older first
@@ -61,6 +97,9 @@ pub struct MergeArgs {
     /// The policy set to write; it appears under its name when it is complete
     #[arg(short, long, value_name = "SET", help_heading = "Output")]
     pub output: PathBuf,
+
+    #[command(flatten)]
+    pub outages: OutageArgs,
 
     #[command(flatten)]
     pub run: RunArgs,
@@ -131,6 +170,10 @@ pub struct DiffArgs {
     /// [default: 500KiB]
     #[arg(long, value_name = "SIZE", value_parser = values::octets_max, help_heading = "Policies")]
     pub max_robots_size: Option<OctetsMax>,
+
+    /// Stop at a robots.txt file that is HTML, JSON or binary data
+    #[arg(long, help_heading = "Policies")]
+    pub strict: bool,
 
     /// How changes are written; by default as OUTPUT's name ends, else tsv
     #[arg(long, value_enum, help_heading = "Output")]

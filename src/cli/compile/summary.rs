@@ -10,6 +10,7 @@ use portcullis::report::{CaptureDates, Figures};
 use portcullis::set::compile::CompiledSet;
 use portcullis::set::{Gathered, InputReport, ProvenanceInput};
 use portcullis::syntax::NoteKind;
+use portcullis::visible::visible;
 use serde::Serialize;
 
 use super::Target;
@@ -49,6 +50,8 @@ pub struct Summary<'r> {
     states: Figures,
     capture_notes: Figures,
     file_notes: Figures,
+    in_outage: u64,
+    as_of: Option<String>,
     policies: u64,
     rule_sets: u64,
     gather_seconds: f64,
@@ -92,6 +95,8 @@ impl<'r> Summary<'r> {
             file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |kind| {
                 counts.with_file_note(kind)
             }),
+            in_outage: counts.in_outage,
+            as_of: gathered.outages.time().map(UnixSeconds::to_rfc3339),
             policies: written.policies,
             rule_sets: written.rule_sets,
             gather_seconds: gathering.as_secs_f64(),
@@ -117,7 +122,7 @@ impl<'r> Summary<'r> {
             self.version, self.set_hash, self.dialect, self.origins
         )?;
         for set in self.sets {
-            writeln!(out, "{}: set {}, {} origins", set.name, set.set_hash, set.origins)?;
+            writeln!(out, "{}: set {}, {} origins", visible(&set.name), set.set_hash, set.origins)?;
         }
         writeln!(
             out,
@@ -139,10 +144,18 @@ impl<'r> Summary<'r> {
                 writeln!(out, "notes on {what}: {figures}")?;
             }
         }
+        if self.in_outage > 0 {
+            let as_of =
+                self.as_of.as_ref().map_or_else(String::new, |time| format!(", as of {time}"));
+            writeln!(out, "in an outage {}{as_of}", self.in_outage)?;
+        }
         writeln!(
             out,
             "{}: {} octets, {} policies, {} rule sets",
-            self.output, self.output_octets, self.policies, self.rule_sets
+            visible(&self.output),
+            self.output_octets,
+            self.policies,
+            self.rule_sets
         )
     }
 }

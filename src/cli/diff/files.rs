@@ -5,17 +5,19 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use portcullis::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence, robots_named};
 use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::Selection;
 use portcullis::report::difference::files::{Answer, Compared, write_json, write_tsv};
-use portcullis::set::read_robots_txt;
+use portcullis::set::{LoadConfig, LoadError, PolicySet};
 use portcullis::syntax::RobotsTxt;
+use portcullis::visible::visible;
 use serde::Serialize;
 
 use crate::cli::args::Format;
+use crate::cli::engine::show_notes;
 use crate::cli::exit::ExitStatus;
 use crate::cli::output::Output;
 use crate::cli::plan::{DiffPlan, SummaryForm};
@@ -36,9 +38,11 @@ pub fn run(plan: &DiffPlan, started: Instant) -> anyhow::Result<ExitStatus> {
     );
     let dialect = plan.dialect.unwrap_or(&RFC_9309);
     let OctetsMax(octets_max) = plan.octets_max.unwrap_or(OctetsMax(Some(ROBOTS_OCTETS_MAX)));
-    let read = |path: &Path| {
-        read_robots_txt(path, octets_max)
-            .with_context(|| format!("cannot read {} as a robots.txt file", path.display()))
+    let config = LoadConfig { dialect, robots_octets_max: octets_max };
+    let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
+        let set = PolicySet::load_with(path, &config, plan.strictness)?;
+        show_notes(set.notes());
+        Ok(set.text(0).to_vec())
     };
     let texts = [read(&plan.old)?, read(&plan.new)?];
     let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, octets_max));
@@ -180,6 +184,7 @@ impl Summary<'_> {
         )?;
         for (side, file) in [("old", &self.old), ("new", &self.new)] {
             let FileObject { name, groups, rules, notes } = file;
+            let name = visible(name);
             writeln!(out, "{side}: {name}, {groups} groups, {rules} rules, {notes} notes")?;
         }
         let Answers { equal, different, unknown, .. } = self.answers;

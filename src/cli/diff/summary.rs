@@ -8,6 +8,7 @@ use portcullis::decision::Verdict;
 use portcullis::report::CaptureDates;
 use portcullis::report::difference::urls::{UrlCounts, VerdictChanges};
 use portcullis::set::{ChangeCounts, StoredSet};
+use portcullis::visible::visible;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -134,7 +135,10 @@ impl<'r> SetObject<'r> {
         writeln!(
             out,
             "{side}: {}, set {}, dialect {}, {} origins, {captured}",
-            self.name, self.set_hash, self.dialect, self.origins
+            visible(self.name),
+            self.set_hash,
+            self.dialect,
+            self.origins
         )
     }
 }
@@ -183,13 +187,13 @@ impl<'r> Found<'r> {
                      unchanged {unchanged}"
                 )?;
                 for AgentRules { agent, rules } in per_agent {
-                    writeln!(out, "{agent}: rules {rules}")?;
+                    writeln!(out, "{}: rules {rules}", visible(agent))?;
                 }
             }
             Found::Urls { records, octets, per_agent } => {
                 writeln!(out, "{records} records, {octets} octets")?;
                 for AgentVerdicts { agent, unchanged, changed, verdicts } in per_agent {
-                    write!(out, "{agent}: unchanged {unchanged}, changed {changed}")?;
+                    write!(out, "{}: unchanged {unchanged}, changed {changed}", visible(agent))?;
                     let mut before = " (";
                     for (turn, count) in &verdicts.0 {
                         write!(out, "{before}{turn} {count}")?;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use portcullis::automaton::Reach;
+use portcullis::report::explanation_json::OutageObject;
 use portcullis::report::json_lines::shown;
 use portcullis::set::StoredSet;
 use portcullis::set::survey::{
@@ -36,6 +37,8 @@ struct PolicyObject<'p> {
     input: u32,
     input_name: Option<&'p str>,
     capture_notes: Vec<&'static str>,
+    /// `null` if the last answer is none of an outage.
+    outage: Option<OutageObject>,
     file_octets: u32,
     file_notes: Vec<&'static str>,
     robots: Vec<RobotObject<'p>>,
@@ -142,6 +145,7 @@ fn policy<'p>(portrait: &'p Portrait<'p>, provenance: &'p Provenance) -> PolicyO
         input: facts.input,
         input_name: provenance.input_name(facts.input),
         capture_notes: facts.capture_notes.iter().map(|note| note.as_str()).collect(),
+        outage: facts.outage.as_ref().map(OutageObject::new),
         file_octets: facts.file_octets,
         file_notes: facts.file_notes.kinds().map(|kind| kind.as_str()).collect(),
         robots: portrait.robots.iter().map(robot).collect(),

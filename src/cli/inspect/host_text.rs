@@ -7,6 +7,7 @@ use portcullis::automaton::Reach;
 use portcullis::decision::PolicyState;
 use portcullis::set::survey::{HostQuery, ListedRecord, Portrait, PortrayedGroup, PortrayedRobot};
 use portcullis::syntax::RecordKind;
+use portcullis::visible::visible;
 
 use super::provenance::Provenance;
 use super::table::{Table, shown};
@@ -26,7 +27,7 @@ pub fn write(
     }
     let is_known = |origin| portraits.iter().any(|portrait| portrait.origins.contains(origin));
     for origin in query.origins().iter().filter(|origin| !is_known(origin)) {
-        writeln!(out, "\n{origin}: no policy is known")?;
+        writeln!(out, "\n{}: no policy is known", visible(&origin.to_string()))?;
     }
     Ok(())
 }
@@ -37,7 +38,7 @@ fn write_portrait(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let origins: Vec<String> = portrait.origins.iter().map(ToString::to_string).collect();
-    writeln!(out, "{}", origins.join(" and "))?;
+    writeln!(out, "{}", visible(&origins.join(" and ")))?;
     write_facts(portrait, provenance, out)?;
     let is_file = matches!(portrait.state, PolicyState::Rules | PolicyState::NoRules);
     if is_file {
@@ -64,6 +65,9 @@ fn write_facts(
     line("state", &state)?;
     line("captured", &time(facts.captured_at))?;
     line("expires", &time(facts.expires_at))?;
+    if let Some(outage) = &facts.outage {
+        line("outage", &outage.to_string())?;
+    }
     let status = match facts.status {
         0 => "none, or not known".into(),
         status => status.to_string(),

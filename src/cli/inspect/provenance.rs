@@ -1,6 +1,7 @@
 //! Where a set comes from, as `compile` wrote it into the set.
 
 use anyhow::Context;
+use portcullis::access::UnixSeconds;
 use portcullis::set::{InputReport, StoredSet};
 use serde_json::Value;
 
@@ -10,6 +11,8 @@ pub struct Provenance {
     pub object: Value,
     /// Its inputs; none where it does not tell of them as this version does.
     pub inputs: Vec<InputReport>,
+    /// When outages were judged, as far as it tells.
+    pub as_of: Option<UnixSeconds>,
 }
 
 impl Provenance {
@@ -27,7 +30,9 @@ impl Provenance {
             )
         })?;
         let known = portcullis::set::Provenance::read(text);
-        Ok(Provenance { object, inputs: known.iter().flat_map(|it| it.inputs()).collect() })
+        let inputs: Vec<InputReport> = known.iter().flat_map(|it| it.inputs()).collect();
+        let as_of = known.and_then(|it| it.outages().time());
+        Ok(Provenance { object, inputs, as_of })
     }
 
     /// The name of the input at a position.

@@ -49,6 +49,7 @@ struct OriginsObject<'s> {
     redirects_followed: &'s BTreeMap<u8, u64>,
     capture_notes: Members<u64>,
     file_notes: Members<u64>,
+    in_outage: u64,
     capture_dates: Option<CaptureDates>,
     undated: u64,
     capture_months: &'s BTreeMap<String, u64>,
@@ -240,6 +241,7 @@ fn origins<'s>(survey: &'s OriginSurvey, provenance: &'s Provenance) -> OriginsO
             standings.with_capture_note(note)
         }),
         file_notes: members(NoteKind::ALL, NoteKind::as_str, |kind| standings.with_file_note(kind)),
+        in_outage: standings.in_outage,
         capture_dates: standings.captured.map(dates),
         undated: survey.undated,
         capture_months: &survey.months,

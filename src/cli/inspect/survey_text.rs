@@ -21,7 +21,7 @@ pub fn write(
     provenance: &Provenance,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    write_head(set, survey, out)?;
+    write_head(set, survey, provenance, out)?;
     write_origins(&survey.origins, provenance, out)?;
     write_records(survey, out)?;
     write_robots(&survey.robots, out)?;
@@ -30,7 +30,12 @@ pub fn write(
     write_sections(set, survey, out)
 }
 
-fn write_head(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io::Result<()> {
+fn write_head(
+    set: &StoredSet,
+    survey: &Survey<'_>,
+    provenance: &Provenance,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let limit = match set.robots_octets_max() {
         Some(octets) => format!("files up to {octets} octets"),
         None => "files of any length".into(),
@@ -38,7 +43,7 @@ fn write_head(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io:
     writeln!(
         out,
         "{}: set {:016x}, dialect {}, {limit}, {} octets",
-        set.name(),
+        shown(set.name().as_bytes()),
         set.hash(),
         set.dialect().name,
         set.octets()
@@ -54,7 +59,14 @@ fn write_head(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io:
         survey.rule_sets.len()
     )?;
     write_dates("captured", standings.captured, *undated, out)?;
-    write_dates("expire", survey.origins.expires, survey.origins.without_expiry, out)
+    write_dates("expire", survey.origins.expires, survey.origins.without_expiry, out)?;
+    if standings.in_outage > 0 {
+        let as_of = provenance
+            .as_of
+            .map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
+        writeln!(out, "outages: {} origins unreachable{as_of}", standings.in_outage)?;
+    }
+    Ok(())
 }
 
 fn write_dates(

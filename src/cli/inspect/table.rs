@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use portcullis::report::explanation::write_shown;
+use portcullis::limits::TABLE_CELL_CHARACTERS_MAX;
+use portcullis::visible::{cut_characters, visible};
 
 /// A table in the making.
 pub struct Table {
@@ -16,11 +17,12 @@ impl Table {
         Table { rows: vec![columns.iter().map(|&column| column.to_owned()).collect()] }
     }
 
-    /// Adds a row. One that is shorter than the names of the columns ends early.
+    /// Adds a row. One that is shorter than the names of the columns ends early, and cells that are
+    /// longer than [`TABLE_CELL_CHARACTERS_MAX`] are cut.
     pub fn push(&mut self, name: impl Into<String>, cells: impl IntoIterator<Item = String>) {
-        let mut row = vec![name.into()];
-        row.extend(cells);
-        self.rows.push(row);
+        let row = [name.into()].into_iter().chain(cells);
+        let cut = |cell: String| cut_characters(&cell, TABLE_CELL_CHARACTERS_MAX).into_owned();
+        self.rows.push(row.map(cut).collect());
     }
 
     /// Writes it and an empty line before it; nothing if it has no row.
@@ -47,11 +49,9 @@ impl Table {
     }
 }
 
-/// Octets of a file as text that does nothing to a terminal.
-pub fn shown(octets: &[u8]) -> String {
-    let mut out = Vec::new();
-    write_shown(octets, &mut out).expect("a vector takes all octets");
-    String::from_utf8(out).expect("what is no text is escaped")
+/// Text of a file as people may see it.
+pub fn shown(text: &[u8]) -> String {
+    visible(text).to_string()
 }
 
 /// A share of a whole, in percent.
@@ -85,8 +85,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_escaped() {
-        assert_eq!(shown("ä\u{1b}[1m".as_bytes()), "ä\\u{1b}[1m");
-        assert_eq!(shown(b"a\xff"), "a\\xff");
+    fn long_cells_are_cut() {
+        let mut table = Table::new(&["robot", "groups"]);
+        table.push("a".repeat(70_000), ["b".repeat(70_000)]);
+        let lines: Vec<usize> = written(&table).lines().map(|line| line.chars().count()).collect();
+        assert_eq!(
+            lines,
+            [0, 2 * TABLE_CELL_CHARACTERS_MAX + 4, 2 * TABLE_CELL_CHARACTERS_MAX + 4]
+        );
     }
 }

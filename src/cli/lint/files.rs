@@ -1,11 +1,12 @@
 //! The files that `lint` looks at.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
+use portcullis::input::{read_robots_txt, read_robots_txt_from, system_text};
 
 /// Where a file comes from.
 pub(super) enum Source {
@@ -60,32 +61,18 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
 impl Source {
     /// Reads as much of the file as counts, and a little more, so that it is seen what was cut.
     pub(super) fn read(&self, octets_max: Option<usize>) -> anyhow::Result<Input> {
-        /// A line end is two octets at most.
-        const SEEN_PAST_MAX: u64 = 2;
-        let octets = octets_max.map_or(u64::MAX, |octets| octets as u64 + SEEN_PAST_MAX);
-        let mut text = Vec::new();
-        let name = match self {
+        match self {
             Source::StandardInput => {
-                let read = io::stdin().lock().take(octets).read_to_end(&mut text);
-                read.context("cannot read standard input: check what it is connected to")?;
-                "<stdin>".to_owned()
+                let name = "<stdin>".to_owned();
+                Ok(Input { text: read_robots_txt_from(&name, io::stdin(), octets_max)?, name })
             }
             Source::Path(path) => {
-                let read =
-                    File::open(path).and_then(|file| file.take(octets).read_to_end(&mut text));
-                read.with_context(|| {
-                    format!("cannot read {}: check its name and permissions", path.display())
-                })?;
-                super::shown(path)
+                Ok(Input { text: read_robots_txt(path, octets_max)?, name: super::shown(path) })
             }
             Source::Unlisted(path, error) => {
-                return Err(anyhow!(
-                    "cannot list the folder {}: check its permissions: {error}",
-                    path.display()
-                ));
+                Err(anyhow!("{}: {}", path.display(), system_text(error)))
             }
-        };
-        Ok(Input { name, text })
+        }
     }
 
     /// The path that can be written to.

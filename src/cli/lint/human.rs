@@ -1,13 +1,15 @@
 //! Diagnostics for people: the line itself, with its fault underlined.
 //!
-//! Layout, colours, long lines and invisible characters are the business of annotate-snippets.
+//! Layout, colours and long lines are the business of annotate-snippets. Hidden characters, TAB aside,
+//! are escaped before.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Patch, Renderer, Snippet,
 };
-use portcullis::lint::format::{Linted, ReportFormat};
+use portcullis::lint::format::{Linted, Omitted, ReportFormat};
 use portcullis::lint::{Diagnostic, Edit, Place, Safety, Severity};
+use portcullis::visible::{is_hidden, visible};
 
 /// Columns that a line is cut to; it does not depend on the terminal, so that output stays the same.
 const WIDTH: usize = 120;
@@ -31,6 +33,7 @@ impl Human {
 
     fn diagnostic(&self, linted: &Linted<'_>, diagnostic: &Diagnostic) -> String {
         let code = diagnostic.code.to_string();
+        let name = visible(linted.name).to_string();
         let effects = effects(diagnostic);
         let shown = Shown::new(linted, &diagnostic.place);
         let related: Vec<(Shown, &str)> = diagnostic
@@ -41,9 +44,9 @@ impl Human {
         let mut group = level(diagnostic.severity())
             .primary_title(diagnostic.message.as_str())
             .id(code.as_str())
-            .element(shown.element(linted.name, AnnotationKind::Primary, None));
+            .element(shown.element(&name, AnnotationKind::Primary, None));
         for (shown, message) in &related {
-            let element = shown.element(linted.name, AnnotationKind::Context, Some(message));
+            let element = shown.element(&name, AnnotationKind::Context, Some(message));
             group = group.element(element);
         }
         for effect in &effects {
@@ -73,6 +76,12 @@ impl ReportFormat for Human {
     fn entries(&self, linted: &Linted<'_>) -> String {
         let diagnostics = linted.report.diagnostics.iter();
         diagnostics.map(|diagnostic| self.diagnostic(linted, diagnostic)).collect()
+    }
+
+    fn end(&self, omitted: &[Omitted]) -> String {
+        let line =
+            |omitted: &Omitted| format!("{}: {}\n", visible(&omitted.file), omitted.sentence());
+        omitted.iter().map(line).collect()
     }
 }
 
@@ -119,7 +128,7 @@ fn patch(diagnostic: &Diagnostic) -> Option<Vec<(&Edit, &str)>> {
     };
     let shown = edits.iter().filter(|edit| is_inside(edit)).map(|edit| {
         let text = std::str::from_utf8(&edit.replacement).ok()?;
-        (!text.contains('\n')).then_some((edit, text))
+        (!text.contains(is_hidden)).then_some((edit, text))
     });
     let shown: Vec<_> = shown.collect::<Option<_>>()?;
     (shown.len() == edits.len() && !shown.is_empty()).then_some(shown)
@@ -152,7 +161,10 @@ impl Shown {
         let mut places = Vec::with_capacity(wanted + 1);
         for (start, end, character) in bstr::ByteSlice::char_indices(&octets[..wanted]) {
             places.extend(std::iter::repeat_n(text.len(), end - start));
-            text.push(character);
+            match is_hidden(character) && character != '\t' {
+                true => text.extend(character.escape_default()),
+                false => text.push(character),
+            }
         }
         places.push(text.len());
         let is_whole = wanted == octets.len();

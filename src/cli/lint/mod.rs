@@ -5,15 +5,16 @@ mod human;
 mod mend;
 mod statistics;
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::Context as _;
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::ROBOTS_OCTETS_MAX;
-use portcullis::lint::format::{Github, Json, Linted, ReportFormat, Sarif};
+use portcullis::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_OCTETS_MAX};
+use portcullis::lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
 use portcullis::lint::{Diagnostic, LintConfig, Report, Severity, catalogue, lint};
 use portcullis::policy::AgentChain;
+use portcullis::visible::visible;
 use rayon::prelude::*;
 
 use self::files::{Input, Source};
@@ -22,10 +23,8 @@ use self::statistics::Statistics;
 use super::args::{Denied, Explained, LintArgs, LintFormat};
 use super::check::is_colored;
 use super::exit::ExitStatus;
+use super::message::say_plainly;
 use super::output::{Destination, Output};
-
-/// Files that are looked at before what was found is written.
-const FILES_AT_ONCE: usize = 512;
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
     if let Some(explained) = args.explain {
@@ -56,8 +55,9 @@ enum Told {
     /// What is written, what the statistics count, and whether something denied was found.
     Report {
         text: Vec<u8>,
-        notes: String,
+        notes: Vec<String>,
         statistics: Statistics,
+        omitted: Vec<Omitted>,
         is_denied: bool,
     },
     Unreadable(anyhow::Error),
@@ -74,6 +74,7 @@ impl Run {
         let compares_dialects = !is_untold;
         let config =
             LintConfig { octets_max, agents, compares_dialects, ..LintConfig::new(dialect) };
+        let config = LintConfig { keeps_fixes: args.fix, ..config };
         let format: Box<dyn ReportFormat> = match args.format {
             LintFormat::Human => Box::new(Human::new(is_colored(args.color))),
             LintFormat::Json => Box::new(Json),
@@ -90,17 +91,19 @@ impl Run {
             output.write(self.format.begin(self.config.dialect).as_bytes())?;
         }
         let mut total = Statistics::default();
+        let mut all_omitted = Vec::new();
         let (mut is_denied, mut has_failed, mut has_entry) = (false, false, false);
         let mut tell = |told: Told| -> anyhow::Result<()> {
             match told {
                 Told::Unreadable(error) => {
-                    complain(&format!("portcullis: {error:#}"));
+                    say_plainly(format_args!("error: {error:#}"));
                     has_failed = true;
                 }
-                Told::Report { text, notes, statistics, is_denied: denied } => {
-                    complain(notes.trim_end());
+                Told::Report { text, notes, statistics, omitted, is_denied: denied } => {
+                    notes.iter().for_each(say_plainly);
                     is_denied |= denied;
                     total.merge(&statistics);
+                    all_omitted.extend(omitted);
                     if !text.is_empty() {
                         if has_entry && writes_entries {
                             output.write(self.format.separator().as_bytes())?;
@@ -112,17 +115,18 @@ impl Run {
             }
             Ok(())
         };
-        for part in files::list(&self.args.files).chunks(FILES_AT_ONCE) {
+        let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
+        for part in files::list(&self.args.files).chunks(files_at_once) {
             let told: Vec<Told> = part.par_iter().map(|source| self.file(source)).collect();
             told.into_iter().try_for_each(&mut tell)?;
         }
         if writes_entries {
-            output.write(self.format.end().as_bytes())?;
+            output.write(self.format.end(&all_omitted).as_bytes())?;
         } else if self.args.statistics {
             output.write(total.table().as_bytes())?;
         }
         output.finish()?;
-        complain(&total.sentence());
+        say_plainly(total.sentence());
         Ok(match (has_failed, is_denied) {
             (true, _) => ExitStatus::Failed,
             (false, true) => ExitStatus::Negative,
@@ -142,8 +146,10 @@ impl Run {
         let Input { name, text } = source.read(octets_max)?;
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
-        let mut notes: String =
-            report.unknown.iter().map(|unknown| format!("{name}: {unknown}\n")).collect();
+        report.omitted.retain(|code, _| !self.args.allow.contains(code));
+        let omitted = Omitted::of(&name, &report);
+        let mut notes: Vec<String> =
+            report.unknown.iter().map(|unknown| format!("{name}: {unknown}")).collect();
         let mut statistics = Statistics::of_file(&report);
         let mut text_of_file = Vec::new();
         if self.args.fix {
@@ -151,16 +157,20 @@ impl Run {
             if self.args.in_place {
                 mended.write(source.path())?;
             }
-            notes.push_str(&mended.notes);
+            notes.extend(mended.notes);
             statistics.mended = mended.mended.len();
             report = without(report, &mended.mended);
-            text_of_file = mended.diff;
+            // A diff is exact, so that it can be applied; on a terminal nobody applies it.
+            text_of_file = match io::stdout().is_terminal() {
+                true => shown_lines(&mended.diff),
+                false => mended.diff,
+            };
         } else if !self.args.statistics {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
         }
         let is_denied = report.diagnostics.iter().any(|found| self.is_denied(found));
-        Ok(Told::Report { text: text_of_file, notes, statistics, is_denied })
+        Ok(Told::Report { text: text_of_file, notes, statistics, omitted, is_denied })
     }
 
     fn fix_config(&self) -> portcullis::lint::FixConfig {
@@ -191,12 +201,14 @@ fn without(report: Report, positions: &[usize]) -> Report {
     Report { diagnostics: left.map(|(_, diagnostic)| diagnostic).collect(), ..report }
 }
 
-/// Writes a line to standard error, if there is anything to say.
-fn complain(text: &str) {
-    if !text.is_empty() {
-        // Where standard error is closed, the status is all that is left to say it.
-        let _ = writeln!(io::stderr(), "{text}");
-    }
+/// Lines as people may see them.
+fn shown_lines(text: &[u8]) -> Vec<u8> {
+    let lines = text.split_inclusive(|&byte| byte == b'\n');
+    let shown = lines.map(|line| match line.strip_suffix(b"\n") {
+        Some(line) => format!("{}\n", visible(line)),
+        None => visible(line).to_string(),
+    });
+    shown.collect::<String>().into_bytes()
 }
 
 /// A path as it is shown.

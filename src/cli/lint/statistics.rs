@@ -24,6 +24,9 @@ impl Statistics {
         for diagnostic in &report.diagnostics {
             statistics.codes.entry(diagnostic.code).or_insert((0, 1)).0 += 1;
         }
+        for (&code, omitted) in &report.omitted {
+            statistics.codes.entry(code).or_insert((0, 1)).0 += omitted;
+        }
         statistics
     }
 

@@ -8,7 +8,7 @@ use portcullis::dialect::Dialect;
 use super::super::args::{AuditArgs, RunArgs};
 use super::super::output::Destination;
 use super::{PolicyPlan, QuestionPlan, StreamPlan, SummaryForm, SummaryPlan};
-use super::{different, policies, questions, stream, summary_form};
+use super::{policies, questions, stream, summary_form};
 
 pub struct AuditPlan {
     pub policies: PolicyPlan,
@@ -45,7 +45,6 @@ pub fn audit(args: AuditArgs) -> anyhow::Result<AuditPlan> {
             );
         }
     }
-    different(&[&args.output, &args.json])?;
     let destination = |path: Option<PathBuf>| path.map(|path| Destination::new(Some(path)));
     let page = destination(args.output);
     let json = destination(args.json);

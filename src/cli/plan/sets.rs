@@ -3,18 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use portcullis::dialect::Dialect;
+use portcullis::access::{LongOutage, UnixSeconds};
+use portcullis::dialect::{Dialect, LongUnreachable};
+use portcullis::set::Strictness;
 
 use super::super::args::{DiffArgs, Format, InputArgs, MergeArgs, QuestionArgs};
 use super::super::output::Destination;
 use super::super::values::OctetsMax;
-use super::{QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, summary_form};
+use super::{
+    QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, strictness, summary_form,
+};
 
 pub struct MergePlan {
     /// At least one.
     pub sets: Vec<PathBuf>,
     /// The set.
     pub output: PathBuf,
+    /// When outages are judged, if not as the sets say.
+    pub as_of: Option<UnixSeconds>,
+    /// What follows a long outage, if not what the sets say.
+    pub long_outage: Option<LongOutage>,
     /// 0 for one a processor.
     pub threads: usize,
     pub progress: bool,
@@ -28,6 +36,8 @@ pub struct DiffPlan {
     pub dialect: Option<&'static Dialect>,
     /// Of robots.txt files, if it was asked for.
     pub octets_max: Option<OctetsMax>,
+    /// How much may be wrong with robots.txt files.
+    pub strictness: Strictness,
     /// Nobody, if sets are compared as such, or files for everybody.
     pub questions: QuestionPlan,
     /// The lists of URLs; nothing if origins are compared.
@@ -62,6 +72,7 @@ pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
         new: args.new,
         dialect: args.dialect,
         octets_max: args.max_robots_size,
+        strictness: strictness(args.strict, false),
         questions,
         stream: has_urls.then(|| stream(input, &args.run, prints)).transpose()?,
         format: format(args.format, &output)?,
@@ -72,23 +83,31 @@ pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
 }
 
 pub fn merge(args: MergeArgs) -> anyhow::Result<MergePlan> {
-    output(&args.output, &args.sets)?;
+    output(&args.output)?;
     Ok(MergePlan {
         sets: args.sets,
         output: args.output,
+        as_of: args.outages.as_of,
+        long_outage: args.outages.long_outage,
         threads: args.run.threads,
         progress: !args.run.no_progress,
         summary: summary_form(&args.run),
     })
 }
 
-/// Refuses an output that a set cannot go to.
-pub(super) fn output(output: &Path, inputs: &[PathBuf]) -> anyhow::Result<()> {
-    ensure!(output.as_os_str() != "-", "a set is written to a file; name one, not -");
+/// Refuses to choose what follows a long outage where the dialect says it.
+pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Result<()> {
     ensure!(
-        !inputs.iter().any(|input| input == output),
-        "{} is an input too, and the set would replace it; write the set elsewhere",
-        output.display()
+        asked.is_none() || dialect.access.long_unreachable == LongUnreachable::OnRequest,
+        "--long-outage is for dialects that leave the choice (rfc9309, draft2019), and {} does not; \
+         leave the flag out",
+        dialect.name
     );
+    Ok(())
+}
+
+/// Refuses an output that a set cannot go to.
+pub(super) fn output(output: &Path) -> anyhow::Result<()> {
+    ensure!(output.as_os_str() != "-", "a set is written to a file; name one, not -");
     Ok(())
 }

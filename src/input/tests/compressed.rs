@@ -22,7 +22,8 @@ fn members_and_frames_are_joined() {
     ];
     for stored in cases {
         assert_eq!(read_whole(from_octets(&stored)), b"a\nbc\n");
-        let slow = Source::from_reader("slow", dribble(io::Cursor::new(stored)), STREAMED);
+        let slow =
+            Source::from_reader("slow", dribble(io::Cursor::new(stored)), OpenConfig::default());
         assert_eq!(read_whole(slow), b"a\nbc\n");
     }
 }
@@ -111,7 +112,7 @@ fn a_name_that_promises_compression_is_held_to_its_first_octets() {
 #[test]
 fn compression_can_be_left_alone() {
     let folder = TempDir::new().unwrap();
-    let config = OpenConfig { decompress: false, map: true };
+    let config = OpenConfig { decompress: false, ..OpenConfig::MAPPED };
     let stored = gzip(b"one\n");
     for (name, octets) in [("list.gz", stored.as_slice()), ("empty.gz", b"")] {
         let path = write_file(&folder, name, octets);

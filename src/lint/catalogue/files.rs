@@ -19,7 +19,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         code: Code::WebPage,
         name: "web-page",
         severity: Severity::Error,
-        summary: "the file is a page of HTML or XML",
+        summary: "the file is HTML, XML or JSON",
         why: "A server that answers every address with a page does so for /robots.txt too. \
             Crawlers find no rule in it, and everything is allowed.",
         remedy: "Serve a text file at /robots.txt, or answer with status 404 if there is none.",

@@ -44,7 +44,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         why: "A robot that a group names obeys that group alone, and does not fall back to the \
             group of `*`. If it has no rule, all is allowed.",
         remedy: "Write the rules for the robot, `Disallow:` if it may fetch all, or take the \
-            user-agent line out so that the robot obeys the group of `*`.",
+            user-agent line out so that the robot obeys the group of `*`. Leave the line where it \
+            is if records such as `Content-Usage` or `License` belong to it.",
         example: Example::Text(b"User-agent: *\nDisallow: /private/\n\nUser-agent: ExampleBot\n"),
     },
     Entry {

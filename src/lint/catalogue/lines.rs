@@ -47,11 +47,14 @@ pub(super) const ENTRIES: &[Entry] = &[
         code: Code::UnknownField,
         name: "unknown-field",
         severity: Severity::Warning,
-        summary: "no crawler is known to obey the field",
-        why: "A crawler ignores fields that it does not know (RFC 9309, section 2.2.4). A field \
-            that was taken from somebody's proposal, such as `Noindex`, has no effect.",
-        remedy: "Take the line out, or turn it into a comment.",
-        example: Example::Text(b"User-agent: *\nDisallow: /a\nNoindex: /drafts/\n"),
+        summary: "no convention known here defines the field",
+        why: "A crawler may read fields that RFC 9309 does not define (section 2.2.4) and ignores \
+            those that it does not know. No dialect gives this one a meaning, and it is none of \
+            the fields that published conventions define, such as `Content-Usage`, \
+            `Content-Signal`, `License`, `Crawl-delay` and `Noindex`.",
+        remedy: "Check the spelling. Keep the line if it is addressed to a crawler that you know \
+            reads it.",
+        example: Example::Text(b"User-agent: *\nDisallow: /a\nKeep-out: /drafts/\n"),
     },
     Entry {
         code: Code::NulOctet,
@@ -68,8 +71,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "control-character",
         severity: Severity::Error,
         summary: "the value has a control character",
-        why: "RFC 9309 knows no such character in a line (section 2.2), so the line is ignored \
-            by the letter of it; other crawlers look for URLs with that character.",
+        why: "RFC 9309 knows no such character in a line (section 2.2): a crawler that follows it \
+            ignores a rule with one, and reads a user-agent line up to it. Others look for URLs with \
+            that character.",
         remedy: "Take the character out.",
         example: Example::Text(b"User-agent: *\nDisallow: /private\x08/\n"),
     },

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{Entry, entries};
 use crate::dialect::RFC_9309;
 use crate::lint::{Code, Diagnostic, Effect, LintConfig, lint};
+use crate::visible::visible;
 
 /// Where the page is kept, from the project's root.
 pub const PAGE: &str = "docs/lint.md";
@@ -81,13 +82,8 @@ fn example(entry: &Entry) -> String {
     let octets = entry.example.text();
     let mut text = String::new();
     for line in bstr::ByteSlice::lines(octets.as_slice()) {
-        let shown: String = bstr::ByteSlice::chars(line)
-            .take(CHARACTERS_MAX)
-            .flat_map(|character| match character.is_control() || character == '\u{feff}' {
-                true => character.escape_default().collect::<Vec<char>>(),
-                false => vec![character],
-            })
-            .collect();
+        let shown = bstr::ByteSlice::char_indices(line).nth(CHARACTERS_MAX);
+        let shown = visible(&line[..shown.map_or(line.len(), |(start, ..)| start)]);
         let more = if line.len() > CHARACTERS_MAX { "…" } else { "" };
         let _ = writeln!(text, "{shown}{more}");
     }

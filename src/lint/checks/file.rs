@@ -15,9 +15,8 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
 /// Whether the dialect that was chosen found no rule, and the file looks like something else. With a
 /// user-agent line it is a robots.txt all the same, whose odd lines are reported one by one.
 pub(super) fn is_no_robots_txt(examination: &Examination<'_>) -> bool {
-    let kinds = [NoteKind::LooksLikeHtml, NoteKind::LooksBinary];
     let chosen = examination.chosen();
-    let looks_odd = kinds.into_iter().any(|kind| note(chosen, kind).is_some());
+    let looks_odd = NoteKind::APPEARANCES.into_iter().any(|kind| note(chosen, kind).is_some());
     looks_odd && chosen.file.user_agents().is_empty()
 }
 
@@ -37,6 +36,7 @@ fn byte_order_mark(findings: &mut Findings<'_, '_>) {
 fn appearance(findings: &mut Findings<'_, '_>) {
     let rows = [
         (NoteKind::LooksLikeHtml, Code::WebPage, "this is a web page and no robots.txt"),
+        (NoteKind::LooksLikeJson, Code::WebPage, "this is JSON and no robots.txt"),
         (NoteKind::LooksBinary, Code::BinaryFile, "this is no text and no robots.txt"),
     ];
     if !is_no_robots_txt(findings.examination) {

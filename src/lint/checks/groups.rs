@@ -133,11 +133,12 @@ fn run_together(findings: &mut Findings<'_, '_>, group: &Group) {
 
 fn in_one_group(reading: &Reading<'_>, one: LineNumber, other: LineNumber) -> bool {
     let file = &reading.file;
-    file.groups().iter().any(|group| {
-        let lines = file.user_agents_of(group);
-        let has = |line| lines.iter().any(|agent| agent.line == line);
-        has(one) && has(other)
-    })
+    let group_of = |line| {
+        let agent = file.user_agents().binary_search_by_key(&line, |agent| agent.line).ok()?;
+        Some(file.groups().partition_point(|group| group.user_agents.end as usize <= agent))
+    };
+    let group = group_of(one);
+    group.is_some() && group == group_of(other)
 }
 
 fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {

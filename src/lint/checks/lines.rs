@@ -7,7 +7,7 @@ use super::super::examination::{Examination, quoted};
 use super::super::findings::{Findings, insert, replace};
 use super::super::spelling::{self, Meant};
 use crate::bytes::trim;
-use crate::syntax::{EXTENSIONS, NoteKind, NoteSet, Record, Span};
+use crate::syntax::{NoteKind, NoteSet, Record, Span, is_extension};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     for index in 0..findings.examination.chosen().lines.len() {
@@ -137,7 +137,7 @@ fn written_like(name: &[u8], spelling: &str) -> String {
 fn field(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
     let name = record.name;
     let span = Span { end: record.span.start + name.len() as u32, ..record.span };
-    if is_extension(name) || (spelling::is_usual(name) && record.field.is_some()) {
+    if is_extension(trim(name, b" \t")) || (spelling::is_usual(name) && record.field.is_some()) {
         return;
     }
     if spelling::is_usual(name) {
@@ -165,7 +165,7 @@ fn field(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
 fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Span) {
     let is_scheme = matches!(record.name.to_ascii_lowercase().as_slice(), b"http" | b"https");
     if !is_scheme || !record.value.starts_with(b"//") {
-        let message = format!("no crawler is known to obey the field {}", quoted(record.name));
+        let message = format!("no convention known here defines the field {}", quoted(record.name));
         findings.report(Code::UnknownField, name, message);
         return;
     }
@@ -174,9 +174,4 @@ fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Spa
     if record.value.to_ascii_lowercase().contains_str("sitemap") {
         finding.suggest("name the sitemap", vec![insert(record.span.start, "Sitemap: ")]);
     }
-}
-
-fn is_extension(name: &[u8]) -> bool {
-    let name = trim(name, b" \t");
-    EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
 }

@@ -2,8 +2,9 @@
 //!
 //! Source: GitHub's documentation, Workflow commands for GitHub Actions, Setting a warning message.
 
-use super::{Linted, ReportFormat};
+use super::{Linted, Omitted, ReportFormat};
 use crate::lint::{Diagnostic, Severity};
+use crate::visible::visible;
 
 /// One command for each diagnostic.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,6 +14,15 @@ impl ReportFormat for Github {
     fn entries(&self, linted: &Linted<'_>) -> String {
         let diagnostics = linted.report.diagnostics.iter();
         diagnostics.map(|diagnostic| command(linted.name, diagnostic)).collect()
+    }
+
+    fn end(&self, omitted: &[Omitted]) -> String {
+        let notice = |omitted: &Omitted| {
+            let title = format!("{} {}", omitted.code, omitted.code.name());
+            let (file, title) = (property(&omitted.file), property(&title));
+            format!("::notice file={file},title={title}::{}\n", data(&omitted.sentence()))
+        };
+        omitted.iter().map(notice).collect()
     }
 }
 
@@ -34,9 +44,9 @@ fn command(file: &str, diagnostic: &Diagnostic) -> String {
     )
 }
 
-/// Text behind the second pair of colons.
+/// Text behind the second pair of colons. What is [visible] has no line ends.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    visible(text).to_string().replace('%', "%25")
 }
 
 /// Text before it, where colons and commas part things.
@@ -50,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_parts_commands_is_escaped() {
-        assert_eq!(property("a,b:c%\r\n"), "a%2Cb%3Ac%25%0D%0A");
-        assert_eq!(data("a,b:c%\n"), "a,b:c%25%0A");
+        assert_eq!(property("a,b:c%\r\n"), "a%2Cb%3Ac%25\\r\\n");
+        assert_eq!(data("a,b:c%\n\u{202e}"), "a,b:c%25\\n\\u{202e}");
     }
 }

@@ -1,7 +1,8 @@
 //! One JSON object, with a diagnostic in each line of its list.
 //!
 //! `offset` and `octets` count octets of the file, `column` and `end_column` characters from 1,
-//! `octet_column` octets from 1. What an edit puts in is text, or base64 if it is none.
+//! `octet_column` octets from 1. What an edit puts in is text, or base64 if it is none. `omitted` counts
+//! the findings of each file and code that are not in the list.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Serialize;
 
-use super::{Linted, ReportFormat, index, to_json};
+use super::{Linted, Omitted, ReportFormat, index};
 use crate::dialect::Dialect;
 use crate::lint::{Diagnostic, Edit, Effect, LineIndex};
+use crate::visible::to_json;
 
 /// One object.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +38,8 @@ impl ReportFormat for Json {
         ",\n"
     }
 
-    fn end(&self) -> String {
-        "\n]}\n".into()
+    fn end(&self, omitted: &[Omitted]) -> String {
+        format!("\n],\"omitted\":{}}}\n", to_json(&omitted))
     }
 }
 

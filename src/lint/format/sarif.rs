@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Linted, ReportFormat, index, to_json};
+use super::{Linted, Omitted, ReportFormat, index};
 use crate::bytes::push_percent_triplet;
 use crate::dialect::Dialect;
 use crate::lint::catalogue::{self, Entry};
 use crate::lint::{Diagnostic, Edit, Effect, LineIndex, Place, Safety, Severity};
+use crate::visible::to_json;
 
 /// A log with one run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,8 +53,14 @@ impl ReportFormat for Sarif {
         ",\n"
     }
 
-    fn end(&self) -> String {
-        "\n]}]}\n".into()
+    fn end(&self, omitted: &[Omitted]) -> String {
+        if omitted.is_empty() {
+            return "\n]}]}\n".into();
+        }
+        let notifications: Vec<Value> = omitted.iter().map(notification).collect();
+        let invocation =
+            json!({ "executionSuccessful": true, "toolExecutionNotifications": notifications });
+        format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
     }
 }
 
@@ -66,6 +73,18 @@ fn rule(entry: &Entry) -> Value {
         "fullDescription": { "text": entry.why },
         "help": { "text": entry.remedy },
         "defaultConfiguration": { "level": level(entry.severity) },
+    })
+}
+
+/// A notification (section 3.58) of findings that are not listed.
+fn notification(omitted: &Omitted) -> Value {
+    json!({
+        "level": "note",
+        "message": { "text": omitted.sentence() },
+        "associatedRule": { "id": omitted.code.to_string() },
+        "locations": [{
+            "physicalLocation": { "artifactLocation": { "uri": uri_of(&omitted.file) } },
+        }],
     })
 }
 

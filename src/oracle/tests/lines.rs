@@ -63,6 +63,25 @@ fn other_control_octets_drop_a_line_only_in_its_value() {
 }
 
 #[test]
+fn a_user_agent_line_is_never_dropped() {
+    let control = b"User-agent: x\nDisallow: /a\nUser-agent: y\x01z\nDisallow: /b";
+    let nul = b"User-agent: x\nDisallow: /a\nUser-agent: y\0z # \0\nDisallow: /b";
+    for robots in [&control[..], nul] {
+        check(&[
+            (MODERN, robots, "x", "/a", "disallow rule 2"),
+            (MODERN, robots, "x", "/b", "allow no-rule"),
+            (MODERN, robots, "y", "/b", "disallow rule 4"),
+            (MODERN, robots, "yz", "/b", "allow no-group"),
+            (OLD, robots, "y", "/b", "allow no-group"),
+        ]);
+    }
+    check(&[
+        (STANDARD, b"User-agent: * \x01\nDisallow: /a", "x", "/a", "disallow rule 2"),
+        (STANDARD, b"User-agent: *\nUser-agent: \0x\nDisallow: /", "y", "/", "disallow rule 3"),
+    ]);
+}
+
+#[test]
 fn a_field_is_a_name_a_colon_and_a_value() {
     let trimmed = b" \tUSER-AGENT\t : *\n DisAllow : /a \t# b";
     let colons = b"User-agent: *\nDisallow: /a:b";

@@ -17,6 +17,11 @@ impl Tries {
             || self.patterns / CANDIDATES_MEAN_MAX < self.paths
     }
 
+    /// Patterns that were tried lately.
+    pub(super) fn patterns(self) -> u64 {
+        u64::from(self.patterns)
+    }
+
     /// Notes that so many were tried for a path. If none were, because that was not asked, nothing changes.
     #[inline]
     pub(super) fn add(&mut self, patterns: usize) {

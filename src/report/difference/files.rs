@@ -17,8 +17,9 @@ use serde::Serialize;
 
 use crate::analysis::{AgentRules, Bound, Equivalence, Example, Search};
 use crate::decision::{Decision, Verdict};
+use crate::visible::cut_to_show;
 
-use super::super::json_lines::{shown, shown_if_any, write_object};
+use super::super::json_lines::{shown_cut, shown_if_any, write_object};
 use super::super::tsv;
 use super::{push_column, push_text};
 
@@ -112,7 +113,7 @@ pub fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
                 push_deciding(side, example, out);
             }
             out.push(b'\t');
-            push_text(example.path(), out);
+            push_text(&cut_to_show(example.path()), out);
         }
         out.push(b'\n');
     }
@@ -123,7 +124,7 @@ fn push_deciding(side: &AgentRules<'_>, example: &Example, out: &mut Vec<u8>) {
     match (decision.line, decision.rule) {
         (Some(line), Some(rule)) => {
             out.extend_from_slice(format!("{line}:").as_bytes());
-            push_text(side.rule(rule).value, out);
+            push_text(&cut_to_show(side.rule(rule).value), out);
         }
         _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
     }
@@ -197,7 +198,7 @@ pub fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
             Search::Nothing => {}
             Search::Unknown(bound) => object.unknown.push(UnknownObject::new(&turn, *bound)),
             Search::Found(example) => {
-                let (path, path_base64) = shown(example.path());
+                let (path, path_base64) = shown_cut(example.path());
                 object.changes.push(ChangeObject {
                     path: path.into_owned(),
                     path_base64,

@@ -17,9 +17,10 @@ use serde::Serialize;
 
 use crate::decision::{Decision, Verdict};
 use crate::input::{Record, Terminator};
+use crate::visible::cut_to_show;
 
 use super::super::json_lines::{shown, shown_if_any, write_object};
-use super::super::{Provenance, Witness, in_blocks, tsv};
+use super::super::{Provenance, Witness, has_room, in_blocks_while, tsv};
 use super::{push_column, push_text};
 
 /// Verdicts of one agent on both sides, counted.
@@ -105,6 +106,9 @@ pub struct JsonLines;
 
 /// Appends what changes for each record and agent to `out`, record by record.
 ///
+/// Ends early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`](crate::limits::CHUNK_OUTPUT_BYTES_MAX) for each
+/// agent; `counts` says how many records were done.
+///
 /// # Errors
 ///
 /// That of a witness; what stands before it is written.
@@ -117,7 +121,7 @@ pub fn write_chunk<'c, W: Witness>(
     out: &mut Vec<u8>,
 ) -> Result<(), W::Failure> {
     let mut decisions = (Vec::new(), Vec::new());
-    in_blocks(records, |block| {
+    in_blocks_while(records, |block| {
         decisions.0.clear();
         decisions.0.extend_from_slice(old.judge(block)?);
         decisions.1.clear();
@@ -138,7 +142,7 @@ pub fn write_chunk<'c, W: Witness>(
                 form.write(block[record].text(), &agents[agent], before, after, out);
             }
         }
-        Ok(())
+        Ok(has_room(out.len(), agents.len()))
     })
 }
 
@@ -152,7 +156,7 @@ impl Form for Tsv {
             match (decision.line, provenance.rule) {
                 (Some(line), Some(rule)) => {
                     out.extend_from_slice(format!("{line}:").as_bytes());
-                    push_text(rule, out);
+                    push_text(&cut_to_show(rule), out);
                 }
                 _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
             }

@@ -2,7 +2,8 @@
 
 use zerocopy::little_endian::U32;
 
-use crate::syntax::read_others;
+use crate::access::KnownOutage;
+use crate::syntax::{NoteKind, read_others};
 
 use super::super::layout::{NONE, SLOT_WORDS, capture, count, host, record, slot_of, slots_for};
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
@@ -15,6 +16,7 @@ pub struct HostSections {
     pub slots: Vec<U32>,
     pub hosts: Vec<U32>,
     pub captures: Vec<U32>,
+    pub outages: Vec<U32>,
     pub others: Vec<U32>,
     counts: HostCounts,
 }
@@ -24,6 +26,7 @@ struct HostCounts {
     hosts: u64,
     origins: u64,
     captured: Option<(u64, u64)>,
+    appearances: [u64; NoteKind::APPEARANCES.len()],
 }
 
 /// The other records of files, by blob.
@@ -68,6 +71,7 @@ impl HostSections {
             slots: vec![U32::new(0); slots * SLOT_WORDS],
             hosts: Vec::new(),
             captures: Vec::new(),
+            outages: Vec::new(),
             others: Vec::new(),
             counts: HostCounts::default(),
         };
@@ -118,17 +122,12 @@ impl HostSections {
 
     fn push_capture(&mut self, standing: Option<&Standing>, others: &Others) -> u32 {
         let Some(Standing { content, facts }) = standing else { return NONE };
-        let CaptureFacts { captured_at, expires_at, .. } = *facts;
+        let CaptureFacts { captured_at, outage: known_outage, .. } = *facts;
         let mut words = [0; capture::WORDS];
         let time = captured_at.map_or(u64::MAX, |time| time.0);
         words[capture::CAPTURED_AT_LOW] = time as u32;
         words[capture::CAPTURED_AT_HIGH] = (time >> 32) as u32;
-        words[capture::SERVES_SECONDS] = match (captured_at, expires_at) {
-            (Some(captured_at), Some(expires_at)) => {
-                u32::try_from(expires_at.since(captured_at)).map_or(NONE - 1, |it| it.min(NONE - 1))
-            }
-            _ => NONE,
-        };
+        words[capture::SERVES_SECONDS] = facts.serves_seconds().unwrap_or(NONE);
         words[capture::STATUS_AND_REDIRECTS] =
             u32::from(facts.status) | u32::from(facts.redirects_followed) << 16;
         words[capture::NOTES] =
@@ -143,8 +142,17 @@ impl HostSections {
             let (from, to) = self.counts.captured.unwrap_or((time.0, time.0));
             self.counts.captured = Some((from.min(time.0), to.max(time.0)));
         }
+        for (count, kind) in self.counts.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
+            *count += u64::from(facts.file_notes.contains(kind));
+        }
         let index = (self.captures.len() / capture::WORDS) as u32;
         self.captures.extend(words.map(U32::new));
+        if let Some(KnownOutage { since, copy_captured_at, .. }) = known_outage {
+            let times = [since.0, copy_captured_at.map_or(u64::MAX, |time| time.0)];
+            let halves = times.map(|time| [time as u32, (time >> 32) as u32]);
+            self.outages.push(U32::new(index));
+            self.outages.extend(halves.as_flattened().iter().copied().map(U32::new));
+        }
         index
     }
 
@@ -155,6 +163,8 @@ impl HostSections {
         counts[count::CAPTURES] = (self.captures.len() / capture::WORDS) as u64;
         counts[count::CAPTURED_FROM] = from;
         counts[count::CAPTURED_TO] = to;
+        let appearances = &self.counts.appearances;
+        counts[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
     }
 }
 

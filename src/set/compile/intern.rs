@@ -1,9 +1,10 @@
 //! Lists of numbers, each kept once, end to end.
 
 use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
+
+use crate::bytes::seeded_hash;
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {
@@ -27,7 +28,7 @@ pub struct Lists {
 impl Lists {
     /// The position of `list` among all words.
     pub fn intern(&mut self, list: &[U32]) -> u32 {
-        let hash = xxh3_64(list.as_bytes());
+        let hash = seeded_hash(list.as_bytes());
         let words = &self.words;
         let same = |&(other, start, length): &(u64, u32, u32)| {
             other == hash && words[start as usize..][..length as usize] == *list

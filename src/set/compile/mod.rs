@@ -51,12 +51,20 @@ pub struct CompileConfig {
     pub robots_octets_max: Option<usize>,
     /// A JSON object that says where the set comes from; it is kept as it is.
     pub provenance: String,
+    /// What a later merge needs ([`Gathered::history`](super::Gathered::history)). Without it the set
+    /// answers as it should, and a merge may refuse it.
+    pub history: Vec<u8>,
 }
 
 impl CompileConfig {
     /// The usual limits.
     pub fn new(dialect: &'static Dialect, robots_octets_max: Option<usize>) -> CompileConfig {
-        CompileConfig { dialect, robots_octets_max, provenance: "{}".to_owned() }
+        CompileConfig {
+            dialect,
+            robots_octets_max,
+            provenance: "{}".to_owned(),
+            history: Vec::new(),
+        }
     }
 }
 
@@ -142,6 +150,7 @@ struct Sections {
     policies: PolicySections,
     hosts: HostSections,
     provenance: Vec<u8>,
+    history: Vec<u8>,
 }
 
 /// What a policy comes from.
@@ -220,7 +229,8 @@ impl Sections {
         policies.finish();
         let texts = &policies.texts;
         let hosts = HostSections::new(hosts, &distinct, others, texts);
-        Ok(Sections { policies, hosts, provenance: config.provenance.clone().into_bytes() })
+        let provenance = config.provenance.clone().into_bytes();
+        Ok(Sections { policies, hosts, provenance, history: config.history.clone() })
     }
 
     fn fields(&self, config: &CompileConfig) -> HeaderFields {
@@ -256,6 +266,8 @@ impl Sections {
         section(SectionKind::DOCUMENTS, policies.texts.documents.as_bytes())?;
         section(SectionKind::CAPTURES, self.hosts.captures.as_bytes())?;
         section(SectionKind::OTHERS, self.hosts.others.as_bytes())?;
+        section(SectionKind::OUTAGES, self.hosts.outages.as_bytes())?;
+        section(SectionKind::HISTORY, &self.history)?;
         policies.texts.table().write(writer)
     }
 }

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::little_endian::U32;
 
 use crate::automaton::{SieveLine, push_text, sieve_of, table_word};
+use crate::bytes::seeded_hash;
 use crate::decision::Verdict;
 use crate::policy::{OrderedRules, outcomes};
 
@@ -50,7 +50,7 @@ struct Waiting {
 impl RuleSets {
     /// The number of a rule set.
     pub fn intern(&mut self, planned: PlannedRules) -> u32 {
-        let hash = xxh3_64(&planned.identity);
+        let hash = seeded_hash(&planned.identity);
         let identities = &mut self.identities;
         let same = |known: &Known| {
             known.hash == hash && identities[known.identity.clone()] == *planned.identity

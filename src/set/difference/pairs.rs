@@ -1,7 +1,6 @@
 //! Pairs of policies that were compared, as far as they are kept.
 
-use xxhash_rust::xxh3::xxh3_64;
-
+use crate::bytes::seeded_hash;
 use crate::limits::DIFFERENCE_PAIRS_KEPT;
 
 use super::super::file::Damage;
@@ -48,8 +47,8 @@ impl Pairs {
 }
 
 fn place(old: PolicyNumber, new: PolicyNumber) -> usize {
-    let [old, new] = [old, new].map(|position| position.index().to_le_bytes());
-    xxh3_64([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
+    let [old, new] = [old, new].map(|number| number.index().to_le_bytes());
+    seeded_hash([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
 }
 
 fn compare(

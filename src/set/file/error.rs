@@ -9,31 +9,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::section::SectionKind;
+use crate::input::system_text;
+use crate::kind::WrongKind;
 
 /// A policy set cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetError {
     /// The file cannot be opened, or not be read.
-    #[error("cannot open {name}: check that it exists and that you may read it")]
+    #[error("{name}: {}", system_text(error))]
     Open {
         /// The file.
         name: String,
         /// What the system says.
-        source: io::Error,
+        error: io::Error,
     },
-    /// It is a pipe, a folder or a device.
-    #[error("{name} is no regular file: a policy set is mapped, so write it to a file first")]
-    NotAFile {
-        /// The file.
-        name: String,
-    },
-    /// It does not begin as a set does.
-    #[error("{name} is no policy set; make one with `portcullis compile`")]
-    NotASet {
-        /// The file.
-        name: String,
-    },
+    /// It is a folder, a pipe or a device, or does not begin as a set does.
+    #[error(transparent)]
+    NotASet(#[from] WrongKind),
     /// It begins as a set does that was converted as if it were text.
     #[error(
         "{name} is a policy set that was changed on its way as if it were text; \
@@ -115,12 +108,6 @@ pub enum SetError {
         /// The dialect's name.
         dialect: String,
     },
-    /// The file became shorter while it was mapped.
-    #[error("{name} became shorter while it was in use; run again when nothing writes to it")]
-    Shrunk {
-        /// The file.
-        name: String,
-    },
     /// Its octets are not those that were written.
     #[error(transparent)]
     Damaged(#[from] Damage),
@@ -159,6 +146,8 @@ pub(crate) enum Fault {
     OutOfBounds { octets: u64, has: u64 },
     /// The octets are not what the format has there.
     Malformed(&'static str),
+    /// The file became shorter while it was mapped.
+    Shrunk,
 }
 
 impl Damage {
@@ -184,6 +173,9 @@ impl std::error::Error for Damage {}
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details { name, place, offset, fault } = &*self.0;
+        if let Fault::Shrunk = fault {
+            return write!(f, "{name} {fault}; run again when nothing writes to it");
+        }
         write!(
             f,
             "{name} is damaged in its {place}, at octet {offset}: {fault}; \
@@ -213,6 +205,7 @@ impl fmt::Display for Fault {
                 write!(f, "{octets} octets are referred to there, and the section has {has} in all")
             }
             Fault::Malformed(what) => f.write_str(what),
+            Fault::Shrunk => f.write_str("became shorter while it was in use"),
         }
     }
 }
@@ -243,9 +236,6 @@ fn mend(error: &io::Error) -> &'static str {
         }
         ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
-        ErrorKind::AlreadyExists => {
-            "another set is being written there, or remove the .unfinished file beside it"
-        }
         ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "choose a place that you may write to"

@@ -11,9 +11,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::{Damage, Fault, Place, SetError};
 use super::layout::{BLOCK, Layout, align_section};
 use super::section::{Section, SectionKind};
-use crate::limits::{SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
+use crate::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
+use crate::limits::{FILE_READ_OCTETS, SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
 
-pub(super) const MAGIC: [u8; 8] = *b"\xDBPCS\r\n\x1A\n";
+pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
 /// The format that this program writes. Octets that change their meaning need a new one.
 pub(super) const VERSION: u32 = 2;
@@ -145,7 +146,10 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f [u8], SetError
         return Err(match file {
             [_, ..] if MAGIC.starts_with(file) => cut_short(),
             _ if was_changed_as_text(file) => SetError::ChangedAsText { name: name.to_string() },
-            _ => SetError::NotASet { name: name.to_string() },
+            _ => {
+                let kind = FileKind::of(&file[..file.len().min(FILE_READ_OCTETS)]);
+                WrongKind { name: name.to_string(), kind, wanted: Wanted::PolicySet }.into()
+            }
         });
     }
     let Some((block, _)) = file.split_at_checked(SET_BLOCK_OCTETS) else {

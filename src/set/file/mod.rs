@@ -26,7 +26,6 @@ mod section;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod unfinished;
 mod verify;
 mod writer;
 
@@ -59,7 +58,7 @@ impl SetFile {
     ///
     /// # Errors
     ///
-    /// Any [`SetError`] but those of [`Storage::open`] and [`SetFile::is_whole`].
+    /// Any [`SetError`] but those of [`Storage::open`].
     pub(crate) fn open(storage: Storage) -> Result<SetFile, SetError> {
         SetFile::with(storage, CheckedBlocks::none)
     }
@@ -207,24 +206,25 @@ impl SetFile {
         Damage::new(self.storage.name(), Place::Section(section.kind), offset, fault)
     }
 
-    /// Whether the file is still as long as it was when it was opened. If not, answers that were
-    /// given meanwhile may be wrong.
+    /// Whether the file is still as long as it was when it was opened. If not, what was read from it
+    /// meanwhile may be wrong. It costs a system call if the file is mapped, and nothing otherwise.
     ///
     /// # Errors
     ///
-    /// [`SetError::Shrunk`].
-    pub(crate) fn is_whole(&self) -> Result<(), SetError> {
+    /// If it is not.
+    #[inline]
+    pub(crate) fn is_whole(&self) -> Result<(), Damage> {
         if self.storage.is_whole() {
             return Ok(());
         }
-        Err(SetError::Shrunk { name: self.name().to_owned() })
+        Err(Damage::new(self.storage.name(), Place::Header, 0, Fault::Shrunk))
     }
 
     /// Compares everything: every block, the padding, the content hash. It reads the whole file.
     ///
     /// # Errors
     ///
-    /// [`SetError::Shrunk`]; what is wrong in the file is no error, but what was asked for.
+    /// If the file became shorter; what is wrong in the file is no error, but what was asked for.
     pub(crate) fn verify(&self) -> Result<Verification, SetError> {
         self.is_whole()?;
         let mut found = Verification::new(self.header.layout.blocks());

@@ -31,14 +31,18 @@ impl SectionKind {
     pub(crate) const DOCUMENTS: SectionKind = SectionKind(11);
     /// The other records of files.
     pub(crate) const OTHERS: SectionKind = SectionKind(12);
+    /// Outages, by capture.
+    pub(crate) const OUTAGES: SectionKind = SectionKind(13);
+    /// What merging needs beside what serves.
+    pub(crate) const HISTORY: SectionKind = SectionKind(14);
     /// The tables of patterns of rule sets.
-    pub(crate) const PATTERNS: SectionKind = SectionKind(13);
+    pub(crate) const PATTERNS: SectionKind = SectionKind(15);
     /// The prefilters of rule sets.
-    pub(crate) const PREFILTERS: SectionKind = SectionKind(14);
-    /// The texts of patterns.
-    pub(crate) const PATTERN_TEXTS: SectionKind = SectionKind(16);
+    pub(crate) const PREFILTERS: SectionKind = SectionKind(16);
     /// Where each policy begins.
-    pub(crate) const POLICY_INDEX: SectionKind = SectionKind(15);
+    pub(crate) const POLICY_INDEX: SectionKind = SectionKind(17);
+    /// The texts of patterns.
+    pub(crate) const PATTERN_TEXTS: SectionKind = SectionKind(18);
 
     /// Each kind that has a name. Numbers are part of the format and are never given out again.
     const NAMES: &[(SectionKind, &str)] = &[
@@ -58,6 +62,8 @@ impl SectionKind {
         (SectionKind::PREFILTERS, "prefilters"),
         (SectionKind::POLICY_INDEX, "policy index"),
         (SectionKind::PATTERN_TEXTS, "pattern texts"),
+        (SectionKind::OUTAGES, "outages"),
+        (SectionKind::HISTORY, "history"),
     ];
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::error::SetError;
 use super::mapping::Mapping;
+use crate::kind::{FileKind, Wanted, WrongKind};
 
 /// The octets of a set, and what messages call it.
 pub(crate) struct Storage {
@@ -21,28 +22,58 @@ enum Octets {
 }
 
 impl Storage {
-    /// Maps the file at `path`, or reads it if the system will not map it.
+    /// Reads the file at `path`.
     ///
     /// # Errors
     ///
     /// If it cannot be opened or read, or is no regular file.
     pub(crate) fn open(path: &Path) -> Result<Storage, SetError> {
+        Storage::open_with(path, Err)
+    }
+
+    /// Maps the file at `path`, or reads it if the system will not map it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Storage::open`].
+    ///
+    /// # Safety
+    ///
+    /// Nothing truncates or rewrites the file while the storage lives.
+    pub(crate) unsafe fn map(path: &Path) -> Result<Storage, SetError> {
+        // SAFETY: as the caller promises.
+        Storage::open_with(path, |file| unsafe { Mapping::new(file) })
+    }
+
+    /// As [`Storage::map`], for tests, which own their files.
+    #[cfg(test)]
+    pub(crate) fn mapped(path: &Path) -> Result<Storage, SetError> {
+        // SAFETY: a test that truncates the file touches nothing behind its new end.
+        unsafe { Storage::map(path) }
+    }
+
+    /// Opens the file at `path` and maps it by `map`, or reads what comes back from there.
+    fn open_with(
+        path: &Path,
+        map: impl FnOnce(File) -> Result<Mapping, File>,
+    ) -> Result<Storage, SetError> {
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = match opened {
             Ok(opened) => opened,
-            Err(source) => return Err(SetError::Open { name, source }),
+            Err(error) => return Err(SetError::Open { name, error }),
         };
         if !metadata.is_file() {
-            return Err(SetError::NotAFile { name });
+            let kind = if metadata.is_dir() { FileKind::Folder } else { FileKind::Special };
+            return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
         }
         // A file without octets has nothing to map.
-        let mapped = if metadata.len() == 0 { Err(file) } else { Mapping::new(file) };
+        let mapped = if metadata.len() == 0 { Err(file) } else { map(file) };
         let octets = match mapped {
             Ok(mapping) => Octets::Mapped(mapping),
             Err(unmapped) => match read(&unmapped, metadata.len()) {
                 Ok(octets) => Octets::Owned(octets),
-                Err(source) => return Err(SetError::Open { name, source }),
+                Err(error) => return Err(SetError::Open { name, error }),
             },
         };
         Ok(Storage { name: name.into(), octets })
@@ -67,6 +98,7 @@ impl Storage {
     }
 
     /// Whether the octets are still those that were opened, as far as a length can tell.
+    #[inline]
     pub(super) fn is_whole(&self) -> bool {
         match &self.octets {
             Octets::Mapped(mapping) => mapping.is_whole(),
@@ -77,7 +109,7 @@ impl Storage {
 
 /// At most `octets_max`, so that a file that grows without end is not followed.
 fn read(file: &File, octets_max: u64) -> io::Result<Vec<u8>> {
-    let mut octets = Vec::new();
+    let mut octets = Vec::with_capacity(usize::try_from(octets_max).unwrap_or(0));
     file.take(octets_max).read_to_end(&mut octets)?;
     Ok(octets)
 }

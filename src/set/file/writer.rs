@@ -13,8 +13,8 @@ use super::error::WriteError;
 use super::header::{Header, HeaderFields};
 use super::layout::{BLOCK, Layout, SECTION_ALIGNMENT};
 use super::section::{Section, SectionKind};
-use super::unfinished::UnfinishedFile;
 use super::verify::{content_hash, root_of_nothing};
+use crate::atomic_file::AtomicFile;
 use crate::limits::{SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
 
 /// Where a file is written to, from its beginning.
@@ -26,11 +26,11 @@ pub(crate) trait Destination: Write + Seek {
     fn publish(self) -> io::Result<Self::Finished>;
 }
 
-impl Destination for UnfinishedFile {
+impl Destination for AtomicFile {
     type Finished = ();
 
     fn publish(self) -> io::Result<()> {
-        UnfinishedFile::publish(self)
+        self.complete()?.publish()
     }
 }
 
@@ -69,14 +69,14 @@ pub(crate) struct SetFileWriter<D> {
     is_broken: bool,
 }
 
-impl SetFileWriter<UnfinishedFile> {
+impl SetFileWriter<AtomicFile> {
     /// Begins a file that will stand at `path`, in place of one that stands there already.
     ///
     /// # Errors
     ///
     /// If nothing can be written there.
-    pub(crate) fn create(path: &Path) -> Result<SetFileWriter<UnfinishedFile>, WriteError> {
-        let file = UnfinishedFile::create(path).map_err(|error| WriteError::new(path, error))?;
+    pub(crate) fn create(path: &Path) -> Result<SetFileWriter<AtomicFile>, WriteError> {
+        let file = AtomicFile::create(path).map_err(|error| WriteError::new(path, error))?;
         SetFileWriter::new(path, file)
     }
 }

@@ -23,6 +23,8 @@ pub struct StandingCounts {
     pub origins: u64,
     /// Origins whose file, or whose answer, was found behind a redirect.
     pub redirected: u64,
+    /// Origins that are in an outage.
+    pub in_outage: u64,
     /// The dates of the oldest and the newest capture that counts, if any of them has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     states: [u64; PolicyState::ALL.len()],
@@ -74,6 +76,7 @@ impl StandingCounts {
         let CaptureFacts { captured_at, redirects_followed, capture_notes, file_notes, .. } =
             *facts;
         self.origins += 1;
+        self.in_outage += u64::from(facts.outage.is_some());
         self.redirected += u64::from(redirects_followed > 0);
         self.captured = span(self.captured, captured_at.map(|at| (at, at)));
         self.states[state as usize] += 1;
@@ -88,6 +91,7 @@ impl StandingCounts {
         self.hosts += other.hosts;
         self.origins += other.origins;
         self.redirected += other.redirected;
+        self.in_outage += other.in_outage;
         self.captured = span(self.captured, other.captured);
         add(&mut self.states, other.states);
         add(&mut self.capture_notes, other.capture_notes);

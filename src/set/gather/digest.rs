@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::access::{Access, Answer, expiry, resolve};
-use crate::capture::{BrokenRecord, Capture, CaptureNote, CaptureSink, Subject};
+use crate::capture::{BrokenKind, BrokenRecord, Capture, CaptureNote, CaptureSink, Subject};
 use crate::limits::BROKEN_RECORDS_NAMED;
 use crate::syntax::{NoteSet, RobotsTxt};
 use crate::target::BadUrl;
@@ -23,6 +23,8 @@ pub(super) struct Digest {
     pub(super) broken: Vec<(Position, BrokenRecord)>,
     /// All broken records.
     pub(super) broken_count: u64,
+    /// Those of them that the system would not give.
+    pub(super) unreadable_count: u64,
 }
 
 /// Some of a digest's octets, and the hash under which they are kept.
@@ -52,6 +54,7 @@ impl Digest {
         self.captures.clear();
         self.broken.clear();
         self.broken_count = 0;
+        self.unreadable_count = 0;
     }
 
     fn push_blob(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Blob {
@@ -91,6 +94,7 @@ impl<'d> Digester<'d> {
 
     fn push_broken(&mut self, position: Position, broken: BrokenRecord) {
         self.digest.broken_count += 1;
+        self.digest.unreadable_count += u64::from(broken.kind == BrokenKind::Unreadable);
         if self.digest.broken.len() < BROKEN_RECORDS_NAMED {
             self.digest.broken.push((position, broken));
         }
@@ -125,7 +129,7 @@ impl<'d> Digester<'d> {
         if capture.answer == Answer::RedirectToNowhere {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
         }
-        Known { facts, position, answer: capture.answer, held }
+        Known { facts, position, held }
     }
 
     fn file(&mut self, body: &[u8], facts: &mut CaptureFacts) -> Held<Blob> {

@@ -1,6 +1,5 @@
 //! The inputs, and what became of each.
 
-use std::error::Error;
 use std::path::PathBuf;
 
 use crate::access::UnixSeconds;
@@ -39,6 +38,8 @@ pub struct InputReport {
     pub captures: u64,
     /// Records that could not be read and were passed over.
     pub broken: u64,
+    /// Those of them that the system would not give, such as files of a folder.
+    pub unreadable: u64,
     /// The dates of its oldest and its newest capture, if any of them has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     /// The first of the broken records, at most
@@ -49,6 +50,11 @@ pub struct InputReport {
 }
 
 impl InputReport {
+    /// Whether the system gave all that is in it, whatever that means.
+    pub fn is_readable(&self) -> bool {
+        self.failure.is_none() && self.unreadable == 0
+    }
+
     /// Whether all that is in it was read.
     pub fn is_whole(&self) -> bool {
         self.failure.is_none() && self.broken == 0
@@ -80,6 +86,7 @@ impl OpenReport {
         report.octets += octets;
         report.captures += digest.captures().len() as u64;
         report.broken += digest.broken_count;
+        report.unreadable += digest.unreadable_count;
         for captured_at in digest.captures().iter().filter_map(|(_, known)| known.facts.captured_at)
         {
             let (first, last) = report.captured.unwrap_or((captured_at, captured_at));
@@ -94,13 +101,7 @@ impl OpenReport {
 
     /// Notes why the input cannot be read further.
     pub(super) fn set_failure(&mut self, error: &CaptureError) {
-        let mut failure = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            failure = format!("{failure}: {error}");
-            cause = error.source();
-        }
-        self.report.failure = Some(failure);
+        self.report.failure = Some(error.to_string());
     }
 
     pub(super) fn close(self) -> InputReport {

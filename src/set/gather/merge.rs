@@ -1,105 +1,101 @@
-//! What is known from several sources to one: the newest of each origin counts.
+//! What is known from several sources to one, as if their captures had been gathered at once.
+
+use crate::dialect::Dialect;
 
 use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{Content, HostStanding, Standing};
-use super::Gathered;
-use super::census::StandingCounts;
-use super::hosts::{Host, HostTable, Slot};
+use super::super::standing::HostStanding;
+use super::history::{PartOctets, Resource, resources};
 use super::inputs::InputReport;
-use super::settle::sort;
+use super::newest::Newest;
+use super::settle::settle;
+use super::{Gathered, OutageConfig};
 
 /// What is known from one source.
-pub struct Part<'p, H> {
-    /// The hosts, in any order.
-    pub hosts: H,
+#[derive(Debug)]
+pub struct Part<'p> {
+    /// The hosts, sorted by key.
+    pub hosts: &'p [HostStanding],
     /// Their blobs.
     pub pool: &'p BlobPool,
+    /// What the source kept beside that for merging.
+    pub history: &'p [u8],
     /// The inputs that the facts point to.
     pub inputs: Vec<InputReport>,
 }
 
-impl<'p> Part<'p, std::iter::Cloned<std::slice::Iter<'p, HostStanding>>> {
+impl<'p> Part<'p> {
     /// What was gathered as a part.
-    pub fn of(gathered: &'p Gathered) -> Self {
+    pub fn of(gathered: &'p Gathered) -> Part<'p> {
         Part {
-            hosts: gathered.hosts.iter().cloned(),
+            hosts: &gathered.hosts,
             pool: &gathered.pool,
+            history: &gathered.history,
             inputs: gathered.inputs.clone(),
         }
     }
 }
 
-/// Joins parts. Of two that know an origin the one with the newer capture counts, and of two that
-/// are equally new (or have no date) the later one. A file without a date is older than any.
+/// Joins parts of one dialect to what gathering all their captures at once would have found. Of two
+/// captures that are equally new (or have no date) that of the later part counts.
 ///
-/// Each origin is settled before, so a redirect leads to what its own part knows, and a capture
-/// that says "not modified" confirms a file of its own part.
-///
-/// It runs on the calling thread's rayon pool. Cost: one look-up for each origin, one copy of each
+/// It runs on the calling thread's rayon pool. Cost: one look-up for each resource, one copy of each
 /// distinct blob.
-pub fn merge<'p, H>(parts: impl IntoIterator<Item = Part<'p, H>>) -> Gathered
-where
-    H: IntoIterator<Item = HostStanding>,
-{
-    let mut merger = Merger::default();
+///
+/// # Panics
+///
+/// If a part is neither gathered nor read from a set.
+pub fn merge<'p>(
+    parts: impl IntoIterator<Item = Part<'p>>,
+    dialect: &'static Dialect,
+    outages: OutageConfig,
+) -> Gathered {
+    let mut merger = Merger::new(dialect);
     parts.into_iter().for_each(|part| merger.add(part));
-    merger.finish()
+    merger.finish(outages)
 }
 
 /// Parts that are being joined as [`merge`] does it, one after another, so that a part can be given
 /// up before the next one is read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Merger {
-    table: HostTable<Standing>,
-    pool: BlobPool,
+    newest: Newest,
     inputs: Vec<InputReport>,
 }
 
 impl Merger {
+    /// Joins nothing yet; the parts are of `dialect`.
+    pub fn new(dialect: &'static Dialect) -> Merger {
+        Merger { newest: Newest::new(&dialect.access), inputs: Vec::new() }
+    }
+
     /// Joins the next part.
-    pub fn add<H: IntoIterator<Item = HostStanding>>(&mut self, part: Part<'_, H>) {
+    ///
+    /// # Panics
+    ///
+    /// If it is neither gathered nor read from a set.
+    pub fn add(&mut self, part: Part<'_>) {
         let first_input = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
+        let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
+        let rules = self.newest.rules;
         let mut copies = Copies { source: part.pool, of: vec![None; part.pool.places()] };
-        for host in part.hosts {
-            self.add_host(&host, first_input, &mut copies);
-        }
-        copies.release(&mut self.pool);
+        let taken = resources(part.hosts, part.history, rules, |key, slot, resource| {
+            let Resource { newest, file, mut failures } = resource;
+            for mut known in [Some(newest), file].into_iter().flatten() {
+                // A set that tells of no input is one itself.
+                known.facts.input = first_input + known.facts.input.min(last_input);
+                let failures = std::mem::take(&mut failures);
+                self.newest
+                    .take(key, slot, &known, failures, |octets, pool| copies.copy(octets, pool));
+            }
+        });
+        taken.expect("whoever read the part has looked at it");
+        copies.release(&mut self.newest.pool);
         self.inputs.extend(part.inputs);
     }
 
-    /// What is known from all parts.
-    pub fn finish(self) -> Gathered {
-        let Merger { table, pool, inputs } = self;
-        let standing = |host: Host<Standing>| {
-            let (key, [http, https]) = host.into_parts();
-            HostStanding { key, http, https }
-        };
-        let mut hosts: Vec<HostStanding> = table.into_hosts().into_iter().map(standing).collect();
-        sort(&mut hosts);
-        let counts = StandingCounts::of(&hosts, &pool);
-        Gathered { hosts, pool, inputs, counts }
-    }
-
-    fn add_host(&mut self, host: &HostStanding, first_input: u32, copies: &mut Copies<'_>) {
-        let of_slot = |slot| if slot == Slot::Http { host.http } else { host.https };
-        for (slot, standing) in Slot::BOTH.map(|slot| (slot, of_slot(slot))) {
-            let Some(mut standing) = standing else { continue };
-            let known = self.table.host_mut(&host.key).slot_mut(slot);
-            if known.is_some_and(|known| known.facts.captured_at > standing.facts.captured_at) {
-                continue;
-            }
-            standing.facts.input += first_input;
-            if let Content::File { extract, others } = &mut standing.content {
-                *extract = copies.hold(*extract, &mut self.pool);
-                *others = copies.hold(*others, &mut self.pool);
-            }
-            if let Some(Standing { content: Content::File { extract, others }, .. }) =
-                known.replace(standing)
-            {
-                self.pool.release(extract);
-                self.pool.release(others);
-            }
-        }
+    /// What is known from all parts, outages judged anew.
+    pub fn finish(self, outages: OutageConfig) -> Gathered {
+        settle(self.newest, self.inputs, outages)
     }
 }
 
@@ -111,14 +107,19 @@ struct Copies<'p> {
 }
 
 impl Copies<'_> {
-    /// The copy of a blob, held once more.
-    fn hold(&mut self, blob: BlobID, pool: &mut BlobPool) -> BlobID {
-        let copy = *self.of[blob.index()].get_or_insert_with(|| {
-            let octets = self.source.get(blob);
-            pool.intern(octets, BlobPool::hash(octets))
-        });
-        pool.hold(copy);
-        copy
+    /// The copy of some octets, held once more.
+    fn copy(&mut self, octets: &PartOctets<'_>, pool: &mut BlobPool) -> BlobID {
+        let copied =
+            |octets: &[u8], pool: &mut BlobPool| pool.intern(octets, BlobPool::hash(octets));
+        match *octets {
+            PartOctets::Kept(octets) => copied(octets, pool),
+            PartOctets::Pooled(blob) => {
+                let copy = *self.of[blob.index()]
+                    .get_or_insert_with(|| copied(self.source.get(blob), pool));
+                pool.hold(copy);
+                copy
+            }
+        }
     }
 
     fn release(self, pool: &mut BlobPool) {

@@ -18,22 +18,27 @@
 //!   URLs than an origin's `/robots.txt` serve for this alone.
 //! - A capture that says "not modified" (304, or a revisit of an archive) confirms the newest file
 //!   that is older, and its date counts.
+//! - A host that failed when it was last captured is in an outage since its first failure after the last
+//!   answer, and [`serving`](crate::access::serving) says what follows
+//!   ([`OutageConfig`]).
 //!
 //! † A redirect to what was not captured, or to no place, and a confirmation of nothing, are the
 //! dialect's [`other_status`](crate::dialect::AccessRules::other_status): a failure in each dialect.
 //! A broken record, or an input that cannot be read to its end, is named and passed over; what
 //! it would have told is then not known, and no origin is allowed anything by that, but an older
-//! capture may count in its place. Who cannot have that is [`strict`](GatherConfig::strict).
+//! capture may count in its place. Set [`strictness`](GatherConfig::strictness) to reject this; an
+//! input or file that cannot be read is an error unless it is lenient.
 //!
 //! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
-//! files once, and some hundred octets for each resource; not what was read.
+//! files once, some hundred bytes for each resource, and the dates of failures in outages that last;
+//! not what was read.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
 //! use portcullis::limits::ROBOTS_OCTETS_MAX;
 //! use portcullis::set::{GatherConfig, Input, gather};
 //!
-//! let config = GatherConfig { strict: true, ..GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX)) };
+//! let config = GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX));
 //! let inputs = [Input::new("corpora/sample/robots")];
 //! let gathered = gather(&inputs, &config, &())?;
 //! assert_eq!(gathered.counts.hosts, gathered.hosts.len() as u64);
@@ -42,6 +47,7 @@
 
 mod census;
 mod digest;
+mod history;
 mod hosts;
 mod inputs;
 mod known;
@@ -55,13 +61,17 @@ mod settle;
 mod tests;
 mod turns;
 
-use crate::capture::{self, CaptureConfig};
+use crate::access::{LongOutage, UnixSeconds};
+use crate::capture::{self, BrokenKind, CaptureConfig};
 use crate::dialect::Dialect;
+use crate::syntax::NoteKind;
 
+use super::Strictness;
 use super::pool::BlobPool;
 use super::standing::HostStanding;
 
 pub use census::StandingCounts;
+pub(super) use history::check as check_history;
 pub use inputs::{Input, InputReport};
 pub use merge::{Merger, Part, merge};
 
@@ -76,19 +86,41 @@ pub struct GatherConfig {
     pub robots_octets_max: Option<usize>,
     /// How inputs are opened.
     pub capture: CaptureConfig,
-    /// Whether a broken record or an input that cannot be read to its end is an error. All inputs
-    /// are read before it is told, so that one run names everything that has to be mended.
-    pub strict: bool,
+    /// What is an error. All inputs are read before one is returned, so that one run names
+    /// everything that has to be fixed.
+    pub strictness: Strictness,
+    /// How outages are judged.
+    pub outages: OutageConfig,
+}
+
+/// How outages are judged: when, and what follows a long one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageConfig {
+    /// The time up to which an outage lasts whose end was not captured; its last captured failure if it
+    /// is not set, so that a host that nobody asked again is not taken for one that failed all the time.
+    /// It decides nothing else: later captures count.
+    pub as_of: Option<UnixSeconds>,
+    /// What follows an outage of more than 30 days, where the dialect leaves the choice.
+    pub long_outage: LongOutage,
+}
+
+impl OutageConfig {
+    /// The time that is set, as the provenance of a set keeps it, which knows no year after 9999.
+    pub fn time(&self) -> Option<UnixSeconds> {
+        self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
+    }
 }
 
 impl GatherConfig {
-    /// The usual way: inputs are what they look like, and what is broken is passed over.
+    /// The usual way: inputs are what they look like, what cannot be read is an error, and what is
+    /// broken is passed over.
     pub fn new(dialect: &'static Dialect, robots_octets_max: Option<usize>) -> GatherConfig {
         GatherConfig {
             dialect,
             robots_octets_max,
             capture: CaptureConfig::default(),
-            strict: false,
+            strictness: Strictness::default(),
+            outages: OutageConfig::default(),
         }
     }
 }
@@ -100,8 +132,13 @@ pub struct Gathered {
     pub hosts: Vec<HostStanding>,
     /// What their files say.
     pub pool: BlobPool,
+    /// What a later merge needs beside that, in the form that a set keeps
+    /// ([`CompileConfig::history`](super::compile::CompileConfig::history)).
+    pub history: Vec<u8>,
     /// What became of each input.
     pub inputs: Vec<InputReport>,
+    /// How outages were judged.
+    pub outages: OutageConfig,
     /// Counts.
     pub counts: StandingCounts,
 }
@@ -110,24 +147,26 @@ pub struct Gathered {
 #[derive(Debug, thiserror::Error)]
 pub enum GatherError {
     /// Something could not be read, and that was to be an error.
-    #[error(
-        "of the inputs, {} cannot be read to their ends, and {} records are broken: mend them, \
-         or do without them by not being strict",
-        failures(inputs),
-        broken(inputs)
-    )]
+    #[error("{}", describe(inputs))]
     Broken {
         /// What became of each input.
         inputs: Vec<InputReport>,
     },
-    /// No input has a capture.
+    /// A file is HTML, JSON or no text, and that was to be an error.
     #[error(
-        "no capture of a robots.txt was found, so nothing is known of any origin ({} inputs, of \
-         which {} cannot be read to their ends, and {} broken records): name inputs that have some",
-        inputs.len(),
-        failures(inputs),
-        broken(inputs)
+        "{host}: its robots.txt is HTML, JSON or binary data ({origins} such origins; drop --strict \
+         to read them as the dialect says)"
     )]
+    NotRobotsTxt {
+        /// The first host that has such a file.
+        host: String,
+        /// The number of such origins.
+        origins: u64,
+        /// What became of each input.
+        inputs: Vec<InputReport>,
+    },
+    /// No input has a capture.
+    #[error("{}", describe(inputs))]
     NothingCaptured {
         /// What became of each input.
         inputs: Vec<InputReport>,
@@ -137,17 +176,31 @@ pub enum GatherError {
 impl GatherError {
     /// What became of each input.
     pub fn inputs(&self) -> &[InputReport] {
-        let (GatherError::Broken { inputs } | GatherError::NothingCaptured { inputs }) = self;
+        let (GatherError::Broken { inputs }
+        | GatherError::NotRobotsTxt { inputs, .. }
+        | GatherError::NothingCaptured { inputs }) = self;
         inputs
     }
 }
 
-fn failures(inputs: &[InputReport]) -> usize {
-    inputs.iter().filter(|input| input.failure.is_some()).count()
-}
-
-fn broken(inputs: &[InputReport]) -> u64 {
-    inputs.iter().map(|input| input.broken).sum()
+/// The first thing that is wrong with the inputs, and how many more there are.
+fn describe(inputs: &[InputReport]) -> String {
+    let failures = || inputs.iter().filter_map(|input| input.failure.clone());
+    let broken = inputs.iter().flat_map(|input| {
+        // An unreadable file is what stopped it, if there is one.
+        let first = input.broken_named.iter().find(|broken| broken.kind == BrokenKind::Unreadable);
+        let first = first.or(input.broken_named.first())?;
+        Some(format!("{}: {}: {}", input.name, first.place, first.problem))
+    });
+    let all = failures().count() as u64 + inputs.iter().map(|input| input.broken).sum::<u64>();
+    match (failures().chain(broken).next(), all) {
+        (None, _) => {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            format!("{}: no captures of robots.txt", names.join(", "))
+        }
+        (Some(first), 1) => first,
+        (Some(first), all) => format!("{first} (and {} more problems)", all - 1),
+    }
 }
 
 /// Is told how far the reading has come. `()` is, and does nothing.
@@ -178,7 +231,8 @@ pub struct Progress {
 ///
 /// # Errors
 ///
-/// If no input has a capture. If it is to be strict, also if anything in any input cannot be read.
+/// If no input has a capture, if something cannot be read, and what else
+/// [`strictness`](GatherConfig::strictness) says.
 pub fn gather(
     inputs: &[Input],
     config: &GatherConfig,
@@ -200,13 +254,28 @@ fn gather_from(
     observer: &dyn GatherObserver,
 ) -> Result<Gathered, GatherError> {
     let (newest, inputs) = read::read_all(reports, open, config, observer);
-    if config.strict && !inputs.iter().all(InputReport::is_whole) {
+    let is_fine = match config.strictness {
+        Strictness::Lenient => true,
+        Strictness::Usual => inputs.iter().all(InputReport::is_readable),
+        Strictness::Strict => inputs.iter().all(InputReport::is_whole),
+    };
+    if !is_fine {
         return Err(GatherError::Broken { inputs });
     }
-    let (hosts, pool) = settle::settle(newest, &config.dialect.access);
-    if hosts.is_empty() {
-        return Err(GatherError::NothingCaptured { inputs });
+    let gathered = settle::settle(newest, inputs, config.outages);
+    if gathered.hosts.is_empty() {
+        return Err(GatherError::NothingCaptured { inputs: gathered.inputs });
     }
-    let counts = StandingCounts::of(&hosts, &pool);
-    Ok(Gathered { hosts, pool, inputs, counts })
+    let counts = &gathered.counts;
+    let odd: u64 = NoteKind::APPEARANCES.map(|kind| counts.with_file_note(kind)).iter().sum();
+    if config.strictness == Strictness::Strict && odd > 0 {
+        let is_odd = |host: &&HostStanding| {
+            let mut notes = settle::standings(host).map(|standing| standing.facts.file_notes);
+            notes.any(|notes| NoteKind::APPEARANCES.iter().any(|&kind| notes.contains(kind)))
+        };
+        let host = gathered.hosts.iter().find(is_odd).map(|host| &*host.key).unwrap_or_default();
+        let host = String::from_utf8_lossy(host).into_owned();
+        return Err(GatherError::NotRobotsTxt { host, origins: odd, inputs: gathered.inputs });
+    }
+    Ok(gathered)
 }

@@ -113,7 +113,7 @@ pub(super) fn is_origin(key: &[u8]) -> bool {
     match memchr(b'/', key) {
         None => true,
         // The second of `://`, then the path of a resource.
-        Some(slash) => memchr(b'/', &key[slash + 2..]).is_none(),
+        Some(slash) => key.get(slash + 2..).is_some_and(|behind| memchr(b'/', behind).is_none()),
     }
 }
 

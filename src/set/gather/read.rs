@@ -36,7 +36,7 @@ pub(super) fn read_all(
         open,
         config,
         observer,
-        gathered: Mutex::new((Newest::new(), reports)),
+        gathered: Mutex::new((Newest::new(&config.dialect.access), reports)),
     };
     // Once on each thread: a task that waits for a turn keeps no other from running, as one could
     // if a thread took it up while it has an input.
@@ -107,7 +107,7 @@ impl Reading<'_> {
             broken: digest.broken_count,
         };
         let mut gathered = self.gathered();
-        gathered.0.take(digest);
+        gathered.0.take_digest(digest);
         gathered.1[input as usize].add(octets, digest);
         drop(gathered);
         self.observer.progressed(&progress);

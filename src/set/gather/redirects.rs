@@ -1,5 +1,6 @@
 //! From the captures that may count to what is known of each origin: redirects are followed through
-//! what was captured, and a confirmation leads back to the file that it confirms.
+//! what was captured, a confirmation leads back to the file that it confirms, and a long outage to
+//! what the dialect says of it.
 //!
 //! What is found in the end speaks for the origin that was asked first (RFC 9309, section 2.3.1.2).
 //! Each step counts, those within a capture and those between captures, and the dialect says how
@@ -7,9 +8,16 @@
 //!
 //! † A redirect to a place that was not captured, or to no place, is the dialect's `other_status`:
 //! what is not known is never a permission.
+//!
+//! † An outage is that of the resource at the end of the redirects. Its last good copy is the newest
+//! file of all resources on the way, of two that are equally new that of the later resource, also if an
+//! answer without a file came after it. What was not captured, a redirect to nowhere and a confirmation of nothing are no outages.
 
-use crate::access::{Access, Answer, resolve};
+use crate::access::{
+    Access, Answer, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve, serving,
+};
 use crate::capture::{CaptureNote, location};
+use crate::decision::PolicyState;
 use crate::dialect::{AccessOutcome, AccessRules};
 
 use super::super::pool::BlobID;
@@ -21,8 +29,11 @@ use super::place;
 
 /// Finds what is known of origins.
 pub(super) struct Resolver<'n> {
-    newest: &'n Newest,
-    rules: &'n AccessRules,
+    pub(super) newest: &'n Newest,
+    /// When outages are judged; `None` if each is judged at its last captured failure.
+    pub(super) as_of: Option<UnixSeconds>,
+    /// What was asked for.
+    pub(super) long_outage: LongOutage,
 }
 
 /// A capture that was come to, and how.
@@ -30,39 +41,81 @@ struct Step<'n> {
     target: &'n Target,
     /// Redirects that were followed, those within the capture counted.
     followed: u32,
+    /// The newest file of all targets so far.
+    copy: Option<&'n Known<BlobID>>,
 }
 
 impl<'n> Resolver<'n> {
-    pub(super) fn new(newest: &'n Newest, rules: &'n AccessRules) -> Resolver<'n> {
-        Resolver { newest, rules }
-    }
-
     /// What is known of the origin at `slot` of the host with this key, of which `first` was
     /// captured.
     pub(super) fn standing(&self, key: &[u8], slot: Slot, first: &'n Target) -> Standing {
-        let mut step = Step { target: first, followed: redirects_within(first) };
+        let rules = self.newest.rules;
+        let (followed, copy) = (redirects_within(first), first.newest_file());
+        let mut step = Step { target: first, followed, copy };
         let mut url = None;
         let standing = loop {
             let newest = &step.target.newest;
-            match resolve(newest.answer, step.followed, self.rules) {
+            match resolve(newest.answer(), step.followed, rules) {
                 Access::File => break step.file(newest),
-                Access::NotModified => break step.confirmed(self.rules),
-                Access::Outcome(outcome) => break step.outcome(outcome, self.rules),
+                Access::NotModified => break step.confirmed(rules),
+                Access::Outcome(outcome) => break self.failed(&step, outcome),
                 Access::Follow => {}
             }
             let base = url.unwrap_or_else(|| place::robots_txt_url(key, slot));
             let Some(next_url) = self.location(newest, &base) else {
-                break step.without_end(CaptureNote::RedirectToNowhere, self.rules);
+                break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
             let Some(target) = self.find(&next_url) else {
-                break step.without_end(CaptureNote::RedirectTargetMissing, self.rules);
+                break step.without_end(CaptureNote::RedirectTargetMissing, rules);
             };
             let followed = step.followed.saturating_add(1).saturating_add(redirects_within(target));
-            step = Step { target, followed };
+            let copy = step.copy.into_iter().chain(target.newest_file());
+            step = Step { target, followed, copy: copy.max_by_key(|file| file.facts.captured_at) };
             url = Some(next_url);
         };
         let CaptureFacts { captured_at, input, .. } = first.newest.facts;
         Standing { facts: CaptureFacts { captured_at, input, ..standing.facts }, ..standing }
+    }
+
+    /// What `outcome` of the last answer means, which may be one of a long outage.
+    fn failed(&self, step: &Step<'_>, outcome: AccessOutcome) -> Standing {
+        let rules = self.newest.rules;
+        let mut standing = step.outcome(outcome, rules);
+        let as_of = self.as_of.or(step.target.newest.facts.captured_at);
+        let (Some(since), Some(as_of)) = (step.target.failures.since(), as_of) else {
+            return standing;
+        };
+        if outcome.state != PolicyState::Unreachable {
+            return standing;
+        }
+        let outage = Outage { first_failure: since, outcome };
+        let (change, copy) =
+            match serving(&outage, as_of, step.copy.is_some(), self.long_outage, rules) {
+                Serving::Outcome(serves) if serves == outcome => (LongOutage::NoChange, None),
+                Serving::Outcome(serves) => {
+                    standing.content = Content::Access(serves);
+                    (LongOutage::Unavailable, None)
+                }
+                Serving::LastGoodCopy => (LongOutage::LastGoodCopy, step.copy),
+            };
+        let facts = &mut standing.facts;
+        let copy_captured_at = copy.and_then(|copy| copy.facts.captured_at);
+        facts.outage = Some(KnownOutage { since, change, copy_captured_at });
+        match change {
+            LongOutage::NoChange => {}
+            LongOutage::Unavailable => {
+                facts.capture_notes = facts.capture_notes.with(CaptureNote::OutageUnavailable);
+            }
+            LongOutage::LastGoodCopy => {
+                let copy = step.file(copy.expect("only a copy that is there serves"));
+                let notes = union(facts.capture_notes, copy.facts.capture_notes);
+                facts.capture_notes = notes.with(CaptureNote::OutageLastGoodCopy);
+                facts.file_notes = copy.facts.file_notes;
+                facts.file_octets = copy.facts.file_octets;
+                standing.content = copy.content;
+            }
+        }
+        standing
     }
 
     /// The URL that a redirect leads to, if it is one.
@@ -107,7 +160,7 @@ impl Step<'_> {
         let newest = &self.target.newest;
         let mut facts = self.facts(newest);
         facts.expires_at = None;
-        if is_too_many(newest.answer, self.followed, rules) {
+        if is_too_many(newest.answer(), self.followed, rules) {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::TooManyRedirects);
         }
         Standing { content: Content::Access(outcome), facts }

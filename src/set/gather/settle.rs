@@ -1,22 +1,29 @@
-//! From the captures that may count to what is known of each host, and from several such to one.
+//! From the captures that may count to what is known of each host.
 
 use rayon::prelude::*;
 
-use crate::dialect::AccessRules;
-
 use super::super::pool::BlobPool;
 use super::super::standing::{Content, HostStanding, Standing};
+use super::history::HistoryWriter;
 use super::hosts::{Host, Slot};
 use super::newest::{Newest, Target};
 use super::place;
 use super::redirects::Resolver;
+use super::{Gathered, InputReport, OutageConfig, StandingCounts};
 
 /// Finds what is known of each origin that was captured. The hosts are sorted by key, and the pool
 /// holds what their standings need and nothing else.
-pub(super) fn settle(newest: Newest, rules: &AccessRules) -> (Vec<HostStanding>, BlobPool) {
-    let resolver = Resolver::new(&newest, rules);
+pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Gathered {
+    let as_of = outages.time();
+    let resolver = Resolver { newest: &newest, as_of, long_outage: outages.long_outage };
+    let table = newest.table.hosts();
+    let mut order: Vec<u32> = (0..table.len() as u32).collect();
+    order.par_sort_unstable_by(|&one, &other| {
+        table[one as usize].key.cmp(&table[other as usize].key)
+    });
     // The keys stay where they are until the captures are given up.
-    let standing = |host: &Host<Box<Target>>| {
+    let standing = |&index: &u32| {
+        let host: &Host<Box<Target>> = &table[index as usize];
         let origin = place::is_origin(&host.key);
         let of = |slot| {
             let target = host.get(slot).filter(|_| origin)?;
@@ -25,24 +32,27 @@ pub(super) fn settle(newest: Newest, rules: &AccessRules) -> (Vec<HostStanding>,
         let [http, https] = Slot::BOTH.map(of);
         HostStanding { key: Box::default(), http, https }
     };
-    let mut hosts: Vec<HostStanding> = newest.table.hosts().par_iter().map(standing).collect();
-    let Newest { table, mut pool } = newest;
+    let mut hosts: Vec<HostStanding> = order.par_iter().map(standing).collect();
+    let mut history = HistoryWriter::new(&newest);
+    for (&index, standing) in order.iter().zip(&hosts) {
+        history.push_host(&table[index as usize], [&standing.http, &standing.https]);
+    }
+    let history = history.finish();
+    let Newest { table, mut pool, .. } = newest;
     for standing in hosts.iter().flat_map(standings) {
         hold(standing, &mut pool);
     }
-    for (host, before) in hosts.iter_mut().zip(table.into_hosts()) {
+    let mut table: Vec<Option<Host<Box<Target>>>> =
+        table.into_hosts().into_iter().map(Some).collect();
+    for (host, index) in hosts.iter_mut().zip(order) {
+        let before = table[index as usize].take().expect("each host stands once in the order");
         let (key, targets) = before.into_parts();
         host.key = key;
         targets.into_iter().flatten().for_each(|target| target.release(&mut pool));
     }
     hosts.retain(|host| standings(host).next().is_some());
-    sort(&mut hosts);
-    (hosts, pool)
-}
-
-/// Sorts hosts by their keys, of which no two are equal.
-pub(super) fn sort(hosts: &mut [HostStanding]) {
-    hosts.par_sort_unstable_by(|one, other| one.key.cmp(&other.key));
+    let counts = StandingCounts::of(&hosts, &pool);
+    Gathered { hosts, pool, history, inputs, outages, counts }
 }
 
 /// What is known of the origins of a host.

@@ -1,12 +1,14 @@
 //! Captures: how each policy came to be known.
 
-use crate::access::UnixSeconds;
-use crate::capture::CaptureNotes;
+use zerocopy::little_endian::U32;
+
+use crate::access::{KnownOutage, LongOutage, UnixSeconds};
+use crate::capture::{CaptureNote, CaptureNotes};
 use crate::syntax::NoteSet;
 
 use super::super::CaptureFacts;
 use super::super::file::Damage;
-use super::super::layout::{NONE, capture};
+use super::super::layout::{NONE, capture, outage};
 use super::StoredSet;
 
 /// How a policy came to be known.
@@ -30,8 +32,7 @@ impl StoredSet {
     pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;
         let first = u64::from(index) * capture::WORDS as u64;
-        let words: &[zerocopy::little_endian::U32] =
-            self.file.items(section, first, capture::WORDS as u64)?;
+        let words: &[U32] = self.file.items(section, first, capture::WORDS as u64)?;
         let word = |at: usize| words[at].get();
         let time = u64::from(word(capture::CAPTURED_AT_LOW))
             | u64::from(word(capture::CAPTURED_AT_HIGH)) << 32;
@@ -42,6 +43,7 @@ impl StoredSet {
             let octet = first * size_of::<u32>() as u64;
             self.file.malformed(section, octet, "it has notes that this version does not know")
         };
+        let capture_notes = CaptureNotes::from_bits(notes as u16).ok_or_else(malformed)?;
         let facts = CaptureFacts {
             captured_at,
             expires_at: captured_at
@@ -49,11 +51,48 @@ impl StoredSet {
                 .map(|time| time.after(serves.into())),
             status: word(capture::STATUS_AND_REDIRECTS) as u16,
             redirects_followed: (word(capture::STATUS_AND_REDIRECTS) >> 16) as u8,
-            capture_notes: CaptureNotes::from_bits(notes as u16).ok_or_else(malformed)?,
+            capture_notes,
             file_notes: NoteSet::from_bits((notes >> 16) as u16).ok_or_else(malformed)?,
             file_octets: word(capture::FILE_OCTETS),
             input: word(capture::INPUT),
+            outage: self.outage_of(index, capture_notes)?,
         };
         Ok(StoredCapture { set: self, facts, others: word(capture::OTHERS) })
+    }
+
+    /// The outage in which a capture with these notes was made, if it was in one.
+    fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
+        let section = self.sections.outages;
+        let rows = section.octets() / (outage::WORDS * size_of::<U32>()) as u64;
+        let row = |index: u64| -> Result<&[U32], Damage> {
+            self.file.items(section, index * outage::WORDS as u64, outage::WORDS as u64)
+        };
+        let (mut first, mut end) = (0, rows);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            match row(middle)?[outage::CAPTURE].get() < capture {
+                true => first = middle + 1,
+                false => end = middle,
+            }
+        }
+        let found = if first < rows { row(first)? } else { return Ok(None) };
+        if found[outage::CAPTURE].get() != capture {
+            return Ok(None);
+        }
+        let time = |low: usize, high: usize| {
+            u64::from(found[low].get()) | u64::from(found[high].get()) << 32
+        };
+        let copy = time(outage::COPY_LOW, outage::COPY_HIGH);
+        Ok(Some(KnownOutage {
+            since: UnixSeconds(time(outage::SINCE_LOW, outage::SINCE_HIGH)),
+            change: match notes {
+                notes if notes.contains(CaptureNote::OutageLastGoodCopy) => {
+                    LongOutage::LastGoodCopy
+                }
+                notes if notes.contains(CaptureNote::OutageUnavailable) => LongOutage::Unavailable,
+                _ => LongOutage::NoChange,
+            },
+            copy_captured_at: (copy != u64::MAX).then_some(UnixSeconds(copy)),
+        }))
     }
 }

@@ -56,11 +56,32 @@ impl StoredSet {
     ///
     /// If what has to be looked at is damaged.
     pub fn policy_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<PolicyNumber>, Damage> {
-        let host = match place(scheme) {
-            Place::Other => self.host(&key_with_scheme(scheme, key))?,
-            Place::Http | Place::Https => self.host(key)?,
-        };
+        let host = self.host_of(scheme, key)?;
         Ok(host.and_then(|host| host.policy(place(scheme) == Place::Https)))
+    }
+
+    /// The policy of an origin, and how it came to be known.
+    ///
+    /// # Errors
+    ///
+    /// If what has to be looked at is damaged.
+    pub fn origin(
+        &self,
+        scheme: &[u8],
+        key: &[u8],
+    ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
+        let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
+        let https = place(scheme) == Place::Https;
+        let Some(policy) = host.policy(https) else { return Ok(None) };
+        let missing = || self.malformed_host("an origin has a policy and no capture");
+        Ok(Some((policy, host.capture(https)?.ok_or_else(missing)?)))
+    }
+
+    fn host_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
+        match place(scheme) {
+            Place::Other => self.host(&key_with_scheme(scheme, key)),
+            Place::Http | Place::Https => self.host(key),
+        }
     }
 
     /// Damage for whoever looks at a host and finds that something is missing.

@@ -1,4 +1,4 @@
-//! A compiled set, opened: mapped and used in place.
+//! A compiled set, opened: read or mapped, and used in place.
 //!
 //! Owns reading what [`compile`](super::compile) writes. [`StoredSet::open`] looks at the header and
 //! nothing else, so it costs the same for ten hosts and ten million. To ask about URLs make a
@@ -31,6 +31,7 @@ use std::path::Path;
 use zerocopy::little_endian::U32;
 
 use crate::dialect::Dialect;
+use crate::syntax::NoteKind;
 
 use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
 use super::layout::{SLOT_WORDS, count};
@@ -71,6 +72,8 @@ struct Sections {
     tokens: Section,
     documents: Section,
     others: Section,
+    outages: Section,
+    history: Section,
     strings: Strings,
 }
 
@@ -95,21 +98,41 @@ pub struct SetCounts {
     pub tokens: u64,
     /// The earliest and the latest capture, if any is dated, in seconds since 1970.
     pub captured: Option<(u64, u64)>,
+    /// Captures whose file has no rule and looks like each of [`NoteKind::APPEARANCES`].
+    pub appearances: [u64; NoteKind::APPEARANCES.len()],
 }
 
 impl StoredSet {
-    /// Opens the set at `path` by mapping it.
-    ///
-    /// While it is open nobody may write into the file; replacing it by renaming another over it is
-    /// harmless, and what `compile` does. If it is cut short all the same, touching what is gone raises
-    /// SIGBUS, which ends the process; ask [`StoredSet::is_whole`] before answers are called complete.
+    /// Reads the set at `path` into memory. For one that is larger than what is asked of it there is
+    /// [`StoredSet::map`].
     ///
     /// # Errors
     ///
-    /// If the file cannot be opened, or is no set that this version can read; the message says what
-    /// to do.
+    /// If the file cannot be read, or is no set that this version can read; the message says what to
+    /// do.
     pub fn open(path: &Path) -> Result<StoredSet, SetError> {
         StoredSet::of(SetFile::open(Storage::open(path)?)?)
+    }
+
+    /// Opens the set at `path` by mapping it: only what is touched is read, and processes share it. A
+    /// file that the system will not map is read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StoredSet::open`].
+    ///
+    /// # Safety
+    ///
+    /// Nothing may truncate or rewrite the file while the set lives: its bytes are used in place as
+    /// shared slices, which must not change. Replacing the file by renaming another over it is
+    /// harmless, and what `compile` does. If it is truncated all the same, touching what is gone
+    /// raises SIGBUS, and what its last page held after its new end reads as zeros;
+    /// [`Classifier::classify`](crate::batch::Classifier::classify) compares the length after every
+    /// block and returns an error then. Who reads the set in other ways asks
+    /// [`StoredSet::is_whole`] before using what was read.
+    pub unsafe fn map(path: &Path) -> Result<StoredSet, SetError> {
+        // SAFETY: as the caller promises.
+        StoredSet::of(SetFile::open(unsafe { Storage::map(path)? })?)
     }
 
     /// Opens a set that is in memory; `name` is what messages call it.
@@ -143,6 +166,8 @@ impl StoredSet {
             tokens: file.required(SectionKind::TOKENS)?,
             documents: file.required(SectionKind::DOCUMENTS)?,
             others: file.required(SectionKind::OTHERS)?,
+            outages: file.required(SectionKind::OUTAGES)?,
+            history: file.required(SectionKind::HISTORY)?,
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
@@ -197,6 +222,7 @@ impl StoredSet {
             strings: counts[count::STRINGS],
             tokens: counts[count::TOKENS],
             captured: (captured != (0, 0)).then_some(captured),
+            appearances: std::array::from_fn(|index| counts[count::APPEARANCES + index]),
         }
     }
 
@@ -210,13 +236,15 @@ impl StoredSet {
         self.file.octets(section, 0, section.octets())
     }
 
-    /// Whether the file is still as long as it was when it was opened: to be asked before answers
-    /// are called complete.
+    /// Whether the file is still as long as it was when it was opened: to be asked after it was read
+    /// and before what was read is used. It costs a system call if the set is mapped, and nothing
+    /// otherwise.
     ///
     /// # Errors
     ///
     /// If it is not.
-    pub fn is_whole(&self) -> Result<(), SetError> {
+    #[inline]
+    pub fn is_whole(&self) -> Result<(), Damage> {
         self.file.is_whole()
     }
 

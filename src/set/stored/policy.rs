@@ -233,6 +233,11 @@ impl<'s> StoredPolicy<'s> {
             None => {
                 let entry = self.words[policy::DEFAULT_ENTRY].get();
                 if entry == NONE {
+                    // The last word is the record of a rule, or NONE. Where it is zero, the file has
+                    // lost it, and the names of robots with it.
+                    if self.words.last().is_none_or(|word| word.get() == 0) {
+                        return Err(self.malformed("a policy has no end"));
+                    }
                     return Ok(Selected::Fixed(FIXED_NO_GROUP));
                 }
                 (entry, self.words[policy::DEFAULT_SPEAKER].get(), NONE)

@@ -5,12 +5,15 @@
 
 use hashbrown::HashMap;
 
+use crate::access::UnixSeconds;
 use crate::decision::PolicyState;
 use crate::syntax::{OthersWriter, RobotsTxt};
 
 use super::super::file::Damage;
+use super::super::gather::check_history;
 use super::super::{
-    BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, Part, Provenance, Standing,
+    BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
+    Provenance, Standing,
 };
 use super::{PolicyNumber, StoredCapture, StoredHost, StoredSet};
 
@@ -21,15 +24,17 @@ pub struct Standings {
     pub hosts: Vec<HostStanding>,
     /// What their files say.
     pub pool: BlobPool,
+    /// What the set keeps beside that for merging.
+    pub history: Vec<u8>,
     /// The inputs that the set was compiled from; the set itself where it does not tell of any.
     pub inputs: Vec<InputReport>,
 }
 
 impl Standings {
     /// The standings as a part to be merged.
-    pub fn part(&self) -> Part<'_, std::iter::Cloned<std::slice::Iter<'_, HostStanding>>> {
-        let hosts = self.hosts.iter().cloned();
-        Part { hosts, pool: &self.pool, inputs: self.inputs.clone() }
+    pub fn part(&self) -> Part<'_> {
+        let Standings { hosts, pool, history, inputs } = self;
+        Part { hosts, pool, history, inputs: inputs.clone() }
     }
 }
 
@@ -48,8 +53,22 @@ impl StoredSet {
             extracts: HashMap::default(),
             others: HashMap::default(),
         };
-        let hosts = self.hosts().map(|host| reading.host(&host?)).collect::<Result<_, _>>()?;
-        Ok(Standings { hosts, pool: reading.pool, inputs })
+        let hosts = self.hosts().map(|host| reading.host(&host?)).collect::<Result<Vec<_>, _>>()?;
+        let section = self.sections.history;
+        let history = self.file.octets(section, 0, section.octets())?.to_vec();
+        check_history(&hosts, &history, reading.inputs, &self.dialect.access)
+            .map_err(|what| self.malformed(section, 0, what))?;
+        Ok(Standings { hosts, pool: reading.pool, history, inputs })
+    }
+
+    /// How outages were judged when the set was made.
+    ///
+    /// # Errors
+    ///
+    /// If that is damaged.
+    pub fn outages(&self) -> Result<OutageConfig, Damage> {
+        let provenance = Provenance::read(self.provenance()?);
+        Ok(provenance.map(|provenance| provenance.outages()).unwrap_or_default())
     }
 
     /// The inputs, and whether the set tells of them.
@@ -57,7 +76,12 @@ impl StoredSet {
         Ok(match Provenance::read(self.provenance()?) {
             Some(provenance) => (provenance.inputs().collect(), true),
             None => {
-                let set = InputReport { name: self.name().to_owned(), ..InputReport::default() };
+                let dates = self.counts().captured;
+                let set = InputReport {
+                    name: self.name().to_owned(),
+                    captured: dates.map(|(from, to)| (UnixSeconds(from), UnixSeconds(to))),
+                    ..InputReport::default()
+                };
                 (vec![set], false)
             }
         })

@@ -50,7 +50,8 @@ fn gathered(hosts: u64, dialect: &'static Dialect) -> Gathered {
 }
 
 fn octets(gathered: &Gathered, dialect: &'static Dialect) -> Vec<u8> {
-    let config = CompileConfig::new(dialect, Some(ROBOTS_OCTETS_MAX));
+    let history = gathered.history.clone();
+    let config = CompileConfig { history, ..CompileConfig::new(dialect, Some(ROBOTS_OCTETS_MAX)) };
     compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
 }
 

@@ -143,6 +143,7 @@ fn within(octets: __m512i, first: u8, last: u8) -> u64 {
 mod tests {
     use super::super::{is_plain_path, plain_head};
     use super::*;
+    use crate::dialect::Dialect;
     use crate::target::{compared_path, split};
     use crate::vectors::Vectors;
 
@@ -158,7 +159,8 @@ mod tests {
     /// A glance tells the same as the steps, or nothing.
     #[track_caller]
     fn check(record: &[u8]) {
-        for escapes in [Escapes::AsWritten, Escapes::Decoded, Escapes::Uri, Escapes::Google] {
+        for dialect in Dialect::ALL {
+            let escapes = dialect.paths.escapes;
             let head = plain_head(record);
             match (told_of(&[record], escapes).as_deref(), head) {
                 (None, _) | (Some([None]), None) => {}
@@ -167,7 +169,8 @@ mod tests {
                     let is_plain = is_plain_path(record, told.head.octets, escapes);
                     // Steps say no of the paths of the shortest URLs.
                     assert!(told.is_plain_path == is_plain || record.len() < 16, "{record:?}");
-                    let (url, mut scratch) = (split(record, b"/?").unwrap(), Vec::new());
+                    let url = split(record, dialect.paths.path_start).unwrap();
+                    let mut scratch = Vec::new();
                     let path = compared_path(url.path, escapes, &mut scratch);
                     assert!(!told.is_plain_path || path == &record[told.head.octets..]);
                 }
@@ -190,6 +193,22 @@ mod tests {
                 for octet in 0..=255 {
                     let mut record = url.as_bytes().to_vec();
                     record.insert(place, octet);
+                    check(&record);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn delimiters_in_every_two_places() {
+        let url = b"https://a.example/b?c#d";
+        for first in 0..=url.len() {
+            for second in first..=url.len() {
+                for delimiters in [b";@", b"\\@", b";;", b"@;", b"@\\", b";/", b"\\/", b";?", b"#;"]
+                {
+                    let mut record = url.to_vec();
+                    record.insert(second, delimiters[1]);
+                    record.insert(first, delimiters[0]);
                     check(&record);
                 }
             }

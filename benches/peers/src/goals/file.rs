@@ -17,6 +17,7 @@ use portcullis::policy::AgentChain;
 use super::rounds::{self, Pass, Seconds, median};
 use super::row::{Fault, Figure, Goal, Relation, Row};
 use super::{AGENT, Effort, Programs, kept};
+use crate::mapped;
 
 /// Two long lists of the same lines.
 pub struct LongLists {
@@ -78,7 +79,8 @@ pub fn rows(subject: &Subject<'_>, effort: &Effort) -> Result<Vec<Row>, EngineEr
         Ok(allowed) => *allowed,
         Err(fault) => return Ok(goals(octets).map(|goal| goal.lost(fault.clone())).into()),
     };
-    let run = |policies, list: &Path| ListRun::new(policies, subject.agent, list);
+    let run =
+        |policies, list: &Path| ListRun::new(policies, subject.agent, list, mapped::opening());
     let by_group = run(subject.policies, grouped)?;
     let by_chance = run(subject.policies, shuffled)?;
     let by_set = run(subject.stored, shuffled)?;

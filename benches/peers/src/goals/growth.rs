@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::rounds::{self, Pass, Seconds, median};
 use super::row::{Fault, Figure, Goal, Relation, Row};
 use super::{AGENT, Effort, Sizes, on_all_cores};
+use crate::mapped;
 
 /// The rows about rules: literal ones, and such with a star each.
 pub fn rules(sizes: &Sizes, effort: &Effort) -> Vec<Row> {
@@ -71,7 +72,7 @@ pub fn origins(
             Ok(allowed) => *allowed,
             Err(fault) => return Ok(goal.lost(fault.clone())),
         };
-        let run = ListRun::new(policies, agent, path)?;
+        let run = ListRun::new(policies, agent, path, mapped::opening())?;
         works.push(Box::new(move || {
             let (time, count) = run.pass(1).map_err(|error| Fault::Wrong(error.0))?;
             let wrong = || Fault::Wrong(format!("{count} URLs allowed; oracle: {allowed}"));

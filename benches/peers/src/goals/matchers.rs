@@ -5,7 +5,7 @@ use portcullis::bench::{
     self, BenchError, Cell, Corpus, EngineReport, Model, Order, Report, Settings, Standing,
 };
 
-use crate::allocator;
+use crate::{allocator, mapped};
 
 use super::row::{Fault, Figure, Goal, Relation, Row};
 use super::{Effort, Engines};
@@ -105,6 +105,7 @@ pub fn report(
     names.push(BASELINE.to_owned());
     let settings = Settings {
         give_back_memory: allocator::give_back_memory,
+        opening: mapped::opening(),
         rounds: effort.rounds,
         seconds_per_pass: effort.turn.as_secs_f64(),
         seed: effort.seed,

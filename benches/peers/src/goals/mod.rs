@@ -36,12 +36,13 @@ use portcullis::bench::{self, BenchError, Corpus, Engine, Machine, Policies, Rep
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, PolicySet, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use serde::Serialize;
 
 use self::file::{LongLists, Subject};
 use self::lists::ShortList;
 use self::matchers::Data;
+use crate::mapped;
 
 pub use self::hostile::{ShapeReport, TRIAL_FLAG, Trial, run as hostile_trial};
 pub use self::row::{Fault, Figure, Goal, Outcome, Relation, Row};
@@ -243,7 +244,7 @@ pub fn measure(
 
     told("mixed data: long lists");
     let set = compiled_set(inputs, programs)?;
-    let stored = Policies::Stored(Box::new(StoredSet::open(&set)?));
+    let stored = Policies::Stored(Box::new(mapped::set(&set)?));
     let lists = long_lists(&text, &report, (effort, sizes), &inputs.folder)?;
     drop(text);
     told("mixed data: from file to counts, filter");

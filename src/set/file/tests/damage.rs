@@ -103,7 +103,10 @@ fn what_is_written_behind_is_an_error() {
 fn what_is_no_set_says_so() {
     for octets in [&b""[..], b"User-agent: *\n", b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
         let error = opened(octets.to_vec()).unwrap_err().to_string();
-        assert_eq!(error, "a.set is no policy set; make one with `portcullis compile`");
+        assert_eq!(
+            error,
+            "a.set: text, not a policy set (make one with portcullis compile; --robots reads a robots.txt)"
+        );
     }
 }
 
@@ -126,9 +129,9 @@ fn a_conversion_of_text_is_recognised() {
 fn what_is_no_file_cannot_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let error = Storage::open(folder.path()).unwrap_err();
-    assert!(matches!(error, SetError::NotAFile { .. }), "{error}");
+    assert!(matches!(error, SetError::NotASet { .. }), "{error}");
     let error = Storage::open(&folder.path().join("missing")).unwrap_err();
-    assert!(error.to_string().contains("missing: check that it exists"), "{error}");
+    assert!(error.to_string().ends_with("missing: no such file or directory"), "{error}");
     let empty = folder.path().join("empty");
     fs::write(&empty, "").unwrap();
     let error = SetFile::open(Storage::open(&empty).unwrap()).unwrap_err();
@@ -140,15 +143,19 @@ fn a_file_that_became_shorter_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.set");
     fs::write(&path, small().0).unwrap();
-    let set = open_path(&path);
+    let set = SetFile::open(Storage::mapped(&path).unwrap()).unwrap();
+    let read = open_path(&path);
     set.is_whole().unwrap();
     assert!(set.verify().unwrap().is_sound());
     let file = OpenOptions::new().append(true).open(&path).unwrap();
     file.set_len(20_481).unwrap();
     set.is_whole().unwrap();
     file.set_len(20_479).unwrap();
-    assert!(matches!(set.is_whole(), Err(SetError::Shrunk { .. })));
-    assert!(matches!(set.verify(), Err(SetError::Shrunk { .. })));
+    let error = set.is_whole().unwrap_err().to_string();
+    assert!(error.contains("a.set became shorter while it was in use; run again"), "{error}");
+    assert_eq!(set.verify().unwrap_err().to_string(), error);
+    read.is_whole().unwrap();
+    assert!(read.verify().unwrap().is_sound());
 }
 
 #[test]
@@ -157,7 +164,7 @@ fn a_set_that_is_replaced_stays_what_it_was() {
     let path = folder.path().join("a.set");
     let (file, _, text) = small();
     fs::write(&path, file).unwrap();
-    let set = open_path(&path);
+    let set = SetFile::open(Storage::mapped(&path).unwrap()).unwrap();
     SetFileWriter::create(&path).unwrap().finish(&fields()).unwrap();
     assert_eq!(open_path(&path).sections().len(), 0);
     set.is_whole().unwrap();

@@ -53,11 +53,13 @@ fn what_is_broken_is_named_in_order_and_passed_over() {
 
 #[test]
 fn strictness_makes_each_of_them_an_error() {
-    let strict = GatherConfig { strict: true, ..config(&RFC_9309) };
+    let strict = GatherConfig { strictness: Strictness::Strict, ..config(&RFC_9309) };
     let error = gather_pieces(&pieces(), &strict, 2).unwrap_err();
     assert!(matches!(error, GatherError::Broken { .. }), "{error}");
     assert_eq!(error.inputs().len(), 3);
-    assert!(error.to_string().contains("1 cannot be read to their ends, and 5 records"), "{error}");
+    assert!(error.to_string().ends_with("no more octets (and 5 more problems)"), "{error}");
+    let usual = GatherConfig { strictness: Strictness::Usual, ..config(&RFC_9309) };
+    assert!(matches!(gather_pieces(&pieces(), &usual, 2), Err(GatherError::Broken { .. })));
 
     let captures = || vec![Record::Capture(file(A, 1, "/a"))];
     let one_broken = vec![(vec![captures(), vec![Record::Broken("line 2")]], false)];

@@ -1,7 +1,11 @@
 //! What was gathered apart, joined.
 
 use super::*;
-use crate::set::{Part, merge};
+use crate::set::{OutageConfig, Part, merge};
+
+fn merge_all<'p>(parts: impl IntoIterator<Item = Part<'p>>) -> Gathered {
+    merge(parts, &RFC_9309, OutageConfig::default())
+}
 
 fn url(host: &str) -> String {
     format!("https://{host}.example/robots.txt")
@@ -32,7 +36,7 @@ fn the_newest_of_each_origin_counts() {
         ),
         gather_made(&[file(&url("c"), 9, "/c undated").undated()], &RFC_9309),
     ];
-    let merged = merge(parts.iter().map(Part::of));
+    let merged = merge_all(parts.iter().map(Part::of));
     for (origin, said) in [
         ("https://a.example", "-/a5"),
         ("http://a.example", "-/http2"),
@@ -54,10 +58,10 @@ fn the_newest_of_each_origin_counts() {
 fn one_part_stays_as_it_is_and_shares_what_it_shared() {
     let shared: Vec<Made> = (0..50).map(|host| file(&url(&format!("h{host}")), 1, "/x")).collect();
     let part = gather_made(&shared, &RFC_9309);
-    let merged = merge([Part::of(&part), Part::of(&part)]);
+    let merged = merge_all([Part::of(&part), Part::of(&part)]);
     assert_eq!(merged.pool.octets(), part.pool.octets());
     assert_eq!(merged.says("https://h49.example"), "-/x");
-    let alone = merge([Part::of(&part)]);
+    let alone = merge_all([Part::of(&part)]);
     assert_eq!((alone.all(), &alone.counts), (part.all(), &part.counts));
 }
 
@@ -67,7 +71,7 @@ fn what_does_not_count_is_given_up() {
     let parts: Vec<Gathered> = (0..100)
         .map(|date| gather_made(&[file(&url("a"), u64::from(date), &long(date))], &RFC_9309))
         .collect();
-    let merged = merge(parts.iter().map(Part::of));
+    let merged = merge_all(parts.iter().map(Part::of));
     assert_eq!(merged.says("https://a.example"), format!("-{}", long(99)));
     assert_eq!(merged.pool.octets(), parts[99].pool.octets());
     assert!(merged.pool.places() < 10, "{}", merged.pool.places());
@@ -75,6 +79,6 @@ fn what_does_not_count_is_given_up() {
 
 #[test]
 fn nothing_merges_to_nothing() {
-    let merged = merge(std::iter::empty::<Part<'_, Vec<HostStanding>>>());
+    let merged = merge_all(std::iter::empty());
     assert_eq!((merged.hosts.len(), merged.inputs.len()), (0, 0));
 }

@@ -16,7 +16,7 @@ use crate::capture::{
 };
 use crate::decision::Verdict;
 use crate::dialect::{Dialect, RFC_9309};
-use crate::set::{Content, HostStanding, Standing};
+use crate::set::{Content, HostStanding, Standing, Strictness};
 use crate::syntax::RobotsTxt;
 use crate::target::Origin;
 
@@ -149,7 +149,7 @@ impl Made {
 }
 
 fn config(dialect: &'static Dialect) -> GatherConfig {
-    GatherConfig::new(dialect, None)
+    GatherConfig { strictness: Strictness::Lenient, ..GatherConfig::new(dialect, None) }
 }
 
 /// Gathers inputs, each with whether it ends with an error.

@@ -6,6 +6,7 @@
 mod hostile;
 mod sample;
 mod verifying;
+mod zeros;
 
 use crate::set::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
 
@@ -64,8 +65,9 @@ impl Parts {
 #[test]
 fn the_content_stays_as_it_is() {
     let set = |octets| StoredSet::of_octets("a.set", octets).unwrap();
-    assert_eq!(set(sample::small(&crate::dialect::RFC_9309)).hash(), 11_510_965_160_090_483_084);
-    assert_eq!(set(sample::small(&crate::dialect::GOOGLE)).hash(), 5_179_941_942_537_648_755);
+    let hashes = [&crate::dialect::RFC_9309, &crate::dialect::GOOGLE]
+        .map(|dialect| set(sample::small(dialect)).hash());
+    assert_eq!(hashes, [12_788_272_602_052_873_135, 2_927_673_169_923_870_962]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Sets with something in every section.
 
+use serde_json::json;
+
 use crate::access::UnixSeconds;
 use crate::dialect::Dialect;
 use crate::limits::POLICY_PATTERNS_MAX;
 use crate::set::compile::{CompileConfig, to_vec};
-use crate::set::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
-use crate::syntax::RobotsTxt;
+use crate::set::{GatherConfig, Input, gather};
 
 /// Who asks in these tests.
 pub const AGENTS: [&str; 4] = ["ExampleBot", "Other+ExampleBot", "Third", "Nobody"];
@@ -57,76 +58,71 @@ pub fn last_robot() -> String {
     format!("r{}", letters(POLICY_PATTERNS_MAX / 4_096 + 3))
 }
 
-pub struct Builder {
-    dialect: &'static Dialect,
-    pool: BlobPool,
-    hosts: Vec<HostStanding>,
-}
+/// Archived answers, one a line.
+#[derive(Default)]
+struct Archive(String);
 
-impl Builder {
-    pub fn new(dialect: &'static Dialect) -> Builder {
-        Builder { dialect, pool: BlobPool::default(), hosts: Vec::new() }
+impl Archive {
+    /// An answer to GET `url`, on a day; 0 if it has no date.
+    fn push(&mut self, url: &str, day: u64, status: u16, body: &str) {
+        self.push_with(url, day, status, json!({"body": body}));
     }
 
-    pub fn file(&mut self, text: &str, day: u64) -> Option<Standing> {
-        let file = RobotsTxt::parse(text.as_bytes(), self.dialect, None);
-        let mut blob = |write: &dyn Fn(&mut Vec<u8>)| {
-            let mut octets = Vec::new();
-            write(&mut octets);
-            self.pool.intern(&octets, BlobPool::hash(&octets))
-        };
-        let content = Content::File {
-            extract: blob(&|out| file.write_extract(text.as_bytes(), out)),
-            others: blob(&|out| file.write_others(text.as_bytes(), out)),
-        };
-        Some(Standing { content, facts: facts(day) })
+    fn push_with(&mut self, url: &str, day: u64, status: u16, mut line: serde_json::Value) {
+        line["url"] = url.into();
+        line["status"] = status.into();
+        if day > 0 {
+            line["fetched_at"] = UnixSeconds(day * 86_400).to_rfc3339().into();
+        }
+        self.0.push_str(&format!("{line}\n"));
     }
 
-    pub fn host(&mut self, key: &str, http: Option<Standing>, https: Option<Standing>) {
-        self.hosts.push(HostStanding { key: key.as_bytes().into(), http, https });
-    }
-
-    pub fn finish(mut self) -> Vec<u8> {
-        self.hosts.sort_by(|one, other| one.key.cmp(&other.key));
-        let config = CompileConfig::new(self.dialect, None);
-        to_vec(&self.hosts, &self.pool, &config).unwrap()
+    /// The set of all of them.
+    fn compile(self, dialect: &'static Dialect) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        std::fs::write(&path, self.0).unwrap();
+        let gathered = gather(&[Input::new(path)], &GatherConfig::new(dialect, None), &()).unwrap();
+        let history = gathered.history;
+        let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
+        to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
     }
 }
 
-fn facts(day: u64) -> CaptureFacts {
-    let date = (day > 0).then_some(UnixSeconds(day * 86_400));
-    CaptureFacts {
-        captured_at: date,
-        expires_at: date.map(|date| date.after(3_600)),
-        status: 200,
-        ..CaptureFacts::default()
-    }
-}
-
-/// Each kind of policy and of rule set that is stored or kept as patterns.
+/// Each kind of policy and of rule set that is stored or kept as patterns, and of what is kept for
+/// merging.
 pub fn small(dialect: &'static Dialect) -> Vec<u8> {
-    let mut builder = Builder::new(dialect);
-    let access =
-        |outcome, day| Some(Standing { content: Content::Access(outcome), facts: facts(day) });
-    let (a, b) = (builder.file(A, 3), builder.file(B, 0));
-    let (stars, empty) = (builder.file(&many_stars(), 4), builder.file("# nothing\n", 5));
-    let rules = &dialect.access;
-    builder.host("a.example", a, a);
-    builder.host("b.example", b, access(rules.server_error, 6));
-    builder.host("b.example:8080", None, a);
-    builder.host("c.example", access(rules.not_found, 7), empty);
-    builder.host("ftp://d.example", b, None);
-    builder.host("stars.example", stars, None);
-    builder.finish()
+    let mut archive = Archive::default();
+    for scheme in ["http", "https"] {
+        archive.push(&format!("{scheme}://a.example/robots.txt"), 3, 200, A);
+    }
+    archive.push("http://b.example/robots.txt", 0, 200, B);
+    archive.push("https://b.example/robots.txt", 6, 503, "");
+    archive.push("https://b.example:8080/robots.txt", 3, 200, A);
+    archive.push("http://c.example/robots.txt", 7, 404, "");
+    archive.push("https://c.example/robots.txt", 5, 200, "# nothing\n");
+    archive.push("ftp://d.example/robots.txt", 0, 200, B);
+    archive.push("http://stars.example/robots.txt", 4, 200, &many_stars());
+    // A file that is confirmed, one behind a redirect, and one that was there before an outage.
+    archive.push("http://confirmed.example/robots.txt", 3, 200, B);
+    archive.push("http://confirmed.example/robots.txt", 8, 304, "");
+    let location = json!({"headers": {"Location": "/there"}});
+    archive.push_with("http://moved.example/robots.txt", 4, 302, location);
+    archive.push("http://moved.example/there", 4, 200, "User-agent: *\nDisallow: /m\n");
+    for (day, status) in [(3, 200), (5, 503), (6, 500), (50, 503)] {
+        archive.push("http://outage.example/robots.txt", day, status, B);
+    }
+    archive.compile(dialect)
 }
 
 /// One policy with more combinations of groups than are ordered ahead.
 pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
-    let mut builder = Builder::new(dialect);
-    let (many, a) = (builder.file(&many_groups(), 3), builder.file(A, 4));
-    builder.host("a.example", many, many);
-    builder.host("b.example", a, None);
-    builder.finish()
+    let mut archive = Archive::default();
+    for scheme in ["http", "https"] {
+        archive.push(&format!("{scheme}://a.example/robots.txt"), 3, 200, &many_groups());
+    }
+    archive.push("http://b.example/robots.txt", 4, 200, A);
+    archive.compile(dialect)
 }
 
 /// URLs for which every policy has something to say.
@@ -141,6 +137,9 @@ pub fn urls() -> Vec<String> {
         "https://c.example",
         "ftp://d.example",
         "http://stars.example",
+        "http://confirmed.example",
+        "http://moved.example",
+        "http://outage.example",
         "http://unknown.example",
     ];
     let paths = [

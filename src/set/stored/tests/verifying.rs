@@ -142,6 +142,17 @@ fn a_faulty_writer_is_found_out() {
             let copy = parts.section(SectionKind::CAPTURES)[..capture::WORDS * 4].to_vec();
             parts.section(SectionKind::CAPTURES).extend(copy);
         }),
+        ("the outages are not in order", |parts| {
+            let row = parts.section(SectionKind::OUTAGES).clone();
+            parts.section(SectionKind::OUTAGES).extend(row);
+        }),
+        ("do not lead to what the set says", |parts| {
+            parts.section(SectionKind::OUTAGES).clear();
+        }),
+        ("an answer has what it cannot have", |parts| {
+            parts.section(SectionKind::HISTORY).clear();
+        }),
+        ("it makes no sense", |parts| parts.section(SectionKind::HISTORY).push(0)),
         ("ends within a word", |parts| parts.section(SectionKind::OTHERS).push(0)),
     ];
     let whole = Parts::of(sample::small(&RFC_9309));

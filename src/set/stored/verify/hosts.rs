@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
+use crate::syntax::NoteKind;
 use crate::target::Origin;
 
 use super::super::super::Provenance;
@@ -23,6 +24,8 @@ pub(super) struct FoundHosts {
     pub captures: u64,
     /// The earliest and the latest capture, if any is dated.
     pub captured: Option<(u64, u64)>,
+    /// Captures whose file looks like each of `NoteKind::APPEARANCES`.
+    pub appearances: [u64; NoteKind::APPEARANCES.len()],
     positions: Vec<u32>,
     others: Pieces,
     /// The inputs that the provenance tells of, if it does.
@@ -137,6 +140,9 @@ impl FoundHosts {
             self.captured = Some((from.min(time.0), to.max(time.0)));
         } else if words[capture::SERVES_SECONDS].get() != NONE {
             return Err(Problem::Of("a capture without a date serves for a time"));
+        }
+        for (count, kind) in self.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
+            *count += u64::from(stored.facts.file_notes.contains(kind));
         }
         if words[capture::STATUS_AND_REDIRECTS].get() >> 24 != 0 {
             return Err(Problem::Of("a capture has bits that mean nothing"));

@@ -4,14 +4,15 @@
 //! after the container everything is read and compared with what it comes from. The texts are what
 //! a set says, and all else in it follows from them: whom a policy names, its groups, the order of
 //! its rules and every word of its prefilters are worked out anew from the records, as compiling does,
-//! and have to be the same. What is left to believe is which text speaks for which host, what its
+//! and have to be the same. What each origin is served is settled anew from the captures that are kept
+//! for merging. What is left to believe is which text speaks for which host, what its
 //! lines and captures are, and what its absence meant.
 //!
 //! Nothing may be there twice, be left over or stand out of order where the format has one place
 //! for it ([`Pieces`]), so that nothing can hide.
 //!
 //! Cost: reading the whole file once, then planning each policy and making each prefilter once, on
-//! the calling thread's rayon pool. Memory: some octets for each host, policy, rule set and string.
+//! the calling thread's rayon pool. Memory: what merging the set takes, each distinct file once.
 
 mod hosts;
 mod names;
@@ -23,7 +24,8 @@ mod texts;
 use zerocopy::little_endian::U32;
 
 use super::super::file::{COUNTS, Damage, SetError};
-use super::super::layout::count;
+use super::super::layout::{count, outage};
+use super::super::merge;
 use super::StoredSet;
 
 use self::hosts::FoundHosts;
@@ -100,8 +102,30 @@ impl StoredSet {
             robots: names.ends.len() as u64,
             strings: u64::from(self.sections.strings.len()),
         };
-        self.compare_counts(&verified, hosts.captured)?;
+        self.compare_counts(&verified, &hosts)?;
+        self.compare_history()?;
         Ok(verified)
+    }
+
+    /// Settles what the set keeps for merging: it has to lead to what the set serves.
+    fn compare_history(&self) -> Result<(), Damage> {
+        let section = self.sections.outages;
+        let rows: &[U32] =
+            self.file.items(section, 0, section.octets() / size_of::<U32>() as u64)?;
+        let captures = rows.chunks_exact(outage::WORDS).map(|row| row[outage::CAPTURE].get());
+        let captures = captures.chain(u32::try_from(self.counts().captures));
+        if !captures.is_sorted_by(|one, other| one < other) {
+            return Err(self.malformed(section, 0, "the outages are not in order"));
+        }
+        let standings = self.standings()?;
+        let settled = merge([standings.part()], self.dialect(), self.outages()?);
+        let served = standings.hosts.iter().map(|host| host.stored_form(&standings.pool));
+        let again = settled.hosts.iter().map(|host| host.stored_form(&settled.pool));
+        if !served.eq(again) || settled.history != standings.history {
+            let what = "the captures do not lead to what the set says of its hosts";
+            return Err(self.malformed(self.sections.history, 0, what));
+        }
+        Ok(())
     }
 
     fn verify_provenance(&self) -> Result<(), Damage> {
@@ -118,12 +142,16 @@ impl StoredSet {
                 return Err(self.malformed(section, 0, "it ends within a word"));
             }
         }
-        Ok(())
+        let outage_octets = (outage::WORDS * size_of::<U32>()) as u64;
+        match sections.outages.octets().is_multiple_of(outage_octets) {
+            true => Ok(()),
+            false => Err(self.malformed(sections.outages, 0, "it ends within an outage")),
+        }
     }
 
     /// Compares the header's counts with what was found.
-    fn compare_counts(&self, found: &Verified, captured: Option<(u64, u64)>) -> Result<(), Damage> {
-        let (from, to) = captured.unwrap_or_default();
+    fn compare_counts(&self, found: &Verified, hosts: &FoundHosts) -> Result<(), Damage> {
+        let (from, to) = hosts.captured.unwrap_or_default();
         let mut expected = [0; COUNTS];
         expected[count::HOSTS] = found.hosts;
         expected[count::ORIGINS] = found.origins;
@@ -135,6 +163,8 @@ impl StoredSet {
         expected[count::TOKENS] = found.robots;
         expected[count::CAPTURED_FROM] = from;
         expected[count::CAPTURED_TO] = to;
+        let appearances = &hosts.appearances;
+        expected[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
         match self.file.fields().counts == expected {
             true => Ok(()),
             false => Err(self.file.malformed_header("it counts other things than are there")),

@@ -1,0 +1,23 @@
+//! What is mapped, as the program maps it: the files are this program's own, and nothing else writes
+//! to them.
+
+use std::path::Path;
+
+use portcullis::input::OpenConfig;
+use portcullis::set::{SetError, StoredSet};
+
+/// How lists are opened.
+pub fn opening() -> OpenConfig {
+    // SAFETY: as the module says.
+    unsafe { OpenConfig::default().mapped() }
+}
+
+/// The policy set at `path`.
+///
+/// # Errors
+///
+/// If it cannot be opened, or is none.
+pub fn set(path: &Path) -> Result<StoredSet, SetError> {
+    // SAFETY: as the module says.
+    unsafe { StoredSet::map(path) }
+}

@@ -1,0 +1,237 @@
+//! Which files a run reads and writes, and that none of them is both.
+//!
+//! This is asked of what was typed, for all subcommands alike and before any file is opened for
+//! writing: every flag and argument that takes a path is an input, unless [`OUTPUTS`] names it. Files
+//! are compared by what they are (device and inode), so links and hard links are seen through.
+//! Pipes, terminals and devices may be both.
+
+use std::fs::{self, Metadata};
+#[cfg(unix)]
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Arg, ArgMatches, Command};
+
+use super::output::is_standard_output;
+
+/// The flags whose paths are written to.
+const OUTPUTS: &[&str] = &["html", "invalid_to", "json", "out", "output", "unknown_to"];
+
+/// The argument for lists; a subcommand that has it and got none reads standard input.
+const LISTS: &str = "files";
+
+/// Refuses a run in which an output is an input as well, or is the file of another output.
+///
+/// # Errors
+///
+/// If there is such an output; the message names the flag and both files.
+pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
+    let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
+    let mut files = Files::of(matches);
+    let is_list = |argument: &Arg| argument.get_id() == LISTS;
+    let takes_lists =
+        command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
+    if takes_lists && !matches.contains_id(LISTS) {
+        files.add_input(Path::new("-"));
+    }
+    files.outputs.iter().enumerate().try_for_each(|(index, output)| {
+        files.check_inputs(output)?;
+        match files.outputs[..index].iter().find(|other| other.identity == output.identity) {
+            None => Ok(()),
+            Some(other) => bail!(
+                "{} and {} are one file, and one would replace the other; give each its own",
+                other.name,
+                output.name
+            ),
+        }
+    })
+}
+
+/// The files of a run that can be compared.
+#[derive(Default)]
+struct Files {
+    inputs: Vec<NamedFile>,
+    outputs: Vec<NamedFile>,
+}
+
+struct NamedFile {
+    /// How messages call it.
+    name: String,
+    /// Empty for standard output.
+    path: PathBuf,
+    identity: Identity,
+}
+
+/// What makes two paths one file.
+#[derive(PartialEq, Eq)]
+enum Identity {
+    /// A file or folder that is there.
+    #[cfg(unix)]
+    There {
+        device: u64,
+        inode: u64,
+    },
+    /// The full path of a file that is there, where files have no better mark.
+    #[cfg(not(unix))]
+    There(PathBuf),
+    /// The full path of one that is not there yet.
+    New(PathBuf),
+    StandardOutput,
+}
+
+impl Files {
+    fn of(matches: &ArgMatches) -> Files {
+        let mut files = Files::default();
+        for id in matches.ids() {
+            let Ok(Some(paths)) = matches.try_get_many::<PathBuf>(id.as_str()) else { continue };
+            for path in paths {
+                match OUTPUTS.contains(&id.as_str()) {
+                    true => files.add_output(id.as_str(), path),
+                    false => files.add_input(path),
+                }
+            }
+        }
+        // A file is not replaced there, but it may grow while it is read, or be replaced after.
+        if let Some(identity) = standard_output().and_then(|it| Identity::of(Path::new("-"), &it)) {
+            let name = "standard output".to_owned();
+            files.outputs.push(NamedFile { name, path: PathBuf::new(), identity });
+        }
+        files
+    }
+
+    fn add_input(&mut self, path: &Path) {
+        let (name, metadata) = match path == Path::new("-") {
+            true => ("standard input".to_owned(), standard_input()),
+            false => (path.display().to_string(), fs::metadata(path).ok()),
+        };
+        let identity = metadata.and_then(|it| Identity::of(path, &it));
+        // What is not there is an error of its own.
+        self.inputs.extend(identity.map(|identity| NamedFile {
+            name,
+            path: path.to_owned(),
+            identity,
+        }));
+    }
+
+    fn add_output(&mut self, id: &str, path: &Path) {
+        let identity = match fs::metadata(path) {
+            _ if is_standard_output(path) => Some(Identity::StandardOutput),
+            Ok(metadata) => metadata.is_file().then(|| Identity::of(path, &metadata)).flatten(),
+            Err(_) => Identity::of_new(path),
+        };
+        let name = format!("--{} {}", id.replace('_', "-"), path.display());
+        self.outputs.extend(identity.map(|identity| NamedFile {
+            name,
+            path: path.to_owned(),
+            identity,
+        }));
+    }
+
+    fn check_inputs(&self, output: &NamedFile) -> anyhow::Result<()> {
+        if let Some(input) = self.inputs.iter().find(|input| input.identity == output.identity) {
+            bail!(
+                "{} is also an input ({}), which it would replace; write to another file",
+                output.name,
+                input.name
+            );
+        }
+        let Ok(path) = fs::canonicalize(&output.path) else { return Ok(()) };
+        for folder in path.ancestors().skip(1) {
+            let identity = fs::metadata(folder).ok().and_then(|it| Identity::of(folder, &it));
+            if let Some(input) =
+                self.inputs.iter().find(|it| Some(&it.identity) == identity.as_ref())
+            {
+                bail!(
+                    "{} is there already, in the folder {}, which is an input; write to another file",
+                    output.name,
+                    input.name
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Identity {
+    /// Of a regular file or a folder; `None` for a pipe, a terminal or a device.
+    #[cfg(unix)]
+    fn of(_: &Path, metadata: &Metadata) -> Option<Identity> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let is_compared = metadata.is_file() || metadata.is_dir();
+        is_compared.then(|| Identity::There { device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    /// Of a regular file or a folder; `None` for a pipe, a terminal or a device.
+    #[cfg(not(unix))]
+    fn of(path: &Path, metadata: &Metadata) -> Option<Identity> {
+        let is_compared = metadata.is_file() || metadata.is_dir();
+        is_compared.then(|| fs::canonicalize(path).ok()).flatten().map(Identity::There)
+    }
+
+    /// Of a file that is to be made; `None` if it cannot be, which is an error of its own.
+    fn of_new(path: &Path) -> Option<Identity> {
+        let folder = match path.parent()? {
+            folder if folder.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        };
+        Some(Identity::New(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
+    }
+}
+
+/// What standard input is, where the system says so.
+#[cfg(unix)]
+fn standard_input() -> Option<Metadata> {
+    metadata_of(io::stdin())
+}
+
+/// What standard output is, if it is a regular file.
+#[cfg(unix)]
+fn standard_output() -> Option<Metadata> {
+    metadata_of(io::stdout()).filter(Metadata::is_file)
+}
+
+#[cfg(unix)]
+fn metadata_of(stream: impl std::os::fd::AsFd) -> Option<Metadata> {
+    fs::File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
+}
+
+/// This system names no files behind streams.
+#[cfg(not(unix))]
+fn standard_input() -> Option<Metadata> {
+    None
+}
+
+/// This system names no files behind streams.
+#[cfg(not(unix))]
+fn standard_output() -> Option<Metadata> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use clap::builder::ValueParser;
+
+    use super::super::args::Arguments;
+    use super::*;
+
+    /// A new flag for an output has to be named here, or it would be taken for an input.
+    #[test]
+    fn every_path_under_the_heading_output_is_an_output() {
+        let path = ValueParser::path_buf().type_id();
+        let mut outputs = 0;
+        for subcommand in Arguments::command().get_subcommands() {
+            for flag in subcommand.get_arguments() {
+                if flag.get_value_parser().type_id() == path
+                    && flag.get_help_heading() == Some("Output")
+                {
+                    assert!(OUTPUTS.contains(&flag.get_id().as_str()), "{flag}");
+                    outputs += 1;
+                }
+            }
+        }
+        assert!(outputs > 5, "{outputs}");
+    }
+}

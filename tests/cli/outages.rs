@@ -1,0 +1,149 @@
+//! Outages of more than 30 days, and recrawls that say "not modified".
+
+use super::*;
+
+/// An answer of `host`, on a day of 2024 (`01-31`).
+fn answer(host: &str, date: &str, status: u16) -> String {
+    format!(
+        "{{\"url\": \"https://{host}.example/robots.txt\", \"status\": {status}, \
+         \"fetched_at\": \"2024-{date}T00:00:00Z\", \
+         \"body\": \"User-agent: *\\nDisallow: /private/\\n\"}}\n"
+    )
+}
+
+/// `copy` had a file until it failed, `none` never had one, `short` failed lately, `back` came back,
+/// `nowhere` leads to what was not captured, and `once` failed once and was not asked again.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let failing = |host: &str| {
+        ["01-02", "01-20", "02-15", "03-10"].map(|date| answer(host, date, 503)).concat()
+    };
+    let redirect = "{\"url\": \"https://nowhere.example/robots.txt\", \"status\": 301, \
+                    \"fetched_at\": \"2024-01-01T00:00:00Z\", \
+                    \"headers\": {\"location\": \"https://lost.example/robots.txt\"}}\n";
+    let lines = [
+        answer("copy", "01-01", 200),
+        failing("copy"),
+        failing("none"),
+        answer("short", "01-01", 200),
+        answer("short", "03-01", 503),
+        failing("back"),
+        answer("back", "02-20", 404),
+        redirect.to_owned(),
+        answer("once", "01-02", 503),
+    ];
+    folder.write("captures.jsonl", lines.concat());
+    folder
+}
+
+#[track_caller]
+fn run(folder: &Folder, line: &str) -> Output {
+    let output = folder.command(line).output().unwrap();
+    assert_status(&output, 0);
+    output
+}
+
+/// What a set says of two URLs of each host: `-` for disallow, `+` for allow.
+fn verdicts(folder: &Folder, set: &str) -> String {
+    let hosts = ["copy", "none", "short", "back", "nowhere", "once"];
+    let urls =
+        hosts.map(|host| format!("https://{host}.example/private/\nhttps://{host}.example/\n"));
+    let line = format!("classify --no-summary -p {set} -a Bot");
+    let output = folder.command(&line).write_stdin(urls.concat()).output().unwrap();
+    let told = text(&output.stdout);
+    let signs = told.lines().map(|line| if line.starts_with("allow") { '+' } else { '-' });
+    let signs: Vec<char> = signs.collect();
+    signs.chunks(2).map(|pair| pair.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn each_dialect_and_setting_has_its_answer() {
+    let folder = folder();
+    let closed = "-- -- -- -- -- --";
+    for (flags, expected) in [
+        ("--dialect google", "-+ ++ -- -- -- --"),
+        ("--dialect google --as-of 2024-02-01", closed),
+        ("--dialect google --as-of 2024-04-30", "-+ ++ -+ ++ -- ++"),
+        ("", closed),
+        ("--long-outage no-change", closed),
+        ("--long-outage last-good-copy", "-+ -- -- -- -- --"),
+        ("--long-outage unavailable", "++ ++ -- -- -- --"),
+        ("--dialect draft2019 --long-outage unavailable", "++ ++ -- -- -- --"),
+        ("--dialect koster1996 --as-of 2030-01-01", closed),
+    ] {
+        run(&folder, &format!("compile {flags} -o x.set captures.jsonl"));
+        assert_eq!(verdicts(&folder, "x.set"), expected, "{flags}");
+        run(&folder, "verify x.set");
+    }
+}
+
+#[test]
+fn what_an_outage_opens_is_shown() {
+    let folder = folder();
+    let told = run(&folder, "compile --dialect google -o x.set captures.jsonl");
+    let told = text(&told.stderr);
+    assert!(told.contains("outage-last-good-copy 1, outage-unavailable 1"), "{told}");
+    assert!(told.contains("in an outage 5"), "{told}");
+    let opened = "unreachable since 2024-01-02T00:00:00Z, more than 30 days: taken as unavailable, \
+                  so everything is allowed";
+    let told = text(&run(&folder, "inspect x.set https://none.example").stdout);
+    assert!(told.contains(opened) && told.contains("outage-unavailable"), "{told}");
+    let told = text(&run(&folder, "check --explain -p x.set -a Bot https://none.example/").stdout);
+    assert!(told.contains(opened) && told.contains("reason   unavailable"), "{told}");
+    let copy = "the last good copy serves, of 2024-01-01T00:00:00Z";
+    let told = text(&run(&folder, "check --explain -p x.set -a Bot https://copy.example/").stdout);
+    assert!(told.contains(copy), "{told}");
+    let line = "check --json -p x.set -a Bot https://copy.example/";
+    let object: serde_json::Value = serde_json::from_slice(&run(&folder, line).stdout).unwrap();
+    assert_eq!(object["outage"]["change"], "last-good-copy");
+    assert_eq!(object["outage"]["since"], "2024-01-02T00:00:00Z");
+    let output = run(&folder, "inspect --json x.set");
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["in_outage"], 5);
+    assert_eq!(object["capture_notes"]["outage-unavailable"], 1);
+    let outages = &object["provenance"]["outages"];
+    assert_eq!((&outages["as_of"], &outages["asked"]), (&().into(), &().into()));
+}
+
+#[test]
+fn flags_that_mean_nothing_are_refused() {
+    let folder = folder();
+    for flags in ["--dialect google --long-outage unavailable", "--as-of yesterday"] {
+        let output = folder.command(&format!("compile {flags} -o x.set captures.jsonl")).output();
+        assert_status(&output.unwrap(), 2);
+        assert!(!exists(&folder.path("x.set")));
+    }
+}
+
+#[test]
+fn a_merge_judges_outages_anew_and_confirms_across_sets() {
+    let folder = folder();
+    let old = ["copy", "none", "short", "back"].map(|host| answer(host, "01-01", 200));
+    folder.write("old.jsonl", old.concat());
+    folder.write("new.jsonl", ["copy", "none"].map(|host| answer(host, "03-11", 304)).concat());
+    for flags in ["--dialect google", "--long-outage unavailable --as-of 2024-06-01"] {
+        let inputs = ["captures", "old", "new"];
+        for input in inputs {
+            run(&folder, &format!("compile {flags} -o {input}.set {input}.jsonl"));
+        }
+        let line = "captures.jsonl old.jsonl new.jsonl";
+        run(&folder, &format!("compile {flags} -o all.set {line}"));
+        run(&folder, "merge -o merged.set captures.set old.set new.set");
+        assert!(folder.read("merged.set") == folder.read("all.set"), "{flags}");
+        assert!(verdicts(&folder, "merged.set").starts_with("-+ -+"), "{flags}");
+    }
+    // Sets that judge outages otherwise need to be told.
+    run(&folder, "compile -o other.set new.jsonl");
+    for (flags, missing) in [
+        ("", "--as-of"),
+        ("--as-of 2024-06-01", "--long-outage"),
+        ("--long-outage unavailable", "--as-of"),
+    ] {
+        let line = format!("merge {flags} -o x.set captures.set other.set");
+        assert_fails(&folder.command(&line).output().unwrap(), &["captures.set", missing]);
+    }
+    let flags = "--as-of 2024-06-01 --long-outage last-good-copy";
+    run(&folder, &format!("merge {flags} -o merged.set captures.set other.set"));
+    run(&folder, &format!("compile {flags} -o all.set captures.jsonl new.jsonl"));
+    assert!(folder.read("merged.set") == folder.read("all.set"));
+}

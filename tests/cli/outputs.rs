@@ -1,0 +1,231 @@
+//! Outputs: never a file that the run reads, never two in one file, and all of them or none.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::symlink;
+use std::process::{Command as Process, Stdio};
+
+use super::*;
+
+const URLS: &str = "https://a.example/private/x\nhttps://nobody.example/\nno URL\n";
+
+/// A folder with a list `l` and a set `s`, both also as a link and as a hard link.
+fn linked() -> Folder {
+    let folder = Folder::new();
+    assert_status(&folder.command("compile robots -o s").output().unwrap(), 0);
+    folder.write("l", URLS);
+    for name in ["l", "s"] {
+        symlink(name, folder.path(&format!("{name}.link"))).unwrap();
+        fs::hard_link(folder.path(name), folder.path(&format!("{name}.hard"))).unwrap();
+    }
+    fs::create_dir(folder.path("sub")).unwrap();
+    folder
+}
+
+/// All files of a folder, with their contents.
+fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
+    let names = folder.names().into_iter().filter(|name| name != "sub");
+    let mut files: Vec<_> = names.map(|name| (name.clone(), folder.read(&name))).collect();
+    for entry in fs::read_dir(folder.path("robots")).unwrap() {
+        let path = entry.unwrap().path();
+        files.push((path.display().to_string(), fs::read(path).unwrap()));
+    }
+    files
+}
+
+#[test]
+fn an_output_that_is_an_input() {
+    let folder = linked();
+    let before = contents(&folder);
+    let lines = [
+        "filter l --robots robots -a Bot --unknown-to NAME",
+        "filter l --robots robots -a Bot --invalid-to NAME -o other",
+        "filter l --robots robots -a Bot -o NAME",
+        "classify l --robots robots -a Bot --format tsv -o NAME",
+        "classify -p s -a Bot --format tsv -o NAME l",
+        "audit l --robots robots -a Bot -o NAME",
+        "audit l --robots robots -a Bot -o other --json NAME",
+        "audit other --robots robots -a Bot --compare-set l --json NAME",
+        "compile l robots -o NAME",
+        "merge s l -o NAME",
+        "diff s l --format tsv -o NAME",
+        "diff s s l -a Bot --format tsv -o NAME",
+        "bench --robots robots --urls l -a Bot --json NAME",
+        "bench --robots robots --urls l -a Bot --html NAME",
+        "bench --robots l --urls other -a Bot --html NAME",
+    ];
+    for line in lines {
+        for name in ["l", "l.link", "l.hard", "./l", "sub/../l"] {
+            let output = folder.command(&line.replace("NAME", name)).write_stdin("").output();
+            assert_fails(&output.unwrap(), &[name, "also an input (l)"]);
+            assert!(contents(&folder) == before, "{line}, {name}");
+        }
+    }
+    for line in [
+        "classify -p s -a Bot --format jsonl -o s.link l",
+        "classify -p s.link -a Bot --format jsonl -o s.hard l",
+        "merge s -o s.link",
+        "diff s.hard s -o s --format tsv",
+    ] {
+        assert_status(&folder.command(line).write_stdin("").output().unwrap(), 2);
+        assert!(contents(&folder) == before, "{line}");
+    }
+}
+
+#[test]
+fn an_output_that_is_in_a_folder_of_inputs() {
+    let folder = linked();
+    let before = contents(&folder);
+    for line in [
+        "filter l --robots robots -a Bot -o robots/a.example",
+        "compile robots -o robots/a.example",
+        "compile . -o s",
+    ] {
+        let output = folder.command(line).output().unwrap();
+        assert_fails(&output, &["which is an input"]);
+        assert!(contents(&folder) == before, "{line}");
+    }
+    assert_status(
+        &folder.command("filter l --robots robots -a Bot -o robots/c").output().unwrap(),
+        0,
+    );
+}
+
+/// Streams are files too, if they are redirected to them.
+#[test]
+fn a_stream_that_is_an_output_or_an_input() {
+    let folder = linked();
+    let run = |line: &str, stdin: &str, stdout: &str| {
+        let stdout = OpenOptions::new().append(true).open(folder.path(stdout));
+        let stdout =
+            stdout.unwrap_or_else(|_| OpenOptions::new().write(true).open("/dev/null").unwrap());
+        let output = Process::new(env!("CARGO_BIN_EXE_portcullis"))
+            .current_dir(folder.folder.path())
+            .args(line.split(' '))
+            .args(["--robots", "robots", "-a", "Bot"])
+            .stdin(fs::File::open(folder.path(stdin)).unwrap())
+            .stdout(stdout)
+            .output();
+        output.unwrap()
+    };
+    folder.write("x", "before");
+    let before = contents(&folder);
+    assert_fails(&run("filter -o l", "l", ""), &["--output l", "standard input"]);
+    assert_fails(&run("filter - --unknown-to l.hard", "l", ""), &["l.hard", "standard input"]);
+    assert_fails(&run("filter l", "x", "l"), &["standard output", "also an input (l)"]);
+    assert_fails(&run("filter", "l", "l"), &["standard output", "standard input"]);
+    assert_fails(&run("filter l --unknown-to x", "l", "x"), &["--unknown-to x", "standard output"]);
+    assert!(contents(&folder) == before);
+    // The list is named: nothing reads the stream.
+    assert_status(&run("filter l -o x", "x", ""), 0);
+}
+
+#[test]
+fn two_outputs_that_are_one_file() {
+    let folder = linked();
+    folder.write("x", "before");
+    fs::hard_link(folder.path("x"), folder.path("x.hard")).unwrap();
+    symlink("x", folder.path("x.link")).unwrap();
+    let before = contents(&folder);
+    for (first, second) in [("x", "x.hard"), ("x", "x.link"), ("n", "n"), ("n", "./sub/../n")] {
+        for line in [
+            "filter l --robots robots -a Bot -o FIRST --unknown-to SECOND",
+            "filter l --robots robots -a Bot --invalid-to FIRST --unknown-to SECOND",
+            "audit l --robots robots -a Bot -o FIRST --json SECOND",
+            "bench --robots robots --urls l -a Bot --json FIRST --html SECOND",
+        ] {
+            let line = line.replace("FIRST", first).replace("SECOND", second);
+            let output = folder.command(&line).output().unwrap();
+            assert_fails(&output, &[first, second, "are one file"]);
+            assert!(contents(&folder) == before, "{line}");
+        }
+    }
+    let both = folder.command("audit l --robots robots -a Bot -o - --json -").output().unwrap();
+    assert_fails(&both, &["are one file"]);
+}
+
+/// What holds nothing that could be lost may be named twice.
+#[test]
+fn devices_and_pipes_are_outputs() {
+    let folder = linked();
+    for (line, expected) in [
+        ("filter l -o /dev/null --unknown-to /dev/null --invalid-to /dev/null", ""),
+        (
+            "filter l -v --unknown-to /dev/stdout",
+            "https://a.example/private/x\nhttps://nobody.example/\n",
+        ),
+        ("filter -v /dev/stdin -o /dev/stdout", "https://a.example/private/x\n"),
+        ("classify -o /dev/stdout --format tsv", "disallow\thttps://a.example/private/x\n"),
+    ] {
+        let output = folder.run(line, URLS);
+        assert_status(&output, 0);
+        assert!(output.stdout.starts_with(expected.as_bytes()), "{line}: {}", text(&output.stdout));
+        assert_eq!(expected.is_empty(), output.stdout.is_empty(), "{line}");
+    }
+    assert!(Process::new("mkfifo").arg(folder.path("fifo")).status().unwrap().success());
+    let reader =
+        Process::new("cat").arg(folder.path("fifo")).stdout(Stdio::piped()).spawn().unwrap();
+    assert_status(&folder.run("filter -v l -o fifo", ""), 0);
+    let read = reader.wait_with_output().unwrap().stdout;
+    assert_eq!(read, b"https://a.example/private/x\n");
+    // A file behind the stream's name is appended to, not replaced.
+    folder.write("log", "before\n");
+    let log = OpenOptions::new().append(true).open(folder.path("log")).unwrap();
+    let status = Process::new(env!("CARGO_BIN_EXE_portcullis"))
+        .current_dir(folder.folder.path())
+        .args("filter -v l --robots robots -a Bot -o /dev/stdout".split(' '))
+        .stdout(log)
+        .stderr(Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    assert_eq!(folder.read("log"), b"before\nhttps://a.example/private/x\n");
+}
+
+/// The last output fails when it is completed; the first one must not be there then.
+#[cfg(target_os = "linux")]
+#[test]
+fn all_outputs_or_none() {
+    let folder = linked();
+    for line in [
+        "filter -v l --robots robots -a Bot -o out --unknown-to /dev/full",
+        "filter -v l --robots robots -a Bot -o /dev/full --unknown-to out",
+        "audit l --robots robots -a Bot -o out --json /dev/full",
+        "bench --robots robots --urls l -a Bot --json out --html /dev/full --rounds 1 \
+         --seconds-per-pass 0.001 --engine portcullis --no-memory",
+    ] {
+        let before = contents(&folder);
+        let output = folder.command(line).output().unwrap();
+        assert_status(&output, 2);
+        assert!(text(&output.stderr).contains("/dev/full: make room"), "{}", text(&output.stderr));
+        assert!(contents(&folder) == before, "{line}");
+    }
+}
+
+#[test]
+fn a_corpus_that_does_not_fit_leaves_nothing() {
+    let folder = Folder::new();
+    for (kibibytes, format) in [("0", "folder"), ("4", "folder"), ("0", "jsonl"), ("8", "warc")] {
+        let output = Process::new("bash")
+            .current_dir(folder.folder.path())
+            .args(["-c", "ulimit -f $0 && exec \"$@\"", kibibytes])
+            .arg(env!("CARGO_BIN_EXE_portcullis"))
+            .args(["synth", "--hosts", "300", "--urls", "9", "--format", format, "--out", "c"])
+            .output()
+            .unwrap();
+        assert_fails(&output, &["c/robots"]);
+        assert_eq!(fs::read_dir(folder.path("c")).unwrap().count(), 0, "{kibibytes}, {format}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written() {
+    for line in ["--help", "--version", "check --help", "help synth", "--generate man"] {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Process::new(env!("CARGO_BIN_EXE_portcullis"))
+            .args(line.split(' '))
+            .stdout(full)
+            .output()
+            .unwrap();
+        assert_fails(&output, &["standard output", "No space left"]);
+    }
+}

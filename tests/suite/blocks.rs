@@ -1,0 +1,129 @@
+//! The cases as `classify` asks them: in blocks, over all files together, in an order that is nobody's.
+//!
+//! Each file has an origin of its own, so each URL is asked at that origin. Whatever needs an origin of
+//! its own choice (a file with a URL, a port, another scheme) is asked one by one only.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use portcullis::batch::{Classifier, Vectors};
+use portcullis::decision::{Decision, Reason};
+use portcullis::dialect::Dialect;
+use portcullis::limits::RECORDS_AT_ONCE;
+use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::LoadConfig;
+use portcullis::set::compile::CompileConfig;
+
+use crate::case::Check;
+use crate::common::{
+    Configuration, at_origin, configurations, loaded_files, scattered, stored_files,
+};
+
+/// The checks that can be asked together: of one dialect and one limit on files.
+struct Together<'c> {
+    dialect: &'static Dialect,
+    robots_octets_max: Option<usize>,
+    files: Vec<&'c [u8]>,
+    /// Each with the URL at its file's origin, and what is right.
+    questions: Vec<(&'c Check, Vec<u8>, Decision)>,
+}
+
+/// Asks all checks in blocks and hands every wrong answer to `wrong`: how it was asked, the check, the answer
+/// and the right one. Returns the number of answers.
+pub fn compare(
+    checks: &[(Check, Decision)],
+    mut wrong: impl FnMut(&str, &Check, Decision, Decision),
+) -> usize {
+    let mut answers = 0;
+    for together in group(checks) {
+        let Together { dialect, robots_octets_max, ref files, .. } = together;
+        let loaded = loaded_files(files, &LoadConfig { dialect, robots_octets_max });
+        let stored = stored_files(files, &CompileConfig::new(dialect, robots_octets_max));
+        let names: BTreeSet<String> =
+            together.questions.iter().map(|(check, ..)| check.agents.join("+")).collect();
+        let chain = |name: &String| AgentChain::parse(name, dialect).expect("a case's agent");
+        let all: Vec<AgentChain> = names.iter().map(chain).collect();
+        // Each agent alone, then all at once.
+        let lists = all.iter().map(|chain| vec![chain.clone()]).chain([all.clone()]);
+        for (number, agents) in lists.enumerate() {
+            for configuration in chosen(number) {
+                let Configuration { name, limits, detail } = configuration;
+                let classifier = Classifier::with_limits(&loaded, agents.clone(), detail, limits);
+                let how = format!("{name} in blocks");
+                answers += together.ask(classifier, &how, detail, &mut wrong);
+            }
+            let detail = [Detail::Rule, Detail::Reason][number % 2];
+            let classifier = Classifier::stored(&stored, agents, detail).expect("a whole set");
+            answers += together.ask(classifier, "stored, in blocks", detail, &mut wrong);
+        }
+    }
+    answers
+}
+
+/// The usual way, and the others in turn.
+fn chosen(number: usize) -> [Configuration; 2] {
+    let all = configurations();
+    [all[0], all[1 + number % (all.len() - 1)]]
+}
+
+fn group(checks: &[(Check, Decision)]) -> Vec<Together<'_>> {
+    let mut groups: BTreeMap<(&str, Option<usize>), Together<'_>> = BTreeMap::new();
+    let mut numbers: BTreeMap<(&str, Option<usize>, &[u8]), usize> = BTreeMap::new();
+    for (check, judged) in checks.iter().filter(|(check, _)| check.robots_url.is_none()) {
+        let Check { dialect, robots_octets_max, ref robots, .. } = *check;
+        let key = (dialect.name, robots_octets_max);
+        let empty = || Together { dialect, robots_octets_max, files: vec![], questions: vec![] };
+        let together = groups.entry(key).or_insert_with(empty);
+        let file = *numbers.entry((key.0, key.1, robots)).or_insert_with(|| {
+            together.files.push(robots);
+            together.files.len() - 1
+        });
+        let url = match judged.reason {
+            Reason::BadUrl => Some(check.url.clone()),
+            _ => at_origin(&check.url, dialect, file),
+        };
+        if let Some(url) = url {
+            together.questions.push((check, url, *judged));
+        }
+    }
+    groups.into_values().collect()
+}
+
+impl Together<'_> {
+    /// Asks everything twice with each kind of vectors, in blocks: with a new memory and with one that
+    /// knows all. Only the check's own agent is compared; the others fill the block.
+    fn ask(
+        &self,
+        mut classifier: Classifier<'_>,
+        how: &str,
+        detail: Detail,
+        wrong: &mut impl FnMut(&str, &Check, Decision, Decision),
+    ) -> usize {
+        let order: Vec<usize> = scattered(self.questions.len()).collect();
+        let mut answers = 0;
+        for vectors in Vectors::all() {
+            classifier = classifier.with_vectors(vectors);
+            let mut memory = classifier.memory();
+            for block in order.chunks(RECORDS_AT_ONCE).chain(order.chunks(RECORDS_AT_ONCE)) {
+                let urls: Vec<&[u8]> = block.iter().map(|&at| &*self.questions[at].1).collect();
+                let decisions = classifier.classify(&urls, None, &mut memory).expect("a whole set");
+                let by_question = decisions.chunks(classifier.agents().len());
+                for (&at, decisions) in block.iter().zip(by_question) {
+                    let (check, _, judged) = &self.questions[at];
+                    let own = classifier.agents().iter().position(|agent| {
+                        agent.tokens().eq(check.agents.iter().map(String::as_str))
+                    });
+                    let Some(own) = own else { continue };
+                    let expected = match detail {
+                        Detail::Rule => *judged,
+                        Detail::Reason => Decision::without_rule(judged.verdict, judged.reason),
+                    };
+                    answers += 1;
+                    if decisions[own] != expected {
+                        wrong(&format!("{how} with {vectors:?}"), check, decisions[own], expected);
+                    }
+                }
+            }
+        }
+        answers
+    }
+}
