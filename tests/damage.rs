@@ -61,6 +61,7 @@ fn archive() -> String {
     }
     push("gone.example", 404, "");
     push("broken.example", 503, "");
+    push("unchanged.example", 304, "");
     push("empty.example", 200, "# nothing\n");
     push("other.example:8443", 200, "User-agent: *\nDisallow: /x\nSitemap: https://a.example/s\n");
     push("stars.example", 200, &many_stars());
@@ -120,7 +121,7 @@ impl Whole {
                 false
             }
             Err(text) => {
-                assert!(text.starts_with("a.set "), "{place}: {text}");
+                assert!(text.starts_with("a.set"), "{place}: {text}");
                 let mends = ["portcullis compile", "update portcullis", "fetch the file again"];
                 assert!(mends.iter().any(|mend| text.contains(mend)), "{place}: {text}");
                 true

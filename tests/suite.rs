@@ -69,7 +69,8 @@ fn blocks_over_many_files_give_the_expected_decision() {
     assert!(failures.is_empty(), "{}", shown(&failures));
     // Twice with each width, for one agent and for all, in two ways and by the compiled set.
     let each = 2 * Vectors::all().len() * 2 * 3;
-    assert!(answers > each * checks.len() * 9 / 10, "{answers} answers, {} checks", checks.len());
+    // A quarter of the checks need an origin of their own choice, and are asked one by one only.
+    assert!(answers > each * checks.len() * 7 / 10, "{answers} answers, {} checks", checks.len());
 }
 
 #[cfg(feature = "cli")]

@@ -42,7 +42,7 @@ mod unix {
 
     use crate::cli::exit::ExitStatus;
 
-    const MESSAGE: &[u8] = b"portcullis: a file that was mapped became shorter while it was read, \
+    const MESSAGE: &[u8] = b"error: a file that was mapped became shorter while it was read, \
         or its disk failed; run again when nothing writes to the inputs and policies\n";
 
     pub(super) fn install() {

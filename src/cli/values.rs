@@ -1,6 +1,5 @@
 //! Values of flags: text to numbers, dialects and schemes, with errors that say what is accepted.
 
-use std::io::{self, Write};
 use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -9,6 +8,8 @@ use portcullis::bench::{Model, RunnerCommand};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 use portcullis::limits::PROCESSOR_THREADS_MAX;
+
+use super::message::say_plainly;
 
 /// How much of a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,12 +98,9 @@ pub fn threads(text: &str) -> Result<usize, String> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = threads_on(processors, asked);
     if threads < asked {
-        // The run goes on without the note if standard error is closed.
-        let _ = writeln!(
-            io::stderr(),
-            "portcullis: note: -j {asked}: {threads} threads are used, {PROCESSOR_THREADS_MAX} per \
-             processor"
-        );
+        say_plainly(format_args!(
+            "note: -j {asked}: {threads} threads are used, {PROCESSOR_THREADS_MAX} per processor"
+        ));
     }
     Ok(threads)
 }

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::hash::BuildHasher as _;
 
 use bstr::ByteSlice as _;
 use hashbrown::{HashMap, HashSet};
 
 use super::examination::quoted;
 use crate::analysis::{Bound, Equivalence, Limits, Rules, Search, equivalence};
+use crate::bytes::seeded_hash;
 use crate::dialect::{Dialect, NamesAgent};
 use crate::policy::{Audience, OrderedRules, robot_name};
 use crate::syntax::{Group, RobotsTxt, is_extension};
@@ -114,7 +114,8 @@ impl<'t> Side<'t> {
             let lines = file.user_agents_of(group).iter();
             let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
             let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
-            foldhash::fast::FixedState::default().hash_one(names)
+            // No name has a line end in it.
+            seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
         };
         let names: Vec<u64> = groups.iter().map(names).collect();
         let records = file.other_records().iter().filter(|record| is_extension(record.name));

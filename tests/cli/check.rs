@@ -255,6 +255,7 @@ fn json_tells_all_in_one_object_for_each_url_and_agent() {
             "line": 2, "text": "Disallow: /private/", "verdict": "disallow",
             "value": "/private/", "pattern": "/private/", "octets": 9, "why": "fewer-octets",
         }],
+        "outage": null,
     });
     assert_eq!(objects[1], expected);
     assert_eq!(objects[0]["token"], "BadBot");

@@ -63,7 +63,7 @@ fn a_list_that_is_cut_short_while_it_is_mapped() {
         let text = error_text(&mut child);
         let status = child.wait().unwrap();
         assert_eq!((status.code(), status.signal()), (Some(2), None), "{text}");
-        assert_eq!(text.matches("portcullis:").count(), 1, "{text}");
+        assert_eq!(text.matches("error:").count(), 1, "{text}");
         assert!(text.contains("became shorter while it was read"), "{text}");
         assert!(text.contains("run again when nothing writes"), "{text}");
     }

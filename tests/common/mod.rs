@@ -6,6 +6,7 @@
 use portcullis::automaton::Limits;
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
+use portcullis::limits::URL_OCTETS_MAX;
 use portcullis::policy::{Compilation, Detail};
 use portcullis::set::compile::{self, CompileConfig};
 use portcullis::set::{
@@ -154,7 +155,8 @@ pub fn origin(file: usize) -> String {
 }
 
 /// `url` at the origin of the file with this number, with the same path and query; `None` if it is no URL
-/// of http or https.
+/// of http or https, if what is compared begins within its authority, or if
+/// only one of the two is longer than a URL may be.
 pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> {
     let parts = split(url, dialect.paths.path_start).ok()?;
     host_key(&parts, &mut Vec::new()).ok()?;
@@ -164,9 +166,14 @@ pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> 
     }
     let start = scheme.as_ptr().addr() - url.as_ptr().addr();
     let authority = &url[start + scheme.len() + "://".len()..];
-    let is_end = |octet: &u8| b"/?#".contains(octet) || dialect.paths.path_start.contains(octet);
+    let is_end = |octet: &u8| b"/?#".contains(octet);
     let end = authority.iter().position(is_end).unwrap_or(authority.trim_ascii_end().len());
-    Some([&url[..start], origin(file).as_bytes(), &authority[end..]].concat())
+    if authority[..end].iter().any(|octet| dialect.paths.path_start.contains(octet)) {
+        return None;
+    }
+    let moved = [&url[..start], origin(file).as_bytes(), &authority[end..]].concat();
+    let is_long = |url: &[u8]| url.len() > URL_OCTETS_MAX;
+    (is_long(url) == is_long(&moved)).then_some(moved)
 }
 
 /// Files in memory, each of which speaks for its [`origin`].
