@@ -2,7 +2,7 @@
 //!
 //! File names, hosts, agents, rules and URLs are written by strangers, and so are parts of messages.
 //! Owns which characters are [hidden](is_hidden), how [text](visible) for people and [JSON](to_json)
-//! show them, and how long text is [cut](cut). Every text for people goes through here; records that
+//! show them, and how long text is [`cut`]. Every text for people goes through here; records that
 //! have to be exact (TSV, the output of `filter`) do not.
 //!
 //! Nothing here fails, and each function costs one pass over the text.
