@@ -210,17 +210,10 @@ pub const CANDIDATES_MEAN_MAX: u32 = 8;
 /// not shorter.
 pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;
 
-/// NFA positions that building an automaton for a stored set may look at.
+/// NFA positions that building an automaton may look at to tell how much of a site its rules leave.
 ///
-/// Source: measured, see `src/set/DESIGN.md`: 2 MB for two in three of 9,405 real rule sets. It is
-/// more than [`AHEAD_POSITIONS_MAX`], because a set is compiled once and asked often.
-pub const SET_AHEAD_POSITIONS_MAX: u64 = 2048;
-
-/// NFA positions that building an automaton anew may look at when a set is verified.
-///
-/// Source: our choice; a thousand times [`SET_AHEAD_POSITIONS_MAX`], some 30 ms. An automaton that
-/// needs more is none that was written with that limit, and reported as damage.
-pub const SET_VERIFY_POSITIONS_MAX: u64 = 1024 * SET_AHEAD_POSITIONS_MAX;
+/// Source: measured; it is enough for two in three of 9,405 real rule sets, and few come so far.
+pub const REACH_POSITIONS_MAX: u64 = 2048;
 
 /// Rules of one policy that are ordered when a set is compiled, each counted as often as a
 /// combination of groups has it: 262,144.

@@ -195,7 +195,7 @@ fn the_set_has_everything() {
     let whole = Whole::new();
     let set = StoredSet::of_octets("a.set", whole.octets).unwrap();
     assert!(set.section_octets().all(|(_, octets)| octets > 0));
-    for kind in [RuleSetKind::Automaton, RuleSetKind::Patterns, RuleSetKind::OfGroups] {
+    for kind in [RuleSetKind::Patterns, RuleSetKind::OfGroups] {
         assert!(set.rule_sets().any(|rule_set| rule_set.unwrap().kind() == kind), "{kind:?}");
     }
     let reasons: BTreeSet<_> = whole.answers.iter().map(|(decision, ..)| decision.reason).collect();

@@ -19,7 +19,7 @@ use crate::decision::{PolicyState, Verdict};
 use crate::dialect::AccessOutcome;
 use crate::policy::AgentChain;
 use crate::set::Damage;
-use crate::set::stored::PolicyPosition;
+use crate::set::stored::PolicyNumber;
 use crate::syntax::NoteSet;
 
 /// In the place of a policy or a file: there is none.
@@ -83,7 +83,7 @@ pub(super) struct Policy {
 pub(super) enum Place {
     /// The text with this number.
     Text(u32),
-    Stored(PolicyPosition),
+    Stored(PolicyNumber),
 }
 
 /// A host before it has its number.

@@ -52,7 +52,6 @@ pub mod model;
 mod others;
 pub mod page;
 mod plan;
-mod reach;
 mod rows;
 mod source;
 mod tally;

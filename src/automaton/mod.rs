@@ -58,7 +58,8 @@ pub use on_demand::Cache;
 pub use regex::{RegexCache, RegexEngine, RegexError};
 pub use scan::matches as pattern_matches;
 pub(crate) use sieve::{
-    FirstLook, FirstLooks, Found, Looks, SieveLine, may_begin, may_stand, sieve_of, try_candidates,
+    FirstLook, FirstLooks, Found, Looks, PatternTexts, Patterns, SieveLine, is_constant, may_begin,
+    may_stand, push_text, sieve_of, table_word, text_words, try_candidates,
 };
 
 /// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].

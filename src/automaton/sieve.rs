@@ -17,11 +17,11 @@
 //! | 1, or more if there are many prefixes | the [head](Head); the beginnings of prefixes |
 //! | 1 if there are stretches behind stars | the pairs that those begin with |
 //! | 1 if patterns need [both](both) | the pairs that their stretches begin with |
-//! | as many as it takes | the filter of prefixes and stretches, the index of patterns, the patterns |
+//! | as many as it takes | the filter of prefixes and stretches, the index of patterns |
 //!
 //! Each look is a function of its own, so that many questions can take one step before any takes the next;
 //! first looks are made at [eight](eight) paths at once.
-//! Memory: some twelve octets for a pattern beside its own, at least a line for a rule set. A sieve may come
+//! Memory: some twelve octets for a pattern, at least a line for a rule set. A sieve may come
 //! from a file that anybody wrote: one that points beyond its lines answers nothing.
 
 mod both;
@@ -50,6 +50,7 @@ pub(crate) use build::sieve_of;
 pub(crate) use candidates::{Found, try_candidates};
 pub(crate) use eight::FirstLooks;
 pub(crate) use looks::Looks;
+pub(crate) use texts::{PatternTexts, Patterns, push_text, table_word, text_words};
 
 /// A line of a sieve.
 pub type SieveLine = [U64; LINE_WORDS];
@@ -154,6 +155,11 @@ pub(crate) fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], looks: impl
         (!filter.is_empty()).then(|| pairs::stand(pairs, path, looks, may_have))
     };
     look() != Some(false)
+}
+
+/// Whether the sieve that stands at `at` has nothing to look for; nothing if there is none.
+pub(crate) fn is_constant(lines: &[SieveLine], at: usize) -> Option<bool> {
+    head_of(lines, at).map(|(_, head)| !head.has_needs())
 }
 
 #[inline]

@@ -4,10 +4,10 @@ use crate::automaton::Limits;
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{
-    AgentChain, Census, Compilation, Detail, Explanation, Memory, PolicySource, PolicyTable, Ways,
-    explain,
+    AgentChain, Census, Compilation, Detail, Explanation, Memory, NO_POLICY, NO_URL, PolicySource,
+    PolicyTable, Ways, explain,
 };
-use crate::set::stored::{Answered, HostQuestion, Inquiry, InquiryMemory, PolicyPosition};
+use crate::set::stored::{Inquiry, InquiryMemory};
 use crate::set::{Damage, PolicySet, StoredSet};
 use crate::syntax::RobotsTxt;
 use crate::target::{BadUrl, compared_path, host_key, split_assuming};
@@ -58,8 +58,9 @@ pub type Provenance<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 /// A thread's memory for a [`Classifier`].
 #[derive(Clone, Debug, Default)]
 pub struct ClassifierMemory {
-    decisions: Vec<Decision>,
     pieces: Pieces,
+    /// By record: the number of its policy, or what stands for none.
+    policies: Vec<u32>,
     loaded: LoadedMemory,
     stored: StoredMemory,
 }
@@ -67,21 +68,14 @@ pub struct ClassifierMemory {
 /// What it takes to ask loaded files.
 #[derive(Clone, Debug, Default)]
 struct LoadedMemory {
-    /// By record: what [`PolicyTable::decide_block`] takes.
-    policies: Vec<u32>,
     hashes: Vec<u64>,
     memory: Memory,
 }
 
-/// What it takes to ask a compiled set, and its answers.
+/// What it takes to ask a compiled set.
 #[derive(Clone, Debug, Default)]
 struct StoredMemory {
     inquiry: InquiryMemory,
-    /// The policies of other hosts than the one before.
-    found: Vec<Option<PolicyPosition>>,
-    /// By record.
-    policies: Vec<Option<PolicyPosition>>,
-    answers: Vec<Answered>,
     rule: Vec<u8>,
     group: Vec<u8>,
 }
@@ -129,7 +123,21 @@ impl<'s> Classifier<'s> {
         agents: Vec<AgentChain>,
         detail: Detail,
     ) -> Result<Classifier<'s>, Damage> {
-        let policies = Policies::Stored(Inquiry::new(set, agents, detail)?);
+        Classifier::stored_with_limits(set, agents, detail, Limits::sieved())
+    }
+
+    /// As [`Classifier::stored`], with other limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::stored`].
+    pub fn stored_with_limits(
+        set: &'s StoredSet,
+        agents: Vec<AgentChain>,
+        detail: Detail,
+        limits: Limits,
+    ) -> Result<Classifier<'s>, Damage> {
+        let policies = Policies::Stored(Inquiry::new(set, agents, detail, limits)?);
         Ok(Classifier { policies, vectors: Vectors::detect() })
     }
 
@@ -214,18 +222,33 @@ impl<'s> Classifier<'s> {
         assumed_scheme: Option<&[u8]>,
         memory: &'m mut ClassifierMemory,
     ) -> Result<&'m [Decision], Damage> {
-        let ClassifierMemory { decisions, pieces, loaded, stored } = memory;
+        let ClassifierMemory { pieces, policies, loaded, stored } = memory;
         pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
+        policies.clear();
+        // These and the paths are of the records, so nothing that is kept from block to block can hold them.
+        let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
+        let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
+        let found = |number: usize, policy: Option<u32>| {
+            let (first, is_invalid) = pieces.first_of_host(number);
+            repeat_last(policies, first);
+            policies.push(match is_invalid {
+                true => NO_URL,
+                false => policy.unwrap_or(NO_POLICY),
+            });
+        };
         match &self.policies {
-            Policies::Loaded { set, table } => {
-                Ok(classify_loaded((set, table), records, pieces, loaded))
+            Policies::Loaded { set, .. } => {
+                set.policies_of_keys(&origins, &mut loaded.hashes, found);
             }
-            Policies::Stored(inquiry) => {
-                decisions.clear();
-                classify_stored(inquiry, records, pieces, stored)?;
-                decisions.extend(stored.answers.iter().map(|answered| answered.decision));
-                Ok(decisions)
+            Policies::Stored(inquiry) => inquiry.find(&origins, &mut stored.inquiry, found)?,
+        }
+        repeat_last(policies, records.len());
+        let paths: Vec<&[u8]> = pieces.paths(records).collect();
+        match &self.policies {
+            Policies::Loaded { table, .. } => {
+                Ok(table.decide_block(policies, &paths, &mut loaded.memory))
             }
+            Policies::Stored(inquiry) => inquiry.decide(policies, &paths, &mut stored.inquiry),
         }
     }
 
@@ -248,8 +271,8 @@ impl<'s> Classifier<'s> {
     ) -> Result<Provenance<'a>, Damage> {
         match &self.policies {
             Policies::Loaded { set, table } => {
-                let LoadedMemory { policies, memory, .. } = &memory.loaded;
-                let provenance = table.provenance(record, agent, memory);
+                let ClassifierMemory { policies, loaded, .. } = &*memory;
+                let provenance = table.provenance(record, agent, &loaded.memory);
                 if provenance == crate::policy::Provenance::default() {
                     return Ok((None, None));
                 }
@@ -260,9 +283,9 @@ impl<'s> Classifier<'s> {
                 ))
             }
             Policies::Stored(inquiry) => {
-                let StoredMemory { answers, rule, group, .. } = &mut memory.stored;
-                let answered = &answers[record * inquiry.agents().len() + agent];
-                let (has_rule, has_group) = inquiry.provenance(answered, agent, rule, group)?;
+                let StoredMemory { inquiry: memory, rule, group } = &mut memory.stored;
+                let (has_rule, has_group) =
+                    inquiry.provenance(record, agent, memory, rule, group)?;
                 Ok((has_rule.then_some(&**rule), has_group.then_some(&**group)))
             }
         }
@@ -337,79 +360,10 @@ impl<'s> Classifier<'s> {
     }
 }
 
-/// Decides a block of records by loaded files: all hosts are found, then all paths are decided.
-#[inline]
-fn classify_loaded<'m, R: AsRef<[u8]>>(
-    (set, table): (&PolicySet, &PolicyTable),
-    records: &[R],
-    pieces: &Pieces,
-    memory: &'m mut LoadedMemory,
-) -> &'m [Decision] {
-    let LoadedMemory { policies, hashes, memory } = memory;
-    policies.clear();
-    // These and the paths are of the records, so nothing that is kept from block to block can hold them.
-    let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
-    let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
-    set.policies_of_keys(&origins, hashes, |number, policy| {
-        let (first, is_invalid) = pieces.first_of_host(number);
-        repeat_last(policies, first);
-        policies.push(match is_invalid {
-            true => PolicyTable::NO_URL,
-            false => policy.unwrap_or(PolicyTable::NO_POLICY),
-        });
-    });
-    repeat_last(policies, records.len());
-    let paths: Vec<&[u8]> = pieces.paths(records).collect();
-    table.decide_block(policies, &paths, memory)
-}
-
 /// Repeats the last item until there are so many.
 #[inline]
 fn repeat_last<T: Copy>(items: &mut Vec<T>, count: usize) {
     if let Some(&last) = items.last() {
         items.resize(count, last);
     }
-}
-
-/// Decides a block of records by a compiled set: all hosts are found, then all paths are decided.
-fn classify_stored<R: AsRef<[u8]>>(
-    inquiry: &Inquiry<'_>,
-    records: &[R],
-    pieces: &Pieces,
-    memory: &mut StoredMemory,
-) -> Result<(), Damage> {
-    let StoredMemory { inquiry: scratch, found, policies, answers, .. } = memory;
-    found.clear();
-    inquiry.find(
-        pieces.hosts(),
-        |number| {
-            let HostOfUrls { scheme, key, .. } = pieces.host(number, records);
-            HostQuestion { scheme, key }
-        },
-        scratch,
-        found,
-    )?;
-    policies.clear();
-    for (number, &policy) in found.iter().enumerate() {
-        repeat_last(policies, pieces.host(number, records).url);
-        policies.push(policy);
-    }
-    repeat_last(policies, records.len());
-    let agents = inquiry.agents().len();
-    answers.clear();
-    answers.resize(records.len() * agents, Answered::without_policy(Decision::UNKNOWN));
-    let path = |index: usize| pieces.path(index, records[index].as_ref());
-    inquiry.decide(policies, path, scratch, answers)?;
-    for number in 0..pieces.hosts() {
-        let host = pieces.host(number, records);
-        if host.is_invalid {
-            let answers = &mut answers[host.url * agents..][..agents];
-            answers.fill(Answered::without_policy(Decision::INVALID));
-        }
-    }
-    // A mapped file that was truncated reads as zeros behind its new end, in blocks too that were
-    // compared before. So no decision is handed out before the length is asked for again. That takes
-    // 160 ns, 1.3 ns for each URL of a usual block; per chunk it would take less, and leave out
-    // whoever calls this from elsewhere.
-    inquiry.set().is_whole()
 }

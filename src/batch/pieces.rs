@@ -53,8 +53,6 @@ pub(super) struct HostOfUrls<'p> {
     pub(super) scheme: &'p [u8],
     /// The key of the host; empty for a record that is no URL.
     pub(super) key: &'p [u8],
-    /// Whether the record is no URL.
-    pub(super) is_invalid: bool,
 }
 
 impl Pieces {
@@ -221,10 +219,10 @@ impl Pieces {
         number: usize,
         records: &'p [R],
     ) -> HostOfUrls<'p> {
-        let Host { url, is_invalid, scheme, key } = self.hosts[number];
+        let Host { url, scheme, key, .. } = self.hosts[number];
         let record = records[url as usize].as_ref();
         let (scheme, key) = (self.get(scheme, record), self.get(key, record));
-        HostOfUrls { url: url as usize, scheme, key, is_invalid }
+        HostOfUrls { url: url as usize, scheme, key }
     }
 
     /// The paths of all records; see [`Pieces::path`].
@@ -234,12 +232,6 @@ impl Pieces {
         records: &'p [R],
     ) -> impl ExactSizeIterator<Item = &'p [u8]> {
         self.paths.iter().zip(records).map(|(&path, record)| self.get(path, record.as_ref()))
-    }
-
-    /// The path in normal form; empty for a record that is no URL.
-    #[inline]
-    pub(super) fn path<'p>(&'p self, url: usize, record: &'p [u8]) -> &'p [u8] {
-        self.get(self.paths[url], record)
     }
 }
 
@@ -285,14 +277,16 @@ mod tests {
             let rules = &dialect.paths;
             for vectors in Vectors::all() {
                 pieces.fill(&records, rules, Some(b"ftp"), vectors);
+                let paths: Vec<&[u8]> = pieces.paths(&records).collect();
                 let mut number = 0;
                 for (url, record) in records.iter().enumerate() {
                     let is_next = number + 1 < pieces.hosts();
                     if is_next && pieces.host(number + 1, &records).url == url {
                         number += 1;
                     }
-                    let HostOfUrls { scheme, key, is_invalid, .. } = pieces.host(number, &records);
-                    let path = pieces.path(url, record);
+                    let HostOfUrls { scheme, key, .. } = pieces.host(number, &records);
+                    let (_, is_invalid) = pieces.first_of_host(number);
+                    let path = paths[url];
                     let told = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
                     assert_eq!(told, alone(record, rules), "{}: {record:?}", dialect.name);
                     if !is_invalid && scheme != b"ftp" {

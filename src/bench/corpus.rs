@@ -15,7 +15,7 @@ use crate::dialect::Dialect;
 use crate::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Terminator};
 use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::policy::AgentChain;
-use crate::set::stored::{PolicyPosition, StoredPolicy};
+use crate::set::stored::{PolicyNumber, StoredPolicy};
 use crate::set::{Damage, PolicySet, StoredSet};
 use crate::target::{compared_path, host_key, split};
 
@@ -190,10 +190,10 @@ impl Corpus {
                     let access = policy.access()?;
                     // Without a file, the state decides and no engine is asked.
                     if !matches!(access.state, PolicyState::Rules | PolicyState::NoRules) {
-                        filing.without_file.insert(policy.position(), access.verdict);
+                        filing.without_file.insert(policy.number(), access.verdict);
                         continue;
                     }
-                    filing.stored.insert(policy.position(), self.texts.len() as u32);
+                    filing.stored.insert(policy.number(), self.texts.len() as u32);
                     self.texts.push(text_of(&policy)?.into());
                 }
             }
@@ -309,8 +309,8 @@ enum Found {
 #[derive(Default)]
 struct Filing {
     is_single: bool,
-    stored: HashMap<PolicyPosition, u32>,
-    without_file: HashMap<PolicyPosition, Verdict>,
+    stored: HashMap<PolicyNumber, u32>,
+    without_file: HashMap<PolicyNumber, Verdict>,
     /// By host and text: the file.
     files: HashMap<(Box<[u8]>, u32), u32>,
 }

@@ -17,7 +17,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
     ));
     say(format_args!(
         "read {} hosts, {} origins, {} captures, {} strings, {} names of robots; worked out anew {} \
-         policies of {} records and {} rule sets, {} of them automata",
+         policies of {} records and {} rule sets with their prefilters",
         verified.hosts,
         verified.origins,
         verified.captures,
@@ -26,7 +26,6 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
         verified.policies,
         verified.records,
         verified.rule_sets,
-        verified.automata,
     ));
     Ok(ExitStatus::Done)
 }

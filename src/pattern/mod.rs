@@ -183,6 +183,23 @@ impl PatternList {
         });
     }
 
+    /// Appends a pattern of these literal octets, before some of which stars stand, ascending.
+    pub(crate) fn push_parts(
+        &mut self,
+        octets: &[u8],
+        stars: impl Iterator<Item = usize>,
+        anchored: bool,
+    ) {
+        let base = self.octets.len();
+        self.octets.extend_from_slice(octets);
+        self.stars.extend(stars.map(|star| offset(base + star)));
+        self.ends.push(PatternEnd {
+            octets: offset(self.octets.len()),
+            stars: offset(self.stars.len()),
+            anchored,
+        });
+    }
+
     /// Makes room for so many patterns, and for so many octets of all.
     pub(crate) fn reserve(&mut self, patterns: usize, octets: usize) {
         self.ends.reserve(patterns);

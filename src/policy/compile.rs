@@ -5,11 +5,13 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::HashTable;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
 
-use crate::automaton::{SieveLine, sieve_of};
+use crate::automaton::{SieveLine, push_text, sieve_of, table_word};
 use crate::decision::{Decision, Reason, Verdict};
 use crate::id::RuleID;
 use crate::large_pages::ZeroedMemory;
+use crate::pattern::PatternList;
 use crate::syntax::{RobotsTxt, Span, UserAgentLine};
 use crate::vectors::Vectors;
 
@@ -76,6 +78,29 @@ impl Interner {
     }
 }
 
+/// A rule set as it is asked.
+#[derive(Default)]
+struct Sieved {
+    lines: Vec<SieveLine>,
+    /// By pattern: where its text begins, and whether it allows.
+    table: Vec<(usize, bool)>,
+    texts: Vec<U32>,
+}
+
+impl Sieved {
+    fn of(patterns: &PatternList, verdicts: &[Verdict]) -> Sieved {
+        let lines = sieve_of(patterns, &outcomes(verdicts));
+        let mut sieved = Sieved { lines, ..Sieved::default() };
+        sieved.table.reserve_exact(patterns.len());
+        sieved.texts.reserve(4 * patterns.len() + patterns.stars() + patterns.octets() / 4);
+        for (pattern, verdict) in patterns.iter().zip(verdicts) {
+            sieved.table.push((sieved.texts.len(), *verdict == Verdict::Allow));
+            push_text(&pattern, &mut sieved.texts);
+        }
+        sieved
+    }
+}
+
 impl PolicyTable {
     /// Compiles `sources` for `agents`. The policy of a source has its position.
     ///
@@ -92,6 +117,9 @@ impl PolicyTable {
             agents,
             starts: Vec::with_capacity(sources.len()),
             sieves: ZeroedMemory::new(0),
+            table_starts: vec![0],
+            tables: Vec::new(),
+            texts: Vec::new(),
             walk_starts: Vec::new(),
             arena: Vec::new(),
             on_demand: Vec::new(),
@@ -122,8 +150,8 @@ impl PolicyTable {
         let compile = |rules: OrderedRules| {
             let OrderedRules { patterns, verdicts, .. } = rules;
             let sieve = match compilation.limits.candidates_tried_max {
-                Some(_) => sieve_of(&patterns, &outcomes(&verdicts)),
-                None => Vec::new(),
+                Some(_) => Sieved::of(&patterns, &verdicts),
+                None => Sieved::default(),
             };
             (RuleSet::new(patterns, &verdicts, &compilation.limits), sieve)
         };
@@ -133,19 +161,22 @@ impl PolicyTable {
     }
 
     /// Moves the rule sets to where they are asked, and says so to those that start there.
-    fn lay_out(&mut self, rule_sets: Vec<(RuleSet, Vec<SieveLine>)>) {
+    fn lay_out(&mut self, rule_sets: Vec<(RuleSet, Sieved)>) {
         let stored = rule_sets.iter().filter_map(|(rule_set, _)| rule_set.automaton().stored());
         self.arena.reserve_exact(stored.map(|automaton| automaton.words.len()).sum());
-        let lines: usize = rule_sets.iter().map(|(_, sieve)| sieve.len()).sum();
+        let lines: usize = rule_sets.iter().map(|(_, sieve)| sieve.lines.len()).sum();
+        self.tables.reserve_exact(rule_sets.iter().map(|(_, sieve)| sieve.table.len()).sum());
+        self.texts.reserve_exact(rule_sets.iter().map(|(_, sieve)| sieve.texts.len()).sum());
         self.sieves = ZeroedMemory::new(lines * size_of::<SieveLine>());
         let mut places = Vec::with_capacity(rule_sets.len());
         let mut end = 0;
         for (rule_set, sieve) in rule_sets {
-            let place = u32::try_from(end).ok().filter(|_| !sieve.is_empty());
+            let place = u32::try_from(end).ok().filter(|_| !sieve.lines.is_empty());
             places.push(place.map_or(Start::UNSIEVED, |place| place.min(Start::UNSIEVED)));
-            let octets = sieve.as_bytes();
+            let octets = sieve.lines.as_bytes();
             self.sieves[end * size_of::<SieveLine>()..][..octets.len()].copy_from_slice(octets);
-            end += sieve.len();
+            end += sieve.lines.len();
+            self.add_patterns(&sieve);
             let start = self.place(rule_set);
             self.walk_starts.push(start);
         }
@@ -154,6 +185,14 @@ impl PolicyTable {
                 start.sieve = places[start.number as usize];
             }
         }
+    }
+
+    /// Adds the patterns of a rule set.
+    fn add_patterns(&mut self, sieve: &Sieved) {
+        let base = self.texts.len();
+        self.texts.extend_from_slice(&sieve.texts);
+        self.tables.extend(sieve.table.iter().map(|&(at, allows)| table_word(base + at, allows)));
+        self.table_starts.push(self.tables.len() as u32);
     }
 
     fn place(&mut self, rule_set: RuleSet) -> WalkStart {

@@ -28,6 +28,7 @@ mod agent;
 mod compile;
 mod deciding;
 mod explain;
+mod reach;
 mod rules;
 mod select;
 mod table;
@@ -39,11 +40,14 @@ use crate::limits::ROBOTS_OCTETS_MAX;
 
 pub use crate::automaton::Detail;
 pub use agent::{AgentChain, AgentError};
+pub(crate) use deciding::{Block, BlockMemory, Policies, Source};
 pub use deciding::{Memory, Ways};
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
+pub use reach::{reach, reach_of_rules};
 pub use rules::{OrderedRules, RuleAnswer, RuleSet, outcomes};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
-pub use table::{PolicyTable, Provenance};
+pub(crate) use table::Start;
+pub use table::{NO_POLICY, NO_URL, PolicyTable, Provenance};
 
 /// What is known of one origin's robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

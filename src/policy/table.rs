@@ -31,6 +31,12 @@ pub struct PolicyTable {
     pub(super) starts: Vec<Start>,
     /// The sieves of all rule sets, line by line.
     pub(super) sieves: ZeroedMemory,
+    /// By rule set: where its table of patterns begins; and where the last one ends.
+    pub(super) table_starts: Vec<u32>,
+    /// By rule set, then by pattern: where its text begins.
+    pub(super) tables: Vec<U32>,
+    /// The texts of patterns.
+    pub(super) texts: Vec<U32>,
     /// By rule set.
     pub(super) walk_starts: Vec<WalkStart>,
     /// The automata that were built ahead.
@@ -54,7 +60,7 @@ pub struct PolicyTable {
 /// Where deciding a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]
 #[repr(C)]
-pub(super) struct Start {
+pub(crate) struct Start {
     /// Where among the sieves that of the rule set stands, or one of the kinds below.
     pub sieve: u32,
     /// The number of the rule set, or what the kind says.
@@ -144,12 +150,12 @@ pub struct Provenance {
     pub group: Option<Span>,
 }
 
-impl PolicyTable {
-    /// In the place of a policy: none is known.
-    pub const NO_POLICY: u32 = u32::MAX;
-    /// In the place of a policy: there is no URL to ask about.
-    pub const NO_URL: u32 = u32::MAX - 1;
+/// In the place of a policy's number: none is known.
+pub const NO_POLICY: u32 = u32::MAX;
+/// In the place of a policy's number: there is no URL to ask about.
+pub const NO_URL: u32 = u32::MAX - 1;
 
+impl PolicyTable {
     /// Uses these vectors instead of the widest that the processor has. The answers are the same.
     pub fn with_vectors(self, vectors: Vectors) -> PolicyTable {
         PolicyTable { vectors, ..self }

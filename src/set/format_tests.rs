@@ -62,7 +62,7 @@ fn the_counts() {
         (count::ORIGINS, "origins"),
         (count::POLICIES, "policies"),
         (count::RULE_SETS, "rule sets"),
-        (count::RULE_SETS_ON_DEMAND, "no automaton"),
+        (count::RULE_SETS_OF_GROUPS, "made of groups"),
         (count::CAPTURES, "captures"),
         (count::STRINGS, "strings"),
         (count::TOKENS, "names"),
@@ -191,18 +191,11 @@ fn the_words_of_rule_sets() {
     assert_rows(
         &tables[0],
         &[
-            (rule_set::KIND_AND_WORDS, "kind"),
-            (rule_set::START, "starts"),
-            (rule_set::PATTERNS, "number of patterns"),
-            (rule_set::HEAD_WORDS, "w words"),
+            (rule_set::PREFILTER, "line with which its prefilter begins"),
+            (rule_set::LINES, "lines of the prefilter"),
+            (rule_set::PATTERNS, "where in `patterns`"),
+            (rule_set::COUNT, "number of patterns"),
         ],
     );
-    let kinds = [
-        (rule_set::AUTOMATON, "automaton"),
-        (rule_set::PATTERNS_ONLY, "patterns"),
-        (rule_set::OF_GROUPS, "none"),
-    ];
-    assert_rows(&tables[1], &kinds.map(|(kind, words)| (kind as usize, words)));
-    let bits = (rule_set::ALLOWS, rule_set::DIRECTORY, rule_set::STRING_SHIFT);
-    assert_eq!((bits, rule_set::KIND_BITS), ((1, 2, 2), 2));
+    assert_eq!(tables[0].len(), rule_set::WORDS);
 }

@@ -64,29 +64,17 @@ pub(super) mod policy {
     pub const GROUP_WORDS: usize = 2;
 }
 
-/// Words of a rule set before its automaton or patterns.
+/// Words of a rule set.
 pub(super) mod rule_set {
-    /// The kind in the lowest two bits, above it the words that follow the head.
-    pub const KIND_AND_WORDS: usize = 0;
-    /// Of an automaton, where a walk starts; of others, their number among those that are no
-    /// automaton.
-    pub const START: usize = 1;
-    /// How many patterns there are.
+    /// The line with which its prefilter begins; [`NONE`](super::NONE) for one that is made of groups.
+    pub const PREFILTER: usize = 0;
+    /// The lines of its prefilter.
+    pub const LINES: usize = 1;
+    /// Where its patterns begin; [`NONE`](super::NONE) for one that is made of groups.
     pub const PATTERNS: usize = 2;
-    pub const HEAD_WORDS: usize = 3;
-
-    pub const KIND_BITS: u32 = 2;
-    /// An automaton.
-    pub const AUTOMATON: u32 = 0;
-    /// Patterns.
-    pub const PATTERNS_ONLY: u32 = 1;
-    /// Nothing: the rules are those of the entry's groups.
-    pub const OF_GROUPS: u32 = 2;
-
-    /// In a pattern's word, below the number of the string that it comes from.
-    pub const ALLOWS: u32 = 1;
-    pub const DIRECTORY: u32 = 2;
-    pub const STRING_SHIFT: u32 = 2;
+    /// The number of its patterns.
+    pub const COUNT: usize = 3;
+    pub const WORDS: usize = 4;
 }
 
 /// Words of a document's record: its line and kind, its string.
@@ -105,7 +93,7 @@ pub(super) mod count {
     pub const ORIGINS: usize = 1;
     pub const POLICIES: usize = 2;
     pub const RULE_SETS: usize = 3;
-    pub const RULE_SETS_ON_DEMAND: usize = 4;
+    pub const RULE_SETS_OF_GROUPS: usize = 4;
     pub const CAPTURES: usize = 5;
     pub const STRINGS: usize = 6;
     pub const TOKENS: usize = 7;

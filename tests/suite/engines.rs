@@ -96,14 +96,11 @@ fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decis
         }
         Some(robots_url) => Origin::of_robots_txt(robots_url),
     };
-    let config = CompileConfig {
-        limits: *limits,
-        ..CompileConfig::new(check.dialect, check.robots_octets_max)
-    };
+    let config = CompileConfig::new(check.dialect, check.robots_octets_max);
     let set = common::stored_set(&[(origins.ok(), &check.robots)], &config);
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
-    let classifier = Classifier::stored(&set, vec![chain], detail).unwrap();
+    let classifier = Classifier::stored_with_limits(&set, vec![chain], detail, *limits).unwrap();
     last_of(&classifier, check, times)
 }
 

@@ -8,7 +8,7 @@ use crate::audit::others::Others;
 use crate::audit::plan::Draft;
 use crate::dialect::AccessOutcome;
 use crate::policy::AgentChain;
-use crate::set::stored::{PolicyPosition, StoredCapture, StoredHost};
+use crate::set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use crate::set::{Damage, StoredSet};
 use crate::syntax::RobotsTxt;
 
@@ -20,9 +20,9 @@ pub(super) fn read(
     set: &StoredSet,
     agents: &[AgentChain],
 ) -> Result<Vec<FoundHost>, Damage> {
-    let positions = set.policies().map(|policy| policy.map(|policy| policy.position()));
-    let positions: Vec<PolicyPosition> = positions.collect::<Result<_, _>>()?;
-    let read = |&position: &PolicyPosition| read_policy(set, position, agents);
+    let positions = set.policies().map(|policy| policy.map(|policy| policy.number()));
+    let positions: Vec<PolicyNumber> = positions.collect::<Result<_, _>>()?;
+    let read = |&position: &PolicyNumber| read_policy(set, position, agents);
     let read: Vec<Result<_, Damage>> = positions.par_iter().with_min_len(16).map(read).collect();
     let mut numbers = Numbers::default();
     for (&position, read) in positions.iter().zip(read) {
@@ -40,7 +40,7 @@ pub(super) fn read(
 
 fn read_policy(
     set: &StoredSet,
-    position: PolicyPosition,
+    position: PolicyNumber,
     agents: &[AgentChain],
 ) -> Result<(AccessOutcome, Draft), Damage> {
     let policy = set.policy(position)?;
@@ -57,7 +57,7 @@ fn read_policy(
 /// What is known of hosts that were read.
 struct Reading<'s> {
     set: &'s StoredSet,
-    numbers: Numbers<PolicyPosition>,
+    numbers: Numbers<PolicyNumber>,
     files: Numbers<File>,
     /// By where they stand: the number of records that decide nothing.
     others: Numbers<u32>,

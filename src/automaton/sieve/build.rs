@@ -19,15 +19,13 @@ const BEGINNING_OCTETS_MAX: u8 = 3;
 /// If there are not as many outcomes as patterns.
 pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<SieveLine> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
-    let Needs { texts, prefixes, stretches, pairs, both, prefixes_of_both, all } =
+    let Needs { prefixes, stretches, pairs, both, prefixes_of_both, all } =
         Needs::of(patterns, outcomes);
     let all_prefixes =
         || prefixes.iter().map(|(_, prefix)| *prefix).chain(prefixes_of_both.iter().copied());
     let count = prefixes.len() + stretches.len() + both.len();
-    let (entries, texts) = match texts.len() > index::PLACES_MAX {
-        true => (0, &[][..]),
-        false => (count, &texts[..]),
-    };
+    // Where patterns are more than it can tell apart there is no index, and no pattern is tried.
+    let entries = if patterns.len() > index::PLACES_MAX { 0 } else { count };
     let beginning_words = filter::words_for(all_prefixes().count());
     let beginning_lines = (HEAD_WORDS + beginning_words).div_ceil(LINE_WORDS);
     let pair_lists = [pairs, both.iter().map(|it| it.pair).collect()];
@@ -35,7 +33,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
     let pair_lines: Vec<SieveLine> = pair_lists.map(pairs::line_of).collect();
     let filter_words = filter::words_for(count + prefixes_of_both.len());
     let index_words = index::words_for(entries);
-    let rest = filter_words + (index_words + texts.len()).div_ceil(2);
+    let rest = filter_words + index_words.div_ceil(2);
     let mut lines =
         vec![SieveLine::default(); beginning_lines + pair_lines.len() + rest.div_ceil(LINE_WORDS)];
     let (beginnings, rest) = lines.split_at_mut(beginning_lines);
@@ -44,7 +42,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
     let (filter, rest) = rest.as_flattened_mut().split_at_mut(filter_words);
     let rest =
         <[U32]>::mut_from_bytes(rest.as_mut_bytes()).expect("a word is two of half its size");
-    let (index, rest) = rest.split_at_mut(index_words);
+    let (index, _) = rest.split_at_mut(index_words);
 
     let (head, beginnings) = beginnings.as_flattened_mut().split_at_mut(HEAD_WORDS);
     let kept = filter::kept_of_all(all_prefixes(), BEGINNING_OCTETS_MAX);
@@ -66,7 +64,6 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
         filter::insert(filter, string);
     }
     index::fill(&strings[..entries], index);
-    rest[..texts.len()].copy_from_slice(texts);
     let number = |number: usize| U32::new(u32::try_from(number).expect("a pattern has few octets"));
     let told = Head {
         otherwise: U32::new(all.unwrap_or(Outcome::NONE).0),

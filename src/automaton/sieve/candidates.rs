@@ -7,7 +7,7 @@ use crate::automaton::Outcome;
 use crate::automaton::chunk::{bits, first_octets};
 
 use super::filter::{self, LEVELS};
-use super::texts::Text;
+use super::texts::{PatternTexts, Patterns};
 use super::{Head, Looks, SieveLine, both, head_of, index, pairs};
 
 /// What looks found in a path.
@@ -22,15 +22,15 @@ pub(crate) struct Found {
 /// What the best pattern that matches `path` means, by trying those that the index names for what was found;
 /// nothing if those are more than `left`, from which those that are tried are taken.
 #[inline]
-pub(crate) fn try_candidates(
-    lines: &[SieveLine],
-    at: usize,
-    path: &[u8],
+pub(crate) fn try_candidates<'l>(
+    (lines, at): (&'l [SieveLine], usize),
+    patterns: Patterns<'l, impl PatternTexts<'l>>,
+    path: &'l [u8],
     found: Found,
-    (left, looks): (&mut usize, impl Looks),
+    (left, looks): (&'l mut usize, impl Looks),
 ) -> Option<Outcome> {
     let (sieve, head) = head_of(lines, at)?;
-    let mut candidates = Candidates::new(sieve, head, left, path, looks)?;
+    let mut candidates = Candidates::new((sieve, head), patterns, left, path, looks)?;
     let octets = first_octets(path.get(1..)?);
     for level in bits((found.prefix_levels & head.prefix_levels).into()) {
         candidates.try_beginning(level, filter::cut(octets, level))?;
@@ -43,30 +43,29 @@ pub(crate) fn try_candidates(
 }
 
 /// The patterns that are tried for one path.
-struct Candidates<'l, L> {
+struct Candidates<'l, T, L> {
     sieve: &'l [SieveLine],
     head: &'l Head,
     filter: &'l [U64],
     path: &'l [u8],
-    /// The index, and the patterns behind it.
     index: &'l [U32],
-    texts: &'l [U32],
     entries: usize,
+    patterns: Patterns<'l, T>,
     left: &'l mut usize,
     looks: L,
-    /// The place of the best one that matches, and what it means.
+    /// The position of the best one that matches, and what it means.
     best: Option<(usize, Outcome)>,
 }
 
-impl<'l, L: Looks> Candidates<'l, L> {
+impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
     #[inline]
     fn new(
-        sieve: &'l [SieveLine],
-        head: &'l Head,
+        (sieve, head): (&'l [SieveLine], &'l Head),
+        patterns: Patterns<'l, T>,
         left: &'l mut usize,
         path: &'l [u8],
         looks: L,
-    ) -> Option<Candidates<'l, L>> {
+    ) -> Option<Candidates<'l, T, L>> {
         let entries = head.entries.get() as usize;
         if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
             return None;
@@ -74,15 +73,15 @@ impl<'l, L: Looks> Candidates<'l, L> {
         let words = sieve.as_flattened().get(head.filter_start()..)?;
         let (filter, words) = words.split_at_checked(head.filter_words())?;
         let words = <[U32]>::ref_from_bytes(words.as_bytes()).ok()?;
-        let (index, texts) = words.split_at_checked(index::words_for(entries))?;
+        let index = words.get(..index::words_for(entries))?;
         Some(Candidates {
             sieve,
             head,
             filter,
             path,
             index,
-            texts,
             entries,
+            patterns,
             left,
             looks,
             best: None,
@@ -141,8 +140,8 @@ impl<'l, L: Looks> Candidates<'l, L> {
     fn try_one(&mut self, place: usize) -> Option<()> {
         *self.left = self.left.checked_sub(1)?;
         if self.best.is_none_or(|(best, _)| place < best) {
-            let text = Text::at(self.texts, place)?;
-            self.best = text.outcome_of(self.path).map(|it| (place, it)).or(self.best);
+            let outcome = self.patterns.outcome_of(place, self.path)?;
+            self.best = outcome.map(|it| (place, it)).or(self.best);
         }
         Some(())
     }

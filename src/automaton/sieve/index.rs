@@ -8,13 +8,13 @@ use zerocopy::little_endian::U32;
 
 use super::filter::hash;
 
-/// Bits of a word for the pattern's place; the others are for the hash.
+/// Bits of a word for the pattern's position; the others are for the hash.
 const PLACE_BITS: u32 = 20;
 
-/// Words among which the place of a pattern can be told.
+/// Patterns that can be told apart.
 pub(super) const PLACES_MAX: usize = 1 << PLACE_BITS;
 
-/// What a pattern needs, cut to a level, and the place of the pattern.
+/// What a pattern needs, cut to a level, and the position of the pattern.
 pub(super) type Entry = (u64, u32);
 
 fn buckets_for(entries: usize) -> usize {
@@ -52,7 +52,7 @@ pub(super) fn fill(entries: &[Entry], words: &mut [U32]) {
     }
 }
 
-/// The places of the patterns that need a string, and perhaps of others, as they were given; nothing
+/// The positions of the patterns that need a string, and perhaps of others, as they were given; nothing
 /// if there is no such index.
 #[inline]
 pub(super) fn patterns_of(

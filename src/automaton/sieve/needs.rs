@@ -1,7 +1,5 @@
 //! What patterns need of the paths that they match.
 
-use zerocopy::little_endian::U32;
-
 use crate::automaton::Outcome;
 use crate::automaton::scan::matches;
 use crate::pattern::{PathPattern, PatternList};
@@ -10,16 +8,13 @@ use super::both::{self, Both, Starred};
 use super::filter::Beginning;
 use super::pairs::Pair;
 use super::stretch::{Stretch, rarest};
-use super::texts;
 
 /// What the patterns of a list need: a prefix, a stretch, or both.
 #[derive(Default)]
 pub(super) struct Needs {
-    /// The patterns that need something, as [`texts`] has them.
-    pub(super) texts: Vec<U32>,
-    /// Places of patterns, and what their paths begin with behind the first `/`.
+    /// Positions of patterns, and what their paths begin with behind the first `/`.
     pub(super) prefixes: Vec<(u32, Beginning)>,
-    /// Places of patterns, and what stands somewhere in their paths.
+    /// Positions of patterns, and what stands somewhere in their paths.
     pub(super) stretches: Vec<(u32, Beginning)>,
     /// What those stretches begin with.
     pub(super) pairs: Vec<Pair>,
@@ -36,14 +31,13 @@ impl Needs {
     /// What `patterns` need of paths that begin with `/`.
     pub(super) fn of(patterns: &PatternList, outcomes: &[Outcome]) -> Needs {
         let prefixes = Vec::with_capacity(patterns.len());
-        let words = texts::words_for(patterns);
-        let mut needs = Needs { prefixes, texts: Vec::with_capacity(words), ..Needs::default() };
+        let mut needs = Needs { prefixes, ..Needs::default() };
         // Where stretches have to be looked for anyway, a rare one is better than a short prefix.
         let short = patterns.iter().filter(has_short_prefix).count();
         let has_stretches = patterns.iter().any(|pattern| has_no_prefix(&pattern))
             || short * SHORT_PREFIXES_PART > patterns.len();
         let mut starred = Vec::new();
-        for (pattern, &outcome) in patterns.iter().zip(outcomes) {
+        for ((place, pattern), &outcome) in (0_u32..).zip(patterns.iter()).zip(outcomes) {
             if !pattern.anchored && pattern.octets.len() < 2 && matches(&pattern, b"/") {
                 needs.all = Some(outcome);
                 break;
@@ -55,7 +49,6 @@ impl Needs {
                 // It does not begin with `/`, and no path that does is matched.
                 continue;
             }
-            let place = texts::push(&pattern, outcome, &mut needs.texts);
             if has_no_prefix(&pattern) {
                 needs.add_stretch(place, rarest(&pattern).expect("no pattern ends with a star"));
                 continue;

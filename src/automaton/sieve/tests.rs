@@ -70,6 +70,7 @@ fn paths() -> Vec<Vec<u8>> {
 /// All looks at a path, and the candidates that they leave, so many of them.
 struct Sift<'l> {
     lines: &'l [SieveLine],
+    patterns: Patterns<'l, &'l [U32]>,
     path: &'l [u8],
     tried_max: usize,
 }
@@ -78,14 +79,14 @@ impl Work for Sift<'_> {
     type Output = Option<Outcome>;
 
     fn with(self, looks: impl Kind) -> Option<Outcome> {
-        let Sift { lines, path, mut tried_max } = self;
+        let Sift { lines, patterns, path, mut tried_max } = self;
         let look = FirstLook::of(lines, 0)?;
         let prefix_levels =
             if look.may_begin(path)? { may_begin(lines, 0, path, looks) } else { 0 };
         let stretches = look.has_stretches && may_stand(lines, 0, path, looks);
         match (Found { prefix_levels, stretches }) {
             Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
-            found => try_candidates(lines, 0, path, found, (&mut tried_max, looks)),
+            found => try_candidates((lines, 0), patterns, path, found, (&mut tried_max, looks)),
         }
     }
 }
@@ -94,6 +95,8 @@ struct Sieve {
     patterns: PatternList,
     outcomes: Vec<Outcome>,
     lines: Vec<SieveLine>,
+    table: Vec<U32>,
+    texts: Vec<U32>,
 }
 
 impl Sieve {
@@ -103,7 +106,16 @@ impl Sieve {
         let outcome = |number: usize| Outcome::new(number as u32 + 1, number.is_multiple_of(2));
         let outcomes: Vec<Outcome> = (0..texts.len()).map(outcome).collect();
         let lines = sieve_of(&patterns, &outcomes);
-        Sieve { patterns, outcomes, lines }
+        let (mut table, mut texts) = (Vec::new(), Vec::new());
+        for (pattern, outcome) in patterns.iter().zip(&outcomes) {
+            table.push(table_word(texts.len(), outcome.allows()));
+            push_text(&pattern, &mut texts);
+        }
+        Sieve { patterns, outcomes, lines, table, texts }
+    }
+
+    fn patterns(&self) -> Patterns<'_, &[U32]> {
+        Patterns { table: &self.table, texts: &self.texts }
     }
 
     /// What the sieve tells of a path if no pattern may be tried, the same with every kind of vector.
@@ -113,7 +125,8 @@ impl Sieve {
 
     /// The same if patterns may be tried.
     fn sift(&self, path: &[u8], tried_max: usize) -> Option<Outcome> {
-        let sift = |vectors: Vectors| vectors.run(Sift { lines: &self.lines, path, tried_max });
+        let (lines, patterns) = (&self.lines[..], self.patterns());
+        let sift = |vectors: Vectors| vectors.run(Sift { lines, patterns, path, tried_max });
         let all: Vec<_> = Vectors::all().into_iter().map(sift).collect();
         assert!(all.iter().all(|it| *it == all[0]), "{:?}: {all:?}", bstr::BStr::new(path));
         all[0]
@@ -310,7 +323,8 @@ fn damage(sieve: &Sieve) {
             for path in &paths {
                 for vectors in Vectors::all() {
                     let tried_max = CANDIDATES_TRIED_MAX;
-                    vectors.run(Sift { lines: &lines, path, tried_max });
+                    let patterns = sieve.patterns();
+                    vectors.run(Sift { lines: &lines, patterns, path, tried_max });
                     vectors.run(Eight { lines: &lines, starts: &[[0; 2]; 8], paths: &[path; 8] });
                 }
             }

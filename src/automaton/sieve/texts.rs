@@ -1,15 +1,15 @@
-//! Patterns as a sieve keeps them, to try them one by one.
+//! Patterns as they are tried one by one.
 //!
 //! A pattern is a few words in one piece, so that trying it costs an access to memory or two:
 //!
 //! | words | |
 //! |---|---|
-//! | 1 | what a match means |
-//! | 1 | the number of octets, whether there are stars, whether the path ends with the pattern |
-//! | 1 and one for each, if there are stars | their number, and before which octets they stand |
-//! | the rest | the octets, four to a word |
+//! | 1 | the number of bytes × 4, + 1 if the path ends with the pattern, + 2 if there are stars |
+//! | 1 and one for each, if there are stars | their number, and before which bytes they stand |
+//! | the rest | the bytes, four to a word |
 //!
-//! The better of two patterns stands before the other.
+//! Rule sets share the texts of equal patterns. A rule set is a *table* of a word for each pattern in order of
+//! precedence: where its text begins × 2, + 1 if it allows.
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
@@ -22,20 +22,38 @@ const ANCHORED: u32 = 1;
 const HAS_STARS: u32 = 2;
 const COUNT_SHIFT: u32 = 2;
 
-/// Words that patterns take at most.
-pub(super) fn words_for(patterns: &PatternList) -> usize {
-    4 * patterns.len() + patterns.stars() + patterns.octets() / size_of::<U32>()
+/// Words of all texts, more than which a table cannot tell apart.
+pub(crate) const TEXT_WORDS_MAX: usize = 1 << 31;
+
+/// Words in which the texts of patterns stand.
+pub(crate) trait PatternTexts<'l>: Copy {
+    /// So many words from `at` on; `None` if they are not there, or damaged.
+    fn words(self, at: usize, count: usize) -> Option<&'l [U32]>;
 }
 
-/// Appends a pattern, and tells its place.
-pub(super) fn push(pattern: &PathPattern<'_>, outcome: Outcome, words: &mut Vec<U32>) -> u32 {
-    let place = number(words.len());
+impl<'l> PatternTexts<'l> for &'l [U32] {
+    #[inline(always)]
+    fn words(self, at: usize, count: usize) -> Option<&'l [U32]> {
+        self.get(at..)?.get(..count)
+    }
+}
+
+/// The patterns of one rule set.
+#[derive(Clone, Copy)]
+pub(crate) struct Patterns<'l, T> {
+    /// The table.
+    pub table: &'l [U32],
+    /// The texts of all rule sets.
+    pub texts: T,
+}
+
+/// Appends the text of a pattern.
+pub(crate) fn push_text(pattern: &PathPattern<'_>, words: &mut Vec<U32>) {
     let stars = pattern.stars();
     let mut flags = if pattern.anchored { ANCHORED } else { 0 };
     if stars.len() > 0 {
         flags |= HAS_STARS;
     }
-    words.push(U32::new(outcome.0));
     words.push(U32::new(number(pattern.octets.len()) << COUNT_SHIFT | flags));
     if stars.len() > 0 {
         words.push(U32::new(number(stars.len())));
@@ -44,56 +62,104 @@ pub(super) fn push(pattern: &PathPattern<'_>, outcome: Outcome, words: &mut Vec<
     let start = words.len();
     words.resize(start + pattern.octets.len().div_ceil(size_of::<U32>()), U32::new(0));
     words[start..].as_mut_bytes()[..pattern.octets.len()].copy_from_slice(pattern.octets);
-    place
 }
 
 fn number(number: usize) -> u32 {
-    u32::try_from(number).expect("a rule set has fewer octets than 32 bits count")
+    u32::try_from(number).expect("a rule set has fewer bytes than 32 bits count")
+}
+
+/// The word of a table for the pattern whose text begins at `at`.
+///
+/// # Panics
+///
+/// If that is [`TEXT_WORDS_MAX`] or more.
+pub(crate) fn table_word(at: usize, allows: bool) -> U32 {
+    assert!(at < TEXT_WORDS_MAX, "patterns have fewer than 2^31 words; compile several sets");
+    U32::new((at as u32) << 1 | u32::from(allows))
+}
+
+/// The words of the text that begins at `at`, if it is written as [`push_text`] does.
+pub(crate) fn text_words<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<&'l [U32]> {
+    let text = Text::at(texts, at)?;
+    let mut patterns = PatternList::new();
+    patterns.push_parts(text.octets, text.stars(), text.is_anchored);
+    let mut words = Vec::new();
+    push_text(&patterns.get(0), &mut words);
+    texts.words(at, words.len()).filter(|found| **found == *words)
 }
 
 /// A pattern that was written.
-pub(super) struct Text<'w> {
+pub(crate) struct Text<'w> {
     octets: &'w [u8],
     stars: &'w [U32],
     is_anchored: bool,
-    outcome: Outcome,
 }
 
 impl<'w> Text<'w> {
-    /// The pattern at a place; nothing if there is none.
+    /// The pattern that begins at a place; `None` if there is none.
     #[inline]
-    pub(super) fn at(words: &'w [U32], place: usize) -> Option<Text<'w>> {
-        let [outcome, shape, rest @ ..] = words.get(place..)? else { return None };
-        let shape = shape.get();
-        let (stars, rest) = match shape & HAS_STARS {
-            0 => (&[][..], rest),
+    fn at(texts: impl PatternTexts<'w>, place: usize) -> Option<Text<'w>> {
+        let shape = texts.words(place, 1)?[0].get();
+        let length = (shape >> COUNT_SHIFT) as usize;
+        let (start, stars) = match shape & HAS_STARS {
+            0 => (place + 1, &[][..]),
             _ => {
-                let (count, rest) = rest.split_first()?;
-                rest.split_at_checked(count.get() as usize)?
+                let count = texts.words(place + 1, 1)?[0].get() as usize;
+                (place + 2 + count, texts.words(place + 2, count)?)
             }
         };
-        let octets = rest.as_bytes().get(..(shape >> COUNT_SHIFT) as usize)?;
-        let outcome = Outcome(outcome.get());
+        let octets = &texts.words(start, length.div_ceil(size_of::<U32>()))?.as_bytes()[..length];
         let is_ascending = stars.is_sorted_by(|one, other| one.get() < other.get());
-        let is_within = stars.last().is_none_or(|last| last.get() as usize <= octets.len());
+        let is_within = stars.last().is_none_or(|last| last.get() as usize <= length);
         let is_anchored = shape & ANCHORED != 0;
-        (outcome.is_sound() && is_ascending && is_within).then_some(Text {
-            octets,
-            stars,
-            is_anchored,
-            outcome,
-        })
+        (is_ascending && is_within).then_some(Text { octets, stars, is_anchored })
     }
 
-    /// What it means, if it matches `path`.
+    fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'w {
+        self.stars.iter().map(|star| star.get() as usize)
+    }
+
     #[inline]
-    pub(super) fn outcome_of(&self, path: &[u8]) -> Option<Outcome> {
-        let matches = if self.stars.is_empty() {
+    fn matches(&self, path: &[u8]) -> bool {
+        if self.stars.is_empty() {
             path.starts_with(self.octets) && (!self.is_anchored || path.len() == self.octets.len())
         } else {
-            let stars = self.stars.iter().map(|star| star.get() as usize);
-            literals_match(literals_between(self.octets, stars), self.is_anchored, path)
-        };
-        matches.then_some(self.outcome)
+            literals_match(literals_between(self.octets, self.stars()), self.is_anchored, path)
+        }
+    }
+}
+
+impl<'l, T: PatternTexts<'l>> Patterns<'l, T> {
+    /// What a match of the pattern at `index` means, and its text; `None` if there is none.
+    #[inline]
+    fn get(&self, index: usize) -> Option<(Outcome, Text<'l>)> {
+        let word = self.table.get(index)?.get();
+        let number = u32::try_from(index + 1).ok().filter(|&it| it <= Outcome::NUMBER_MAX)?;
+        let text = Text::at(self.texts, (word >> 1) as usize)?;
+        Some((Outcome::new(number, word & 1 != 0), text))
+    }
+
+    /// What the pattern at `index` means if it matches `path`; `None` if there is no such pattern.
+    #[inline]
+    pub(super) fn outcome_of(&self, index: usize, path: &[u8]) -> Option<Option<Outcome>> {
+        let (outcome, text) = self.get(index)?;
+        Some(text.matches(path).then_some(outcome))
+    }
+
+    /// All patterns and what their matches mean; `None` if one is not there, or if they have more bytes
+    /// than `bytes_max` together.
+    pub(crate) fn list(&self, bytes_max: usize) -> Option<(PatternList, Vec<Outcome>)> {
+        let mut patterns = PatternList::new();
+        let mut outcomes = Vec::with_capacity(self.table.len());
+        patterns.reserve(self.table.len(), 0);
+        let mut bytes_left = bytes_max;
+        for index in 0..self.table.len() {
+            let (outcome, text) = self.get(index)?;
+            bytes_left = bytes_left.checked_sub(text.octets.len() + text.stars.len())?;
+            patterns.push_parts(text.octets, text.stars(), text.is_anchored);
+            outcomes.push(outcome);
+        }
+        patterns.shrink_to_fit();
+        Some((patterns, outcomes))
     }
 }

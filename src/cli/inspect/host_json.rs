@@ -99,19 +99,18 @@ pub struct FiguresObject {
     /// `everything`, `part` or `nothing`; `null` if that is not known before it is built.
     is_left: Option<&'static str>,
     patterns: u32,
-    nodes: u64,
     octets: u64,
 }
 
 impl FiguresObject {
     pub fn new(figures: &RuleSetFigures) -> FiguresObject {
-        let RuleSetFigures { strategy, patterns, octets, nodes, reach } = *figures;
+        let RuleSetFigures { strategy, patterns, octets, reach } = *figures;
         let is_left = reach.map(|reach| match reach {
             Reach::Everything => "everything",
             Reach::Part => "part",
             Reach::Nothing => "nothing",
         });
-        FiguresObject { strategy: strategy.as_str(), is_left, patterns, nodes, octets }
+        FiguresObject { strategy: strategy.as_str(), is_left, patterns, octets }
     }
 }
 

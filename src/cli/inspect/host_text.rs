@@ -93,7 +93,7 @@ fn write_facts(
 }
 
 fn write_robots(robots: &[PortrayedRobot<'_>], out: &mut impl Write) -> io::Result<()> {
-    let columns = ["robot", "is left", "groups", "patterns", "nodes", "octets", "strategy"];
+    let columns = ["robot", "is left", "groups", "patterns", "octets", "strategy"];
     let mut table = Table::new(&columns);
     for robot in robots {
         let name = robot.name.map_or_else(|| "(any that no group names)".into(), shown);
@@ -109,7 +109,6 @@ fn write_robots(robots: &[PortrayedRobot<'_>], out: &mut impl Write) -> io::Resu
             left.to_owned(),
             groups.join("+"),
             rules.patterns.to_string(),
-            rules.nodes.to_string(),
             rules.octets.to_string(),
             rules.strategy.as_str().to_owned(),
         ];

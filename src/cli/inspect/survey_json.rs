@@ -114,9 +114,9 @@ struct RuleSetsObject<'s> {
     strategies: Members<StrategyObject>,
     sharing: Vec<TierObject>,
     most_shared: Vec<RuleSetObject<'s>>,
-    largest_automata: Vec<RuleSetObject<'s>>,
+    largest: Vec<RuleSetObject<'s>>,
     most_patterns: Vec<RuleSetObject<'s>>,
-    on_demand: Vec<RuleSetObject<'s>>,
+    of_groups: Vec<RuleSetObject<'s>>,
 }
 
 #[derive(serde::Serialize)]
@@ -124,7 +124,6 @@ struct StrategyObject {
     rule_sets: u64,
     uses: u64,
     patterns: u64,
-    nodes: u64,
     octets: u64,
 }
 
@@ -159,7 +158,6 @@ struct PolicyObject<'s> {
     robots: u64,
     rule_sets: u64,
     patterns: u64,
-    patterns_on_demand: u64,
     unordered_rule_sets: u64,
     rule_set_octets: u64,
 }
@@ -297,15 +295,14 @@ fn rule_sets<'s>(survey: &RuleSetSurvey<'s>) -> RuleSetsObject<'s> {
                 rule_sets: count.rule_sets,
                 uses: count.uses,
                 patterns: count.patterns,
-                nodes: count.nodes,
                 octets: count.octets,
             }
         }),
         sharing: tiers(&survey.sharing),
         most_shared: list(&survey.most_shared),
-        largest_automata: list(&survey.largest_automata),
+        largest: list(&survey.largest),
         most_patterns: list(&survey.most_patterns),
-        on_demand: list(&survey.on_demand),
+        of_groups: list(&survey.of_groups),
     }
 }
 
@@ -342,7 +339,6 @@ fn policy<'s>(policy: &SurveyedPolicy<'s>) -> PolicyObject<'s> {
         robots: policy.robots,
         rule_sets: policy.rule_sets,
         patterns: policy.patterns,
-        patterns_on_demand: policy.patterns_on_demand,
         unordered_rule_sets: policy.unordered,
         rule_set_octets: policy.rule_set_octets,
     }

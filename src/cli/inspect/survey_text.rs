@@ -175,20 +175,20 @@ fn write_robots(robots: &RobotSurvey<'_>, out: &mut impl Write) -> io::Result<()
 }
 
 fn write_rule_sets(rule_sets: &RuleSetSurvey<'_>, out: &mut impl Write) -> io::Result<()> {
-    let columns = ["strategy", "rule sets", "in policies", "patterns", "nodes", "octets"];
+    let columns = ["strategy", "rule sets", "in policies", "patterns", "octets"];
     let mut table = Table::new(&columns);
     for strategy in RuleSetStrategy::ALL {
         let count = rule_sets.with_strategy(strategy);
-        let cells = [count.rule_sets, count.uses, count.patterns, count.nodes, count.octets];
+        let cells = [count.rule_sets, count.uses, count.patterns, count.octets];
         table.push(strategy.as_str(), cells.map(|it| it.to_string()));
     }
     table.write(out)?;
     write_sharing("policies that share a rule set", "rule sets", &rule_sets.sharing, out)?;
     let lists = [
         ("most shared rule set", &rule_sets.most_shared),
-        ("largest automaton", &rule_sets.largest_automata),
+        ("largest rule set", &rule_sets.largest),
         ("rule set with most patterns", &rule_sets.most_patterns),
-        ("rule set built on demand", &rule_sets.on_demand),
+        ("rule set made of groups", &rule_sets.of_groups),
     ];
     lists.into_iter().try_for_each(|(title, list)| write_rule_set_list(title, list, out))
 }
@@ -198,14 +198,13 @@ fn write_rule_set_list(
     list: &[SurveyedRuleSet<'_>],
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let columns = [title, "policies", "origins", "patterns", "nodes", "octets", "strategy"];
+    let columns = [title, "policies", "origins", "patterns", "octets", "strategy"];
     let mut table = Table::new(&columns);
     for item in list {
         let host = item.host.map_or_else(|| "-".into(), shown);
         let robot = item.robot.map_or_else(|| "*".into(), shown);
         let figures = &item.figures;
-        let cells =
-            [item.policies, item.origins, figures.patterns.into(), figures.nodes, figures.octets];
+        let cells = [item.policies, item.origins, figures.patterns.into(), figures.octets];
         let cells = cells.iter().map(u64::to_string);
         table.push(
             format!("{host} for {robot}"),
@@ -239,7 +238,6 @@ fn write_policy_list(
         "robots",
         "rule sets",
         "patterns",
-        "on demand",
         "unordered",
         "rule set octets",
         "state",
@@ -254,7 +252,6 @@ fn write_policy_list(
             policy.robots,
             policy.rule_sets,
             policy.patterns,
-            policy.patterns_on_demand,
             policy.unordered,
             policy.rule_set_octets,
         ];

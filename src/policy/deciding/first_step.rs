@@ -2,38 +2,43 @@
 
 use std::ops::Range;
 
-use crate::automaton::{FirstLook, FirstLooks, Looks, Outcome};
+use crate::automaton::{FirstLook, FirstLooks, Looks};
 use crate::decision::Decision;
-use crate::dialect::RobotsTxtUrl;
-use crate::policy::Detail;
-use crate::policy::table::{PolicyTable, Start};
+use crate::policy::table::{NO_POLICY, NO_URL, Start};
 
 use super::agenda::Item;
 use super::block::without_place;
 use super::touch::Touch;
-use super::{Memory, Repeat, Source};
+use super::{BlockMemory, Policies, Repeat, Source};
 
 /// Questions that are looked at together.
 pub(super) const EIGHT: usize = 8;
 
 /// The questions of a block.
-#[derive(Clone, Copy)]
-pub(super) struct FirstStep<'b> {
-    pub(super) table: &'b PolicyTable,
+pub(super) struct FirstStep<'b, P> {
+    pub(super) table: &'b P,
     /// By question.
     pub(super) policies: &'b [u32],
     /// By question too.
     pub(super) paths: &'b [&'b [u8]],
 }
 
-impl FirstStep<'_> {
+impl<P> Clone for FirstStep<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for FirstStep<'_, P> {}
+
+impl<'b, P: Policies> FirstStep<'b, P> {
     /// Fetches where answers begin, and looks at the first lines of each sieve that will be asked. These
     /// accesses do not depend on one another, so the processor waits for many at once.
     #[inline(always)]
-    pub(super) fn find_starts(self, memory: &mut Memory) {
+    pub(super) fn find_starts(self, memory: &mut BlockMemory<P::Caches>) {
         let FirstStep { table, policies, .. } = self;
         let mut touch = Touch::of(table);
-        match table.agents.len() {
+        match table.agents() {
             1 => memory.starts.extend(policies.iter().map(|&policy| touch.start(policy))),
             _ => {
                 policies.iter().for_each(|&policy| touch.append_starts(policy, &mut memory.starts))
@@ -43,7 +48,7 @@ impl FirstStep<'_> {
 
     /// The same for one agent where neighbours mostly have one policy, and notes where those end that do.
     #[inline(always)]
-    pub(super) fn find_starts_of_runs(self, memory: &mut Memory) {
+    pub(super) fn find_starts_of_runs(self, memory: &mut BlockMemory<P::Caches>) {
         let mut touch = Touch::of(self.table);
         memory.run_ends.clear();
         for run in self.policies.chunk_by(|one, other| one == other) {
@@ -55,13 +60,13 @@ impl FirstStep<'_> {
 
     /// Answers all questions for one agent, run by run.
     #[inline(always)]
-    pub(super) fn answer_by_runs(self, memory: &mut Memory, looks: impl Looks) {
+    pub(super) fn answer_by_runs(self, memory: &mut BlockMemory<P::Caches>, looks: impl Looks) {
         let mut start = 0;
         for run in 0..memory.run_ends.len() {
             let end = memory.run_ends[run];
             let entry = self.policies[start];
             let sieve = memory.starts[start].sieve as usize;
-            match self.table.first_answer(entry as usize, sieve) {
+            match self.first_answer(entry as usize, sieve) {
                 Some(first) => self.answer_run(start..end, first, memory, looks),
                 None => (start..end).for_each(|question| self.answer(question, memory)),
             }
@@ -74,12 +79,14 @@ impl FirstStep<'_> {
         self,
         questions: Range<usize>,
         first: FirstAnswer<'_>,
-        memory: &mut Memory,
+        memory: &mut BlockMemory<P::Caches>,
         looks: impl Looks,
     ) {
         let FirstAnswer { look, decision, source } = first;
         let mut start = questions.start;
-        let alone = |question, memory: &mut Memory| self.look(question, question, first, memory);
+        let alone = |question, memory: &mut BlockMemory<P::Caches>| {
+            self.look(question, question, first, memory)
+        };
         while let Some(paths) = self.paths[start..questions.end].first_chunk() {
             memory.decisions[start..][..EIGHT].fill(decision);
             memory.sources[start..][..EIGHT].fill(source);
@@ -91,7 +98,7 @@ impl FirstStep<'_> {
 
     /// Answers all questions for one agent, eight by eight.
     #[inline(always)]
-    pub(super) fn answer_by_eights(self, memory: &mut Memory, looks: impl Looks) {
+    pub(super) fn answer_by_eights(self, memory: &mut BlockMemory<P::Caches>, looks: impl Looks) {
         let mut start = 0;
         while let Some(paths) = self.paths[start..].first_chunk() {
             self.answer_eight(start, paths, memory, looks);
@@ -105,40 +112,35 @@ impl FirstStep<'_> {
         self,
         first: usize,
         paths: &[&[u8]; EIGHT],
-        memory: &mut Memory,
+        memory: &mut BlockMemory<P::Caches>,
         looks: impl Looks,
     ) {
         let FirstStep { table, policies, .. } = self;
         let starts = Start::words(&memory.starts[first..]).first_chunk().expect("one for each");
-        let (mut found, otherwise) = looks.look_at_eight(table.sieve_lines(), starts, paths);
+        let (found, otherwise) = looks.look_at_eight(table.lines(), starts, paths);
         let policies = &policies[first..][..EIGHT];
         let decisions = &mut memory.decisions[first..][..EIGHT];
         let sources = &mut memory.sources[first..][..EIGHT];
         for place in 0..EIGHT {
             decisions[place] = without_place(otherwise[place]);
-            sources[place] = Source { entry: policies[place], pattern: Source::NONE };
-        }
-        if table.detail == Detail::Rule {
-            // Which rule it is, is told of each alone.
-            let has_rule = |place: &usize| otherwise[*place] != Outcome::NONE;
-            found.odd |= (0..EIGHT).filter(has_rule).fold(0, |bits, place| bits | 1 << place);
+            sources[place] = Source::of(policies[place] as usize, otherwise[place]);
         }
         note(first, found, memory, |question, memory| self.answer(question, memory));
     }
 
     /// Answers one question, for all agents.
     #[inline(always)]
-    pub(super) fn answer(self, question: usize, memory: &mut Memory) {
+    pub(super) fn answer(self, question: usize, memory: &mut BlockMemory<P::Caches>) {
         let FirstStep { table, policies, .. } = self;
-        let agents = table.agents.len();
+        let agents = table.agents();
         let decision = match policies[question] {
-            PolicyTable::NO_POLICY => Decision::UNKNOWN,
-            PolicyTable::NO_URL => Decision::INVALID,
+            NO_POLICY => Decision::UNKNOWN,
+            NO_URL => Decision::INVALID,
             policy => {
                 for agent in 0..agents {
                     let answer = question * agents + agent;
                     let sieve = memory.starts[answer].sieve as usize;
-                    match table.first_answer(policy as usize * agents + agent, sieve) {
+                    match self.first_answer(policy as usize * agents + agent, sieve) {
                         Some(first) => self.look(question, answer, first, memory),
                         None => self.answer_without_sieve(question, answer, memory),
                     }
@@ -152,7 +154,13 @@ impl FirstStep<'_> {
     }
 
     #[inline(always)]
-    fn look(self, question: usize, answer: usize, first: FirstAnswer<'_>, memory: &mut Memory) {
+    fn look(
+        self,
+        question: usize,
+        answer: usize,
+        first: FirstAnswer<'_>,
+        memory: &mut BlockMemory<P::Caches>,
+    ) {
         let path = self.paths[question];
         let FirstAnswer { look, decision, source } = first;
         match look.may_begin(path) {
@@ -166,16 +174,21 @@ impl FirstStep<'_> {
         }
     }
 
-    fn answer_without_sieve(self, question: usize, answer: usize, memory: &mut Memory) {
+    fn answer_without_sieve(
+        self,
+        question: usize,
+        answer: usize,
+        memory: &mut BlockMemory<P::Caches>,
+    ) {
         let FirstStep { table, paths, .. } = self;
         // Whatever is not answered is unknown, and never what the block before had in its place.
         let mut decision = Decision::UNKNOWN;
         let Start { sieve, number } = memory.starts[answer];
         match sieve {
             _ if self.is_exempt(paths[question]) => decision = Decision::ROBOTS_TXT,
-            Start::FIXED => decision = table.fixed[number as usize],
+            Start::FIXED => decision = table.fixed(number),
             Start::SHARED => {
-                let of = (question * table.agents.len()) as u32 + number;
+                let of = (question * table.agents()) as u32 + number;
                 memory.repeats.push(Repeat { answer: answer as u32, of });
             }
             _ => {
@@ -186,10 +199,18 @@ impl FirstStep<'_> {
         (memory.decisions[answer], memory.sources[answer]) = (decision, Source::NOWHERE);
     }
 
+    /// The first answer of an entry whose sieve stands at a place; nothing if there is none.
+    #[inline(always)]
+    fn first_answer(self, entry: usize, sieve: usize) -> Option<FirstAnswer<'b>> {
+        let look = FirstLook::of(self.table.lines(), sieve)?;
+        let (decision, source) = (without_place(look.otherwise), Source::of(entry, look.otherwise));
+        Some(FirstAnswer { look, decision, source })
+    }
+
     /// Whether the dialect allows a path whatever the rules are.
     #[inline(always)]
     fn is_exempt(self, path: &[u8]) -> bool {
-        self.table.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == b"/robots.txt"
+        self.table.allows_robots_txt() && path == b"/robots.txt"
     }
 }
 
@@ -201,23 +222,13 @@ pub(super) struct FirstAnswer<'t> {
     source: Source,
 }
 
-impl PolicyTable {
-    /// That of an entry whose sieve stands at a place; nothing if there is none.
-    #[inline(always)]
-    fn first_answer(&self, entry: usize, sieve: usize) -> Option<FirstAnswer<'_>> {
-        let look = FirstLook::of(self.sieve_lines(), sieve)?;
-        let (decision, source) = self.decision(entry, look.otherwise);
-        Some(FirstAnswer { look, decision, source })
-    }
-}
-
 /// Notes what first looks at eight questions found, and has those answered that were not looked at.
 #[inline(always)]
-fn note(
+fn note<C>(
     first: usize,
     found: FirstLooks,
-    memory: &mut Memory,
-    answer_alone: impl Fn(usize, &mut Memory),
+    memory: &mut BlockMemory<C>,
+    answer_alone: impl Fn(usize, &mut BlockMemory<C>),
 ) {
     let FirstLooks { mut odd, may_begin, has_stretches } = found;
     memory.beginnings.push_of_eight(may_begin & !odd, first);

@@ -1,7 +1,9 @@
 use crate::automaton::Limits;
 use crate::dialect::RFC_9309;
 use crate::limits::SCANS_BEFORE_STATES;
-use crate::policy::{AgentChain, Compilation, Detail, PolicySource, PolicyTable};
+use crate::policy::{
+    AgentChain, Compilation, Detail, NO_POLICY, NO_URL, PolicySource, PolicyTable,
+};
 use crate::vectors::Vectors;
 
 use super::*;
@@ -46,7 +48,7 @@ fn blocks_are_answered_as_single_questions() {
     let mut questions: Vec<(u32, &[u8])> = paths
         .iter()
         .flat_map(|path| (0..FILES.len() as u32).map(move |policy| (policy, &path[..])))
-        .chain([(PolicyTable::NO_POLICY, &b"/"[..]), (PolicyTable::NO_URL, b"")])
+        .chain([(NO_POLICY, &b"/"[..]), (NO_URL, b"")])
         .collect();
     let mixed = questions.clone();
     questions.sort_by_key(|question| question.0);
@@ -79,12 +81,15 @@ fn check_blocks(table: &PolicyTable, questions: &[(u32, &[u8])]) {
                 let policies: Vec<u32> = block.iter().map(|question| question.0).collect();
                 let paths: Vec<&[u8]> = block.iter().map(|question| question.1).collect();
                 let memory = &mut memory;
-                vectors.run(Block { table, policies: &policies, paths: &paths, memory });
+                let Ok(()) = vectors.run(Block::new(table, &policies, &paths, memory));
+                if table.detail == Detail::Rule {
+                    table.name_rules(memory);
+                }
                 let given = memory.decisions.chunks(agents).zip(block).enumerate();
                 for (question, (given, (policy, path))) in given {
                     let expected = match *policy {
-                        PolicyTable::NO_POLICY => &vec![Decision::UNKNOWN; agents],
-                        PolicyTable::NO_URL => &vec![Decision::INVALID; agents],
+                        NO_POLICY => &vec![Decision::UNKNOWN; agents],
+                        NO_URL => &vec![Decision::INVALID; agents],
                         policy => table.decide(policy as usize, path, &mut single),
                     };
                     assert_eq!(given, expected, "{policy} {path:?} {vectors:?}");

@@ -3,42 +3,44 @@
 use std::hint::black_box;
 
 use crate::automaton::SieveLine;
-use crate::policy::table::{PolicyTable, Start};
+use crate::policy::table::{NO_POLICY, NO_URL, Start};
+
+use super::Policies;
 
 /// Fetches where answers begin, and looks at the first lines of the sieves there.
-pub(super) struct Touch<'t> {
-    table: &'t PolicyTable,
+pub(super) struct Touch<'t, P> {
+    table: &'t P,
     lines: &'t [SieveLine],
     /// What was seen. That it is kept makes the looks be made.
     seen: u64,
 }
 
-impl<'t> Touch<'t> {
+impl<'t, P: Policies> Touch<'t, P> {
     #[inline(always)]
-    pub(super) fn of(table: &'t PolicyTable) -> Touch<'t> {
-        Touch { table, lines: table.sieve_lines(), seen: 0 }
+    pub(super) fn of(table: &'t P) -> Touch<'t, P> {
+        Touch { table, lines: table.lines(), seen: 0 }
     }
 
     /// Where the answer of a policy begins if there is one agent.
     #[inline(always)]
     pub(super) fn start(&mut self, policy: u32) -> Start {
         match policy {
-            PolicyTable::NO_POLICY | PolicyTable::NO_URL => Start::NOWHERE,
-            _ => self.touched(self.table.starts[policy as usize]),
+            NO_POLICY | NO_URL => Start::NOWHERE,
+            _ => self.touched(self.table.start(policy as usize)),
         }
     }
 
     /// Appends where the answers of a policy begin, by agent.
     #[inline(always)]
     pub(super) fn append_starts(&mut self, policy: u32, starts: &mut Vec<Start>) {
-        let agents = self.table.agents.len();
+        let agents = self.table.agents();
         match policy {
-            PolicyTable::NO_POLICY | PolicyTable::NO_URL => {
+            NO_POLICY | NO_URL => {
                 starts.extend(std::iter::repeat_n(Start::NOWHERE, agents));
             }
             _ => {
-                let of_policy = &self.table.starts[policy as usize * agents..][..agents];
-                starts.extend(of_policy.iter().map(|&start| self.touched(start)));
+                let entries = policy as usize * agents..(policy as usize + 1) * agents;
+                starts.extend(entries.map(|entry| self.touched(self.table.start(entry))));
             }
         }
     }
@@ -53,7 +55,7 @@ impl<'t> Touch<'t> {
     }
 }
 
-impl Drop for Touch<'_> {
+impl<P> Drop for Touch<'_, P> {
     #[inline(always)]
     fn drop(&mut self) {
         black_box(self.seen);

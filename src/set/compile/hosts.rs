@@ -62,7 +62,6 @@ impl HostSections {
     pub fn new(
         hosts: &[HostStanding],
         distinct: &DistinctPolicies,
-        policies: &[u32],
         mut others: Others,
         texts: &Texts,
     ) -> HostSections {
@@ -77,23 +76,16 @@ impl HostSections {
             counts: HostCounts::default(),
         };
         for host in hosts {
-            sections.add(host, distinct, policies, &others);
+            sections.add(host, distinct, &others);
         }
         sections.others = others.lists.words;
         sections
     }
 
-    fn add(
-        &mut self,
-        host: &HostStanding,
-        distinct: &DistinctPolicies,
-        policies: &[u32],
-        others: &Others,
-    ) {
+    fn add(&mut self, host: &HostStanding, distinct: &DistinctPolicies, others: &Others) {
         let start = position(&self.hosts);
-        let policy = |standing: &Option<Standing>| {
-            standing.as_ref().map_or(NONE, |it| policies[distinct.index(it) as usize])
-        };
+        let policy =
+            |standing: &Option<Standing>| standing.as_ref().map_or(NONE, |it| distinct.index(it));
         let http_capture = self.push_capture(host.http.as_ref(), others);
         let https_capture = match host.http == host.https {
             true => http_capture,

@@ -1,11 +1,11 @@
 //! From what is known of each origin to the sections of a set.
 //!
 //! Owns the writing of what `FORMAT.md` calls sections: which policies are equal, whom each speaks
-//! to, its rule sets compiled or kept as patterns, and the texts that explanations need. What is
+//! to, its rule sets with their prefilters, and the texts that explanations need. What is
 //! known of each origin comes from [`gather`](fn@super::gather); reading a set is [`stored`](super::stored)'s.
 //!
 //! Equal things are kept once, on every level: files with the same rules on the same lines are one
-//! policy, equal rule sets one automaton, equal records one string. Everything is numbered in the
+//! policy, equal rule sets one, equal records one string. Everything is numbered in the
 //! order of hosts, and work is given to threads in pieces that are joined in order, so the same
 //! standings make the same file with any number of threads.
 //!
@@ -24,9 +24,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
-use crate::automaton::Limits;
 use crate::dialect::{AccessOutcome, Dialect};
-use crate::limits::SET_AHEAD_POSITIONS_MAX;
 
 use super::file::{
     COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
@@ -51,8 +49,6 @@ pub struct CompileConfig {
     pub dialect: &'static Dialect,
     /// Octets of a file that counted when it was read.
     pub robots_octets_max: Option<usize>,
-    /// What an automaton that is stored whole may spend.
-    pub limits: Limits,
     /// A JSON object that says where the set comes from; it is kept as it is.
     pub provenance: String,
     /// What a later merge needs ([`Gathered::history`](super::Gathered::history)). Without it the set
@@ -66,7 +62,6 @@ impl CompileConfig {
         CompileConfig {
             dialect,
             robots_octets_max,
-            limits: Limits { ahead_positions_max: SET_AHEAD_POSITIONS_MAX, ..Limits::default() },
             provenance: "{}".to_owned(),
             history: Vec::new(),
         }
@@ -225,7 +220,7 @@ impl Sections {
             let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect);
             let plans: Vec<plan::PolicyPlan<'_>> =
                 origins.par_iter().with_min_len(16).map(plan).collect();
-            policies.add(plans, config);
+            policies.add(plans);
         }
         let others = HostSections::others(hosts, pool, &mut policies.texts);
         if let Some(error) = policies.texts.failure {
@@ -233,7 +228,7 @@ impl Sections {
         }
         policies.finish();
         let texts = &policies.texts;
-        let hosts = HostSections::new(hosts, &distinct, &policies.positions, others, texts);
+        let hosts = HostSections::new(hosts, &distinct, others, texts);
         let provenance = config.provenance.clone().into_bytes();
         Ok(Sections { policies, hosts, provenance, history: config.history.clone() })
     }
@@ -260,8 +255,12 @@ impl Sections {
         section(SectionKind::PROVENANCE, &self.provenance)?;
         section(SectionKind::SLOTS, self.hosts.slots.as_bytes())?;
         section(SectionKind::HOSTS, self.hosts.hosts.as_bytes())?;
+        section(SectionKind::POLICY_INDEX, policies.index.as_bytes())?;
         section(SectionKind::POLICIES, policies.words.as_bytes())?;
         section(SectionKind::RULE_SETS, policies.rule_sets.words.as_bytes())?;
+        section(SectionKind::PREFILTERS, policies.rule_sets.prefilters.as_bytes())?;
+        section(SectionKind::PATTERNS, policies.rule_sets.patterns.as_bytes())?;
+        section(SectionKind::PATTERN_TEXTS, policies.rule_sets.texts.words.as_bytes())?;
         section(SectionKind::ORDERS, policies.orders.words.as_bytes())?;
         section(SectionKind::TOKENS, &policies.tokens.section())?;
         section(SectionKind::DOCUMENTS, policies.texts.documents.as_bytes())?;

@@ -7,7 +7,6 @@ use zerocopy::little_endian::U32;
 use crate::decision::PolicyState;
 
 use super::super::layout::{NONE, count, policy};
-use super::CompileConfig;
 use super::intern::{Lists, position, push};
 use super::plan::{PlannedEntry, PlannedRobot, PolicyPlan};
 use super::rule_sets::RuleSets;
@@ -16,16 +15,14 @@ use super::texts::Texts;
 /// Everything that policies consist of.
 #[derive(Default)]
 pub struct PolicySections {
-    /// The policies, end to end; until the end with numbers of rule sets instead of positions.
+    /// The policies, end to end.
     pub words: Vec<U32>,
     /// By policy: where it stands.
-    pub positions: Vec<u32>,
+    pub index: Vec<U32>,
     pub rule_sets: RuleSets,
     pub orders: Lists,
     pub tokens: Tokens,
     pub texts: Texts,
-    /// Where words hold the number of a rule set.
-    rule_set_words: Vec<usize>,
 }
 
 /// The names of robots, each kept once.
@@ -64,17 +61,16 @@ impl Tokens {
 
 impl PolicySections {
     /// Files some policies, in their order, and compiles what is new in them.
-    pub fn add(&mut self, plans: Vec<PolicyPlan<'_>>, config: &CompileConfig) {
+    pub fn add(&mut self, plans: Vec<PolicyPlan<'_>>) {
         plans.into_iter().for_each(|plan| self.add_one(plan));
-        self.rule_sets.compile(config);
+        self.rule_sets.compile();
     }
 
     fn add_one(&mut self, plan: PolicyPlan<'_>) {
         let start = self.words.len();
-        self.positions.push(position(&self.words));
+        push(&mut self.index, position(&self.words));
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
-        let mut strings = Vec::new();
-        let document = if is_file { self.texts.add(&plan.records, &mut strings) } else { NONE };
+        let document = if is_file { self.texts.add(&plan.records) } else { NONE };
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
         let head = [
             plan.state as u32 | (plan.verdict as u32) << 8,
@@ -87,7 +83,7 @@ impl PolicySections {
         ];
         head.into_iter().for_each(|word| push(&mut self.words, word));
         self.push_robots(plan.robots);
-        self.push_entries(start, plan.entries, &strings);
+        self.push_entries(start, plan.entries);
         self.words[start + policy::WORDS] = U32::new((self.words.len() - start) as u32);
     }
 
@@ -103,20 +99,18 @@ impl PolicySections {
         }
     }
 
-    fn push_entries(&mut self, start: usize, entries: Vec<PlannedEntry>, strings: &[u32]) {
+    fn push_entries(&mut self, start: usize, entries: Vec<PlannedEntry>) {
         let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
-            let first = entry.positions[0].1;
             let (number, order) = match entry.ordered {
                 Some(planned) => {
                     let order: Vec<U32> = planned.order.iter().map(|&at| U32::new(at)).collect();
                     let order = self.orders.intern(&order);
-                    (self.rule_sets.intern(planned, strings, first), order)
+                    (self.rule_sets.intern(planned), order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),
             };
-            self.rule_set_words.push(self.words.len() + policy::RULE_SET);
             for word in [number, order, groups_at as u32] {
                 push(&mut self.words, word);
             }
@@ -130,20 +124,15 @@ impl PolicySections {
         self.words.extend(groups);
     }
 
-    /// Gives strings and rule sets their places.
+    /// Gives strings their places.
     pub fn finish(&mut self) {
         self.texts.finish();
-        self.rule_sets.finish(&self.texts);
-        for &word in &self.rule_set_words {
-            let number = self.words[word].get() as usize;
-            self.words[word] = U32::new(self.rule_sets.positions[number]);
-        }
     }
 
     pub fn count(&self, counts: &mut [u64]) {
-        counts[count::POLICIES] = self.positions.len() as u64;
-        counts[count::RULE_SETS] = self.rule_sets.count;
-        counts[count::RULE_SETS_ON_DEMAND] = u64::from(self.rule_sets.on_demand);
+        counts[count::POLICIES] = self.index.len() as u64;
+        counts[count::RULE_SETS] = self.rule_sets.len();
+        counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
         counts[count::TOKENS] = self.tokens.names.len() as u64;
         counts[count::STRINGS] = self.texts.table().len();
     }

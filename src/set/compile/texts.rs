@@ -21,16 +21,14 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Files the records of a policy. Returns where they stand, and appends the provisional number
-    /// of each one's string to `numbers`.
-    pub fn add(&mut self, records: &[PlannedRecord<'_>], numbers: &mut Vec<u32>) -> u32 {
+    /// Files the records of a policy, and returns where they stand.
+    pub fn add(&mut self, records: &[PlannedRecord<'_>]) -> u32 {
         let start = position(&self.documents);
         push(&mut self.documents, records.len() as u32);
         for planned in records {
             let string = self.intern(planned.text, planned.value.len());
             push(&mut self.documents, planned.line << record::KIND_BITS | planned.kind);
             push(&mut self.documents, string);
-            numbers.push(string);
         }
         start
     }

@@ -55,7 +55,7 @@ use crate::decision::{PolicyState, Verdict};
 use crate::policy::{AgentChain, Detail};
 
 use super::file::Damage;
-use super::stored::{Inquiry, PolicyPosition, StoredHost, StoredSet};
+use super::stored::{Inquiry, PolicyNumber, StoredHost, StoredSet};
 
 use self::pairs::Pairs;
 
@@ -214,7 +214,9 @@ impl<'s> Difference<'s> {
         new: (&'s StoredSet, Vec<AgentChain>),
     ) -> Result<Difference<'s>, Damage> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let inquiry = |(set, agents)| Inquiry::new(set, agents, Detail::Reason);
+        let inquiry = |(set, agents)| {
+            Inquiry::new(set, agents, Detail::Reason, crate::automaton::Limits::sieved())
+        };
         let (old_set, new_set) = (old.0, new.0);
         let asked = Some((inquiry(old)?, inquiry(new)?));
         Ok(Difference { old: old_set, new: new_set, asked })
@@ -326,7 +328,7 @@ impl<'d> Changes<'d> {
 
     fn compare(
         &mut self,
-        policies: (Option<PolicyPosition>, Option<PolicyPosition>),
+        policies: (Option<PolicyNumber>, Option<PolicyNumber>),
     ) -> Result<Option<Change>, Damage> {
         let Difference { old: old_set, new: new_set, .. } = *self.difference;
         Ok(match policies {
@@ -348,7 +350,7 @@ impl<'d> Changes<'d> {
     }
 }
 
-fn state(set: &StoredSet, position: PolicyPosition) -> Result<OriginState, Damage> {
+fn state(set: &StoredSet, position: PolicyNumber) -> Result<OriginState, Damage> {
     let outcome = set.policy(position)?.access()?;
     let has_file = matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules);
     let verdict = (!has_file).then_some(outcome.verdict);

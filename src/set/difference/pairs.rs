@@ -4,7 +4,7 @@ use crate::bytes::seeded_hash;
 use crate::limits::DIFFERENCE_PAIRS_KEPT;
 
 use super::super::file::Damage;
-use super::super::stored::PolicyPosition;
+use super::super::stored::PolicyNumber;
 use super::Difference;
 use super::rules::same_rules;
 
@@ -15,8 +15,8 @@ pub(super) struct Pairs {
 }
 
 struct Pair {
-    old: PolicyPosition,
-    new: PolicyPosition,
+    old: PolicyNumber,
+    new: PolicyNumber,
     /// The agents that obey other rules, if the policies differ.
     changed: Option<Box<[usize]>>,
 }
@@ -34,8 +34,8 @@ impl Pairs {
     pub(super) fn changed(
         &mut self,
         difference: &Difference<'_>,
-        old: PolicyPosition,
-        new: PolicyPosition,
+        old: PolicyNumber,
+        new: PolicyNumber,
     ) -> Result<Option<&[usize]>, Damage> {
         let place = &mut self.kept[place(old, new)];
         if place.as_ref().is_none_or(|pair| (pair.old, pair.new) != (old, new)) {
@@ -46,14 +46,14 @@ impl Pairs {
     }
 }
 
-fn place(old: PolicyPosition, new: PolicyPosition) -> usize {
-    let [old, new] = [old, new].map(|position| position.word().to_le_bytes());
+fn place(old: PolicyNumber, new: PolicyNumber) -> usize {
+    let [old, new] = [old, new].map(|number| number.index().to_le_bytes());
     seeded_hash([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
 }
 
 fn compare(
     difference: &Difference<'_>,
-    (old, new): (PolicyPosition, PolicyPosition),
+    (old, new): (PolicyNumber, PolicyNumber),
     scratches: &mut [Vec<u8>; 2],
 ) -> Result<Option<Box<[usize]>>, Damage> {
     let Difference { old: old_set, new: new_set, asked } = difference;

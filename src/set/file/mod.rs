@@ -153,6 +153,14 @@ impl SetFile {
         found.ok_or_else(|| self.out_of_bounds(section, start, octets))
     }
 
+    /// All octets of a section, whether their blocks have been compared or not: whoever uses some of them
+    /// has had [`SetFile::octets`] compare those before.
+    #[inline]
+    pub(crate) fn uncompared(&self, section: Section) -> &[u8] {
+        let range = section.start as usize..section.end() as usize;
+        self.storage.octets().get(range).unwrap_or_default()
+    }
+
     /// Items of a section that is an array of them, `first` counted in items. They are read in
     /// place: numbers are zerocopy's `little_endian` ones, which have no alignment.
     ///

@@ -35,6 +35,14 @@ impl SectionKind {
     pub(crate) const OUTAGES: SectionKind = SectionKind(13);
     /// What merging needs beside what serves.
     pub(crate) const HISTORY: SectionKind = SectionKind(14);
+    /// The tables of patterns of rule sets.
+    pub(crate) const PATTERNS: SectionKind = SectionKind(15);
+    /// The prefilters of rule sets.
+    pub(crate) const PREFILTERS: SectionKind = SectionKind(16);
+    /// Where each policy begins.
+    pub(crate) const POLICY_INDEX: SectionKind = SectionKind(17);
+    /// The texts of patterns.
+    pub(crate) const PATTERN_TEXTS: SectionKind = SectionKind(18);
 
     /// Each kind that has a name. Numbers are part of the format and are never given out again.
     const NAMES: &[(SectionKind, &str)] = &[
@@ -50,6 +58,10 @@ impl SectionKind {
         (SectionKind::TOKENS, "tokens"),
         (SectionKind::DOCUMENTS, "documents"),
         (SectionKind::OTHERS, "others"),
+        (SectionKind::PATTERNS, "patterns"),
+        (SectionKind::PREFILTERS, "prefilters"),
+        (SectionKind::POLICY_INDEX, "policy index"),
+        (SectionKind::PATTERN_TEXTS, "pattern texts"),
         (SectionKind::OUTAGES, "outages"),
         (SectionKind::HISTORY, "history"),
     ];

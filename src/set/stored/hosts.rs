@@ -7,7 +7,7 @@ use crate::set::origins::{Place, key_with_scheme, place};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
-use super::{PolicyPosition, StoredCapture, StoredSet};
+use super::{PolicyNumber, StoredCapture, StoredSet};
 
 /// Where a host stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl StoredSet {
     /// # Errors
     ///
     /// If what has to be looked at is damaged.
-    pub fn policy_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<PolicyPosition>, Damage> {
+    pub fn policy_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<PolicyNumber>, Damage> {
         let host = self.host_of(scheme, key)?;
         Ok(host.and_then(|host| host.policy(place(scheme) == Place::Https)))
     }
@@ -69,7 +69,7 @@ impl StoredSet {
         &self,
         scheme: &[u8],
         key: &[u8],
-    ) -> Result<Option<(PolicyPosition, StoredCapture<'_>)>, Damage> {
+    ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
         let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
         let https = place(scheme) == Place::Https;
         let Some(policy) = host.policy(https) else { return Ok(None) };
@@ -186,9 +186,9 @@ impl<'s> StoredHost<'s> {
 
     /// The policy for http (or the only scheme of the key), or for https.
     #[inline]
-    pub fn policy(&self, https: bool) -> Option<PolicyPosition> {
-        let position = self.policies[usize::from(https)];
-        (position != NONE).then_some(PolicyPosition(position))
+    pub fn policy(&self, https: bool) -> Option<PolicyNumber> {
+        let number = self.policies[usize::from(https)];
+        (number != NONE).then_some(PolicyNumber(number))
     }
 
     /// How that policy came to be known.

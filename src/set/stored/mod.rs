@@ -6,8 +6,8 @@
 //! [`StoredSet::hosts`].
 //!
 //! Cost: a look-up touches a slot, a host, a policy and a rule set, one or two cache lines each.
-//! Memory: a bit for each 4,096 octets of the file, and what rule sets without a stored automaton
-//! build when they are asked ([`Inquiry`]).
+//! Memory: a bit for each 4,096 octets of the file, two words for each policy and agent, and the states
+//! of automata that paths ask for ([`Inquiry`]).
 //!
 //! What can fail: everything that reads, with a [`Damage`] that names the file, because any octets
 //! may be opened. Nothing that is damaged becomes an answer.
@@ -40,9 +40,9 @@ use super::strings::Strings;
 pub use capture::StoredCapture;
 pub use document::{DocumentRecord, RecordKind};
 pub use hosts::{HostPosition, StoredHost};
-pub use inquiry::{Answered, HostQuestion, Inquiry, InquiryMemory};
-pub use policy::{PolicyPosition, StoredPolicy};
-pub use rule_set::{RuleSetKind, RuleSetPosition, StoredRuleSet};
+pub use inquiry::{Inquiry, InquiryMemory};
+pub use policy::{PolicyNumber, StoredPolicy};
+pub use rule_set::{RuleSetKind, RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
 pub use verify::Verified;
 
@@ -62,8 +62,12 @@ struct Sections {
     slots: Section,
     hosts: Section,
     captures: Section,
+    policy_index: Section,
     policies: Section,
     rule_sets: Section,
+    prefilters: Section,
+    patterns: Section,
+    pattern_texts: Section,
     orders: Section,
     tokens: Section,
     documents: Section,
@@ -84,8 +88,8 @@ pub struct SetCounts {
     pub policies: u64,
     /// Distinct rule sets.
     pub rule_sets: u64,
-    /// Rule sets whose automaton is built when somebody asks.
-    pub rule_sets_on_demand: u64,
+    /// Rule sets that are made of groups when an agent asks.
+    pub rule_sets_of_groups: u64,
     /// Captures.
     pub captures: u64,
     /// Distinct strings.
@@ -152,8 +156,12 @@ impl StoredSet {
             slots: file.required(SectionKind::SLOTS)?,
             hosts: file.required(SectionKind::HOSTS)?,
             captures: file.required(SectionKind::CAPTURES)?,
+            policy_index: file.required(SectionKind::POLICY_INDEX)?,
             policies: file.required(SectionKind::POLICIES)?,
             rule_sets: file.required(SectionKind::RULE_SETS)?,
+            prefilters: file.required(SectionKind::PREFILTERS)?,
+            patterns: file.required(SectionKind::PATTERNS)?,
+            pattern_texts: file.required(SectionKind::PATTERN_TEXTS)?,
             orders: file.required(SectionKind::ORDERS)?,
             tokens: file.required(SectionKind::TOKENS)?,
             documents: file.required(SectionKind::DOCUMENTS)?,
@@ -209,7 +217,7 @@ impl StoredSet {
             origins: counts[count::ORIGINS],
             policies: counts[count::POLICIES],
             rule_sets: counts[count::RULE_SETS],
-            rule_sets_on_demand: counts[count::RULE_SETS_ON_DEMAND],
+            rule_sets_of_groups: counts[count::RULE_SETS_OF_GROUPS],
             captures: counts[count::CAPTURES],
             strings: counts[count::STRINGS],
             tokens: counts[count::TOKENS],

@@ -1,23 +1,17 @@
-//! Rule sets that are no automaton: built when the first path asks, shared by all threads.
+//! Automata of rule sets: built when a path asks that no prefilter answers, shared by all threads.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hashbrown::HashMap;
 
 use crate::automaton::{Automaton, Cache, Detail, Limits, Outcome};
-use crate::decision::Verdict;
-use crate::pattern::{PatternList, index_page_text, normal_text};
 use crate::policy::{OrderedRules, outcomes};
 use crate::syntax::RobotsTxt;
 
 use super::super::compile::record_order;
 use super::super::file::Damage;
-use super::super::layout::rule_set;
 use super::policy::SelectedRules;
-use super::{PolicyPosition, RuleSetKind, StoredRuleSet, StoredSet};
-
-/// Patterns that one rule can stand for: its own, and that of a directory.
-const PATTERNS_PER_RULE: usize = 2;
+use super::{PolicyNumber, RuleSetKind, RuleSetNumber, StoredSet};
 
 /// What a rule set was built into.
 #[derive(Debug)]
@@ -28,37 +22,47 @@ pub(super) struct Built {
     pub order: Option<Vec<u32>>,
 }
 
-/// All that was built, by position of the rule set.
+/// All that was built, by number of the rule set.
 #[derive(Debug, Default)]
 pub(super) struct BuiltRuleSets(RwLock<HashMap<u32, Arc<Built>, foldhash::fast::RandomState>>);
 
 /// A thread's memory for rule sets that were built.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BuiltCaches(HashMap<u32, (Arc<Built>, Cache), foldhash::fast::RandomState>);
+pub struct BuiltCaches(HashMap<u32, (Arc<Built>, Cache), foldhash::fast::RandomState>);
 
 impl BuiltCaches {
     /// What a rule set says of a path; it is built if this is the first question.
     pub(super) fn decide(
         &mut self,
-        set: &StoredSet,
-        built: &BuiltRuleSets,
+        (set, built, limits): (&StoredSet, &BuiltRuleSets, &Limits),
         selected: &SelectedRules,
         path: &[u8],
         detail: Detail,
-    ) -> Result<(Outcome, &Built), Damage> {
+    ) -> Result<Outcome, Damage> {
         let key = selected.rule_set.0;
         if !self.0.contains_key(&key) {
-            let built = built.get(set, selected)?;
+            let built = built.get(set, selected, limits)?;
             let cache = built.automaton.cache();
             self.0.insert(key, (built, cache));
         }
         let (built, cache) = self.0.get_mut(&key).expect("it was put there if it was not");
-        Ok((built.automaton.decide(path, detail, cache), built))
+        Ok(built.automaton.decide(path, detail, cache))
+    }
+
+    /// By pattern, its rule's record, counted from the first rule of the first group, of a rule set that was
+    /// asked and whose order the set does not keep.
+    pub(super) fn order(&self, rule_set: RuleSetNumber) -> Option<&[u32]> {
+        self.0.get(&rule_set.0)?.0.order.as_deref()
     }
 }
 
 impl BuiltRuleSets {
-    fn get(&self, set: &StoredSet, selected: &SelectedRules) -> Result<Arc<Built>, Damage> {
+    fn get(
+        &self,
+        set: &StoredSet,
+        selected: &SelectedRules,
+        limits: &Limits,
+    ) -> Result<Arc<Built>, Damage> {
         let key = selected.rule_set.0;
         // Nobody panics while holding the lock, and what is in the map is whole in any case.
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -66,22 +70,21 @@ impl BuiltRuleSets {
             return Ok(known);
         }
         // Two threads may build the same; one of the two is kept.
-        let built = Arc::new(build(set, selected)?);
+        let built = Arc::new(build(set, selected, limits)?);
         let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(map.entry(key).or_insert(built)))
     }
 }
 
-fn build(set: &StoredSet, selected: &SelectedRules) -> Result<Built, Damage> {
+fn build(set: &StoredSet, selected: &SelectedRules, limits: &Limits) -> Result<Built, Damage> {
     let stored = set.rule_set(selected.rule_set)?;
-    let limits = Limits { ahead_positions_max: 0, ..Limits::default() };
     if stored.kind() == RuleSetKind::Patterns {
-        let (patterns, verdicts) = set.patterns(&stored)?;
-        let automaton = Automaton::new(patterns, outcomes(&verdicts), &limits);
+        let (patterns, outcomes) = set.pattern_list(&stored)?;
+        let automaton = Automaton::new(patterns, outcomes, limits);
         return Ok(Built { automaton, order: None });
     }
     let (rules, order) = ordered(set, selected)?;
-    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), &limits);
+    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), limits);
     Ok(Built { automaton, order: Some(order) })
 }
 
@@ -91,7 +94,7 @@ pub(super) fn ordered(
     set: &StoredSet,
     selected: &SelectedRules,
 ) -> Result<(OrderedRules, Vec<u32>), Damage> {
-    let policy = set.policy(PolicyPosition(selected.policy))?;
+    let policy = set.policy(PolicyNumber(selected.policy))?;
     let extract = policy.extract()?;
     let malformed = || policy.malformed("its records are no file");
     let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
@@ -115,42 +118,4 @@ fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize
         groups.find(|(_, group)| is_it(group)).map(|(index, _)| index)
     };
     positions.iter().map(find).collect()
-}
-
-impl StoredSet {
-    /// The patterns of a rule set that is kept as such, in order of precedence, and their verdicts.
-    pub(super) fn patterns(
-        &self,
-        stored: &StoredRuleSet<'_>,
-    ) -> Result<(PatternList, Vec<Verdict>), Damage> {
-        let paths = &self.dialect().paths;
-        let mut patterns = PatternList::new();
-        let mut verdicts = Vec::with_capacity(stored.pattern_words().len());
-        let (mut record, mut text) = (Vec::new(), Vec::new());
-        let malformed = |what| self.malformed(self.sections.rule_sets, stored.position().0, what);
-        let mut octets_left = self.record_octets_max() * PATTERNS_PER_RULE;
-        let words = stored.pattern_words();
-        patterns.reserve(words.len(), 0);
-        for word in words {
-            let word = word.get();
-            let value_start = self.record_text(word >> rule_set::STRING_SHIFT, &mut record)?;
-            let too_many = || malformed("its patterns are more than a file can have");
-            octets_left = octets_left.checked_sub(record.len()).ok_or_else(too_many)?;
-            if !normal_text(&record[value_start..], paths, &mut text) {
-                return Err(malformed("a pattern can match no path"));
-            }
-            match word & rule_set::DIRECTORY {
-                0 => patterns.push(&text, paths.wildcards),
-                _ => {
-                    let directory = index_page_text(&text, paths)
-                        .ok_or_else(|| malformed("a rule names no index page"))?;
-                    patterns.push(&directory, paths.wildcards);
-                }
-            }
-            let allows = word & rule_set::ALLOWS != 0;
-            verdicts.push(if allows { Verdict::Allow } else { Verdict::Disallow });
-        }
-        patterns.shrink_to_fit();
-        Ok((patterns, verdicts))
-    }
 }

@@ -8,16 +8,16 @@ use crate::dialect::AccessOutcome;
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
 use super::tokens::AgentTokens;
-use super::{RuleSetPosition, StoredSet};
+use super::{RuleSetNumber, StoredSet};
 
-/// Where a policy stands. Origins with the same position have the same policy.
+/// The number of a policy. Origins with the same number have the same policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PolicyPosition(pub(super) u32);
+pub struct PolicyNumber(pub(super) u32);
 
-impl PolicyPosition {
-    /// The word of the section that it is.
-    pub(in crate::set) fn word(self) -> u32 {
-        self.0
+impl PolicyNumber {
+    /// The number, as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
     }
 }
 
@@ -25,6 +25,7 @@ impl PolicyPosition {
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPolicy<'s> {
     pub(super) set: &'s StoredSet,
+    number: u32,
     pub(super) position: u32,
     pub(super) words: &'s [U32],
 }
@@ -32,8 +33,8 @@ pub struct StoredPolicy<'s> {
 /// What an agent gets from a policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Selected {
-    /// The same for every path.
-    Fixed(Decision),
+    /// The same for every path: the [`fixed`] decision with this number.
+    Fixed(u32),
     /// What the rules of some groups say.
     Rules(SelectedRules),
 }
@@ -44,7 +45,7 @@ pub(super) struct SelectedRules {
     pub policy: u32,
     /// The policy's entry, by its number.
     pub entry: u32,
-    pub rule_set: RuleSetPosition,
+    pub rule_set: RuleSetNumber,
     pub order: u32,
     /// The record of the user-agent line that speaks to the agent, in the first group.
     pub speaker: u32,
@@ -53,48 +54,52 @@ pub(super) struct SelectedRules {
 }
 
 impl StoredSet {
-    /// The policy at a position.
+    /// The policy with a number.
     ///
     /// # Errors
     ///
     /// If it is damaged.
     #[inline]
-    pub fn policy(&self, position: PolicyPosition) -> Result<StoredPolicy<'_>, Damage> {
+    pub fn policy(&self, number: PolicyNumber) -> Result<StoredPolicy<'_>, Damage> {
+        let position = self.words(self.sections.policy_index, number.0, 1)?[0].get();
         let section = self.sections.policies;
-        let head = self.words(section, position.0, policy::HEAD_WORDS)?;
+        let head = self.words(section, position, policy::HEAD_WORDS)?;
         let words = head[policy::WORDS].get() as usize;
         if words < policy::HEAD_WORDS {
-            return Err(self.malformed(section, position.0, "a policy is shorter than its head"));
+            return Err(self.malformed(section, position, "a policy is shorter than its head"));
         }
-        let words = self.words(section, position.0, words)?;
-        Ok(StoredPolicy { set: self, position: position.0, words })
+        let words = self.words(section, position, words)?;
+        Ok(StoredPolicy { set: self, number: number.0, position, words })
     }
 
     #[inline]
-    pub(super) fn touch_policy(&self, position: PolicyPosition) {
-        self.touch(self.sections.policies, position.0);
+    pub(super) fn touch_policy_index(&self, number: PolicyNumber) {
+        self.touch(self.sections.policy_index, number.0);
     }
 
-    /// All policies, in the order of the file. After damage there is no next one.
+    #[inline]
+    pub(super) fn touch_policy(&self, number: PolicyNumber) {
+        if let Ok(position) = self.words(self.sections.policy_index, number.0, 1) {
+            self.touch(self.sections.policies, position[0].get());
+        }
+    }
+
+    /// The number of policies.
+    pub(super) fn policy_count(&self) -> u32 {
+        let octets = self.sections.policy_index.octets();
+        u32::try_from(octets / size_of::<U32>() as u64).unwrap_or(u32::MAX)
+    }
+
+    /// All policies, in the order of their numbers.
     pub fn policies(&self) -> impl Iterator<Item = Result<StoredPolicy<'_>, Damage>> {
-        let end = self.sections.policies.octets() / size_of::<u32>() as u64;
-        let mut next = Some(0_u32);
-        std::iter::from_fn(move || {
-            let position = next.filter(|&position| u64::from(position) < end)?;
-            let policy = self.policy(PolicyPosition(position));
-            next = policy
-                .as_ref()
-                .ok()
-                .and_then(|policy| position.checked_add(policy.words.len() as u32));
-            Some(policy)
-        })
+        (0..self.policy_count()).map(|number| self.policy(PolicyNumber(number)))
     }
 }
 
 impl<'s> StoredPolicy<'s> {
-    /// Where it stands.
-    pub fn position(&self) -> PolicyPosition {
-        PolicyPosition(self.position)
+    /// Its number.
+    pub fn number(&self) -> PolicyNumber {
+        PolicyNumber(self.number)
     }
 
     /// Whether there is a file, or what its absence means.
@@ -192,8 +197,8 @@ impl<'s> StoredPolicy<'s> {
     /// # Errors
     ///
     /// If it is damaged.
-    pub fn rule_set(&self, entry: u32) -> Result<RuleSetPosition, Damage> {
-        Ok(RuleSetPosition(self.word(self.entry_at(entry) + policy::RULE_SET)?))
+    pub fn rule_set(&self, entry: u32) -> Result<RuleSetNumber, Damage> {
+        Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))
     }
 
     /// Where the order of an entry's rule set stands.
@@ -221,7 +226,7 @@ impl<'s> StoredPolicy<'s> {
     pub(super) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
         let word = self.words[policy::STATE].get();
         if word & 0xff != PolicyState::Rules as u32 {
-            return Ok(Selected::Fixed(access_decision(self.access()?)));
+            return Ok(Selected::Fixed(fixed_number(self.access()?)));
         }
         let (entry, speaker, token) = match self.named(agent)? {
             Some(named) => named,
@@ -233,17 +238,16 @@ impl<'s> StoredPolicy<'s> {
                     if self.words.last().is_none_or(|word| word.get() == 0) {
                         return Err(self.malformed("a policy has no end"));
                     }
-                    let decision = Decision::without_rule(Verdict::Allow, Reason::NoGroup);
-                    return Ok(Selected::Fixed(decision));
+                    return Ok(Selected::Fixed(FIXED_NO_GROUP));
                 }
                 (entry, self.words[policy::DEFAULT_SPEAKER].get(), NONE)
             }
         };
         let at = self.entry_at(entry);
         Ok(Selected::Rules(SelectedRules {
-            policy: self.position,
+            policy: self.number,
             entry,
-            rule_set: RuleSetPosition(self.word(at + policy::RULE_SET)?),
+            rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
             order: self.word(at + policy::ORDER)?,
             speaker,
             token,
@@ -273,6 +277,30 @@ impl<'s> StoredPolicy<'s> {
             }
         }
         Ok(None)
+    }
+}
+
+/// The number of the decision on every path where no group speaks to the agent.
+const FIXED_NO_GROUP: u32 = 1 << 8;
+
+/// The number of the decision where it is not known what a policy says.
+pub(super) const FIXED_UNKNOWN: u32 = 1 << 9;
+
+/// The number of the decision on every path where there is no file, or one without rules.
+fn fixed_number(outcome: AccessOutcome) -> u32 {
+    outcome.state as u32 | (outcome.verdict as u32) << 4
+}
+
+/// The decision with a number.
+pub(super) fn fixed(number: u32) -> Decision {
+    if number == FIXED_NO_GROUP {
+        return Decision::without_rule(Verdict::Allow, Reason::NoGroup);
+    }
+    let state = PolicyState::ALL.get((number & 0xf) as usize);
+    let verdict = Verdict::ALL.get((number >> 4) as usize);
+    match (state, verdict) {
+        (Some(&state), Some(&verdict)) => access_decision(AccessOutcome { state, verdict }),
+        _ => Decision::UNKNOWN,
     }
 }
 

@@ -1,132 +1,219 @@
-//! Rule sets: an automaton to walk, or what one is built from.
+//! Rule sets: the prefilter that answers most paths, and what the automaton behind it is built from.
 
+use std::ops::Range;
+
+use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::StoredAutomaton;
+use crate::automaton::{Outcome, PatternTexts, Patterns, SieveLine, is_constant};
+use crate::pattern::PatternList;
 
 use super::super::file::Damage;
-use super::super::layout::rule_set;
+use super::super::layout::{NONE, rule_set};
 use super::StoredSet;
 
-/// Where a rule set stands. Equal rule sets have the same position.
+/// The number of a rule set. Equal rule sets have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RuleSetPosition(pub(super) u32);
+pub struct RuleSetNumber(pub(super) u32);
+
+impl RuleSetNumber {
+    /// The number, as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A rule set.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRuleSet<'s> {
-    position: u32,
-    kind: RuleSetKind,
-    patterns: u32,
-    start: u32,
+    number: u32,
     words: &'s [U32],
 }
 
 /// How a rule set is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RuleSetKind {
-    /// As an automaton.
-    Automaton,
-    /// As patterns, from which states are built when a path asks for them.
+    /// As a prefilter and the patterns in order of precedence.
     Patterns,
     /// Not at all: it is ordered anew from a policy's groups when an agent asks.
     OfGroups,
 }
 
 impl StoredSet {
-    /// The rule set at a position.
+    /// The rule set with a number.
     ///
     /// # Errors
     ///
     /// If it is damaged.
     #[inline]
-    pub fn rule_set(&self, position: RuleSetPosition) -> Result<StoredRuleSet<'_>, Damage> {
-        let section = self.sections.rule_sets;
-        let head = self.words(section, position.0, rule_set::HEAD_WORDS)?;
-        let word = head[rule_set::KIND_AND_WORDS].get();
-        let kind = match word & ((1 << rule_set::KIND_BITS) - 1) {
-            rule_set::AUTOMATON => RuleSetKind::Automaton,
-            rule_set::PATTERNS_ONLY => RuleSetKind::Patterns,
-            rule_set::OF_GROUPS => RuleSetKind::OfGroups,
-            _ => return Err(self.malformed(section, position.0, "a rule set has no kind")),
-        };
-        let words = (word >> rule_set::KIND_BITS) as usize;
-        let first = position.0.saturating_add(rule_set::HEAD_WORDS as u32);
-        Ok(StoredRuleSet {
-            position: position.0,
-            kind,
-            patterns: head[rule_set::PATTERNS].get(),
-            start: head[rule_set::START].get(),
-            words: self.words(section, first, words)?,
-        })
+    pub fn rule_set(&self, number: RuleSetNumber) -> Result<StoredRuleSet<'_>, Damage> {
+        let first = number.0.saturating_mul(rule_set::WORDS as u32);
+        let words = self.words(self.sections.rule_sets, first, rule_set::WORDS)?;
+        Ok(StoredRuleSet { number: number.0, words })
     }
 
-    #[inline]
-    pub(super) fn touch_rule_set(&self, position: RuleSetPosition) {
-        self.touch(self.sections.rule_sets, position.0);
+    /// The number of rule sets that there is room for.
+    pub(super) fn rule_set_count(&self) -> u32 {
+        let octets = (rule_set::WORDS * size_of::<U32>()) as u64;
+        u32::try_from(self.sections.rule_sets.octets() / octets).unwrap_or(u32::MAX)
     }
 
-    /// All rule sets, in the order of the file. After damage there is no next one.
+    /// All rule sets, in the order of their numbers.
     pub fn rule_sets(&self) -> impl Iterator<Item = Result<StoredRuleSet<'_>, Damage>> {
-        let end = self.sections.rule_sets.octets() / size_of::<u32>() as u64;
-        let mut next = Some(0_u32);
-        std::iter::from_fn(move || {
-            let position = next.filter(|&position| u64::from(position) < end)?;
-            let rule_set = self.rule_set(RuleSetPosition(position));
-            next = rule_set.as_ref().ok().and_then(|rule_set| {
-                position.checked_add((rule_set::HEAD_WORDS + rule_set.words.len()) as u32)
-            });
-            Some(rule_set)
-        })
+        (0..self.rule_set_count()).map(|number| self.rule_set(RuleSetNumber(number)))
+    }
+
+    /// The lines of all prefilters. Those of a rule set may be used once
+    /// [`StoredSet::prefilter`] has compared their checksums.
+    #[inline]
+    pub(super) fn prefilter_lines(&self) -> &[SieveLine] {
+        let octets = self.file.uncompared(self.sections.prefilters);
+        let whole = octets.len() - octets.len() % size_of::<SieveLine>();
+        <[SieveLine]>::ref_from_bytes(&octets[..whole]).unwrap_or_default()
+    }
+
+    /// Where the prefilter of a rule set stands among [`StoredSet::prefilter_lines`]; nothing if it is made
+    /// of groups.
+    ///
+    /// # Errors
+    ///
+    /// If the lines are damaged, or not there.
+    #[inline]
+    pub(super) fn prefilter(
+        &self,
+        rule_set: &StoredRuleSet<'_>,
+    ) -> Result<Option<Range<u32>>, Damage> {
+        let Some(lines) = rule_set.lines() else { return Ok(None) };
+        let count = lines.end - lines.start;
+        // A head that is zeros, or none, would be no answer; and no rule set has this number.
+        if lines.is_empty() || lines.start >= PREFILTER_LINES_MAX {
+            return Err(self.malformed_rule_set(rule_set, "a rule set has no prefilter"));
+        }
+        let section = self.sections.prefilters;
+        let _: &[SieveLine] = self.file.items(section, lines.start.into(), count.into())?;
+        Ok(Some(lines))
+    }
+
+    /// Whether a rule set has one outcome for every path; its prefilter has nothing to look for then.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged.
+    pub(in crate::set) fn is_constant(&self, rule_set: &StoredRuleSet<'_>) -> Result<bool, Damage> {
+        let Some(lines) = self.prefilter(rule_set)? else { return Ok(false) };
+        let is_constant = is_constant(self.prefilter_lines(), lines.start as usize);
+        is_constant.ok_or_else(|| self.malformed_rule_set(rule_set, "a rule set has no prefilter"))
+    }
+
+    /// The patterns of a rule set that is kept as such, and what their matches mean.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub(in crate::set) fn pattern_list(
+        &self,
+        rule_set: &StoredRuleSet<'_>,
+    ) -> Result<(PatternList, Vec<Outcome>), Damage> {
+        let table = self.pattern_table(rule_set)?;
+        let patterns = Patterns { table, texts: StoredTexts(self) };
+        // A rule stands for its own pattern and for that of a directory, each byte of which may be escaped.
+        let bytes_max = self.record_octets_max().saturating_mul(2 * ESCAPED_BYTES_MAX);
+        let what = "the patterns of a rule set are none that a file can have";
+        patterns.list(bytes_max).ok_or_else(|| self.malformed_rule_set(rule_set, what))
+    }
+
+    /// By pattern of a rule set, where its text begins.
+    pub(super) fn pattern_table(&self, rule_set: &StoredRuleSet<'_>) -> Result<&[U32], Damage> {
+        let count = rule_set.patterns() as usize;
+        self.words(self.sections.patterns, rule_set.patterns_at(), count)
+    }
+
+    /// As [`StoredSet::pattern_table`], of a rule set for which that has compared the checksums; empty where
+    /// there is nothing.
+    #[inline]
+    pub(super) fn compared_table(&self, number: RuleSetNumber) -> &[U32] {
+        let table = || {
+            let rule_set = self.rule_set(number).ok()?;
+            let octets = self.file.uncompared(self.sections.patterns);
+            let words = size_of::<U32>();
+            let (start, count) = (rule_set.patterns_at() as usize, rule_set.patterns() as usize);
+            let octets = octets.get(start.checked_mul(words)?..)?.get(..count * words)?;
+            <[U32]>::ref_from_bytes(octets).ok()
+        };
+        table().unwrap_or_default()
     }
 
     #[cold]
-    pub(super) fn broken_rule_set(&self, position: u32) -> Damage {
-        self.malformed(self.sections.rule_sets, position, "an automaton leads nowhere")
-    }
-
-    /// Damage for whoever looks at a rule set and finds no automaton where one has to be.
-    #[cold]
-    pub(in crate::set) fn no_automaton(&self, rule_set: &StoredRuleSet<'_>) -> Damage {
-        self.broken_rule_set(rule_set.position)
+    pub(super) fn malformed_rule_set(
+        &self,
+        rule_set: &StoredRuleSet<'_>,
+        what: &'static str,
+    ) -> Damage {
+        let first = rule_set.number.saturating_mul(rule_set::WORDS as u32);
+        self.malformed(self.sections.rule_sets, first, what)
     }
 }
 
-impl<'s> StoredRuleSet<'s> {
-    /// Where it stands.
-    pub fn position(&self) -> RuleSetPosition {
-        RuleSetPosition(self.position)
+/// Bytes that one byte of a rule is in its normal form, at most: `%XX`.
+const ESCAPED_BYTES_MAX: usize = 3;
+
+/// The texts of a set's patterns. Damage that is found in them is no pattern, so that whoever asks has to look
+/// again in another way, which reports it.
+#[derive(Clone, Copy)]
+pub(super) struct StoredTexts<'s>(pub &'s StoredSet);
+
+impl<'s> PatternTexts<'s> for StoredTexts<'s> {
+    #[inline(always)]
+    fn words(self, at: usize, count: usize) -> Option<&'s [U32]> {
+        let set = self.0;
+        set.words(set.sections.pattern_texts, u32::try_from(at).ok()?, count).ok()
+    }
+}
+
+/// Lines beyond which no prefilter begins: numbers above stand for something else where answers begin.
+const PREFILTER_LINES_MAX: u32 = u32::MAX - 16;
+
+impl StoredRuleSet<'_> {
+    /// Its number.
+    pub fn number(&self) -> RuleSetNumber {
+        RuleSetNumber(self.number)
     }
 
     /// How it is kept.
     #[inline]
     pub fn kind(&self) -> RuleSetKind {
-        self.kind
+        match self.words[rule_set::PATTERNS].get() {
+            NONE => RuleSetKind::OfGroups,
+            _ => RuleSetKind::Patterns,
+        }
     }
 
     /// The number of its patterns; 0 where they are not kept.
     pub fn patterns(&self) -> u32 {
-        self.patterns
+        self.words[rule_set::COUNT].get()
+    }
+
+    /// Whether it says that there are lines of its prefilter.
+    pub(super) fn has_lines(&self) -> bool {
+        self.words[rule_set::LINES].get() != 0
+    }
+
+    /// Where its patterns begin.
+    pub(super) fn patterns_at(&self) -> u32 {
+        self.words[rule_set::PATTERNS].get()
     }
 
     /// Octets that it takes.
-    pub fn octets(&self) -> usize {
-        (rule_set::HEAD_WORDS + self.words.len()) * size_of::<u32>()
+    pub fn octets(&self) -> u64 {
+        let lines = u64::from(self.words[rule_set::LINES].get()) * size_of::<SieveLine>() as u64;
+        lines + (rule_set::WORDS as u64 + u64::from(self.patterns())) * size_of::<U32>() as u64
     }
 
-    /// The automaton; broken if the kind is another.
+    /// The lines of its prefilter, wherever they are said to be.
     #[inline]
-    pub fn automaton(&self) -> StoredAutomaton<'s> {
-        StoredAutomaton { start: self.start, words: self.words }
-    }
-
-    /// Where the automaton's walk starts, or the number among those that are no automaton.
-    pub(super) fn start(&self) -> u32 {
-        self.start
-    }
-
-    /// The words of patterns.
-    pub(super) fn pattern_words(&self) -> &'s [U32] {
-        self.words
+    pub(super) fn lines(&self) -> Option<Range<u32>> {
+        let start = self.words[rule_set::PREFILTER].get();
+        let count = self.words[rule_set::LINES].get();
+        (start != NONE).then(|| start..start.saturating_add(count))
     }
 }

@@ -6,7 +6,7 @@ use super::super::file::Damage;
 use super::super::layout::record;
 use super::on_demand::ordered;
 use super::policy::Selected;
-use super::{Inquiry, PolicyPosition, StoredPolicy};
+use super::{Inquiry, PolicyNumber, StoredPolicy};
 
 impl StoredPolicy<'_> {
     /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
@@ -51,7 +51,7 @@ impl Inquiry<'_> {
     /// If there is no such agent.
     pub fn obeyed_rules(
         &self,
-        position: PolicyPosition,
+        position: PolicyNumber,
         agent: usize,
     ) -> Result<OrderedRules, Damage> {
         match self.set.policy(position)?.select(&self.tokens[agent])? {

@@ -15,7 +15,7 @@ use super::super::{
     BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
     Provenance, Standing,
 };
-use super::{PolicyPosition, StoredCapture, StoredHost, StoredSet};
+use super::{PolicyNumber, StoredCapture, StoredHost, StoredSet};
 
 /// What a set knows of each origin, in memory.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ struct Reading<'s> {
     inputs: Option<usize>,
     pool: BlobPool,
     /// By policy: its extract.
-    extracts: HashMap<PolicyPosition, BlobID, foldhash::fast::RandomState>,
+    extracts: HashMap<PolicyNumber, BlobID, foldhash::fast::RandomState>,
     /// By where they stand: the other records of a file.
     others: HashMap<u32, BlobID, foldhash::fast::RandomState>,
 }
@@ -132,7 +132,7 @@ impl Reading<'_> {
     }
 
     /// The extract of a policy's file, held once more.
-    fn extract(&mut self, position: PolicyPosition, state: PolicyState) -> Result<BlobID, Damage> {
+    fn extract(&mut self, position: PolicyNumber, state: PolicyState) -> Result<BlobID, Damage> {
         if let Some(&known) = self.extracts.get(&position) {
             self.pool.hold(known);
             return Ok(known);

@@ -9,7 +9,7 @@ use crate::set::StoredSet;
 use crate::set::file::Damage;
 use crate::set::gather::StandingCounts;
 use crate::set::standing::CaptureFacts;
-use crate::set::stored::{PolicyPosition, StoredHost};
+use crate::set::stored::{PolicyNumber, StoredHost};
 
 /// Seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
@@ -62,7 +62,7 @@ pub struct OthersUse {
 /// What going over the hosts finds.
 pub struct Hosts<'s> {
     pub origins: OriginSurvey,
-    pub uses: ByPosition<PolicyPosition, PolicyUse<'s>>,
+    pub uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
     pub others: ByPosition<u32, OthersUse>,
 }
 

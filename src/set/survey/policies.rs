@@ -3,7 +3,7 @@
 use crate::decision::PolicyState;
 use crate::set::StoredSet;
 use crate::set::file::Damage;
-use crate::set::stored::{PolicyPosition, StoredPolicy};
+use crate::set::stored::{PolicyNumber, StoredPolicy};
 
 use super::extremes::largest;
 use super::origins::{ByPosition, PolicyUse};
@@ -32,8 +32,6 @@ pub struct SurveyedPolicy<'s> {
     pub rule_sets: u64,
     /// The patterns of those, as far as the set keeps them.
     pub patterns: u64,
-    /// The patterns among them whose automata are built when a path asks for them.
-    pub patterns_on_demand: u64,
     /// Rule sets that are too many for the set to keep: they are ordered when an agent first asks.
     pub unordered: u64,
     /// The octets of its rule sets.
@@ -53,8 +51,8 @@ pub struct PolicySurvey<'s> {
     pub most_shared: Vec<SurveyedPolicy<'s>>,
     /// Those with the most user-agent lines and rules.
     pub largest: Vec<SurveyedPolicy<'s>>,
-    /// Those that take the most to ask: first by rule sets that have to be ordered, then by patterns
-    /// whose automata have to be built, then by octets of rule sets.
+    /// Those that take the most to ask: first by rule sets that have to be ordered, then by octets
+    /// of rule sets.
     pub most_expensive: Vec<SurveyedPolicy<'s>>,
 }
 
@@ -67,7 +65,7 @@ pub struct PolicyPass<'s> {
 /// A policy whose extract was not looked at.
 #[derive(Clone, Copy)]
 pub struct PassedPolicy<'s> {
-    position: PolicyPosition,
+    number: PolicyNumber,
     policy: SurveyedPolicy<'s>,
 }
 
@@ -76,23 +74,19 @@ impl<'s> PolicyPass<'s> {
     /// rule sets they have.
     pub fn of(
         set: &'s StoredSet,
-        mut uses: ByPosition<PolicyPosition, PolicyUse<'s>>,
+        mut uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
         rule_sets: &mut RuleSets<'s>,
     ) -> Result<PolicyPass<'s>, Damage> {
         let robots = Robots::new(set.robot_names()?);
         let mut pass = PolicyPass { policies: Vec::new(), robots };
         for policy in set.policies() {
             let policy = policy?;
-            let used = uses.remove(&policy.position());
+            let used = uses.remove(&policy.number());
             pass.add(&policy, used.as_ref(), rule_sets)?;
         }
-        // Positions may also lead into the middle of a policy, and look like one.
-        match uses.into_keys().min() {
-            Some(position) => {
-                let policy = set.policy(position)?;
-                Err(policy.malformed("a host has a policy that is none"))
-            }
-            None => Ok(pass),
+        match uses.is_empty() {
+            true => Ok(pass),
+            false => Err(set.malformed_host("a host has a policy that is not there")),
         }
     }
 
@@ -136,7 +130,6 @@ impl<'s> PolicyPass<'s> {
             file_octets: used.map_or(0, |used| used.file_octets.into()),
             rule_sets: 0,
             patterns: 0,
-            patterns_on_demand: 0,
             unordered: 0,
             rule_set_octets: 0,
         };
@@ -148,16 +141,10 @@ impl<'s> PolicyPass<'s> {
             let figures = rule_sets.figures(number);
             surveyed.rule_sets += 1;
             surveyed.patterns += u64::from(figures.patterns);
-            match figures.strategy {
-                RuleSetStrategy::FromPatterns => {
-                    surveyed.patterns_on_demand += u64::from(figures.patterns);
-                }
-                RuleSetStrategy::FromGroups => surveyed.unordered += 1,
-                RuleSetStrategy::Constant | RuleSetStrategy::Ahead => {}
-            }
+            surveyed.unordered += u64::from(figures.strategy == RuleSetStrategy::FromGroups);
             surveyed.rule_set_octets += figures.octets;
         }
-        self.policies.push(PassedPolicy { position: policy.position(), policy: surveyed });
+        self.policies.push(PassedPolicy { number: policy.number(), policy: surveyed });
         Ok(())
     }
 }
@@ -177,10 +164,8 @@ impl<'s> PolicySurvey<'s> {
         let items = || passed.iter().copied();
         let most_shared = largest(items(), top, |it| it.policy.origins);
         let longest = largest(items(), top, |it| (it.policy.records, it.policy.file_octets));
-        let most_expensive = largest(items(), top, |it| {
-            let SurveyedPolicy { unordered, patterns_on_demand, rule_set_octets, .. } = it.policy;
-            (unordered, patterns_on_demand, rule_set_octets)
-        });
+        let most_expensive =
+            largest(items(), top, |it| (it.policy.unordered, it.policy.rule_set_octets));
         survey.most_shared = with_extracts(set, most_shared)?;
         survey.largest = with_extracts(set, longest)?;
         survey.most_expensive = with_extracts(set, most_expensive)?;
@@ -193,8 +178,8 @@ fn with_extracts<'s>(
     set: &StoredSet,
     passed: Vec<PassedPolicy<'s>>,
 ) -> Result<Vec<SurveyedPolicy<'s>>, Damage> {
-    let look = |PassedPolicy { position, policy }: PassedPolicy<'s>| {
-        let extract_octets = set.policy(position)?.extract()?.len() as u64;
+    let look = |PassedPolicy { number, policy }: PassedPolicy<'s>| {
+        let extract_octets = set.policy(number)?.extract()?.len() as u64;
         Ok(SurveyedPolicy { extract_octets, ..policy })
     };
     passed.into_iter().map(look).collect()

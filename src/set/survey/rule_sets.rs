@@ -1,12 +1,14 @@
 //! Rule sets: how each is kept, what it takes, and how often it is shared.
 
-use crate::automaton::Reach;
+use crate::automaton::{Outcome, Reach};
+use crate::decision::Verdict;
+use crate::policy::{OrderedRules, reach_of_rules};
 use crate::set::StoredSet;
 use crate::set::file::Damage;
-use crate::set::stored::{RuleSetKind, RuleSetPosition, StoredPolicy, StoredRuleSet};
+use crate::set::stored::{RuleSetKind, StoredPolicy, StoredRuleSet};
 
 use super::extremes::largest;
-use super::origins::{ByPosition, PolicyUse};
+use super::origins::PolicyUse;
 use super::sharing::Sharing;
 
 /// How the paths of a rule set are decided.
@@ -15,37 +17,25 @@ use super::sharing::Sharing;
 pub enum RuleSetStrategy {
     /// One outcome whatever the path.
     Constant = 0,
-    /// An automaton that the set holds.
-    Ahead = 1,
-    /// An automaton whose states are built when a path asks for them, from patterns that the set
-    /// holds.
-    FromPatterns = 2,
-    /// The same, from the rules of a policy's groups, which are ordered when an agent first asks.
-    FromGroups = 3,
+    /// By a prefilter, and where that leaves a path open by patterns that the set holds.
+    Prefilter = 1,
+    /// By an automaton whose states are built when a path asks for them, from the rules of a policy's groups,
+    /// which are ordered when an agent first asks.
+    FromGroups = 2,
 }
 
 impl RuleSetStrategy {
     /// Every strategy, in the order of its number.
-    pub const ALL: [RuleSetStrategy; 4] = [
-        RuleSetStrategy::Constant,
-        RuleSetStrategy::Ahead,
-        RuleSetStrategy::FromPatterns,
-        RuleSetStrategy::FromGroups,
-    ];
+    pub const ALL: [RuleSetStrategy; 3] =
+        [RuleSetStrategy::Constant, RuleSetStrategy::Prefilter, RuleSetStrategy::FromGroups];
 
     /// Its name for machines.
     pub fn as_str(self) -> &'static str {
         match self {
             RuleSetStrategy::Constant => "constant",
-            RuleSetStrategy::Ahead => "ahead",
-            RuleSetStrategy::FromPatterns => "on-demand-patterns",
-            RuleSetStrategy::FromGroups => "on-demand-groups",
+            RuleSetStrategy::Prefilter => "prefilter",
+            RuleSetStrategy::FromGroups => "groups",
         }
-    }
-
-    /// Whether states are built when a path asks for them.
-    pub fn is_on_demand(self) -> bool {
-        matches!(self, RuleSetStrategy::FromPatterns | RuleSetStrategy::FromGroups)
     }
 }
 
@@ -58,8 +48,6 @@ pub struct RuleSetFigures {
     pub patterns: u32,
     /// Octets that it takes in the set.
     pub octets: u64,
-    /// Nodes of its automaton; 0 without one.
-    pub nodes: u64,
     /// How much of a site it leaves; nothing if that is not known before it is built.
     pub reach: Option<Reach>,
 }
@@ -69,24 +57,25 @@ impl RuleSetFigures {
         set: &StoredSet,
         rule_set: &StoredRuleSet<'_>,
     ) -> Result<RuleSetFigures, Damage> {
-        let (strategy, nodes, reach) = match rule_set.kind() {
-            RuleSetKind::Patterns => (RuleSetStrategy::FromPatterns, 0, None),
-            RuleSetKind::OfGroups => (RuleSetStrategy::FromGroups, 0, None),
-            RuleSetKind::Automaton => {
-                let automaton = rule_set.automaton();
-                let (nodes, reach) = automaton
-                    .nodes()
-                    .zip(automaton.reach())
-                    .ok_or_else(|| set.no_automaton(rule_set))?;
-                let strategy = match nodes {
-                    0 => RuleSetStrategy::Constant,
-                    _ => RuleSetStrategy::Ahead,
+        let (patterns, octets) = (rule_set.patterns(), rule_set.octets());
+        let (strategy, reach) = match rule_set.kind() {
+            RuleSetKind::OfGroups => (RuleSetStrategy::FromGroups, None),
+            RuleSetKind::Patterns => {
+                let strategy = match set.is_constant(rule_set)? {
+                    true => RuleSetStrategy::Constant,
+                    false => RuleSetStrategy::Prefilter,
                 };
-                (strategy, nodes as u64, Some(reach))
+                let (patterns, outcomes) = set.pattern_list(rule_set)?;
+                let verdict = |outcome: &Outcome| match outcome.allows() {
+                    true => Verdict::Allow,
+                    false => Verdict::Disallow,
+                };
+                let verdicts = outcomes.iter().map(verdict).collect();
+                let rules = OrderedRules { patterns, verdicts, ..OrderedRules::default() };
+                (strategy, reach_of_rules(rules))
             }
         };
-        let (patterns, octets) = (rule_set.patterns(), rule_set.octets() as u64);
-        Ok(RuleSetFigures { strategy, patterns, octets, nodes, reach })
+        Ok(RuleSetFigures { strategy, patterns, octets, reach })
     }
 }
 
@@ -114,8 +103,6 @@ pub struct StrategyCount {
     pub patterns: u64,
     /// Their octets.
     pub octets: u64,
-    /// Nodes of their automata.
-    pub nodes: u64,
     /// Policies that have one, each counted as often as it has.
     pub uses: u64,
 }
@@ -128,12 +115,12 @@ pub struct RuleSetSurvey<'s> {
     pub sharing: Sharing,
     /// Those that most policies share.
     pub most_shared: Vec<SurveyedRuleSet<'s>>,
-    /// Those whose automata take the most octets.
-    pub largest_automata: Vec<SurveyedRuleSet<'s>>,
+    /// Those that take the most octets.
+    pub largest: Vec<SurveyedRuleSet<'s>>,
     /// Those with the most patterns.
     pub most_patterns: Vec<SurveyedRuleSet<'s>>,
-    /// Those that are built on demand, the ones with the most patterns first.
-    pub on_demand: Vec<SurveyedRuleSet<'s>>,
+    /// Those that are made of groups, the ones that most policies share first.
+    pub of_groups: Vec<SurveyedRuleSet<'s>>,
 }
 
 impl RuleSetSurvey<'_> {
@@ -153,18 +140,16 @@ impl RuleSetSurvey<'_> {
     }
 }
 
-/// All rule sets, by their place in the file.
+/// All rule sets, by number.
 pub struct RuleSets<'s> {
     items: Vec<SurveyedRuleSet<'s>>,
-    index: ByPosition<RuleSetPosition, u32>,
 }
 
 impl<'s> RuleSets<'s> {
     pub fn of(set: &'s StoredSet) -> Result<RuleSets<'s>, Damage> {
-        let mut rule_sets = RuleSets { items: Vec::new(), index: ByPosition::default() };
+        let mut rule_sets = RuleSets { items: Vec::new() };
         for rule_set in set.rule_sets() {
             let rule_set = rule_set?;
-            rule_sets.index.insert(rule_set.position(), rule_sets.items.len() as u32);
             rule_sets.items.push(SurveyedRuleSet {
                 figures: RuleSetFigures::of(set, &rule_set)?,
                 policies: 0,
@@ -178,8 +163,11 @@ impl<'s> RuleSets<'s> {
 
     /// The number of the rule set of an entry.
     pub fn number(&self, policy: &StoredPolicy<'_>, entry: u32) -> Result<u32, Damage> {
-        let known = self.index.get(&policy.rule_set(entry)?).copied();
-        known.ok_or_else(|| policy.malformed("a policy has a rule set that is none"))
+        let number = policy.rule_set(entry)?.index();
+        let is_there = number < self.items.len();
+        is_there
+            .then_some(number as u32)
+            .ok_or_else(|| policy.malformed("a policy has a rule set that is none"))
     }
 
     pub fn figures(&self, number: u32) -> &RuleSetFigures {
@@ -205,22 +193,20 @@ impl<'s> RuleSets<'s> {
     pub fn finish(self, top: usize) -> RuleSetSurvey<'s> {
         let mut survey = RuleSetSurvey::default();
         for item in &self.items {
-            let RuleSetFigures { strategy, patterns, octets, nodes, .. } = item.figures;
+            let RuleSetFigures { strategy, patterns, octets, .. } = item.figures;
             let count = &mut survey.strategies[strategy as usize];
             count.rule_sets += 1;
             count.patterns += u64::from(patterns);
             count.octets += octets;
-            count.nodes += nodes;
             count.uses += item.policies;
             survey.sharing.add(item.policies);
         }
         let items = || self.items.iter().copied();
         survey.most_shared = largest(items(), top, |item| (item.policies, item.origins));
-        let ahead = items().filter(|item| item.figures.strategy == RuleSetStrategy::Ahead);
-        survey.largest_automata = largest(ahead, top, |item| item.figures.octets);
+        survey.largest = largest(items(), top, |item| item.figures.octets);
         survey.most_patterns = largest(items(), top, |item| item.figures.patterns);
-        let on_demand = items().filter(|item| item.figures.strategy.is_on_demand());
-        survey.on_demand = largest(on_demand, top, |item| (item.figures.patterns, item.policies));
+        let of_groups = items().filter(|it| it.figures.strategy == RuleSetStrategy::FromGroups);
+        survey.of_groups = largest(of_groups, top, |item| item.policies);
         survey
     }
 }

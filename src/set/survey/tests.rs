@@ -202,10 +202,9 @@ fn rule_sets_are_those_that_files_have() {
     }
     assert_eq!(survey.len(), uses.len() as u64);
     assert_eq!(survey.len(), set.counts().rule_sets);
-    let on_demand = [RuleSetStrategy::FromPatterns, RuleSetStrategy::FromGroups];
-    let on_demand = on_demand.map(|strategy| survey.with_strategy(strategy).rule_sets);
-    assert_eq!(on_demand.iter().sum::<u64>(), set.counts().rule_sets_on_demand);
-    assert_eq!(survey.on_demand.len() as u64, set.counts().rule_sets_on_demand);
+    let of_groups = survey.with_strategy(RuleSetStrategy::FromGroups).rule_sets;
+    assert_eq!(of_groups, set.counts().rule_sets_of_groups);
+    assert_eq!(survey.of_groups.len() as u64, of_groups);
     let mut expected: Vec<(u64, u64)> =
         uses.iter().map(|((patterns, _), &uses)| (uses, patterns.len() as u64)).collect();
     let mut found: Vec<(u64, u64)> = survey

@@ -67,7 +67,7 @@ fn the_content_stays_as_it_is() {
     let set = |octets| StoredSet::of_octets("a.set", octets).unwrap();
     let hashes = [&crate::dialect::RFC_9309, &crate::dialect::GOOGLE]
         .map(|dialect| set(sample::small(dialect)).hash());
-    assert_eq!(hashes, [10_845_922_679_018_290_623, 17_664_590_057_977_858_565]);
+    assert_eq!(hashes, [12_788_272_602_052_873_135, 2_927_673_169_923_870_962]);
 }
 
 #[test]

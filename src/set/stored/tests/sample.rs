@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use crate::access::UnixSeconds;
-use crate::automaton::Limits;
 use crate::dialect::Dialect;
 use crate::limits::POLICY_PATTERNS_MAX;
 use crate::set::compile::{CompileConfig, to_vec};
@@ -31,7 +30,7 @@ Sitemap: https://a.example/sitemap.xml
 
 const B: &str = "User-agent: Third\nDisallow:\n\nUser-agent: Example\nDisallow: /%7Ex\n";
 
-/// Rules whose automaton is too large to be stored.
+/// Rules of several stars each.
 fn many_stars() -> String {
     let rules = (0..12).map(|n| format!("Disallow: /*{n}*x*{}*y\nAllow: /*{n}*z\n", n * 7 % 12));
     format!("User-agent: *\n{}", rules.collect::<String>())
@@ -84,9 +83,8 @@ impl Archive {
         let path = folder.path().join("a.jsonl");
         std::fs::write(&path, self.0).unwrap();
         let gathered = gather(&[Input::new(path)], &GatherConfig::new(dialect, None), &()).unwrap();
-        let limits = Limits { ahead_positions_max: 1_000, ..Limits::default() };
         let history = gathered.history;
-        let config = CompileConfig { limits, history, ..CompileConfig::new(dialect, None) };
+        let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
         to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
     }
 }

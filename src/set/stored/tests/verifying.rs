@@ -16,7 +16,7 @@ fn sets_of_every_dialect_hold() {
             assert_eq!(verified.captures, counts.captures);
             assert_eq!(verified.policies, counts.policies);
             assert_eq!(verified.rule_sets, counts.rule_sets);
-            assert_eq!(verified.automata, counts.rule_sets - counts.rule_sets_on_demand);
+            assert_eq!(verified.rule_sets_of_groups, counts.rule_sets_of_groups);
             assert_eq!((verified.robots, verified.strings), (counts.tokens, counts.strings));
             assert!(verified.records > 10, "{verified:?}");
         }
@@ -30,8 +30,7 @@ fn the_samples_have_everything() {
     let kinds = |set: &StoredSet, kind| {
         set.rule_sets().filter(|rule_set| rule_set.as_ref().unwrap().kind() == kind).count()
     };
-    assert_eq!(kinds(&set, RuleSetKind::Patterns), 1);
-    assert!(kinds(&set, RuleSetKind::Automaton) >= 4);
+    assert!(kinds(&set, RuleSetKind::Patterns) >= 5);
     let set = StoredSet::of_octets("a.set", sample::of_groups(&RFC_9309)).unwrap();
     assert!(kinds(&set, RuleSetKind::OfGroups) >= 2);
 }
@@ -111,14 +110,32 @@ fn a_faulty_writer_is_found_out() {
             parts.set_word(SectionKind::POLICIES, policy::DEFAULT_SPEAKER, 0);
         }),
         ("not what the rules of its records are compiled to", |parts| {
-            let words = parts.section(SectionKind::RULE_SETS).len() / 4;
-            let old = parts.word(SectionKind::RULE_SETS, words / 8);
-            parts.set_word(SectionKind::RULE_SETS, words / 8, old ^ 1);
+            let words = parts.section(SectionKind::PATTERNS).len() / 4;
+            let old = parts.word(SectionKind::PATTERNS, words / 2);
+            parts.set_word(SectionKind::PATTERNS, words / 2, old ^ 1);
+        }),
+        ("not what the rules of its records are compiled to", |parts| {
+            let octets = parts.section(SectionKind::PREFILTERS);
+            let middle = octets.len() / 2;
+            octets[middle] ^= 1;
+        }),
+        ("the text of a pattern is none", |parts| {
+            *parts.section(SectionKind::PATTERN_TEXTS).last_mut().unwrap() ^= 1;
+        }),
+        ("no rule set needs what stands at its end", |parts| {
+            parts.section(SectionKind::PATTERN_TEXTS).extend([0; 4]);
+        }),
+        ("no rule set needs what stands at its end", |parts| {
+            parts.section(SectionKind::PREFILTERS).extend([0; 64]);
+        }),
+        ("a policy stands at another place", |parts| {
+            let second = parts.word(SectionKind::POLICY_INDEX, 1);
+            parts.set_word(SectionKind::POLICY_INDEX, 0, second);
         }),
         ("something stands behind the names", |parts| {
             parts.section(SectionKind::TOKENS).push(b'x');
         }),
-        ("no policy needs what stands here", |parts| {
+        ("nothing needs what stands here", |parts| {
             parts.section(SectionKind::ORDERS).extend([0; 4]);
         }),
         ("no host has one of the captures", |parts| {

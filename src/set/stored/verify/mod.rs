@@ -3,7 +3,7 @@
 //! Checksums find accidents. A writer with a fault, or an enemy, gives wrong content right ones; so
 //! after the container everything is read and compared with what it comes from. The texts are what
 //! a set says, and all else in it follows from them: whom a policy names, its groups, the order of
-//! its rules and every word of its automata are worked out anew from the records, as compiling does,
+//! its rules and every word of its prefilters are worked out anew from the records, as compiling does,
 //! and have to be the same. What each origin is served is settled anew from the captures that are kept
 //! for merging. What is left to believe is which text speaks for which host, what its
 //! lines and captures are, and what its absence meant.
@@ -11,7 +11,7 @@
 //! Nothing may be there twice, be left over or stand out of order where the format has one place
 //! for it ([`Pieces`]), so that nothing can hide.
 //!
-//! Cost: reading the whole file once, then planning each policy and building each automaton once, on
+//! Cost: reading the whole file once, then planning each policy and making each prefilter once, on
 //! the calling thread's rayon pool. Memory: what merging the set takes, each distinct file once.
 
 mod hosts;
@@ -50,8 +50,8 @@ pub struct Verified {
     pub records: u64,
     /// Distinct rule sets.
     pub rule_sets: u64,
-    /// Those of them that are stored as automata, each built anew and compared.
-    pub automata: u64,
+    /// Those of them that are made of groups when an agent asks.
+    pub rule_sets_of_groups: u64,
     /// Distinct names of robots.
     pub robots: u64,
     /// Distinct strings.
@@ -83,7 +83,7 @@ impl StoredSet {
         self.verify_words()?;
         let mut texts = Texts::of(self)?;
         let names = names::verified(self)?;
-        let mut rule_sets = FoundRuleSets::of(self, &mut texts)?;
+        let mut rule_sets = FoundRuleSets::of(self)?;
         let mut policies = FoundPolicies::of(self, &names, &mut rule_sets, &mut texts)?;
         rule_sets.all_needed(self)?;
         policies.compare(self, &names)?;
@@ -98,7 +98,7 @@ impl StoredSet {
             policies: policies.len(),
             records: policies.records,
             rule_sets: rule_sets.len(),
-            automata: rule_sets.len() - u64::from(rule_sets.on_demand),
+            rule_sets_of_groups: rule_sets.of_groups,
             robots: names.ends.len() as u64,
             strings: u64::from(self.sections.strings.len()),
         };
@@ -137,7 +137,7 @@ impl StoredSet {
     /// What is walked word by word ends with a word.
     fn verify_words(&self) -> Result<(), Damage> {
         let sections = &self.sections;
-        for section in [sections.hosts, sections.policies, sections.rule_sets, sections.others] {
+        for section in [sections.hosts, sections.policies, sections.policy_index, sections.others] {
             if !section.octets().is_multiple_of(size_of::<U32>() as u64) {
                 return Err(self.malformed(section, 0, "it ends within a word"));
             }
@@ -157,7 +157,7 @@ impl StoredSet {
         expected[count::ORIGINS] = found.origins;
         expected[count::POLICIES] = found.policies;
         expected[count::RULE_SETS] = found.rule_sets;
-        expected[count::RULE_SETS_ON_DEMAND] = found.rule_sets - found.automata;
+        expected[count::RULE_SETS_OF_GROUPS] = found.rule_sets_of_groups;
         expected[count::CAPTURES] = found.captures;
         expected[count::STRINGS] = found.strings;
         expected[count::TOKENS] = found.robots;

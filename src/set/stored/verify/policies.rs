@@ -10,7 +10,7 @@ use super::super::super::compile::{PlannedEntry, PlannedRules, PolicyPlan, plan_
 use super::super::super::file::Damage;
 use super::super::super::layout::{NONE, policy, record};
 use super::super::tokens::Names;
-use super::super::{PolicyPosition, RuleSetKind, StoredPolicy, StoredSet};
+use super::super::{PolicyNumber, RuleSetKind, StoredPolicy, StoredSet};
 use super::pieces::Pieces;
 use super::rule_sets::{ComparedRuleSets, FoundRuleSets};
 use super::texts::{TextKind, Texts};
@@ -41,9 +41,14 @@ impl FoundPolicies {
     ) -> Result<FoundPolicies, Damage> {
         let named = vec![false; names.ends.len()];
         let mut found = FoundPolicies { named, ..FoundPolicies::default() };
+        let mut next_policy = 0;
         for policy in set.policies() {
             let policy = policy?;
-            found.policies.push(policy.position().0);
+            if policy.position != next_policy {
+                return Err(policy.malformed("a policy stands at another place"));
+            }
+            next_policy = policy.position.saturating_add(policy.words.len() as u32);
+            found.policies.push(policy.number().0);
             found.need_records(set, &policy, texts)?;
             for token in policy.tokens()? {
                 let named = found.named.get_mut(token.get() as usize);
@@ -52,12 +57,13 @@ impl FoundPolicies {
             found.need_entries(set, &policy, rule_sets)?;
         }
         let ends = [
+            (set.sections.policies, next_policy),
             (set.sections.documents, found.next_document),
             (set.sections.orders, found.next_order),
         ];
         for (section, end) in ends {
             if section.octets() != u64::from(end) * size_of::<U32>() as u64 {
-                return Err(set.malformed(section, end, "no policy needs what stands here"));
+                return Err(set.malformed(section, end, "nothing needs what stands here"));
             }
         }
         if let Some(number) = found.named.iter().position(|named| !named) {
@@ -75,7 +81,7 @@ impl FoundPolicies {
     /// Takes note of a host that needs the policy at a position. Returns false if there is none, or
     /// another one should be needed before it.
     #[must_use]
-    pub(super) fn need(&mut self, position: PolicyPosition) -> bool {
+    pub(super) fn need(&mut self, position: PolicyNumber) -> bool {
         self.policies.need(position.0)
     }
 
@@ -156,12 +162,12 @@ impl FoundPolicies {
     /// Works out each policy anew from its records.
     pub(super) fn compare(&self, set: &StoredSet, names: &Names<'_>) -> Result<(), Damage> {
         let compared = ComparedRuleSets::default();
-        let compare = |&start: &u32| {
-            let policy = set.policy(PolicyPosition(start))?;
+        let compare = |&number: &u32| {
+            let policy = set.policy(PolicyNumber(number))?;
             Comparison { set, names, compared: &compared, policy }.run()
         };
-        let starts = self.policies.starts().par_iter().with_min_len(16);
-        let found = starts.find_map_first(|start| compare(start).err());
+        let numbers = self.policies.starts().par_iter().with_min_len(16);
+        let found = numbers.find_map_first(|number| compare(number).err());
         found.map_or(Ok(()), Err)
     }
 }
@@ -255,10 +261,7 @@ impl Comparison<'_> {
         let stored = self.set.rule_set(self.policy.rule_set(entry)?)?;
         match (stored.kind(), &planned.ordered) {
             (RuleSetKind::OfGroups, None) => Ok(()),
-            (
-                RuleSetKind::Automaton | RuleSetKind::Patterns,
-                Some(PlannedRules { rules, order, .. }),
-            ) => {
+            (RuleSetKind::Patterns, Some(PlannedRules { rules, order, .. })) => {
                 let section = self.set.sections.orders;
                 let words = self.set.words(section, self.policy.order(entry)?, order.len())?;
                 let is_same = words.iter().map(|word| word.get()).eq(order.iter().copied());

@@ -1,81 +1,96 @@
-//! Rule sets: each of a kind, needed by somebody, and word for word what its rules are compiled to.
+//! Rule sets: each where it has to stand, needed by an entry, and what its rules are compiled to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
-use crate::limits::SET_VERIFY_POSITIONS_MAX;
+use zerocopy::little_endian::U32;
+
+use crate::automaton::{SieveLine, sieve_of, text_words};
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::super::file::Damage;
 use super::super::super::layout::rule_set;
-use super::super::{RuleSetKind, RuleSetPosition, StoredRuleSet, StoredSet};
-use super::texts::{TextKind, Texts};
+use super::super::rule_set::StoredTexts;
+use super::super::{RuleSetKind, RuleSetNumber, StoredRuleSet, StoredSet};
+use super::pieces::Pieces;
 
-/// All rule sets, in the order of the file.
+/// All rule sets, by number.
 pub(super) struct FoundRuleSets {
-    starts: Vec<u32>,
     needed: Vec<bool>,
-    /// Those that are no automaton.
-    pub on_demand: u32,
+    /// Those that are made of groups.
+    pub of_groups: u64,
 }
 
 impl FoundRuleSets {
-    /// Walks the section.
-    pub(super) fn of(set: &StoredSet, texts: &mut Texts) -> Result<FoundRuleSets, Damage> {
-        let mut found = FoundRuleSets { starts: Vec::new(), needed: Vec::new(), on_demand: 0 };
+    /// Walks the section, and with it those of patterns and prefilters.
+    pub(super) fn of(set: &StoredSet) -> Result<FoundRuleSets, Damage> {
+        let mut found = FoundRuleSets { needed: Vec::new(), of_groups: 0 };
+        let (mut next_pattern, mut next_line, mut next_text) = (0_u64, 0_u64, 0_u32);
+        let (mut texts, mut distinct) = (Pieces::default(), HashSet::new());
         for stored in set.rule_sets() {
             let stored = stored?;
-            let position = stored.position().0;
-            let malformed = |what| set.malformed(set.sections.rule_sets, position, what);
-            if stored.kind() != RuleSetKind::Automaton {
-                if stored.start() != found.on_demand {
-                    return Err(malformed("a rule set that is no automaton has another's number"));
-                }
-                found.on_demand += 1;
-            }
-            let words = stored.pattern_words();
-            let patterns = match stored.kind() {
-                RuleSetKind::Automaton => stored.patterns() as usize,
-                RuleSetKind::Patterns => words.len(),
-                RuleSetKind::OfGroups => 0,
-            };
-            if stored.patterns() as usize != patterns
-                || stored.kind() == RuleSetKind::OfGroups && !words.is_empty()
-            {
-                return Err(malformed("a rule set counts its patterns wrong"));
-            }
-            if stored.kind() == RuleSetKind::Patterns {
-                let is_rule = |word: u32, texts: &mut Texts| {
-                    let allows = word & rule_set::ALLOWS != 0;
-                    let kind = if allows { TextKind::Allow } else { TextKind::Disallow };
-                    texts.need(word >> rule_set::STRING_SHIFT, kind)
-                };
-                if !words.iter().all(|word| is_rule(word.get(), texts)) {
-                    return Err(malformed("a pattern is of another rule than its string"));
-                }
-            }
-            found.starts.push(position);
+            let malformed = |what| set.malformed_rule_set(&stored, what);
             found.needed.push(false);
+            let lines = set.prefilter(&stored)?;
+            if stored.kind() == RuleSetKind::OfGroups {
+                if lines.is_some() || stored.patterns() != 0 || stored.has_lines() {
+                    return Err(malformed("a rule set that is made of groups has patterns"));
+                }
+                found.of_groups += 1;
+                continue;
+            }
+            let lines = lines.ok_or_else(|| malformed("a rule set has no prefilter"))?;
+            if u64::from(lines.start) != next_line
+                || u64::from(stored.patterns_at()) != next_pattern
+            {
+                return Err(malformed("what a rule set consists of stands at another place"));
+            }
+            next_line = lines.end.into();
+            next_pattern += u64::from(stored.patterns());
+            for word in set.pattern_table(&stored)? {
+                let at = word.get() >> 1;
+                if at == next_text {
+                    let words = text_words(StoredTexts(set), at as usize);
+                    let words = words.filter(|words| distinct.insert(*words));
+                    let words = words.ok_or_else(|| malformed("the text of a pattern is none"))?;
+                    next_text = next_text.saturating_add(words.len() as u32);
+                    texts.push(at);
+                }
+                if !texts.need(at) {
+                    return Err(malformed("the text of a pattern stands at another place"));
+                }
+            }
+        }
+        let ends = [
+            (set.sections.patterns, next_pattern * size_of::<U32>() as u64),
+            (set.sections.pattern_texts, u64::from(next_text) * size_of::<U32>() as u64),
+            (set.sections.prefilters, next_line * size_of::<SieveLine>() as u64),
+            (set.sections.rule_sets, found.len() * (rule_set::WORDS * size_of::<U32>()) as u64),
+        ];
+        for (section, end) in ends {
+            if section.octets() != end {
+                return Err(set.malformed(section, 0, "no rule set needs what stands at its end"));
+            }
         }
         Ok(found)
     }
 
     /// The number of rule sets.
     pub(super) fn len(&self) -> u64 {
-        self.starts.len() as u64
+        self.needed.len() as u64
     }
 
-    /// Takes note of an entry that needs the rule set at `position`, which only one may if it is
-    /// made of the groups of that entry. Nothing if there is none.
+    /// Takes note of an entry that needs a rule set, which only one may if it is made of the groups of
+    /// that entry. Nothing if there is none.
     pub(super) fn need<'s>(
         &mut self,
         set: &'s StoredSet,
-        position: RuleSetPosition,
+        number: RuleSetNumber,
     ) -> Result<Option<StoredRuleSet<'s>>, Damage> {
-        let Ok(index) = self.starts.binary_search(&position.0) else { return Ok(None) };
-        let stored = set.rule_set(position)?;
-        let was_needed = std::mem::replace(&mut self.needed[index], true);
+        let Some(needed) = self.needed.get_mut(number.index()) else { return Ok(None) };
+        let stored = set.rule_set(number)?;
+        let was_needed = std::mem::replace(needed, true);
         let is_anothers = was_needed && stored.kind() == RuleSetKind::OfGroups;
         Ok((!is_anothers).then_some(stored))
     }
@@ -83,9 +98,9 @@ impl FoundRuleSets {
     /// Whether an entry needs each.
     pub(super) fn all_needed(&self, set: &StoredSet) -> Result<(), Damage> {
         match self.needed.iter().position(|needed| !needed) {
-            Some(index) => {
-                let section = set.sections.rule_sets;
-                Err(set.malformed(section, self.starts[index], "nobody obeys a rule set"))
+            Some(number) => {
+                let word = (number * rule_set::WORDS) as u32;
+                Err(set.malformed(set.sections.rule_sets, word, "a rule set is unreferenced"))
             }
             None => Ok(()),
         }
@@ -103,44 +118,38 @@ pub(super) struct ComparedRuleSets {
 }
 
 impl ComparedRuleSets {
-    /// Compares a rule set that is kept as an automaton or as patterns with the rules of an entry.
+    /// Compares a rule set that is kept as patterns with the rules of an entry.
     pub(super) fn compare(
         &self,
         set: &StoredSet,
         stored: &StoredRuleSet<'_>,
         rules: &OrderedRules,
     ) -> Result<(), Damage> {
-        let position = stored.position().0;
         let hash = self.hasher.hash_one((&rules.patterns, &rules.verdicts));
         // Nobody panics while holding the lock.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = known.insert(position, hash);
+        let before = known.insert(stored.number().0, hash);
         drop(known);
         let is_same = match before {
             Some(before) => before == hash,
             None => is_of(set, stored, rules)?,
         };
         let what = "a rule set is not what the rules of its records are compiled to";
-        is_same.then_some(()).ok_or_else(|| set.malformed(set.sections.rule_sets, position, what))
+        is_same.then_some(()).ok_or_else(|| set.malformed_rule_set(stored, what))
     }
 }
 
+/// Whether both the patterns and every line of the prefilter are those of the rules.
 fn is_of(
     set: &StoredSet,
     stored: &StoredRuleSet<'_>,
     rules: &OrderedRules,
 ) -> Result<bool, Damage> {
-    let is_so = match stored.kind() {
-        RuleSetKind::Automaton => stored.automaton().is_of(
-            &rules.patterns,
-            &outcomes(&rules.verdicts),
-            SET_VERIFY_POSITIONS_MAX,
-        ),
-        RuleSetKind::Patterns => {
-            let (patterns, verdicts) = set.patterns(stored)?;
-            patterns == rules.patterns && verdicts == rules.verdicts
-        }
-        RuleSetKind::OfGroups => false,
-    };
-    Ok(is_so && stored.patterns() as usize == rules.patterns.len())
+    let (patterns, found) = set.pattern_list(stored)?;
+    let expected = outcomes(&rules.verdicts);
+    let Some(lines) = set.prefilter(stored)? else { return Ok(false) };
+    let lines = &set.prefilter_lines()[lines.start as usize..lines.end as usize];
+    Ok(patterns == rules.patterns
+        && found == expected
+        && *lines == sieve_of(&rules.patterns, &expected))
 }

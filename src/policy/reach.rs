@@ -9,24 +9,25 @@
 use crate::automaton::{Automaton, Limits, Reach, pattern_matches};
 use crate::decision::Verdict;
 use crate::dialect::Dialect;
-use crate::limits::{REACH_EXAMPLES_MAX, SET_AHEAD_POSITIONS_MAX};
+use crate::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use crate::pattern::PathPattern;
-use crate::policy::{OrderedRules, outcomes};
 use crate::syntax::{RobotsTxt, Rule};
 
+use super::{OrderedRules, outcomes};
+
 /// What the groups at `groups` of `file` leave; nothing if it cannot be told within the limit.
-pub(super) fn reach(file: &RobotsTxt<'_>, groups: &[usize], dialect: &Dialect) -> Option<Reach> {
+pub fn reach(file: &RobotsTxt<'_>, groups: &[usize], dialect: &Dialect) -> Option<Reach> {
     let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
     let disallows = |rule: &&Rule<'_>| rule.verdict == Verdict::Disallow && !rule.value.is_empty();
     match rules().find(disallows) {
         None => Some(Reach::Everything),
         Some(rule) if rule.value == b"/" && rules().count() == 1 => Some(Reach::Nothing),
-        Some(_) => of_rules(OrderedRules::new(file, groups, &dialect.paths)),
+        Some(_) => reach_of_rules(OrderedRules::new(file, groups, &dialect.paths)),
     }
 }
 
-/// What rules in order of precedence leave.
-fn of_rules(rules: OrderedRules) -> Option<Reach> {
+/// What rules in order of precedence leave; nothing if it cannot be told within the limit.
+pub fn reach_of_rules(rules: OrderedRules) -> Option<Reach> {
     let mut path = Vec::new();
     let mut example = |verdict: Verdict| {
         let verdicts = rules.patterns.iter().zip(&rules.verdicts);
@@ -85,7 +86,7 @@ fn disallows_all(rules: &OrderedRules) -> bool {
 }
 
 fn of_automaton(rules: OrderedRules) -> Option<Reach> {
-    let limits = Limits { ahead_positions_max: SET_AHEAD_POSITIONS_MAX, ..Limits::default() };
+    let limits = Limits { ahead_positions_max: REACH_POSITIONS_MAX, ..Limits::default() };
     let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), &limits);
     automaton.stored()?.reach()
 }
