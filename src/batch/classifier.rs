@@ -46,7 +46,7 @@ pub struct Classifier<'s> {
 #[derive(Debug)]
 enum Policies<'s> {
     /// Files, compiled for the agents.
-    Loaded { set: &'s PolicySet, table: PolicyTable },
+    Loaded { set: &'s PolicySet, table: Box<PolicyTable> },
     /// A compiled set.
     Stored(Inquiry<'s>),
 }
@@ -110,6 +110,7 @@ impl<'s> Classifier<'s> {
         };
         let sources: Vec<PolicySource<'_>> = set.sources().collect();
         let table = PolicyTable::compile(&sources, agents, &compilation);
+        let table = Box::new(table);
         Classifier { policies: Policies::Loaded { set, table }, vectors: Vectors::detect() }
     }
 
@@ -164,9 +165,9 @@ impl<'s> Classifier<'s> {
     pub fn with_vectors(self, vectors: Vectors) -> Classifier<'s> {
         let policies = match self.policies {
             Policies::Loaded { set, table } => {
-                Policies::Loaded { set, table: table.with_vectors(vectors) }
+                Policies::Loaded { set, table: Box::new(table.with_vectors(vectors)) }
             }
-            stored @ Policies::Stored(_) => stored,
+            Policies::Stored(inquiry) => Policies::Stored(inquiry.with_vectors(vectors)),
         };
         Classifier { policies, vectors }
     }

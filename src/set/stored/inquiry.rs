@@ -108,6 +108,11 @@ impl<'s> Inquiry<'s> {
         Ok(Inquiry { set, detail, limits, agents, tokens, starts, built, vectors })
     }
 
+    /// Uses these vectors instead of the widest that the processor has. The answers are the same.
+    pub(crate) fn with_vectors(self, vectors: Vectors) -> Inquiry<'s> {
+        Inquiry { vectors, ..self }
+    }
+
     /// The set.
     pub fn set(&self) -> &'s StoredSet {
         self.set
