@@ -21,7 +21,7 @@ fn a_set_that_holds() {
         format!("all {} blocks hold", octets.len() / 4_096),
         format!("{} octets", octets.len()),
         "2 hosts, 4 origins, 2 captures".to_owned(),
-        "2 policies of 5 records and 2 rule sets, 2 of them automata".to_owned(),
+        "2 policies of 5 records and 2 rule sets with their prefilters".to_owned(),
     ] {
         assert!(err.contains(&words), "{words:?} is not in {err}");
     }

@@ -17,6 +17,7 @@ mod document;
 mod hosts;
 mod inquiry;
 mod on_demand;
+mod places;
 mod policy;
 mod rule_set;
 mod same;
