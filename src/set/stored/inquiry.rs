@@ -384,7 +384,8 @@ impl Policies for Asked<'_, '_> {
         let Inquiry { set, built, detail, limits, .. } = self.inquiry;
         match self.inquiry.rules_of(entry)? {
             Some(rules) => caches.decide((set, built, limits), &rules, path, *detail),
-            None => Ok(Outcome::NONE),
+            // A prefilter was found for the entry, so its policy had rules when that was looked at.
+            None => Err(set.malformed_host("a policy has lost its rules")),
         }
     }
 }
