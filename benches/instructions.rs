@@ -1,5 +1,5 @@
-//! What each part costs in instructions: lex, parse, build, split, normalise, look up, walk; and files to a table, and
-//! questions to a table, which are most of these together.
+//! What each part costs in instructions: lex, parse, build, split, normalise, look up, walk; and files to a set, and
+//! questions to a set, which are most of these together.
 //!
 //! ```text
 //! scripts/bench-gate
@@ -13,16 +13,15 @@ use std::hint::black_box;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use portcullis::automaton::{Automaton, Cache, Detail, Limits};
+use portcullis::bench::Numbered;
 use portcullis::decision::Verdict;
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::limits::RECORDS_AT_ONCE;
-use portcullis::policy::{
-    AgentChain, Compilation, Memory, OrderedRules, PolicySource, PolicyTable, Selection, outcomes,
-};
-use portcullis::set::OriginTable;
+use portcullis::policy::{AgentChain, OrderedRules, Selection, outcomes};
+use portcullis::set::{LoadConfig, StoredSet};
 use portcullis::syntax::{Lexer, RobotsTxt};
 use portcullis::synth::Corpus;
-use portcullis::target::{SplitUrl, compared_path, host_key, split};
+use portcullis::target::{Origin, SplitUrl, compared_path, host_key, split};
 
 const DIALECT: &Dialect = &GOOGLE;
 const AGENT: &str = "Googlebot";
@@ -100,20 +99,21 @@ fn automata() -> (Vec<(Automaton, Cache)>, Vec<Vec<u8>>) {
     (rule_sets().iter().map(warm).collect(), paths)
 }
 
-fn origins() -> (OriginTable, Vec<OriginParts>) {
-    let mut table = OriginTable::default();
-    for host in 0..HOSTS {
-        let key = corpus().host(host);
-        table.insert(b"http", key.as_bytes(), host as u32);
-        table.insert(b"https", key.as_bytes(), host as u32);
-    }
+fn origins() -> (StoredSet, Vec<OriginParts>) {
+    let origin = |scheme: &str, host| {
+        let url = format!("{scheme}://{}/robots.txt", corpus().host(host));
+        Origin::of_robots_txt(url.as_bytes()).expect("made-up hosts are hosts")
+    };
+    let origins: Vec<Origin> =
+        (0..HOSTS).flat_map(|host| ["http", "https"].map(|scheme| origin(scheme, host))).collect();
+    let set = StoredSet::of_origins(b"", &origins, &LoadConfig::new(DIALECT));
     let mut scratch = Vec::new();
     let mut question = |url: &SplitUrl<'static>| {
         let key = host_key(url, &mut scratch).expect("made-up hosts are hosts").to_vec();
         (url.scheme, key)
     };
     let questions = split_urls().iter().map(&mut question).collect();
-    (table, questions)
+    (set, questions)
 }
 
 #[library_benchmark]
@@ -155,10 +155,11 @@ fn normalise(urls: Vec<SplitUrl<'static>>) -> usize {
 
 #[library_benchmark]
 #[bench::origins(origins())]
-fn look_up(data: (OriginTable, Vec<OriginParts>)) -> usize {
-    let (table, questions) = &data;
-    let is_known =
-        |question: &&OriginParts| table.get(question.0, black_box(&question.1)).is_some();
+fn look_up(data: (StoredSet, Vec<OriginParts>)) -> usize {
+    let (set, questions) = &data;
+    let is_known = |question: &&OriginParts| {
+        matches!(set.policy_of(question.0, black_box(&question.1)), Ok(Some(_)))
+    };
     questions.iter().filter(is_known).count()
 }
 
@@ -175,28 +176,25 @@ fn walk(data: (Vec<(Automaton, Cache)>, Vec<Vec<u8>>)) -> usize {
 }
 
 /// All files for the agent, and questions that their policies have answered once.
-fn table() -> (PolicyTable, Memory, Vec<Vec<u8>>) {
-    let (table, paths) = (compiled(&texts()), paths());
-    let mut memory = table.memory();
-    decide_all(&table, &mut memory, &paths);
-    (table, memory, paths)
+fn warm() -> (Numbered, Vec<Vec<u8>>) {
+    let (mut files, paths) = (compiled(&texts()), paths());
+    decide_all(&mut files, &paths);
+    (files, paths)
 }
 
-fn compiled(texts: &[Vec<u8>]) -> PolicyTable {
-    let sources: Vec<PolicySource<'_>> = texts.iter().map(|it| PolicySource::File(it)).collect();
-    let agents = vec![AgentChain::parse(AGENT, DIALECT).expect("a token")];
-    let compilation = Compilation { detail: Detail::Reason, ..Compilation::new(DIALECT) };
-    PolicyTable::compile(&sources, agents, &compilation)
+fn compiled(texts: &[Vec<u8>]) -> Numbered {
+    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
+    Numbered::new(&texts, &agent, DIALECT, Limits::sieved())
 }
 
-/// How many paths are allowed, each by another policy than the one before.
-fn decide_all(table: &PolicyTable, memory: &mut Memory, paths: &[Vec<u8>]) -> usize {
+/// How many paths are allowed, each by another file than the one before.
+fn decide_all(files: &mut Numbered, paths: &[Vec<u8>]) -> usize {
     let mut allowed = 0;
     for (number, block) in paths.chunks(RECORDS_AT_ONCE).enumerate() {
-        let policy = |index: usize| ((number * RECORDS_AT_ONCE + index) % table.len()) as u32;
-        let policies: Vec<u32> = (0..block.len()).map(policy).collect();
+        let file = |index: usize| (number * RECORDS_AT_ONCE + index) % HOSTS as usize;
         let paths: Vec<&[u8]> = block.iter().map(|path| &path[..]).collect();
-        let decisions = table.decide_block(&policies, &paths, memory);
+        let decisions = files.decide((0..block.len()).map(file), &paths);
         allowed += decisions.iter().filter(|it| it.verdict == Verdict::Allow).count();
     }
     allowed
@@ -210,15 +208,15 @@ fn this_thread() -> (rayon::ThreadPool, Vec<Vec<u8>>) {
 
 #[library_benchmark]
 #[bench::files(this_thread())]
-fn compile((pool, texts): (rayon::ThreadPool, Vec<Vec<u8>>)) -> PolicyTable {
+fn compile((pool, texts): (rayon::ThreadPool, Vec<Vec<u8>>)) -> Numbered {
     pool.install(|| compiled(black_box(&texts)))
 }
 
 #[library_benchmark]
-#[bench::paths(table())]
-fn decide(data: (PolicyTable, Memory, Vec<Vec<u8>>)) -> usize {
-    let (table, mut memory, paths) = data;
-    decide_all(&table, &mut memory, black_box(&paths))
+#[bench::paths(warm())]
+fn decide(data: (Numbered, Vec<Vec<u8>>)) -> usize {
+    let (mut files, paths) = data;
+    decide_all(&mut files, black_box(&paths))
 }
 
 library_benchmark_group!(

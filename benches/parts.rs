@@ -9,16 +9,19 @@
 //! folder of files and a list of URLs for figures that mean something. Every time is that of a pass
 //! over all files or all URLs, and the throughput is files or URLs.
 
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use portcullis::automaton::{Cache, Limits};
+use portcullis::automaton::{Automaton, Cache, Limits, Outcome};
 use portcullis::batch::Classifier;
+use portcullis::bench::Originals;
 use portcullis::dialect::{Dialect, GOOGLE};
-use portcullis::policy::{AgentChain, Detail, OrderedRules, PolicySource, RuleSet, Selection};
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis::set::{LoadConfig, StoredSet};
 use portcullis::syntax::{Lexer, RobotsTxt};
 use portcullis::target::{SplitUrl, compared_path, host_key, split};
 
@@ -26,13 +29,14 @@ const DIALECT: &Dialect = &GOOGLE;
 const AGENT: &str = "Googlebot";
 
 struct Data {
-    set: PolicySet,
+    set: Arc<StoredSet>,
+    texts: Originals,
     urls: Vec<u8>,
 }
 
 /// What a walk needs and nothing before it.
 struct Walked {
-    rule_sets: Vec<(RuleSet, Cache)>,
+    rule_sets: Vec<(Automaton, Cache)>,
     questions: Vec<(usize, Vec<u8>)>,
 }
 
@@ -42,11 +46,15 @@ impl Data {
             let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(sample);
             std::env::var_os(variable).map_or(sample, PathBuf::from)
         };
-        let config = LoadConfig { dialect: DIALECT, robots_octets_max: None };
+        let config = LoadConfig { robots_octets_max: None, ..LoadConfig::new(DIALECT) };
         let robots = named("PORTCULLIS_ROBOTS", "corpora/sample/robots");
         let urls = named("PORTCULLIS_URLS", "corpora/sample/urls.txt");
         Data {
-            set: PolicySet::load(&robots, &config).expect("PORTCULLIS_ROBOTS names a folder"),
+            set: StoredSet::load(&robots, &config)
+                .expect("PORTCULLIS_ROBOTS names a folder")
+                .set
+                .into(),
+            texts: Originals::load(&robots, &config).expect("it was just loaded"),
             urls: std::fs::read(urls).expect("PORTCULLIS_URLS names a file"),
         }
     }
@@ -56,11 +64,7 @@ impl Data {
     }
 
     fn texts(&self) -> Vec<&[u8]> {
-        let text = |source| match source {
-            PolicySource::File(text) => Some(text),
-            PolicySource::Access(_) => None,
-        };
-        self.set.sources().filter_map(text).collect()
+        self.texts.texts().collect()
     }
 
     fn split_urls(&self) -> Vec<SplitUrl<'_>> {
@@ -71,24 +75,22 @@ impl Data {
     fn walked(&self) -> Walked {
         let agent = self.agent();
         let mut walked = Walked { rule_sets: Vec::new(), questions: Vec::new() };
-        let mut places = Vec::new();
-        for text in self.texts() {
-            let file = RobotsTxt::parse(text, DIALECT, None);
-            let Selection::Groups { groups, .. } = Selection::of(&file, &agent, DIALECT) else {
-                places.push(None);
-                continue;
-            };
-            let rules = OrderedRules::new(&file, &groups, &DIALECT.paths);
-            let rule_set = RuleSet::new(rules.patterns, &rules.verdicts, &Limits::default());
-            let cache = rule_set.automaton().cache();
-            places.push(Some(walked.rule_sets.len()));
-            walked.rule_sets.push((rule_set, cache));
-        }
+        let mut places = HashMap::new();
         let (mut host, mut scratch) = (Vec::new(), Vec::new());
         for url in self.split_urls() {
-            let Ok(Some(policy)) = self.set.policy_of(&url, &mut host) else { continue };
+            let Ok(key) = host_key(&url, &mut host) else { continue };
+            let https = url.scheme.eq_ignore_ascii_case(b"https");
+            let Some(text) = self.texts.text_of(key, https) else { continue };
+            let place = *places.entry(text).or_insert_with(|| {
+                let file = RobotsTxt::parse(text, DIALECT, None);
+                let selection = Selection::of(&file, &agent, DIALECT);
+                let Selection::Groups { groups, .. } = selection else { return None };
+                let rules = OrderedRules::new(&file, &groups, &DIALECT.paths);
+                walked.rule_sets.push(built(&rules));
+                Some(walked.rule_sets.len() - 1)
+            });
             let path = compared_path(url.path, DIALECT.paths.escapes, &mut scratch);
-            walked.questions.extend(places[policy].map(|place| (place, path.to_vec())));
+            walked.questions.extend(place.map(|place| (place, path.to_vec())));
         }
         walked
     }
@@ -106,6 +108,13 @@ impl Data {
         };
         self.texts().iter().filter_map(ordered).collect()
     }
+}
+
+fn built(rules: &OrderedRules) -> (Automaton, Cache) {
+    let (patterns, outcomes) = (rules.patterns.clone(), outcomes(&rules.verdicts));
+    let automaton = Automaton::new(patterns, outcomes, &Limits::default());
+    let cache = automaton.cache();
+    (automaton, cache)
 }
 
 fn files(criterion: &mut Criterion) {
@@ -132,8 +141,7 @@ fn files(criterion: &mut Criterion) {
     group.bench_function("build", |bencher| {
         bencher.iter(|| {
             for rules in &ordered {
-                let patterns = rules.patterns.clone();
-                black_box(RuleSet::new(patterns, &rules.verdicts, &Limits::default()));
+                black_box(built(rules));
             }
         });
     });
@@ -161,20 +169,23 @@ fn urls(criterion: &mut Criterion) {
         bencher.iter(|| split_urls.iter().map(&mut octets).sum::<usize>());
     });
     group.bench_function("host key and look-up", |bencher| {
-        let known = |url: &&SplitUrl<'_>| matches!(data.set.policy_of(url, &mut host), Ok(Some(_)));
-        let mut known = known;
+        let mut known = |url: &&SplitUrl<'_>| {
+            let key = host_key(url, &mut host);
+            key.is_ok_and(|key| matches!(data.set.policy_of(url.scheme, key), Ok(Some(_))))
+        };
         bencher.iter(|| split_urls.iter().filter(&mut known).count());
     });
     let Walked { mut rule_sets, questions } = data.walked();
     let mut allows = |(rules, path): &(usize, Vec<u8>)| {
         let (rule_set, cache) = &mut rule_sets[*rules];
-        rule_set.decide(path, Detail::Reason, cache).is_some()
+        rule_set.decide(path, Detail::Reason, cache) != Outcome::NONE
     };
     group.bench_function("walk", |bencher| {
         bencher.iter(|| questions.iter().filter(|question| allows(question)).count());
     });
     for (name, detail) in [("classify", Detail::Reason), ("classify with rules", Detail::Rule)] {
-        let classifier = Classifier::new(&data.set, vec![data.agent()], detail);
+        let classifier =
+            Classifier::new(Arc::clone(&data.set), vec![data.agent()], detail).unwrap();
         let mut memory = classifier.memory();
         group.bench_function(name, |bencher| {
             bencher.iter(|| {

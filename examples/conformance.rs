@@ -10,6 +10,7 @@
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use bstr::ByteSlice;
@@ -19,7 +20,7 @@ use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::GOOGLE;
 use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, PolicySet, StoredSet};
+use portcullis::set::{LoadConfig, StoredSet};
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -73,42 +74,22 @@ impl Tally {
     }
 }
 
-/// Where policies come from.
-enum Policies {
-    Loaded(PolicySet),
-    Stored(Box<StoredSet>),
+/// Opens a set by mapping it, as the program does; a folder is compiled into memory.
+fn open(path: &Path) -> Result<Arc<StoredSet>, Failure> {
+    if path.is_dir() {
+        let config = LoadConfig { robots_octets_max: None, ..LoadConfig::new(&GOOGLE) };
+        return Ok(StoredSet::load(path, &config)?.set.into());
+    }
+    // SAFETY: this process does not write to the file, and it was made for this comparison.
+    let set = unsafe { StoredSet::map(path) }?;
+    if set.dialect() != &GOOGLE || set.robots_octets_max().is_some() {
+        return Err("compile the set with --dialect google --max-robots-size unlimited".into());
+    }
+    Ok(set.into())
 }
 
-impl Policies {
-    fn open(path: &Path) -> Result<Policies, Failure> {
-        if path.is_dir() {
-            let config = LoadConfig { dialect: &GOOGLE, robots_octets_max: None };
-            return Ok(Policies::Loaded(PolicySet::load(path, &config)?));
-        }
-        let set = StoredSet::open(path)?;
-        if set.dialect() != &GOOGLE || set.robots_octets_max().is_some() {
-            return Err("compile the set with --dialect google --max-robots-size unlimited".into());
-        }
-        Ok(Policies::Stored(Box::new(set)))
-    }
-
-    fn classifier(&self, agents: Vec<AgentChain>) -> Result<Classifier<'_>, Failure> {
-        Ok(match self {
-            Policies::Loaded(set) => Classifier::new(set, agents, Detail::Rule),
-            Policies::Stored(set) => Classifier::stored(set, agents, Detail::Rule)?,
-        })
-    }
-
-    fn describe(&self) -> String {
-        match self {
-            Policies::Loaded(set) => {
-                format!("a folder of {} origins", set.origins().unwrap_or_default())
-            }
-            Policies::Stored(set) => {
-                format!("set {:016x} of {} origins", set.hash(), set.counts().origins)
-            }
-        }
-    }
+fn classifier(set: &Arc<StoredSet>, agents: Vec<AgentChain>) -> Result<Classifier, Failure> {
+    Ok(Classifier::new(Arc::clone(set), agents, Detail::Rule)?)
 }
 
 fn main() -> Result<ExitCode, Failure> {
@@ -118,21 +99,20 @@ fn main() -> Result<ExitCode, Failure> {
     };
     let start = Instant::now();
     let (policies, table) = rayon::join(
-        || Policies::open(Path::new(policies)),
+        || open(Path::new(policies)),
         || {
             let mut table = Vec::new();
             MultiGzDecoder::new(std::fs::File::open(verdicts)?).read_to_end(&mut table)?;
             std::io::Result::Ok(table)
         },
     );
-    let (policies, table) = (policies?, table?);
+    let (set, table) = (policies?, table?);
     let chains: Result<Vec<_>, _> =
         agents.iter().map(|agent| AgentChain::parse(agent, &GOOGLE)).collect();
     let chains = chains?;
-    let mut classifiers =
-        vec![Asked { first: 0, classifier: policies.classifier(chains.clone())? }];
+    let mut classifiers = vec![Asked { first: 0, classifier: classifier(&set, chains.clone())? }];
     for (first, chain) in chains.into_iter().enumerate() {
-        classifiers.push(Asked { first, classifier: policies.classifier(vec![chain])? });
+        classifiers.push(Asked { first, classifier: classifier(&set, vec![chain])? });
     }
     let opened = start.elapsed();
     let mut rows: Vec<&[u8]> = table.lines().collect();
@@ -152,26 +132,27 @@ fn main() -> Result<ExitCode, Failure> {
     let questions = rows.len() * agents.len();
     println!(
         "{questions} verdicts on {} URLs compared, each {} times: {} differ in verdict, {} in rule line; \
-         {:.2} s, of which {:.2} s to open {}",
+         {:.2} s, of which {:.2} s to open set {:016x} of {} origins",
         rows.len(),
         tally.verdicts / questions.max(1) as u64,
         tally.verdict_differences,
         tally.line_differences,
         start.elapsed().as_secs_f64(),
         opened.as_secs_f64(),
-        policies.describe(),
+        set.hash(),
+        set.counts().origins,
     );
     let agrees = tally.verdicts > 0 && tally.verdict_differences + tally.line_differences == 0;
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// A classifier, and the column of its first agent.
-struct Asked<'p> {
+struct Asked {
     first: usize,
-    classifier: Classifier<'p>,
+    classifier: Classifier,
 }
 
-impl Asked<'_> {
+impl Asked {
     fn with_vectors(self, vectors: Vectors) -> Self {
         Asked { classifier: self.classifier.with_vectors(vectors), ..self }
     }

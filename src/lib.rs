@@ -18,19 +18,18 @@
 //! use portcullis::batch::Classifier;
 //! use portcullis::decision::{Reason, Verdict};
 //! use portcullis::dialect::GOOGLE;
-//! use portcullis::limits::ROBOTS_OCTETS_MAX;
 //! use portcullis::policy::{AgentChain, Detail};
-//! use portcullis::set::{LoadConfig, PolicySet};
+//! use portcullis::set::{LoadConfig, StoredSet};
 //!
-//! let config = LoadConfig { dialect: &GOOGLE, robots_octets_max: Some(ROBOTS_OCTETS_MAX) };
 //! let text = b"User-agent: *\nDisallow: /search\nAllow: /search/about\n";
-//! let set = PolicySet::of_text(text, &config); // or PolicySet::load for a folder
+//! // StoredSet::load reads a folder of files, StoredSet::open a compiled set.
+//! let set = StoredSet::of_text(text, &LoadConfig::new(&GOOGLE));
 //!
 //! let agents = vec![
 //!     AgentChain::parse("GPTBot", &GOOGLE)?,
 //!     AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE)?,
 //! ];
-//! let classifier = Classifier::new(&set, agents, Detail::Rule);
+//! let classifier = Classifier::new(set, agents, Detail::Rule)?;
 //! let mut memory = classifier.memory(); // one for each thread
 //! let urls = ["https://a.example/search?q=1", "https://a.example/"];
 //! let decisions = classifier.classify(&urls, None, &mut memory)?; // for each URL, for each agent

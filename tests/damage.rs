@@ -177,7 +177,7 @@ fn ask(octets: Vec<u8>, urls: &[String]) -> Result<Answers, String> {
     let agents = agents();
     let count = agents.len();
     let asked = || {
-        let classifier = Classifier::stored(&set, agents, Detail::Rule)?;
+        let classifier = Classifier::new(set, agents, Detail::Rule)?;
         let mut memory = classifier.memory();
         let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
         let mut answers = Vec::with_capacity(decisions.len());
@@ -187,7 +187,7 @@ fn ask(octets: Vec<u8>, urls: &[String]) -> Result<Answers, String> {
         }
         Ok(answers)
     };
-    asked().map_err(|damage: portcullis::set::Damage| damage.to_string())
+    asked().map_err(|error: Box<dyn std::error::Error>| error.to_string())
 }
 
 #[test]

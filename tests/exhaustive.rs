@@ -7,15 +7,17 @@
 //! checked by a seeded sample that goes through it in full.
 //!
 //! Nearly all is asked in blocks over many files, in no order, as `classify` asks; the kinds of vectors
-//! take turns. A smaller world goes from URLs to decisions, by files and by a compiled set.
+//! take turns, and so do sets that are compiled into memory, read and mapped. A smaller world goes from URLs
+//! to decisions, by each kind of set.
 
 mod common;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bstr::{BStr, ByteSlice};
 use common::{
-    Configuration, Random, configurations, loaded_files, origin, scattered, stored_files, words,
+    Configuration, Random, configurations, origin, policies_of, scattered, sets_of, words,
 };
 use portcullis::automaton::{Outcome, RegexEngine};
 use portcullis::batch::{Classifier, Vectors};
@@ -24,9 +26,9 @@ use portcullis::dialect::Dialect;
 use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::oracle;
 use portcullis::pattern::{PatternList, normal_text};
-use portcullis::policy::{AgentChain, Memory, PolicySource, PolicyTable};
-use portcullis::set::LoadConfig;
-use portcullis::set::compile::CompileConfig;
+use portcullis::policy::AgentChain;
+use portcullis::set::StoredSet;
+use portcullis::set::stored::{Inquiry, InquiryMemory};
 use portcullis::target::{compared_path, split};
 use rayon::prelude::*;
 
@@ -144,27 +146,28 @@ struct World<'w> {
 /// Asks the engine for all files and paths, and returns how many answers were compared.
 fn compare(
     dialect: &'static Dialect,
-    files: &[File],
+    compiled: &Compiled<'_>,
     world: &World<'_>,
     configuration: &Configuration,
 ) -> u64 {
-    let sources: Vec<PolicySource<'_>> =
-        files.iter().map(|file| PolicySource::File(&file.text)).collect();
+    let Compiled { files, .. } = *compiled;
+    let Configuration { limits, detail, .. } = *configuration;
     let agents = vec![AgentChain::parse(AGENT, dialect).expect("a token")];
-    let mut table = PolicyTable::compile(&sources, agents, &configuration.compilation(dialect));
+    let inquiry = Inquiry::new(Arc::clone(&compiled.set), agents, detail, limits);
+    let mut inquiry = inquiry.expect("a whole set");
     let policies: Vec<usize> = (0..files.len()).collect();
     let shares: Vec<(usize, &[usize])> = policies.chunks(FILES_AT_ONCE).enumerate().collect();
     let kinds = Vectors::all();
     for (turn, &vectors) in kinds.iter().enumerate() {
-        table = table.with_vectors(vectors);
+        inquiry = inquiry.with_vectors(vectors);
         let own_shares = shares.par_iter().filter(|(number, _)| number % kinds.len() == turn);
         own_shares.for_each(|(number, policies)| {
             let is_singly = (number / kinds.len()).is_multiple_of(ASKED_SINGLY_ONE_IN);
             let size = if is_singly { 1 } else { RECORDS_AT_ONCE };
-            let mut memory = table.memory();
+            let mut memory = InquiryMemory::default();
             let mut random = Random::new(policies[0] as u64);
             for policies in policies.chunks(FILES_MIXED) {
-                let asked = Asked { dialect, files, world, configuration, table: &table };
+                let asked = Asked { dialect, compiled, world, configuration, inquiry: &inquiry };
                 asked.compare(policies, size, &mut memory, &mut random);
             }
         });
@@ -172,19 +175,45 @@ fn compare(
     (files.len() * world.paths.urls.len()) as u64
 }
 
+/// Files in a set.
+struct Compiled<'f> {
+    files: &'f [File],
+    set: Arc<StoredSet>,
+    /// By file.
+    policies: Vec<u32>,
+}
+
+impl<'f> Compiled<'f> {
+    /// The `kind` of [`sets_of`] takes turns, because each costs as much as asking.
+    fn new(dialect: &'static Dialect, files: &'f [File], kind: usize) -> Compiled<'f> {
+        let texts: Vec<&[u8]> = files.iter().map(|file| &*file.text).collect();
+        let agents = [AgentChain::parse(AGENT, dialect).expect("a token")];
+        let sets = sets_of(&texts, (dialect, None), &agents);
+        let set = Arc::clone(&sets[kind % sets.len()].1);
+        Compiled { policies: policies_of(&set, files.len()), files, set }
+    }
+}
+
 /// What is compared, and what answers.
 struct Asked<'a> {
     dialect: &'static Dialect,
-    files: &'a [File],
+    compiled: &'a Compiled<'a>,
     world: &'a World<'a>,
     configuration: &'a Configuration,
-    table: &'a PolicyTable,
+    inquiry: &'a Inquiry,
 }
 
 impl Asked<'_> {
     /// Asks about all paths by some policies, in blocks of this size and in no order.
-    fn compare(&self, policies: &[usize], size: usize, memory: &mut Memory, random: &mut Random) {
-        let Asked { dialect, files, world, configuration, table } = *self;
+    fn compare(
+        &self,
+        policies: &[usize],
+        size: usize,
+        memory: &mut InquiryMemory,
+        random: &mut Random,
+    ) {
+        let Asked { dialect, compiled, world, configuration, inquiry } = *self;
+        let files = compiled.files;
         let paths = world.paths.urls.len();
         let kinds: Vec<u8> = policies
             .iter()
@@ -203,10 +232,10 @@ impl Asked<'_> {
             asked.clear();
             asked_paths.clear();
             for &(_, policy, path) in &block {
-                asked.push(policy as u32);
+                asked.push(compiled.policies[policy]);
                 asked_paths.push(&world.paths.compared[path]);
             }
-            let decisions = table.decide_block(&asked, &asked_paths, memory);
+            let decisions = inquiry.decide(&asked, &asked_paths, memory).expect("a whole set");
             for (&(at, policy, path), &engine) in block.iter().zip(decisions) {
                 let (file, url) = (&files[policy], &world.paths.urls[path]);
                 let judged = file.judged[kinds[at] as usize].expect("each kind is judged");
@@ -240,9 +269,10 @@ fn single_patterns() {
             });
             // The verdict of a lone rule changes nothing in its automaton, so half of the
             // configurations take either.
+            let compiled = [0, 1].map(|at| Compiled::new(dialect, &files[at], at));
             for (configuration, index) in strategies().iter().zip(0..) {
-                let files = &files[(index + index / 2) % 2];
-                compared += compare(dialect, files, &world, configuration);
+                let compiled = &compiled[(index + index / 2) % 2];
+                compared += compare(dialect, compiled, &world, configuration);
             }
         }
     }
@@ -281,8 +311,9 @@ fn pairs_of_patterns() {
         let world = World { patterns: &patterns, paths: &paths, matches: &matches };
         for &dialect in dialects {
             let files = all_pairs(dialect, &world);
+            let compiled = Compiled::new(dialect, &files, 2);
             for configuration in strategies() {
-                compared += compare(dialect, &files, &world, &configuration);
+                compared += compare(dialect, &compiled, &world, &configuration);
             }
         }
     }
@@ -322,19 +353,16 @@ fn pairs_of_short_patterns_from_urls_on() {
 
 fn compare_from_urls(dialect: &'static Dialect, files: &[File], world: &World<'_>) -> u64 {
     let texts: Vec<&[u8]> = files.iter().map(|file| &*file.text).collect();
-    let config = LoadConfig { dialect, robots_octets_max: None };
-    let loaded = loaded_files(&texts, &config);
-    let stored = stored_files(&texts, &CompileConfig::new(dialect, None));
     let usual = configurations()[0];
     let agent = AgentChain::parse(AGENT, dialect).expect("a token");
+    let sets = sets_of(&texts, (dialect, None), std::slice::from_ref(&agent));
     let mut compared = 0;
     for vectors in Vectors::all() {
         for agents in [vec![agent.clone()], vec![agent.clone(), agent.clone()]] {
-            let of_files =
-                Classifier::with_limits(&loaded, agents.clone(), usual.detail, usual.limits);
-            let of_set = Classifier::stored(&stored, agents, usual.detail).expect("a whole set");
-            for classifier in [of_files, of_set] {
-                let classifier = classifier.with_vectors(vectors);
+            for (_, set) in &sets {
+                let (set, agents) = (Arc::clone(set), agents.clone());
+                let classifier = Classifier::with_limits(set, agents, usual.detail, usual.limits);
+                let classifier = classifier.expect("a whole set").with_vectors(vectors);
                 compared += asked_by_urls(&classifier, files, world);
             }
         }
@@ -343,7 +371,7 @@ fn compare_from_urls(dialect: &'static Dialect, files: &[File], world: &World<'_
 }
 
 /// Asks for all files and paths by their URLs, in no order.
-fn asked_by_urls(classifier: &Classifier<'_>, files: &[File], world: &World<'_>) -> u64 {
+fn asked_by_urls(classifier: &Classifier, files: &[File], world: &World<'_>) -> u64 {
     let paths = world.paths.urls.len();
     let kinds: Vec<Vec<usize>> = files.iter().map(|file| file.kinds(world).collect()).collect();
     let order: Vec<usize> = scattered(files.len() * paths).collect();
@@ -405,20 +433,30 @@ fn sequences_of_records() {
         let configurations = strategies();
         // The strategies differ in what they do with rules, of which there is one here.
         let chosen = [&configurations[0], &configurations[1], &configurations[2]];
-        let tables = chosen.map(|configuration| grouping_table(dialect, &texts, configuration));
-        let policies: Vec<u32> = (0..texts.len() as u32).collect();
-        for (table, configuration) in tables.iter().zip(chosen) {
+        let chain =
+            |agents: &[&str]| AgentChain::parse(&agents.join("+"), dialect).expect("tokens");
+        let agents: Vec<AgentChain> = CHAINS.iter().map(|agents| chain(agents)).collect();
+        let files: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+        let sets = sets_of(&files, (dialect, None), &agents);
+        let texts_asked: Vec<usize> = (0..texts.len()).collect();
+        for ((_, set), configuration) in sets.iter().zip(chosen) {
+            let numbers = policies_of(set, texts.len());
+            let Configuration { limits, detail, .. } = *configuration;
+            let inquiry = Inquiry::new(Arc::clone(set), agents.clone(), detail, limits);
+            let inquiry = inquiry.expect("a whole set");
             // Both paths for each file make a block.
-            policies.par_chunks(RECORDS_AT_ONCE / PATHS.len()).for_each(|policies| {
-                let order = scattered(policies.len() * PATHS.len());
-                let question = |at: usize| (policies[at / PATHS.len()], PATHS[at % PATHS.len()]);
-                let (asked, paths): (Vec<u32>, Vec<&[u8]>) =
-                    order.map(question).map(|(policy, path)| (policy, path.as_bytes())).unzip();
-                let mut memory = table.memory();
-                let decisions = table.decide_block(&asked, &paths, &mut memory);
+            texts_asked.par_chunks(RECORDS_AT_ONCE / PATHS.len()).for_each(|asked| {
+                let order: Vec<usize> = scattered(asked.len() * PATHS.len()).collect();
+                let asked: Vec<usize> = order.iter().map(|at| asked[at / PATHS.len()]).collect();
+                let path = |at: &usize| PATHS[at % PATHS.len()].as_bytes();
+                let paths: Vec<&[u8]> = order.iter().map(path).collect();
+                let policies: Vec<u32> = asked.iter().map(|&text| numbers[text]).collect();
+                let mut memory = InquiryMemory::default();
+                let decisions = inquiry.decide(&policies, &paths, &mut memory);
+                let decisions = decisions.expect("a whole set");
                 let of_agents = decisions.chunks(CHAINS.len());
-                for ((&policy, path), decisions) in asked.iter().zip(&paths).zip(of_agents) {
-                    let text = &texts[policy as usize];
+                for ((&text, path), decisions) in asked.iter().zip(&paths).zip(of_agents) {
+                    let text = &texts[text];
                     let url = [b"https://example.com", *path].concat();
                     for (&engine, agents) in decisions.iter().zip(CHAINS) {
                         let judged = oracle::decide(dialect, text, None, agents, &url);
@@ -438,16 +476,4 @@ fn sequences_of_records() {
     let compared = compared.into_inner();
     println!("sequences of records: {compared} comparisons");
     assert!(compared >= 6_000_000);
-}
-
-fn grouping_table(
-    dialect: &'static Dialect,
-    texts: &[Vec<u8>],
-    configuration: &Configuration,
-) -> PolicyTable {
-    let sources: Vec<PolicySource<'_>> =
-        texts.iter().map(|text| PolicySource::File(text)).collect();
-    let chain = |agents: &[&str]| AgentChain::parse(&agents.join("+"), dialect).expect("tokens");
-    let agents = CHAINS.iter().map(|agents| chain(agents)).collect();
-    PolicyTable::compile(&sources, agents, &configuration.compilation(dialect))
 }

@@ -16,12 +16,13 @@ use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
 use common::Random;
-use portcullis::automaton::{Automaton, Cache, Limits, pattern_matches};
+use portcullis::automaton::{Automaton, Cache, Limits, Outcome, pattern_matches};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::limits::{EARLY_SCAN_BYTES_MAX, ROBOTS_OCTETS_MAX, SCANS_BEFORE_STATES};
 use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail, OrderedRules, RuleSet, Selection};
+use portcullis::pattern::PatternList;
+use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
 use portcullis::syntax::RobotsTxt;
 use shapes::Shape;
 
@@ -91,6 +92,35 @@ fn paths(shape: &Shape, rules: &OrderedRules) -> Vec<Vec<u8>> {
         }
     };
     (0..PATHS).map(|index| [b"/", &path(index)[..]].concat()).collect()
+}
+
+/// Rules in order of precedence, compiled.
+struct RuleSet {
+    automaton: Automaton,
+}
+
+/// The verdict of the rule that decides, and its pattern if that was asked for.
+#[derive(Clone, Copy)]
+struct RuleAnswer {
+    verdict: Verdict,
+    pattern: Option<u32>,
+}
+
+impl RuleSet {
+    fn new(patterns: PatternList, verdicts: &[Verdict], limits: &Limits) -> RuleSet {
+        RuleSet { automaton: Automaton::new(patterns, outcomes(verdicts), limits) }
+    }
+
+    fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Option<RuleAnswer> {
+        let outcome = self.automaton.decide(path, detail, cache);
+        let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
+        let pattern = (detail == Detail::Rule).then(|| outcome.number().wrapping_sub(1));
+        (outcome != Outcome::NONE).then_some(RuleAnswer { verdict, pattern })
+    }
+
+    fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
 }
 
 fn check(shape: &Shape) {

@@ -16,18 +16,17 @@ mod paste;
 #[path = "random/shrink.rs"]
 mod shrink;
 
+use std::sync::Arc;
+
 use case::{Check, Expected, checks_of};
-use common::{
-    Configuration, Random, configurations, loaded_files, origin, scattered, stored_files,
-};
+use common::{Configuration, Random, configurations, origin, scattered, sets_of};
 use portcullis::batch::{Classifier, ClassifierMemory, Vectors};
 use portcullis::decision::{Decision, Reason, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::limits::{RECORDS_AT_ONCE, ROBOTS_OCTETS_MAX};
 use portcullis::oracle;
 use portcullis::policy::AgentChain;
-use portcullis::set::compile::CompileConfig;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::set::{LoadConfig, StoredSet};
 use rayon::prelude::*;
 
 /// Cases that are asked unless the environment wants more. Each is compared twice.
@@ -164,7 +163,7 @@ impl Together {
     /// `agents` are the positions of the classifier's agents among all.
     fn ask(
         &self,
-        classifier: &Classifier<'_>,
+        classifier: &Classifier,
         memory: &mut ClassifierMemory,
         agents: &[usize],
         configuration: &Configuration,
@@ -202,32 +201,29 @@ impl Together {
     }
 }
 
-/// Asks the engine about the files that `seed` makes: in two ways and as a compiled set; for each agent alone
+/// Asks the engine about the files that `seed` makes: in two ways and by each kind of set; for each agent alone
 /// and for all together; in blocks as `classify` asks, with every kind of vectors, and one by one.
 fn compare_files(seed: u64) -> Result<Tally, Box<Failure>> {
     let together = Together::new(seed);
     let Together { dialect, robots_octets_max, ref chains, ref files, .. } = together;
     let mut random = Random::new(!seed);
     let files: Vec<&[u8]> = files.iter().map(|file| &**file).collect();
-    let loaded = loaded_files(&files, &LoadConfig { dialect, robots_octets_max });
-    let stored = stored_files(&files, &CompileConfig::new(dialect, robots_octets_max));
+    let sets = sets_of(&files, (dialect, robots_octets_max), chains);
     let configurations = configurations();
     let (usual, other) = (configurations[0], *random.pick(&configurations[1..]));
     let all: Vec<usize> = (0..chains.len()).collect();
     let own = |agents: &[usize]| agents.iter().map(|&agent| chains[agent].clone()).collect();
-    let of_files = |agents: &[usize], configuration: &Configuration| {
+    let classifier = |kind: usize, agents: &[usize], configuration: &Configuration| {
         let Configuration { limits, detail, .. } = *configuration;
-        Classifier::with_limits(&loaded, own(agents), detail, limits)
-    };
-    let of_set = |agents: &[usize]| {
-        Classifier::stored(&stored, own(agents), usual.detail).expect("a whole set")
+        let set = Arc::clone(&sets[kind % sets.len()].1);
+        Classifier::with_limits(set, own(agents), detail, limits).expect("a whole set")
     };
     let mut compared = 0;
     for vectors in Vectors::all() {
-        for (configuration, agents) in
-            [(&usual, &all[..1]), (&usual, &all), (&other, &all[1..]), (&other, &all)]
-        {
-            let classifier = of_files(agents, configuration).with_vectors(vectors);
+        let ways = [(&usual, &all[..1]), (&usual, &all), (&other, &all[1..]), (&other, &all)];
+        for (number, (configuration, agents)) in ways.into_iter().enumerate() {
+            let kind = number + random.below(sets.len());
+            let classifier = classifier(kind, agents, configuration).with_vectors(vectors);
             let mut memory = classifier.memory();
             // Rule sets that are asked often are asked in another way.
             for _ in 0..if seed.is_multiple_of(4) { TIMES_ASKED_OFTEN } else { 1 } {
@@ -241,14 +237,12 @@ fn compare_files(seed: u64) -> Result<Tally, Box<Failure>> {
             }
             compared += together.ask(&classifier, &mut memory, agents, configuration, 1)?;
         }
-        for agents in [&all[..1], &all] {
-            let classifier = of_set(agents).with_vectors(vectors);
+        for kind in 0..sets.len() {
+            let classifier = classifier(kind, &all, &usual).with_vectors(vectors);
             let mut memory = classifier.memory();
-            compared += together.ask(&classifier, &mut memory, agents, &usual, RECORDS_AT_ONCE)?;
+            compared += together.ask(&classifier, &mut memory, &all, &usual, RECORDS_AT_ONCE)?;
         }
     }
-    let classifier = of_set(&all);
-    compared += together.ask(&classifier, &mut classifier.memory(), &all, &usual, 1)?;
     let mut tally = Tally { compared, ..Tally::default() };
     together.questions.iter().flat_map(|question| &question.judged).for_each(|&it| tally.add(it));
     Ok(tally)
@@ -289,10 +283,11 @@ fn judge(check: &Check) -> Decision {
 
 fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
     let Check { dialect, robots_octets_max, .. } = *check;
-    let set = PolicySet::of_text(&check.robots, &LoadConfig { dialect, robots_octets_max });
+    let config = LoadConfig { robots_octets_max, ..LoadConfig::new(dialect) };
+    let set = StoredSet::of_text(&check.robots, &config);
     let chain = AgentChain::parse(&check.agents.join("+"), dialect).ok()?;
     let Configuration { detail, limits, .. } = *configuration;
-    let classifier = Classifier::with_limits(&set, vec![chain], detail, limits);
+    let classifier = Classifier::with_limits(set, vec![chain], detail, limits).unwrap();
     let mut memory = classifier.memory();
     Some(classifier.classify(&[&check.url], None, &mut memory).unwrap()[0])
 }

@@ -1,19 +1,18 @@
 //! The whole way from octets to a decision, by every strategy, against the oracle; one by one and in blocks
 //! over several files.
 
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use portcullis::batch::{Classifier, Vectors};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::Dialect;
 use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::oracle;
-use portcullis::policy::{AgentChain, Census, Detail, Ways};
-use portcullis::set::compile::CompileConfig;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::policy::{AgentChain, Detail, Ways};
+use portcullis::set::{LoadConfig, StoredSet};
 use portcullis::syntax::RobotsTxt;
 
-use crate::common::{at_origin, configurations, loaded_files, scattered, stored_files};
+use crate::common::{at_origin, configurations, scattered, sets_of};
 use crate::{head, hosts};
 
 /// Octets of a file: the oracle reads it anew for each URL.
@@ -28,18 +27,15 @@ const ROUNDS: usize = 3;
 /// The ways in which the engine came to its answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reached {
-    /// Rule sets that one outcome answers.
+    /// Files by which every path has one outcome.
     pub constant: usize,
-    /// Rule sets whose automaton was built ahead and walked, with no sieve before it.
-    pub ahead: usize,
     /// What else was done.
     pub ways: Ways,
 }
 
 impl Reached {
-    fn add(&mut self, census: Census, ways: Ways, has_sieve: bool) {
-        self.constant += census.constant;
-        self.ahead += if has_sieve { 0 } else { census.ahead };
+    fn add(&mut self, is_constant: bool, ways: Ways) {
+        self.constant += usize::from(is_constant);
         self.ways.patterns_tried += ways.patterns_tried;
         self.ways.nodes_built += ways.nodes_built;
         self.ways.scans_before_states += ways.scans_before_states;
@@ -69,7 +65,11 @@ pub fn decide_counted(data: &[u8], reached: &mut Reached) {
     let Some(agent) = std::str::from_utf8(agent).ok() else { return };
     let Ok(agent) = AgentChain::parse(agent, dialect) else { return };
     let robots = &robots[..robots.len().min(ROBOTS_OCTETS_MAX)];
-    let config = LoadConfig { dialect, robots_octets_max: head::octets_max(*choice, robots.len()) };
+    let config = LoadConfig {
+        robots_octets_max: head::octets_max(*choice, robots.len()),
+        agents: Some([agent.clone()].into()),
+        ..LoadConfig::new(dialect)
+    };
     use_one_thread();
     let urls = urls(dialect, url, robots);
     check(robots, &config, &agent, &urls, reached);
@@ -110,11 +110,13 @@ fn check(
     reached: &mut Reached,
 ) {
     let judged: Vec<Decision> = urls.iter().map(|url| judge(config, agent, robots, url)).collect();
-    let set = PolicySet::of_text(robots, config);
+    let set = Arc::new(StoredSet::of_text(robots, config));
+    let policy = set.policies().next().expect("a policy").expect("a whole set");
+    let is_constant = policy.entries() == 0;
     for configuration in configurations() {
         let agents = vec![agent.clone()];
         let (detail, limits) = (configuration.detail, configuration.limits);
-        let classifier = Classifier::with_limits(&set, agents, detail, limits);
+        let classifier = Classifier::with_limits(Arc::clone(&set), agents, detail, limits).unwrap();
         let mut memory = classifier.memory();
         for _ in 0..ROUNDS {
             for (url, judged) in urls.iter().zip(&judged) {
@@ -124,13 +126,12 @@ fn check(
                 assert!(decision == expected, "{}", differs(how, config, agent, url, robots));
             }
         }
-        let has_sieve = limits.candidates_tried_max.is_some();
-        reached.add(classifier.census().unwrap(), memory.ways(), has_sieve);
+        reached.add(is_constant, memory.ways());
     }
 }
 
 /// The file, its halves and what is left if nothing is, each at an origin of its own: in one block as
-/// `classify` asks it, with every kind of vectors, as files and as a compiled set.
+/// `classify` asks it, with every kind of vectors, by each kind of set.
 fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>]) {
     let (first, second) = robots.split_at(robots.len() / 2);
     let files = [robots, first, second, b""];
@@ -147,13 +148,12 @@ fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[
     }
     let order: Vec<usize> = scattered(RECORDS_AT_ONCE).map(|at| at % questions.len()).collect();
     let block: Vec<&[u8]> = order.iter().map(|&at| &*questions[at].1).collect();
-    let loaded = loaded_files(&files, config);
-    let compiling = CompileConfig::new(config.dialect, config.robots_octets_max);
-    let stored = stored_files(&files, &compiling);
+    let sizes = (config.dialect, config.robots_octets_max);
+    let sets = sets_of(&files, sizes, std::slice::from_ref(agent));
     for detail in [Detail::Rule, Detail::Reason] {
-        let of_files = Classifier::new(&loaded, vec![agent.clone()], detail);
-        let of_set = Classifier::stored(&stored, vec![agent.clone()], detail).unwrap();
-        for mut classifier in [of_files, of_set] {
+        for (kind, set) in &sets {
+            let mut classifier =
+                Classifier::new(Arc::clone(set), vec![agent.clone()], detail).unwrap();
             for vectors in Vectors::all() {
                 classifier = classifier.with_vectors(vectors);
                 let mut memory = classifier.memory();
@@ -161,7 +161,7 @@ fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[
                 for (&at, &decision) in order.iter().zip(decisions) {
                     let (file, ref url, judged) = questions[at];
                     let expected = expected(url, judged, decision, detail);
-                    let how = format!("a block with {vectors:?}");
+                    let how = format!("a block by a {kind} set with {vectors:?}");
                     assert!(decision == expected, "{}", differs(&how, config, agent, url, file));
                 }
             }

@@ -38,11 +38,10 @@ fn decide() {
         decide_counted(seed, &mut reached);
     }
     println!("{} seeds: {reached:?}", seeds.len());
-    let Reached { constant, ahead, ways } = reached;
+    let Reached { constant, ways } = reached;
     let Ways { patterns_tried, nodes_built, scans_before_states, scans_past_limits } = ways;
     for (way, count) in [
         ("one outcome for all paths", constant as u64),
-        ("automata built ahead", ahead as u64),
         ("patterns that a sieve named", patterns_tried),
         ("automata built on demand", nodes_built),
         ("scans before there are states", scans_before_states),

@@ -15,7 +15,6 @@ use super::model::{
     AgentVerdicts, Captured, InvalidFigures, LimitCount, REPORT_FORMAT, ReasonCount, RecordCounts,
     Report, SourceFacts, StateCount,
 };
-use super::source::Source;
 use super::tally::Tally;
 use super::{Audit, library};
 use crate::access::UnixSeconds;
@@ -33,7 +32,7 @@ use policies::Policies;
 
 /// The report of an audit.
 pub(super) fn report(
-    audit: &Audit<'_>,
+    audit: &Audit,
     tally: &Tally,
     findings: &Findings,
     top: usize,
@@ -81,21 +80,20 @@ fn shown(octets: &[u8]) -> String {
     String::from_utf8_lossy(&cut_to_show(octets)).into_owned()
 }
 
-fn source_facts(library: &Library<'_>) -> SourceFacts {
-    let source = library.source;
-    let origins = source.origins();
-    let (kind, captured) = match source {
-        Source::Loaded(_) if origins.is_none() => ("file", None),
-        Source::Loaded(_) => ("folder", None),
-        Source::Stored(set) => ("set", set.counts().captured),
+fn source_facts(library: &Library) -> SourceFacts {
+    let set = &library.set;
+    let origins = (!set.is_universal()).then(|| set.counts().origins);
+    let (kind, captured) = match origins {
+        None => ("file", None),
+        Some(_) => ("set", set.counts().captured),
     };
     let date = |seconds| UnixSeconds(seconds).to_rfc3339();
     SourceFacts {
         kind: kind.to_owned(),
         name: String::new(),
-        hash: format!("{:016x}", source.hash()),
-        dialect: source.dialect().name.to_owned(),
-        robots_octets_max: source.robots_octets_max(),
+        hash: format!("{:016x}", set.hash()),
+        dialect: set.dialect().name.to_owned(),
+        robots_octets_max: set.robots_octets_max(),
         hosts: origins.map(|_| library.hosts.len() as u64),
         origins,
         policies: library.policies.len() as u64,
@@ -130,7 +128,7 @@ fn verdicts(agent: &str, counts: &AgentCounts) -> AgentVerdicts {
 }
 
 /// Origins and URLs by the state of their policy.
-fn states(library: &Library<'_>, asked: &Asked, unknown: u64) -> Vec<StateCount> {
+fn states(library: &Library, asked: &Asked, unknown: u64) -> Vec<StateCount> {
     let mut counts = PolicyState::ALL.map(|state| StateCount {
         state: state.as_str().to_owned(),
         origins: 0,
@@ -154,7 +152,7 @@ fn invalid(tally: &Tally, findings: &Findings) -> InvalidFigures {
 
 /// The limits, hit or not.
 fn limits(
-    audit: &Audit<'_>,
+    audit: &Audit,
     tally: &Tally,
     findings: &Findings,
     notes: &[NoteCount],
@@ -164,8 +162,8 @@ fn limits(
         let found = notes.iter().find(|note| note.kind == kind.as_str());
         found.map_or(0, |note| note.files)
     };
-    let source = audit.library.source;
-    let line_octets = source.dialect().lines.line_octets_max.map(|octets| octets as u64);
+    let set = &audit.library.set;
+    let line_octets = set.dialect().lines.line_octets_max.map(|octets| octets as u64);
     let limit = |name: &str, value: Option<u64>, what: &str, hits: u64, unit: &str| LimitCount {
         name: name.to_owned(),
         value,
@@ -176,7 +174,7 @@ fn limits(
     vec![
         limit(
             "robots-octets",
-            source.robots_octets_max(),
+            set.robots_octets_max(),
             "octets of a robots.txt that count; what follows is ignored",
             noted(NoteKind::FileCut),
             "files",
@@ -221,7 +219,7 @@ fn limits(
 }
 
 /// The number of a host, as it is shown.
-fn host_name(library: &Library<'_>, host: u32) -> String {
+fn host_name(library: &Library, host: u32) -> String {
     match host {
         library::NONE => String::new(),
         host => shown(library.key(host)),

@@ -49,7 +49,7 @@ pub(super) struct Side {
 }
 
 impl Findings {
-    pub(super) fn new(audit: &Audit<'_>) -> Findings {
+    pub(super) fn new(audit: &Audit) -> Findings {
         Findings {
             samples: HashMap::default(),
             invalid: Vec::new(),
@@ -59,7 +59,7 @@ impl Findings {
     }
 
     /// Takes what a chunk told. Chunks have to come in the order of the input.
-    pub fn add(&mut self, audit: &Audit<'_>, told: &Told) {
+    pub fn add(&mut self, audit: &Audit, told: &Told) {
         for sample in &told.samples {
             self.add_sample(audit, sample, told);
         }
@@ -69,7 +69,7 @@ impl Findings {
         self.add_examples(audit, told);
     }
 
-    fn add_sample(&mut self, audit: &Audit<'_>, sample: &Sample, told: &Told) {
+    fn add_sample(&mut self, audit: &Audit, sample: &Sample, told: &Told) {
         let new = || Samples { host: sample.host, urls: Vec::with_capacity(AUDIT_SAMPLES) };
         let samples = self.samples.entry(sample.rule).or_insert_with(new);
         if samples.urls.len() < AUDIT_SAMPLES {
@@ -81,7 +81,7 @@ impl Findings {
         }
     }
 
-    fn add_examples(&mut self, audit: &Audit<'_>, told: &Told) {
+    fn add_examples(&mut self, audit: &Audit, told: &Told) {
         for compared in &told.compared {
             let (here, there) = (&compared.here, &compared.there);
             let change_of = |here: Decision, there: Decision| change(here.verdict, there.verdict);

@@ -1,44 +1,35 @@
-//! What a source holds, numbered: hosts, files and policies, the same for files and compiled sets.
+//! What a set holds, numbered: hosts, files and policies.
 //!
-//! Two texts with the same user-agent lines and rules on the same lines are one policy, as in a
-//! compiled set; what else differs about them (octets, notes, records that decide nothing) is their
-//! file's. Hosts are in the order of their keys, and so nothing depends on where they were found.
+//! Two texts with the same user-agent lines and rules on the same lines are one policy; what else differs
+//! about them (bytes, notes, records that decide nothing) is their file's. Hosts are in the order of their keys, and so nothing depends on where they were found.
 
-mod loaded;
-mod stored;
-
-use std::borrow::Cow;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
-use hashbrown::HashTable;
+use hashbrown::{HashMap, HashTable};
+use rayon::prelude::*;
 
 use super::others::Others;
-use super::plan::Plan;
-use super::source::Source;
-use crate::decision::{PolicyState, Verdict};
+use super::plan::{Draft, Plan};
+use crate::decision::PolicyState;
 use crate::dialect::AccessOutcome;
 use crate::policy::AgentChain;
-use crate::set::Damage;
-use crate::set::stored::PolicyNumber;
-use crate::syntax::NoteSet;
+use crate::set::stored::{PolicyNumber, StoredCapture, StoredHost};
+use crate::set::{Damage, StoredSet};
+use crate::syntax::{NoteSet, RobotsTxt};
 
 /// In the place of a policy or a file: there is none.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The key of the one host of a source that has one file for every URL.
-pub(super) const EVERY_HOST: &[u8] = b"*";
-
-/// What a source holds.
+/// What a set holds.
 #[derive(Debug)]
-pub(super) struct Library<'s> {
-    pub source: Source<'s>,
+pub(super) struct Library {
+    pub set: Arc<StoredSet>,
     /// In the order of their keys.
     pub hosts: Vec<Host>,
     keys: Vec<u8>,
     table: HashTable<u32>,
     hasher: foldhash::fast::RandomState,
-    /// Whether the one host is every host.
-    is_everything: bool,
     pub files: Vec<File>,
     pub others: Vec<Others>,
     pub policies: Vec<Policy>,
@@ -69,21 +60,13 @@ pub(super) struct File {
 /// A policy, and who shares it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
-    pub place: Place,
+    pub number: PolicyNumber,
     pub access: AccessOutcome,
     /// Origins and hosts that share it.
     pub origins: u64,
     pub hosts: u64,
     /// The first of those hosts.
     pub first_host: u32,
-}
-
-/// Where a policy stands in its source.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
-    /// The text with this number.
-    Text(u32),
-    Stored(PolicyNumber),
 }
 
 /// A host before it has its number.
@@ -93,26 +76,22 @@ struct FoundHost {
     files: [u32; 2],
 }
 
-impl<'s> Library<'s> {
-    /// Reads what `source` holds and plans the counting for `agents`. It runs on the calling
-    /// thread's rayon pool.
-    pub(super) fn new(source: Source<'s>, agents: &[AgentChain]) -> Result<Library<'s>, Damage> {
+impl Library {
+    /// Reads what `set` holds and plans the counting for `agents`. It runs on the calling thread's
+    /// rayon pool.
+    pub(super) fn new(set: &Arc<StoredSet>, agents: &[AgentChain]) -> Result<Library, Damage> {
         let mut library = Library {
-            source,
+            set: Arc::clone(set),
             hosts: Vec::new(),
             keys: Vec::new(),
             table: HashTable::new(),
             hasher: foldhash::fast::RandomState::default(),
-            is_everything: source.origins().is_none(),
             files: Vec::new(),
             others: Vec::new(),
             policies: Vec::new(),
             plan: Plan::new(agents.len()),
         };
-        let hosts = match source {
-            Source::Loaded(set) => loaded::read(&mut library, set, agents),
-            Source::Stored(set) => stored::read(&mut library, set, agents)?,
-        };
+        let hosts = read(&mut library, set, agents)?;
         library.file_hosts(hosts);
         Ok(library)
     }
@@ -158,7 +137,7 @@ impl<'s> Library<'s> {
         host_key: &[u8],
         scratch: &mut Vec<u8>,
     ) -> Option<(u32, usize)> {
-        if self.is_everything {
+        if self.set.is_universal() {
             return Some((0, 0));
         }
         if scheme.eq_ignore_ascii_case(b"https") {
@@ -178,28 +157,15 @@ impl<'s> Library<'s> {
     }
 
     /// The extract of a policy's file; empty if there is none.
-    pub(super) fn extract(&self, policy: u32) -> Result<Cow<'s, [u8]>, Damage> {
-        match (self.policies[policy as usize].place, self.source) {
-            (Place::Text(text), Source::Loaded(set)) => {
-                Ok(Cow::Owned(loaded::extract(set, set.text(text as usize))))
-            }
-            (Place::Stored(position), Source::Stored(set)) => {
-                Ok(Cow::Owned(set.policy(position)?.extract()?))
-            }
-            _ => unreachable!("policies are of their library's source"),
-        }
+    pub(super) fn extract(&self, policy: u32) -> Result<Vec<u8>, Damage> {
+        self.set.policy(self.policies[policy as usize].number)?.extract()
     }
 
     /// Damage that says that what is found by looking it up is not what was found by going over
-    /// everything, or no file. It cannot be of texts, which are in memory.
+    /// everything, or no file.
     #[cold]
     pub(super) fn misfiled(&self) -> Damage {
-        match self.source {
-            Source::Stored(set) => {
-                set.malformed_host("a host, its policy or its rules are misfiled")
-            }
-            Source::Loaded(_) => unreachable!("what is in memory does not change"),
-        }
+        self.set.malformed_host("a host, its policy or its rules are misfiled")
     }
 }
 
@@ -218,8 +184,8 @@ fn key<'k>(host: &Host, keys: &'k [u8]) -> &'k [u8] {
 }
 
 impl Policy {
-    fn new(place: Place, access: AccessOutcome) -> Policy {
-        Policy { place, access, origins: 0, hosts: 0, first_host: NONE }
+    fn new(number: PolicyNumber, access: AccessOutcome) -> Policy {
+        Policy { number, access, origins: 0, hosts: 0, first_host: NONE }
     }
 
     /// Whether there is a file.
@@ -232,8 +198,104 @@ fn has_file(state: PolicyState) -> bool {
     matches!(state, PolicyState::Rules | PolicyState::NoRules)
 }
 
-/// The outcome of a file that was read; only its state counts.
-fn of_file(has_rules: bool) -> AccessOutcome {
-    let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
-    AccessOutcome { state, verdict: Verdict::Allow }
+type Numbers<K> = HashMap<K, u32, foldhash::fast::RandomState>;
+
+/// Fills `library` with what `set` holds, and tells its hosts.
+fn read(
+    library: &mut Library,
+    set: &StoredSet,
+    agents: &[AgentChain],
+) -> Result<Vec<FoundHost>, Damage> {
+    let positions = set.policies().map(|policy| policy.map(|policy| policy.number()));
+    let positions: Vec<PolicyNumber> = positions.collect::<Result<_, _>>()?;
+    let read = |&position: &PolicyNumber| read_policy(set, position, agents);
+    let read: Vec<Result<_, Damage>> = positions.par_iter().with_min_len(16).map(read).collect();
+    let mut numbers = Numbers::default();
+    for (&position, read) in positions.iter().zip(read) {
+        let (access, draft) = read?;
+        numbers.insert(position, library.policies.len() as u32);
+        library.policies.push(Policy::new(position, access));
+        library.plan.push(draft);
+    }
+    let mut reading =
+        Reading { set, numbers, files: Numbers::default(), others: Numbers::default() };
+    // For files without records that decide nothing.
+    library.others.push(Others::default());
+    set.hosts().map(|host| reading.host(library, &host?)).collect()
+}
+
+fn read_policy(
+    set: &StoredSet,
+    position: PolicyNumber,
+    agents: &[AgentChain],
+) -> Result<(AccessOutcome, Draft), Damage> {
+    let policy = set.policy(position)?;
+    let access = policy.access()?;
+    if !has_file(access.state) {
+        return Ok((access, Draft::without_rules(agents.len())));
+    }
+    let extract = policy.extract()?;
+    let no_file = || set.malformed_host("the records of its policy are no file");
+    let file = RobotsTxt::read_extract(&extract).ok_or_else(no_file)?;
+    Ok((access, Draft::of(&file, agents, set.dialect())))
+}
+
+/// What is known of hosts that were read.
+struct Reading<'s> {
+    set: &'s StoredSet,
+    numbers: Numbers<PolicyNumber>,
+    files: Numbers<File>,
+    /// By where they stand: the number of records that decide nothing.
+    others: Numbers<u32>,
+}
+
+impl Reading<'_> {
+    fn host(&mut self, library: &mut Library, host: &StoredHost<'_>) -> Result<FoundHost, Damage> {
+        let mut found =
+            FoundHost { key: host.key().to_vec(), policies: [NONE; 2], files: [NONE; 2] };
+        for https in host.schemes() {
+            let Some(position) = host.policy(https) else { continue };
+            let none = || self.set.malformed_host("a host has a policy that is none");
+            let policy = self.numbers.get(&position).copied().ok_or_else(none)?;
+            found.policies[usize::from(https)] = policy;
+            let is_known = https && host.is_one_capture() && found.files[0] != NONE;
+            if library.policies[policy as usize].has_file() && !is_known {
+                let none = || self.set.malformed_host("a file was captured by nobody");
+                let capture = host.capture(https)?.ok_or_else(none)?;
+                found.files[usize::from(https)] = self.file(library, &capture)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn file(&mut self, library: &mut Library, capture: &StoredCapture<'_>) -> Result<u32, Damage> {
+        let others = match capture.others() {
+            None => 0,
+            Some(place) => match self.others.get(&place) {
+                Some(&known) => known,
+                None => {
+                    let number = library.others.len() as u32;
+                    library.others.push(self.read_others(place)?);
+                    self.others.insert(place, number);
+                    number
+                }
+            },
+        };
+        let facts = &capture.facts;
+        let file = File { octets: facts.file_octets.into(), notes: facts.file_notes, others };
+        let new = library.files.len() as u32;
+        let number = *self.files.entry(file).or_insert(new);
+        if number == new {
+            library.files.push(file);
+        }
+        Ok(number)
+    }
+
+    fn read_others(&self, place: u32) -> Result<Others, Damage> {
+        let mut others = Others::default();
+        for record in self.set.other_records_at(place)? {
+            others.add_text(&record.text, record.line.get(), self.set.dialect());
+        }
+        Ok(others)
+    }
 }

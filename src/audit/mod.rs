@@ -4,7 +4,7 @@
 //! record with its verdict use [`report`](crate::report), to know what is in a set whatever URLs there
 //! are [`survey`](crate::set::survey).
 //!
-//! An [`Audit`] is made of a [`Source`] and shared by threads. Each has a [`Worker`], which counts
+//! An [`Audit`] is made of a set and shared by threads. Each has a [`Worker`], which counts
 //! what is only a sum in plain arrays and writes what depends on the order (the first URLs that a rule
 //! decided, origins without a policy) to a [`Told`]. [`Findings`] take what is told in the order of
 //! the input. So the report is the same for any number of threads.
@@ -20,16 +20,16 @@
 //! What can fail: a compiled set may be damaged, with the [`Damage`] that says where.
 //!
 //! ```
-//! use portcullis::audit::{Audit, Source, Told};
+//! use portcullis::audit::{Audit, Told};
 //! use portcullis::dialect::RFC_9309;
 //! use portcullis::input::{Records, Terminator};
 //! use portcullis::policy::AgentChain;
-//! use portcullis::set::{LoadConfig, PolicySet};
+//! use portcullis::set::{LoadConfig, StoredSet};
 //!
-//! let config = LoadConfig { dialect: &RFC_9309, robots_octets_max: None };
-//! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /a\nDisallow: /b\n", &config);
+//! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
+//! let set = StoredSet::of_text(text, &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
-//! let audit = Audit::new(Source::Loaded(&set), agents, Vec::new())?;
+//! let audit = Audit::new(&set.into(), agents, Vec::new())?;
 //! let mut findings = audit.findings();
 //! let mut told = Told::default();
 //! let mut worker = audit.worker(None); // one for each thread
@@ -53,23 +53,22 @@ mod others;
 pub mod page;
 mod plan;
 mod rows;
-mod source;
 mod tally;
 mod told;
 mod unknown;
 mod worker;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::batch::Classifier;
 use crate::decision::Verdict;
-use crate::policy::AgentChain;
-use crate::set::Damage;
+use crate::policy::{AgentChain, Detail};
+use crate::set::stored::AskError;
+use crate::set::{Damage, StoredSet};
 
 pub use findings::Findings;
 pub use model::Report;
-pub use source::Source;
 pub use told::Told;
 pub use worker::Worker;
 
@@ -79,11 +78,11 @@ use tally::{Tally, VERDICTS};
 
 /// What is audited, for whom, and what was counted so far.
 #[derive(Debug)]
-pub struct Audit<'s> {
-    classifier: Classifier<'s>,
-    library: Library<'s>,
+pub struct Audit {
+    classifier: Classifier,
+    library: Library,
     rows: Rows,
-    comparisons: Vec<Compared<'s>>,
+    comparisons: Vec<Compared>,
     /// By rule: whether [`Findings`] have all the URLs of it that will be shown.
     is_told: Vec<AtomicBool>,
     /// Of workers that are done.
@@ -92,13 +91,13 @@ pub struct Audit<'s> {
 
 /// Another side, whose verdicts are compared.
 #[derive(Clone, Debug)]
-pub struct OtherSide<'s> {
+pub struct OtherSide {
     /// What it is compared by.
     pub kind: OtherKind,
     /// The name that it was given by.
     pub name: String,
     /// Its policies.
-    pub source: Source<'s>,
+    pub set: Arc<StoredSet>,
     /// The agents, as its dialect has them: as many as the audit has, in the same order.
     pub agents: Vec<AgentChain>,
 }
@@ -124,11 +123,10 @@ impl OtherKind {
 
 /// Another side, compiled.
 #[derive(Debug)]
-struct Compared<'s> {
+struct Compared {
     kind: OtherKind,
     name: String,
-    source: Source<'s>,
-    classifier: Classifier<'s>,
+    classifier: Classifier,
     /// By [`change`]: whether [`Findings`] have all the URLs of it that will be shown.
     is_told: [AtomicBool; VERDICTS * VERDICTS],
 }
@@ -138,41 +136,41 @@ fn change(here: Verdict, there: Verdict) -> usize {
     here as usize * VERDICTS + there as usize
 }
 
-impl<'s> Audit<'s> {
-    /// An audit of `source` for `agents`, with the sides that it is compared with. It reads every
+impl Audit {
+    /// An audit of `set` for `agents`, with the sides that it is compared with. It reads every
     /// file once, on the calling thread's rayon pool.
     ///
     /// # Errors
     ///
-    /// If a set is damaged.
+    /// If a set is damaged, or was compiled for other agents.
     ///
     /// # Panics
     ///
     /// If there is no agent, or another side has another number of them.
     pub fn new(
-        source: Source<'s>,
+        set: &Arc<StoredSet>,
         agents: Vec<AgentChain>,
-        others: Vec<OtherSide<'s>>,
-    ) -> Result<Audit<'s>, Damage> {
+        others: Vec<OtherSide>,
+    ) -> Result<Audit, AskError> {
         assert!(!agents.is_empty(), "somebody has to ask");
-        let library = Library::new(source, &agents)?;
-        let compiled = |other: OtherSide<'s>| {
-            let OtherSide { kind, name, source, agents: theirs } = other;
+        let library = Library::new(set, &agents)?;
+        let compiled = |other: OtherSide| {
+            let OtherSide { kind, name, set, agents: theirs } = other;
             assert_eq!(theirs.len(), agents.len(), "the same agents ask both sides");
-            let classifier = source.classifier(theirs)?;
-            Ok(Compared { kind, name, source, classifier, is_told: Default::default() })
+            let classifier = Classifier::new(set, theirs, Detail::Rule)?;
+            Ok(Compared { kind, name, classifier, is_told: Default::default() })
         };
         let comparisons: Vec<_> =
-            others.into_iter().map(compiled).collect::<Result<_, Damage>>()?;
+            others.into_iter().map(compiled).collect::<Result<_, AskError>>()?;
         let is_told = (0..library.plan.rules).map(|_| AtomicBool::new(false)).collect();
         let rows = Rows::new(&library);
         let tally = Tally::new(agents.len(), &library.plan, &rows, comparisons.len());
-        let classifier = source.classifier(agents)?;
+        let classifier = Classifier::new(Arc::clone(set), agents, Detail::Rule)?;
         Ok(Audit { classifier, library, rows, comparisons, is_told, tallies: Mutex::new(tally) })
     }
 
     /// The policies, as every URL is asked of them.
-    pub fn classifier(&self) -> &Classifier<'s> {
+    pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(library: &Library<'_>) -> Rows {
+    pub(super) fn new(library: &Library) -> Rows {
         let mut counters = 0;
         let mut place = |policy: u32| {
             let start = counters;

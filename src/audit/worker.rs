@@ -18,7 +18,7 @@ use crate::set::Damage;
 /// What one thread needs for an [`Audit`]. What it has counted is the audit's when it is dropped.
 #[derive(Debug)]
 pub struct Worker<'a> {
-    audit: &'a Audit<'a>,
+    audit: &'a Audit,
     assumed_scheme: Option<&'a [u8]>,
     memory: ClassifierMemory,
     /// By comparison.
@@ -42,7 +42,7 @@ impl Drop for Worker<'_> {
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(audit: &'a Audit<'a>, assumed_scheme: Option<&'a [u8]>) -> Worker<'a> {
+    pub(super) fn new(audit: &'a Audit, assumed_scheme: Option<&'a [u8]>) -> Worker<'a> {
         let others = audit.comparisons.iter().map(|other| other.classifier.memory());
         Worker {
             audit,

@@ -1,12 +1,13 @@
 //! What is measured on: files, and URLs whose file is known, prepared for all engines alike.
 //!
-//! Owns reading a list and finding each URL's file; the policies come from a
-//! [`PolicySet`] or a [`StoredSet`]. A URL becomes a [`Question`](super::Question): the file, and path
+//! Owns reading a list and finding each URL's file; the policies are those of a [`StoredSet`], the files'
+//! texts its records, or [`Originals`]. A URL becomes a [`Question`](super::Question): the file, and path
 //! and query in the normal form of the policies' dialect. The list itself is kept too, because the
 //! oracle reads URLs as they stand, and so does a batch from a file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -16,20 +17,12 @@ use crate::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Termina
 use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::policy::AgentChain;
 use crate::set::stored::{PolicyNumber, StoredPolicy};
-use crate::set::{Damage, PolicySet, StoredSet};
+use crate::set::{Damage, StoredSet};
 use crate::target::{compared_path, host_key, split};
 
 use super::judge::allows_without_file;
+use super::originals::Originals;
 use super::questions::QuestionList;
-
-/// Where policies come from.
-#[derive(Debug)]
-pub enum Policies {
-    /// Files.
-    Loaded(PolicySet),
-    /// A compiled set.
-    Stored(Box<StoredSet>),
-}
 
 /// A corpus could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -63,8 +56,8 @@ pub struct LeftOut {
 /// Files and questions.
 #[derive(Debug)]
 pub struct Corpus {
-    /// The policies that the files come from.
-    pub policies: Policies,
+    /// The policies.
+    pub set: Arc<StoredSet>,
     /// Who asks.
     pub agent: AgentChain,
     /// Where the list is.
@@ -78,6 +71,8 @@ pub struct Corpus {
     pub allowed_without_file: u64,
     /// Distinct texts, as much of each as counts.
     texts: Vec<Box<[u8]>>,
+    /// The texts as they were read, if they are the files' own.
+    as_read: Vec<Box<[u8]>>,
     /// Texts that were cut.
     pub texts_cut: usize,
     /// By file: its text.
@@ -88,12 +83,18 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Reads the list at `path` and finds the file of each URL.
+    /// Reads the list at `path` and finds the file of each URL. Without `originals` a file is what the set
+    /// keeps of it: its user-agent lines and rules.
     ///
     /// # Errors
     ///
     /// If the list cannot be read, asks about no origin that has a file, or the set is damaged.
-    pub fn load(policies: Policies, agent: AgentChain, path: &Path) -> Result<Corpus, CorpusError> {
+    pub fn load(
+        set: impl Into<Arc<StoredSet>>,
+        originals: Option<Originals>,
+        agent: AgentChain,
+        path: &Path,
+    ) -> Result<Corpus, CorpusError> {
         let mut list = Vec::new();
         for chunk in Source::open(path, OpenConfig::default())?.chunks(ChunkConfig::default()) {
             list.extend_from_slice(&chunk?);
@@ -104,20 +105,20 @@ impl Corpus {
             return Err(InputError::from(WrongKind { name, kind, wanted: Wanted::UrlList }).into());
         }
         let mut corpus = Corpus {
-            policies,
+            set: set.into(),
             agent,
             list_path: path.to_owned(),
             questions: QuestionList::default(),
             left_out: LeftOut::default(),
             allowed_without_file: 0,
             texts: Vec::new(),
+            as_read: Vec::new(),
             texts_cut: 0,
             files: Vec::new(),
             list,
             lines: Vec::new(),
         };
-        let mut filing = corpus.read_texts()?;
-        corpus.file_hosts(&mut filing)?;
+        let mut filing = corpus.file_hosts(originals)?;
         corpus.read_list(&mut filing)?;
         if corpus.questions.is_empty() {
             return Err(CorpusError::NoQuestion { path: path.to_owned() });
@@ -127,13 +128,11 @@ impl Corpus {
 
     /// The behaviour that the policies follow.
     pub fn dialect(&self) -> &'static Dialect {
-        match &self.policies {
-            Policies::Loaded(set) => set.dialect(),
-            Policies::Stored(set) => set.dialect(),
-        }
+        self.set.dialect()
     }
 
-    /// The files: one for each host, two where http and https have different ones. Equal files of several hosts are the same octets in memory.
+    /// The files: one for each host, two where http and https have different ones. Equal files of several
+    /// hosts are the same bytes in memory.
     pub fn files(&self) -> Vec<&[u8]> {
         self.files.iter().map(|&text| &*self.texts[text as usize]).collect()
     }
@@ -151,10 +150,14 @@ impl Corpus {
     /// The file of the question with this number as it was read, and how much of it counts.
     pub fn text_as_read(&self, file: usize) -> (&[u8], Option<usize>) {
         let text = self.files[file] as usize;
-        match &self.policies {
-            Policies::Loaded(set) => (set.text(text), set.robots_octets_max()),
-            Policies::Stored(_) => (&self.texts[text], None),
+        match self.as_read.get(text) {
+            Some(text) => (text, self.robots_octets_max()),
+            None => (&self.texts[text], None),
         }
+    }
+
+    fn robots_octets_max(&self) -> Option<usize> {
+        self.set.robots_octets_max().map(|octets| usize::try_from(octets).unwrap_or(usize::MAX))
     }
 
     /// The line of the list that the question with this number comes from.
@@ -171,34 +174,6 @@ impl Corpus {
     /// Octets of the list.
     pub fn list_octets(&self) -> u64 {
         self.list.len() as u64
-    }
-
-    fn read_texts(&mut self) -> Result<Filing, Damage> {
-        let mut filing = Filing::default();
-        match &self.policies {
-            Policies::Loaded(set) => {
-                for policy in 0..set.sources().len() {
-                    let text = set.text(policy);
-                    let counted = cut(text, set.robots_octets_max());
-                    self.texts_cut += usize::from(counted.len() < text.len());
-                    self.texts.push(counted.into());
-                }
-            }
-            Policies::Stored(set) => {
-                for policy in set.policies() {
-                    let policy = policy?;
-                    let access = policy.access()?;
-                    // Without a file, the state decides and no engine is asked.
-                    if !matches!(access.state, PolicyState::Rules | PolicyState::NoRules) {
-                        filing.without_file.insert(policy.number(), access.verdict);
-                        continue;
-                    }
-                    filing.stored.insert(policy.number(), self.texts.len() as u32);
-                    self.texts.push(text_of(&policy)?.into());
-                }
-            }
-        }
-        Ok(filing)
     }
 
     fn read_list(&mut self, filing: &mut Filing) -> Result<(), Damage> {
@@ -238,8 +213,8 @@ impl Corpus {
                 self.left_out.not_text += 1;
                 continue;
             };
-            // With one policy for everything, all hosts share one file; no table has them.
-            let key = if filing.is_single { b"" } else { key };
+            // With one policy for everything, all hosts share one file.
+            let key = if self.set.is_universal() { b"" } else { key };
             let file = filing.file(key, text, &mut self.files);
             self.questions.push(file, normal_text, normal.len() - origin);
             self.lines.push((start, start + record.text().len()));
@@ -250,50 +225,64 @@ impl Corpus {
 
     /// What is known of an origin.
     fn found_for(&self, filing: &Filing, scheme: &[u8], key: &[u8]) -> Result<Found, Damage> {
-        Ok(match &self.policies {
-            Policies::Loaded(set) => {
-                let policy = set.policy_of_key(scheme, key);
-                policy.map_or(Found::Nothing, |policy| Found::Text(policy as u32))
-            }
-            Policies::Stored(set) => match set.policy_of(scheme, key)? {
-                None => Found::Nothing,
-                Some(position) => match filing.stored.get(&position) {
-                    Some(&text) => Found::Text(text),
-                    None => Found::Access(filing.without_file[&position]),
-                },
-            },
-        })
+        let Some(policy) = self.set.policy_of(scheme, key)? else { return Ok(Found::Nothing) };
+        if let Some(&verdict) = filing.without_file.get(&policy) {
+            return Ok(Found::Access(verdict));
+        }
+        let https = scheme.eq_ignore_ascii_case(b"https");
+        let text = match &filing.originals {
+            Some(originals) => originals.get(key, https).map(|at| filing.of_original[at]),
+            None => filing.of_policy.get(&policy).copied(),
+        };
+        Ok(text.map_or(Found::Nothing, Found::Text))
     }
 
-    /// A file for each host, in the order of their keys; two, if http and https have different ones.
-    fn file_hosts(&mut self, filing: &mut Filing) -> Result<(), Damage> {
-        let mut hosts: Vec<KeyedTexts> = match &self.policies {
-            Policies::Loaded(set) => {
-                set.hosts().map(|(key, policies)| (key.into(), policies)).collect()
-            }
-            Policies::Stored(set) => {
-                let mut hosts = Vec::new();
-                for host in set.hosts() {
-                    let host = host?;
-                    let text = |https| Some(*filing.stored.get(&host.policy(https)?)?);
-                    hosts.push((host.key().into(), [text(false), text(true)]));
-                }
-                hosts
-            }
-        };
-        filing.is_single = hosts.is_empty();
-        hosts.sort_unstable();
-        for (key, texts) in hosts {
-            for text in texts.into_iter().flatten() {
-                filing.file(&key, text, &mut self.files);
+    /// A text for each policy that has a file, or each original; and a file for each host, in the order of
+    /// their keys, two if http and https have different ones.
+    fn file_hosts(&mut self, originals: Option<Originals>) -> Result<Filing, Damage> {
+        let mut filing = Filing::default();
+        let set = Arc::clone(&self.set);
+        for policy in set.policies() {
+            let policy = policy?;
+            let access = policy.access()?;
+            // Without a file, the state decides and no engine is asked.
+            if !matches!(access.state, PolicyState::Rules | PolicyState::NoRules) {
+                filing.without_file.insert(policy.number(), access.verdict);
+            } else if originals.is_none() {
+                filing.of_policy.insert(policy.number(), self.texts.len() as u32);
+                self.texts.push(text_of(&policy)?.into());
             }
         }
-        Ok(())
+        if let Some(mut originals) = originals {
+            let mut known: HashMap<Box<[u8]>, u32> = HashMap::new();
+            for text in std::mem::take(&mut originals.texts) {
+                let new = self.texts.len() as u32;
+                let number = *known.entry(text.clone()).or_insert(new);
+                filing.of_original.push(number);
+                if number == new {
+                    let counted = cut(&text, self.robots_octets_max());
+                    self.texts_cut += usize::from(counted.len() < text.len());
+                    self.texts.push(counted.into());
+                    self.as_read.push(text);
+                }
+            }
+            filing.originals = Some(originals);
+        }
+        if set.is_universal() {
+            return Ok(filing);
+        }
+        for host in set.hosts() {
+            let host = host?;
+            for https in host.schemes() {
+                let scheme: &[u8] = if https { b"https" } else { b"http" };
+                if let Found::Text(text) = self.found_for(&filing, scheme, host.key())? {
+                    filing.file(host.key(), text, &mut self.files);
+                }
+            }
+        }
+        Ok(filing)
     }
 }
-
-/// A host's key, and its text for http and for https.
-type KeyedTexts = (Box<[u8]>, [Option<u32>; 2]);
 
 /// What is known of an origin.
 enum Found {
@@ -308,8 +297,10 @@ enum Found {
 /// Where texts are filed while a corpus is made.
 #[derive(Default)]
 struct Filing {
-    is_single: bool,
-    stored: HashMap<PolicyNumber, u32>,
+    originals: Option<Originals>,
+    /// By original: its text.
+    of_original: Vec<u32>,
+    of_policy: HashMap<PolicyNumber, u32>,
     without_file: HashMap<PolicyNumber, Verdict>,
     /// By host and text: the file.
     files: HashMap<(Box<[u8]>, u32), u32>,

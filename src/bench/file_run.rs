@@ -6,6 +6,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::batch::runner::{self, Config};
@@ -14,37 +15,35 @@ use crate::decision::Verdict;
 use crate::input::{OpenConfig, Record, Records, Source, Terminator};
 use crate::limits::RECORDS_AT_ONCE;
 use crate::policy::{AgentChain, Detail};
+use crate::set::StoredSet;
 
-use super::corpus::{Corpus, Policies};
+use super::corpus::Corpus;
 use super::engine::{EngineError, EngineKind};
 use super::measure::{Seat, turn};
 use super::report::{Cell, Model};
 
 /// Compiled policies and a list that they are asked about.
-pub struct ListRun<'s> {
-    classifier: Classifier<'s>,
+pub struct ListRun {
+    classifier: Classifier,
     list: PathBuf,
     opening: OpenConfig,
 }
 
-impl<'s> ListRun<'s> {
-    /// Compiles `policies` for `agent`, on the calling thread's rayon pool; no part of a pass.
+impl ListRun {
+    /// A run of the list against `set`, for `agent`.
     ///
     /// # Errors
     ///
-    /// If the set is damaged.
+    /// If the set is damaged, or was compiled for other agents.
     pub fn new(
-        policies: &'s Policies,
+        set: &Arc<StoredSet>,
         agent: &AgentChain,
         list: &Path,
         opening: OpenConfig,
-    ) -> Result<ListRun<'s>, EngineError> {
+    ) -> Result<ListRun, EngineError> {
         let agents = vec![agent.clone()];
-        let classifier = match policies {
-            Policies::Loaded(set) => Classifier::new(set, agents, Detail::Reason),
-            Policies::Stored(set) => Classifier::stored(set, agents, Detail::Reason)
-                .map_err(|damage| EngineError(damage.to_string()))?,
-        };
+        let classifier = Classifier::new(Arc::clone(set), agents, Detail::Reason)
+            .map_err(|error| EngineError(error.to_string()))?;
         Ok(ListRun { classifier, list: list.to_owned(), opening })
     }
 
@@ -78,27 +77,20 @@ impl<'s> ListRun<'s> {
 /// A run over the corpus's own list, among the engines that are measured.
 pub(super) struct FileRun<'c> {
     corpus: &'c Corpus,
-    run: Result<ListRun<'c>, EngineError>,
+    run: Result<ListRun, EngineError>,
 }
 
 impl<'c> FileRun<'c> {
     pub fn new(corpus: &'c Corpus, opening: OpenConfig) -> FileRun<'c> {
-        let run = ListRun::new(&corpus.policies, &corpus.agent, &corpus.list_path, opening);
+        let run = ListRun::new(&corpus.set, &corpus.agent, &corpus.list_path, opening);
         FileRun { corpus, run }
-    }
-
-    /// The engine whose run this is.
-    fn name(&self) -> &'static str {
-        match self.corpus.policies {
-            Policies::Loaded(_) => super::engines::BASELINE,
-            Policies::Stored(_) => super::engines::STORED,
-        }
     }
 
     /// One turn for each number of threads.
     pub fn turns(&self, seats: &mut [Seat<'_>], fill: Duration) {
         let is_ours = |seat: &&mut Seat<'_>| {
-            seat.engine.kind() == EngineKind::BuiltIn && seat.engine.name() == self.name()
+            seat.engine.kind() == EngineKind::BuiltIn
+                && seat.engine.name() == super::engines::BASELINE
         };
         let Some(seat) = seats.iter_mut().find(is_ours) else { return };
         // URLs that no engine could be asked about are in the list too, and nobody has judged them.
@@ -136,7 +128,7 @@ impl<'c> FileRun<'c> {
 }
 
 /// A damaged set allows nothing, and the count tells.
-fn count_allowed(classifier: &Classifier<'_>, memory: &mut ClassifierMemory, chunk: &[u8]) -> u64 {
+fn count_allowed(classifier: &Classifier, memory: &mut ClassifierMemory, chunk: &[u8]) -> u64 {
     let mut allowed = 0;
     let mut block: Vec<Record<'_>> = Vec::with_capacity(RECORDS_AT_ONCE);
     let mut records = Records::new(chunk, Terminator::LineFeed);

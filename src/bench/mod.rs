@@ -26,17 +26,17 @@
 //! panics included, is part of the report; what fails is in [`CorpusError`] and [`BenchError`].
 //!
 //! ```
-//! use portcullis::bench::{self, Corpus, Policies, Settings, Standing};
+//! use portcullis::bench::{self, Corpus, Settings, Standing};
 //! use portcullis::dialect::RFC_9309;
 //! use portcullis::policy::AgentChain;
-//! use portcullis::set::{LoadConfig, PolicySet};
+//! use portcullis::set::{LoadConfig, StoredSet};
 //!
 //! let list = std::env::temp_dir().join(format!("portcullis-doc-{}.txt", std::process::id()));
 //! std::fs::write(&list, "https://a.example/\nhttps://a.example/private/x\n")?;
-//! let config = LoadConfig { dialect: &RFC_9309, robots_octets_max: None };
-//! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &config);
+//! let text = b"User-agent: *\nDisallow: /private\n";
+//! let set = StoredSet::of_text(text, &LoadConfig::new(&RFC_9309));
 //! let agent = AgentChain::parse("ExampleBot", &RFC_9309)?;
-//! let corpus = Corpus::load(Policies::Loaded(set), agent, &list)?;
+//! let corpus = Corpus::load(set, None, agent, &list)?;
 //! std::fs::remove_file(&list)?;
 //!
 //! let settings = Settings {
@@ -64,6 +64,7 @@ mod judge;
 mod machine;
 mod measure;
 mod memory;
+mod originals;
 mod page;
 mod questions;
 mod report;
@@ -74,17 +75,19 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use corpus::{Corpus, CorpusError, LeftOut, Policies};
+pub use corpus::{Corpus, CorpusError, LeftOut};
 pub use curves::{Curve, CurveLine, MadeUpHosts, RuleGrowth};
 pub use engine::{
     Asked, Built, Engine, EngineError, EngineKind, FileMatcher, Matcher, Matchers, Pass, PerFile,
     Tally,
 };
+pub use engines::numbered::Numbered;
 pub use file_run::ListRun;
 pub use hosts::HostTable;
 pub use judge::{Example, Judgement, Standing, Verification};
 pub use machine::{Machine, locked_version};
 pub use memory::{MEMORY_FLAG, MemoryUse, Resident};
+pub use originals::Originals;
 pub use page::page;
 pub use questions::{Order, Question, QuestionList};
 pub use report::{

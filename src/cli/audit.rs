@@ -1,17 +1,18 @@
 //! `portcullis audit`: what robots.txt does to a list of URLs, as a report.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
-use portcullis::audit::{Audit, OtherKind, OtherSide, Report, Source, Told, page};
+use portcullis::audit::{Audit, OtherKind, OtherSide, Report, Told, page};
 use portcullis::input::Records;
-use portcullis::set::{PolicySet, StoredSet};
+use portcullis::set::{LoadConfig, StoredSet, Strictness};
 
-use super::engine::{Engine, Policies};
+use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::mapped;
 use super::output::{Destination, Output, OutputFailed};
-use super::plan::AuditPlan;
+use super::plan::{AuditPlan, PolicyPlan};
 use super::stream;
 use super::summary::{self, Clock};
 
@@ -19,11 +20,11 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
-    let policies = engine.load(&plan.policies)?;
-    let others = Others::load(plan, &policies)?;
-    let agents = plan.questions.agents(policies.dialect())?;
-    let sides = others.sides(plan)?;
-    let audit = engine.install(|| Audit::new(source(&policies), agents, sides))?;
+    let policies = engine.load(&plan.policies, &plan.questions)?;
+    let others = others(plan, &engine)?;
+    let sets: Vec<Arc<StoredSet>> = others.iter().map(|it| Arc::clone(&it.set)).collect();
+    let agents = plan.questions.agents(policies.set.dialect())?;
+    let audit = engine.install(|| Audit::new(&policies.set, agents, others))?;
     let clock = Clock::loaded(started);
     let mut findings = audit.findings();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();
@@ -40,75 +41,52 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
         },
     )?;
     let mut report = engine.install(|| audit.report(&findings, plan.top))?;
-    policies.is_whole()?;
-    others.are_whole()?;
+    policies.set.is_whole()?;
+    sets.iter().try_for_each(|set| set.is_whole())?;
     name_sources(plan, &mut report);
     outputs.write(&report)?;
     let counts = audit.counts();
-    let classifier = audit.classifier();
-    summary::write(&plan.summary, &policies, classifier, &plan.questions, counts, None, &clock);
+    summary::write(&plan.summary, &policies, &plan.questions, counts, None, &clock);
     Ok(ExitStatus::Done)
-}
-
-fn source(policies: &Policies) -> Source<'_> {
-    match policies {
-        Policies::Loaded(set) => Source::Loaded(set),
-        Policies::Stored(set) => Source::Stored(set),
-    }
 }
 
 fn name_sources(plan: &AuditPlan, report: &mut Report) {
     report.source.name = plan.policies_name();
+    if matches!(&plan.policies, PolicyPlan::Robots { path, .. } if path.is_dir()) {
+        "folder".clone_into(&mut report.source.kind);
+    }
     report.inputs = plan.stream.inputs.iter().map(|path| path.display().to_string()).collect();
 }
 
-/// What the policies are compared with.
-struct Others {
-    /// The same files, each for another dialect.
-    dialects: Vec<PolicySet>,
-    sets: Vec<StoredSet>,
-}
-
-impl Others {
-    fn load(plan: &AuditPlan, policies: &Policies) -> anyhow::Result<Others> {
-        let dialects = match policies {
-            Policies::Loaded(set) => {
-                plan.compare_dialects.iter().map(|dialect| set.in_dialect(dialect)).collect()
-            }
-            Policies::Stored(_) => Vec::new(),
-        };
-        let sets = plan.compare_sets.iter().map(|path| mapped::set(path));
-        Ok(Others { dialects, sets: sets.collect::<Result<_, _>>()? })
-    }
-
-    /// The sides, dialects first.
-    fn sides(&self, plan: &AuditPlan) -> anyhow::Result<Vec<OtherSide<'_>>> {
-        let side = |kind, name: String, source: Source<'_>| {
-            let agents = plan.questions.agents(source.dialect());
-            agents
-                .with_context(|| format!("cannot compare with {name}"))
-                .map(|agents| (kind, name, agents))
-        };
-        let mut sides = Vec::new();
-        let dialects = self
-            .dialects
-            .iter()
-            .map(|set| (OtherKind::Dialect, set.dialect().name.to_owned(), Source::Loaded(set)));
-        let sets =
-            self.sets.iter().zip(&plan.compare_sets).map(|(set, path)| {
-                (OtherKind::Set, path.display().to_string(), Source::Stored(set))
-            });
-        for (kind, name, source) in dialects.chain(sets) {
-            let (kind, name, agents) = side(kind, name, source)?;
-            sides.push(OtherSide { kind, name, source, agents });
+/// What the policies are compared with: the same files for other dialects, then other sets.
+fn others(plan: &AuditPlan, engine: &Engine) -> anyhow::Result<Vec<OtherSide>> {
+    let agents = |name: &str, dialect| {
+        let agents = plan.questions.agents(dialect);
+        agents.with_context(|| format!("cannot compare with {name}"))
+    };
+    let mut sides = Vec::new();
+    if let PolicyPlan::Robots { path, octets_max, .. } = &plan.policies {
+        for dialect in &plan.compare_dialects {
+            let name = dialect.name.to_owned();
+            let agents = agents(&name, dialect)?;
+            let config = LoadConfig {
+                robots_octets_max: *octets_max,
+                agents: Some(agents.clone().into()),
+                // What is wrong with the files was said when they were loaded.
+                strictness: Strictness::Lenient,
+                ..LoadConfig::new(dialect)
+            };
+            let set = engine.install(|| StoredSet::load(path, &config))?.set.into();
+            sides.push(OtherSide { kind: OtherKind::Dialect, name, set, agents });
         }
-        Ok(sides)
     }
-
-    /// Whether what was answered can be relied on.
-    fn are_whole(&self) -> anyhow::Result<()> {
-        Ok(self.sets.iter().try_for_each(StoredSet::is_whole)?)
+    for path in &plan.compare_sets {
+        let set = mapped::set(path)?;
+        let name = path.display().to_string();
+        let agents = agents(&name, set.dialect())?;
+        sides.push(OtherSide { kind: OtherKind::Set, name, set: set.into(), agents });
     }
+    Ok(sides)
 }
 
 /// Where the report goes. Outputs are opened first: a wrong name is told before minutes are spent.

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use portcullis::bench::{self, Corpus, MemoryUse, RunnerCommand, Settings};
-use portcullis::policy::AgentChain;
+use portcullis::bench::{self, Corpus, MemoryUse, Originals, RunnerCommand, Settings};
+use portcullis::set::LoadConfig;
 
 use super::args::BenchArgs;
-use super::engine::{Engine, Policies};
+use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::say;
 use super::output::{Destination, Output};
-use super::plan;
+use super::plan::{self, PolicyPlan, QuestionPlan};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     // Engines compile on the pool that they are called from. With one thread the work is done by
@@ -29,21 +29,23 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         None => open([args.json.clone(), args.html.clone()])?,
         Some(_) => [None, None],
     };
-    let policies = Engine::new(0)?.load(&plan::policies(args.policies))?;
-    let policies = match policies {
-        Policies::Loaded(set) => bench::Policies::Loaded(set),
-        Policies::Stored(set) => bench::Policies::Stored(set),
-    };
-    let dialect = match &policies {
-        bench::Policies::Loaded(set) => set.dialect(),
-        bench::Policies::Stored(set) => set.dialect(),
-    };
-    let agent = AgentChain::parse(&args.agent, dialect).context("cannot use what -a names")?;
+    let plan = plan::policies(args.policies);
+    let questions = QuestionPlan { tokens: vec![args.agent], ..QuestionPlan::default() };
+    let set = Engine::new(0)?.load(&plan, &questions)?.set;
+    let agent = questions.agents(set.dialect())?.remove(0);
     ensure!(
         agent.tokens().count() == 1,
         "the other engines know no chains of agents; name one product token with -a"
     );
-    let corpus = Corpus::load(policies, agent, &args.urls)?;
+    let originals = match &plan {
+        PolicyPlan::Robots { path, octets_max, .. } => {
+            let config =
+                LoadConfig { robots_octets_max: *octets_max, ..LoadConfig::new(set.dialect()) };
+            Some(Originals::load(path, &config)?)
+        }
+        PolicyPlan::Set { .. } => None,
+    };
+    let corpus = Corpus::load(set, originals, agent, &args.urls)?;
     let engines = bench::chosen(&corpus, Vec::new(), &settings)?;
     if let Some(name) = &args.memory_of {
         let named = engines.iter().find(|engine| engine.name() == name);

@@ -20,8 +20,8 @@ const THREADS: usize = 0;
 
 pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
     let engine = Engine::new(THREADS)?;
-    let policies = engine.load(&plan.policies)?;
-    let classifier = engine.compile(&policies, &plan.questions, Detail::Rule)?;
+    let policies = engine.load(&plan.policies, &plan.questions)?;
+    let classifier = policies.classifier(&plan.questions, Detail::Rule)?;
     let mut asker = Asker::new(&classifier, &plan.questions);
     let colored = is_colored(plan.color);
     let mut all_allowed = true;
@@ -46,7 +46,7 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
             }
         }
     }
-    policies.is_whole()?;
+    policies.set.is_whole()?;
     if plan.telling != Telling::Nothing {
         let mut output = Output::open(&Destination::StandardOutput)?;
         output.write(&out)?;
@@ -57,7 +57,7 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
 
 /// Appends the block or the object of one agent.
 fn explain(
-    classifier: &Classifier<'_>,
+    classifier: &Classifier,
     asker: &mut Asker<'_>,
     (url, agent, decision): (&[u8], usize, &Decision),
     plan: &CheckPlan,

@@ -26,18 +26,18 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let mut output = Output::open(&plan.output)?;
     let engine = Engine::new(plan.stream.threads)?;
-    let policies = engine.load(&plan.policies)?;
+    let policies = engine.load(&plan.policies, &plan.questions)?;
     let detail = match plan.format {
         ClassifyFormat::Tsv | ClassifyFormat::Advertools => Detail::Reason,
         ClassifyFormat::Jsonl => Detail::Rule,
     };
     let agents = plan.questions.agent_names();
-    let classifier = engine.compile(&policies, &plan.questions, detail)?;
+    let classifier = policies.classifier(&plan.questions, detail)?;
     let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
     let form = UrlForm {
         assumed_scheme: plan.questions.assumed_scheme.as_deref(),
-        path_start: policies.dialect().paths.path_start,
+        path_start: policies.set.dialect().paths.path_start,
     };
     if plan.format == ClassifyFormat::Advertools {
         output.write(advertools::HEADER)?;
@@ -70,8 +70,8 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
             output.write(&tagged.octets)
         },
     )?;
-    policies.is_whole()?;
+    policies.set.is_whole()?;
     output.finish()?;
-    summary::write(&plan.summary, &policies, &classifier, &plan.questions, counts, None, &clock);
+    summary::write(&plan.summary, &policies, &plan.questions, counts, None, &clock);
     Ok(ExitStatus::Done)
 }

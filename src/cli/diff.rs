@@ -4,6 +4,7 @@ mod files;
 mod summary;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
@@ -58,9 +59,9 @@ pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
 }
 
 /// The policy set at `path`; nothing if what is there is none.
-fn open(path: &Path) -> anyhow::Result<Option<StoredSet>> {
+fn open(path: &Path) -> anyhow::Result<Option<Arc<StoredSet>>> {
     match mapped::set(path) {
-        Ok(set) => Ok(Some(set)),
+        Ok(set) => Ok(Some(set.into())),
         // Text, or what may hold text.
         Err(SetError::NotASet(wrong))
             if !wrong.kind.is_no_robots_txt()
@@ -84,7 +85,7 @@ fn one_of_each(file: &Path, set: &Path) -> String {
 /// Writes the origins that changed.
 fn compare_origins(
     plan: &DiffPlan,
-    (old, new): (&StoredSet, &StoredSet),
+    (old, new): (&Arc<StoredSet>, &Arc<StoredSet>),
     output: &mut Output,
 ) -> anyhow::Result<ChangeCounts> {
     let agents = plan.questions.agent_names();
@@ -122,7 +123,7 @@ struct Told {
 fn compare_urls(
     plan: &DiffPlan,
     stream: &StreamPlan,
-    (old, new): (&StoredSet, &StoredSet),
+    (old, new): (&Arc<StoredSet>, &Arc<StoredSet>),
     output: &mut Output,
 ) -> anyhow::Result<UrlCounts> {
     let agents = plan.questions.agent_names();
@@ -156,6 +157,6 @@ fn compare_urls(
     Ok(counts)
 }
 
-fn classifier<'s>(set: &'s StoredSet, questions: &QuestionPlan) -> anyhow::Result<Classifier<'s>> {
-    Ok(Classifier::stored(set, questions.agents(set.dialect())?, Detail::Rule)?)
+fn classifier(set: &Arc<StoredSet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
+    Ok(Classifier::new(Arc::clone(set), questions.agents(set.dialect())?, Detail::Rule)?)
 }

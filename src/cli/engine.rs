@@ -1,15 +1,16 @@
 //! The policies that were asked for, compiled, and the classifier as the report's formats see it.
 
+use std::sync::Arc;
+
 use anyhow::{Context, anyhow, ensure};
 use portcullis::access::UnixSeconds;
 use portcullis::batch::{Classifier, ClassifierMemory};
 use portcullis::decision::Decision;
-use portcullis::dialect::Dialect;
 use portcullis::input::Record;
 use portcullis::kind::{FileKind, WrongKind};
 use portcullis::policy::Detail;
 use portcullis::report::{CaptureDates, Figures, Judge, Provenance, Witness};
-use portcullis::set::{Damage, LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError, StoredSet};
+use portcullis::set::{Damage, LoadConfig, LoadNote, LoadNoteKind, SetError, StoredSet};
 use portcullis::syntax::NoteKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -44,18 +45,24 @@ impl Engine {
         self.pool.install(work)
     }
 
-    /// Loads the policies and says on standard error what was left out of them.
+    /// Loads the policies for those who ask, and says on standard error what was left out of them.
     ///
     /// # Errors
     ///
-    /// If the path cannot be read, or nothing in it is a policy.
-    pub fn load(&self, plan: &PolicyPlan) -> anyhow::Result<Policies> {
+    /// If the path cannot be read, nothing in it is a policy, or somebody is no agent in the policies'
+    /// dialect.
+    pub fn load(&self, plan: &PolicyPlan, questions: &QuestionPlan) -> anyhow::Result<Policies> {
         match plan {
             PolicyPlan::Robots { path, dialect, octets_max, strictness } => {
-                let config = LoadConfig { dialect, robots_octets_max: *octets_max };
-                let set = self.pool.install(|| PolicySet::load_with(path, &config, *strictness))?;
-                show_notes(set.notes());
-                Ok(Policies::Loaded(set))
+                let config = LoadConfig {
+                    dialect,
+                    robots_octets_max: *octets_max,
+                    agents: Some(questions.agents(dialect)?.into()),
+                    strictness: *strictness,
+                };
+                let loaded = self.install(|| StoredSet::load(path, &config))?;
+                show_notes(&loaded.notes, loaded.odd());
+                Ok(Policies { left_out: loaded.left_out, set: loaded.set.into() })
             }
             PolicyPlan::Set { path, dialect } => {
                 let set = mapped::set(path).map_err(needs_set)?;
@@ -67,99 +74,51 @@ impl Engine {
                     path.display(),
                     own.name
                 );
-                Ok(Policies::Stored(Box::new(set)))
+                Ok(Policies { set: set.into(), left_out: 0 })
             }
         }
     }
+}
 
-    /// Compiles the policies for those who ask.
+/// Policies that were loaded, wherever they came from.
+pub struct Policies {
+    pub set: Arc<StoredSet>,
+    /// Files that were left out of a folder.
+    pub left_out: u64,
+}
+
+impl Policies {
+    /// The policies, ready to be asked.
     ///
     /// # Errors
     ///
     /// If somebody is no agent in the policies' dialect, or the set is damaged.
-    pub fn compile<'s>(
+    pub fn classifier(
         &self,
-        policies: &'s Policies,
         questions: &QuestionPlan,
         detail: Detail,
-    ) -> anyhow::Result<Classifier<'s>> {
-        let agents = questions.agents(policies.dialect())?;
-        Ok(match policies {
-            Policies::Loaded(set) => self.pool.install(|| Classifier::new(set, agents, detail)),
-            Policies::Stored(set) => Classifier::stored(set, agents, detail)?,
-        })
-    }
-}
-
-/// Policies, wherever they came from.
-pub enum Policies {
-    Loaded(PolicySet),
-    Stored(Box<StoredSet>),
-}
-
-impl Policies {
-    pub fn dialect(&self) -> &'static Dialect {
-        match self {
-            Policies::Loaded(set) => set.dialect(),
-            Policies::Stored(set) => set.dialect(),
-        }
-    }
-
-    /// The hash that names the set.
-    pub fn hash(&self) -> u64 {
-        match self {
-            Policies::Loaded(set) => set.hash(),
-            Policies::Stored(set) => set.hash(),
-        }
+    ) -> anyhow::Result<Classifier> {
+        let agents = questions.agents(self.set.dialect())?;
+        Ok(Classifier::new(Arc::clone(&self.set), agents, detail)?)
     }
 
     /// The number of origins; none if one policy speaks for everything.
     pub fn origins(&self) -> Option<usize> {
-        match self {
-            Policies::Loaded(set) => set.origins(),
-            Policies::Stored(set) => Some(set.counts().origins as usize),
-        }
+        (!self.set.is_universal()).then(|| self.set.counts().origins as usize)
     }
 
     /// When the oldest and the newest policy were fetched, if that is known.
     pub fn captured(&self) -> Option<CaptureDates> {
-        let Policies::Stored(set) = self else { return None };
-        let (first, last) = set.counts().captured?;
+        let (first, last) = self.set.counts().captured?;
         let date = |seconds| UnixSeconds(seconds).to_rfc3339();
         Some(CaptureDates { first: date(first), last: date(last) })
     }
 
-    /// Files that were left out of a folder.
-    pub fn left_out(&self) -> u64 {
-        let Policies::Loaded(set) = self else { return 0 };
-        let is_left_out = |note: &&LoadNote| matches!(note.kind, LoadNoteKind::LeftOut(_));
-        set.notes().iter().filter(is_left_out).count() as u64
-    }
-
-    /// Files without a rule that look like something else than robots.txt, by what they look like;
-    /// captures of such files, in a compiled set.
+    /// Captures of files without a rule that look like something else than robots.txt, by what they
+    /// look like.
     pub fn appearances(&self) -> Figures {
-        let counts: [u64; NoteKind::APPEARANCES.len()] = match self {
-            Policies::Loaded(set) => NoteKind::APPEARANCES.map(|kind| {
-                let kind = LoadNoteKind::Appearance(kind);
-                set.notes().iter().filter(|note| note.kind == kind).count() as u64
-            }),
-            Policies::Stored(set) => set.counts().appearances,
-        };
         let names = NoteKind::APPEARANCES.map(NoteKind::as_str);
-        Figures(names.into_iter().zip(counts).collect())
-    }
-
-    /// Whether what was answered can be relied on: to be asked before it is called complete.
-    ///
-    /// # Errors
-    ///
-    /// If the set's file became shorter meanwhile.
-    pub fn is_whole(&self) -> anyhow::Result<()> {
-        match self {
-            Policies::Loaded(_) => Ok(()),
-            Policies::Stored(set) => Ok(set.is_whole()?),
-        }
+        Figures(names.into_iter().zip(self.set.counts().appearances).collect())
     }
 }
 
@@ -176,30 +135,31 @@ fn needs_set(error: SetError) -> anyhow::Error {
     anyhow!("-p needs a compiled set; {name} is {kind} ({advice})")
 }
 
-/// Shows remarks on standard error, the first ones of many.
-pub fn show_notes(notes: &[LoadNote]) {
-    for note in notes.iter().take(NOTES_SHOWN_MAX) {
+/// Shows the first of so many remarks on standard error.
+pub fn show_notes(notes: &[LoadNote], count: u64) {
+    let shown = notes.iter().take(NOTES_SHOWN_MAX);
+    for note in shown.clone() {
         let weight = match note.kind {
             LoadNoteKind::LeftOut(_) => "note",
             LoadNoteKind::Appearance(_) => "warning",
         };
         say_plainly(format_args!("{weight}: {note}"));
     }
-    if notes.len() > NOTES_SHOWN_MAX {
-        let rest = notes.len() - NOTES_SHOWN_MAX;
+    let rest = count - shown.len() as u64;
+    if rest > 0 {
         say_plainly(format_args!("note: and {rest} more of these"));
     }
 }
 
 /// A classifier with what one thread needs to ask it.
 pub struct Asker<'c> {
-    classifier: &'c Classifier<'c>,
+    classifier: &'c Classifier,
     assumed_scheme: Option<&'c [u8]>,
     memory: ClassifierMemory,
 }
 
 impl<'c> Asker<'c> {
-    pub fn new(classifier: &'c Classifier<'c>, questions: &'c QuestionPlan) -> Asker<'c> {
+    pub fn new(classifier: &'c Classifier, questions: &'c QuestionPlan) -> Asker<'c> {
         Asker {
             classifier,
             assumed_scheme: questions.assumed_scheme.as_deref(),

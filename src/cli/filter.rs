@@ -60,9 +60,9 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let mut outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
-    let policies = engine.load(&plan.policies)?;
+    let policies = engine.load(&plan.policies, &plan.questions)?;
     let agents = plan.questions.agent_count();
-    let classifier = engine.compile(&policies, &plan.questions, Detail::Reason)?;
+    let classifier = policies.classifier(&plan.questions, Detail::Reason)?;
     let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
     let mut counts = Counts::new(agents);
@@ -91,7 +91,7 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
             outputs.write(&sorted.records, plan.printed)
         },
     )?;
-    policies.is_whole()?;
+    policies.set.is_whole()?;
     if plan.printed == Printed::Count {
         outputs.kept.write(format!("{kept}\n").as_bytes())?;
     }
@@ -99,7 +99,6 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
     summary::write(
         &plan.summary,
         &policies,
-        &classifier,
         &plan.questions,
         counts,
         Some(Filtered { kept }),

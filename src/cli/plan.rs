@@ -49,9 +49,10 @@ impl PolicyPlan {
 }
 
 /// Who asks, and what a record without a scheme is.
+#[derive(Default)]
 pub struct QuestionPlan {
-    tokens: Vec<String>,
-    headers: Vec<String>,
+    pub tokens: Vec<String>,
+    pub headers: Vec<String>,
     pub assumed_scheme: Option<Vec<u8>>,
 }
 

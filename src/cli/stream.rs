@@ -33,7 +33,7 @@ struct Done<O> {
 pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
-    classifier: &Classifier<'_>,
+    classifier: &Classifier,
     work: impl Fn(&mut Asker<'_>, &[u8], &mut O) -> Result<usize, Damage> + Sync,
     sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis::batch::Classifier;
-use portcullis::policy::Census;
 use portcullis::report::{Counts, Filtered, Run, Summary};
+use portcullis::set::StoredSet;
 use portcullis::visible;
 use serde::Serialize;
 
@@ -29,7 +28,6 @@ impl Clock {
 pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
-    classifier: &Classifier<'_>,
     questions: &QuestionPlan,
     counts: Counts,
     filtered: Option<Filtered>,
@@ -38,23 +36,19 @@ pub fn write(
     let summary = Summary {
         run: Run {
             version: env!("CARGO_PKG_VERSION"),
-            set_hash: policies.hash(),
+            set_hash: policies.set.hash(),
             origins: policies.origins(),
-            dialect: policies.dialect().name,
+            dialect: policies.set.dialect().name,
             agents: questions.agent_names(),
             captured: policies.captured(),
-            left_out: policies.left_out(),
+            left_out: policies.left_out,
             file_notes: policies.appearances(),
         },
         counts,
         filtered,
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),
-        census: if plan.census {
-            classifier.census().as_ref().map_or_else(Vec::new, figures)
-        } else {
-            Vec::new()
-        },
+        census: if plan.census { census(&policies.set) } else { Vec::new() },
     };
     show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
 }
@@ -82,17 +76,13 @@ pub fn write_json(value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The census by name.
-fn figures(census: &Census) -> Vec<(&'static str, u64)> {
-    let figure = |name, value: usize| (name, value as u64);
+/// What the policies take, by name.
+fn census(set: &StoredSet) -> Vec<(&'static str, u64)> {
+    let counts = set.counts();
     vec![
-        figure("policies", census.policies),
-        figure("rule_sets", census.rule_sets),
-        figure("rule_sets_constant", census.constant),
-        figure("rule_sets_built_ahead", census.ahead),
-        figure("rule_sets_built_on_demand", census.on_demand),
-        figure("nodes", census.nodes),
-        figure("rule_set_octets", census.rule_set_octets),
-        figure("largest_rule_set_octets", census.largest_rule_set_octets),
+        ("policies", counts.policies),
+        ("rule_sets", counts.rule_sets),
+        ("rule_sets_of_groups", counts.rule_sets_of_groups),
+        ("set_octets", set.octets()),
     ]
 }

@@ -1,6 +1,6 @@
 //! Why a decision is what it is: the slow path, for people.
 //!
-//! It tries every rule of the chosen groups one by one; use [`PolicyTable`](super::PolicyTable) for answers alone.
+//! It tries every rule of the chosen groups one by one; use [`batch`](crate::batch) for answers alone.
 
 use crate::access::KnownOutage;
 use crate::automaton::pattern_matches;

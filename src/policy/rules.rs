@@ -1,6 +1,6 @@
-//! Rules in order of precedence, and their compiled form.
+//! Rules in order of precedence.
 
-use crate::automaton::{Automaton, Cache, Detail, Limits, Outcome};
+use crate::automaton::Outcome;
 use crate::decision::Verdict;
 use crate::dialect::{PathRules, Precedence};
 use crate::id::RuleID;
@@ -10,7 +10,7 @@ use crate::syntax::{RobotsTxt, Rule};
 /// The rules that one agent obeys, the one that wins first.
 ///
 /// Two files whose rules mean the same have equal `patterns` and `verdicts`, so those two are the
-/// key under which a compiled [`RuleSet`] is shared; `rules` is each file's own.
+/// key under which a rule set is shared; `rules` is each file's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OrderedRules {
     /// The patterns, in order of precedence. Rules that match nothing are left out.
@@ -106,62 +106,8 @@ fn sort(entries: &mut [Entry], precedence: Precedence) {
     }
 }
 
-/// The rules that one agent obeys, compiled.
-#[derive(Debug)]
-pub struct RuleSet {
-    automaton: Automaton,
-}
-
-/// What a rule set says of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RuleAnswer {
-    /// The verdict of the rule that decides.
-    pub verdict: Verdict,
-    /// The position of its pattern among the [`OrderedRules`], if that was asked for.
-    pub pattern: Option<u32>,
-}
-
-impl RuleAnswer {
-    /// What an automaton's outcome means, of one that [`outcomes`] made; nothing if no rule matches.
-    #[inline]
-    pub fn of(outcome: Outcome, detail: Detail) -> Option<RuleAnswer> {
-        if outcome == Outcome::NONE {
-            return None;
-        }
-        let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
-        let pattern = match detail {
-            Detail::Reason => None,
-            Detail::Rule => Some(outcome.number() - 1),
-        };
-        Some(RuleAnswer { verdict, pattern })
-    }
-}
-
 /// By pattern, what its match means to an automaton: its position, counted from 1, and its verdict.
 pub fn outcomes(verdicts: &[Verdict]) -> Vec<Outcome> {
     let numbered = (1..).zip(verdicts);
     numbered.map(|(number, &verdict)| Outcome::new(number, verdict == Verdict::Allow)).collect()
-}
-
-impl RuleSet {
-    /// Compiles rules in order of precedence; `verdicts` are by pattern.
-    pub fn new(patterns: PatternList, verdicts: &[Verdict], limits: &Limits) -> RuleSet {
-        RuleSet { automaton: Automaton::new(patterns, outcomes(verdicts), limits) }
-    }
-
-    /// What the rule that decides says of `path`, which is in normal form; nothing if none matches.
-    #[inline]
-    pub fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Option<RuleAnswer> {
-        RuleAnswer::of(self.automaton.decide(path, detail, cache), detail)
-    }
-
-    /// The automaton inside, for a census.
-    pub fn automaton(&self) -> &Automaton {
-        &self.automaton
-    }
-
-    /// Octets of memory that this holds.
-    pub fn memory_octets(&self) -> usize {
-        self.automaton.memory_octets()
-    }
 }

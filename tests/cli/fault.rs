@@ -8,6 +8,7 @@ use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command as Process, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis::batch::Classifier;
@@ -130,12 +131,13 @@ fn a_set_that_is_cut_short_gives_no_answer() {
     assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
     let path = folder.path("a.set");
     // SAFETY: what is cut off here is a part of the page that holds all that is asked for.
-    let mapped = unsafe { StoredSet::map(&path) }.unwrap();
-    let read = StoredSet::open(&path).unwrap();
-    let classify = |set: &StoredSet| -> Result<Vec<Verdict>, String> {
+    let mapped = Arc::new(unsafe { StoredSet::map(&path) }.unwrap());
+    let read = Arc::new(StoredSet::open(&path).unwrap());
+    let classify = |set: &Arc<StoredSet>| -> Result<Vec<Verdict>, String> {
         let agents = vec![AgentChain::parse("BadBot", set.dialect()).unwrap()];
         let damaged = |damage: Damage| damage.to_string();
-        let classifier = Classifier::stored(set, agents, Detail::Reason).map_err(damaged)?;
+        let classifier = Classifier::new(Arc::clone(set), agents, Detail::Reason);
+        let classifier = classifier.map_err(|error| error.to_string())?;
         let mut memory = classifier.memory();
         let urls = ["https://a.example/x", "https://b.example/"];
         let decisions = classifier.classify(&urls, None, &mut memory).map_err(damaged)?;

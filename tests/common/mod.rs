@@ -3,14 +3,16 @@
 //! alphabet, and seeded chance.
 #![allow(dead_code, reason = "each test program that includes this uses a part of it")]
 
+use std::sync::Arc;
+
 use portcullis::automaton::Limits;
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
 use portcullis::limits::URL_OCTETS_MAX;
-use portcullis::policy::{Compilation, Detail};
+use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::compile::{self, CompileConfig};
 use portcullis::set::{
-    BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, PolicySet, Standing, StoredSet,
+    BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, Standing, StoredSet,
 };
 use portcullis::syntax::RobotsTxt;
 use portcullis::target::{Origin, host_key, split};
@@ -24,11 +26,6 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Compiles whole files for `dialect` so that they answer in this way.
-    pub fn compilation(&self, dialect: &'static Dialect) -> Compilation {
-        Compilation { dialect, robots_octets_max: None, detail: self.detail, limits: self.limits }
-    }
-
     /// Whether the engine's answer is the oracle's, as far as this configuration tells rules apart.
     pub fn agrees(&self, engine: Decision, judged: Decision) -> bool {
         match self.detail {
@@ -40,11 +37,10 @@ impl Configuration {
 
 /// The usual way, then each strategy and each way out of one. Building is what minds the detail, so
 /// the ways out of building are taken with one of the two.
-pub fn configurations() -> [Configuration; 12] {
+pub fn configurations() -> [Configuration; 10] {
     let usual = Limits::sieved();
     let sieved = Limits { scans_before_states: 0, ..usual };
     let walks = Limits { candidates_tried_max: None, ..usual };
-    let ahead = Limits { ahead_positions_max: 1 << 20, ..walks };
     let on_demand = Limits { scans_before_states: 0, ..walks };
     let positions = |on_demand_positions_max| Limits { on_demand_positions_max, ..on_demand };
     let octets = |on_demand_octets_max| Limits { on_demand_octets_max, ..on_demand };
@@ -57,8 +53,6 @@ pub fn configurations() -> [Configuration; 12] {
             Limits { candidates_tried_max: Some(1), ..sieved },
             Detail::Reason,
         ),
-        ("ahead", ahead, Detail::Rule),
-        ("ahead", ahead, Detail::Reason),
         ("on demand", on_demand, Detail::Rule),
         ("on demand", on_demand, Detail::Reason),
         ("on demand after a scan", Limits { scans_before_states: 1, ..on_demand }, Detail::Reason),
@@ -176,16 +170,36 @@ pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> 
     (is_long(url) == is_long(&moved)).then_some(moved)
 }
 
-/// Files in memory, each of which speaks for its [`origin`].
-pub fn loaded_files(files: &[&[u8]], config: &LoadConfig) -> PolicySet {
+/// Files, each of which speaks for its [`origin`], as each kind of set that there is, with its name: compiled into
+/// memory for `agents`, read from a file, and mapped from one.
+pub fn sets_of(
+    files: &[&[u8]],
+    (dialect, robots_octets_max): (&'static Dialect, Option<usize>),
+    agents: &[AgentChain],
+) -> [(&'static str, Arc<StoredSet>); 3] {
     let origins: Vec<Origin> = (0..files.len()).map(parsed_origin).collect();
-    PolicySet::of_files(origins.iter().zip(files.iter().copied()), config)
+    let config =
+        LoadConfig { robots_octets_max, agents: Some(agents.into()), ..LoadConfig::new(dialect) };
+    let compiled = StoredSet::of_files(origins.iter().zip(files.iter().copied()), &config);
+    let of_origins: Vec<_> = origins.into_iter().map(Some).zip(files.iter().copied()).collect();
+    let octets = set_octets(&of_origins, &CompileConfig::new(dialect, robots_octets_max));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.pset");
+    std::fs::write(&path, octets).expect("a file");
+    let read = StoredSet::open(&path).expect("it was just made");
+    // SAFETY: nobody else knows the file, and its folder is removed without a change to it.
+    let mapped = unsafe { StoredSet::map(&path) }.expect("it was just made");
+    [("compiled", compiled.into()), ("read", read.into()), ("mapped", mapped.into())]
 }
 
-/// The same as a compiled set.
-pub fn stored_files(files: &[&[u8]], config: &CompileConfig) -> StoredSet {
-    let of_origins = (0..).zip(files).map(|(file, &text)| (Some(parsed_origin(file)), text));
-    stored_set(&of_origins.collect::<Vec<_>>(), config)
+/// By file, the number of its policy in one of [`sets_of`].
+pub fn policies_of(set: &StoredSet, files: usize) -> Vec<u32> {
+    let number = |file| {
+        let origin = parsed_origin(file);
+        let policy = set.policy_of(origin.scheme().as_bytes(), origin.key().as_bytes());
+        policy.expect("a whole set").expect("the file's origin").index() as u32
+    };
+    (0..files).map(number).collect()
 }
 
 fn parsed_origin(file: usize) -> Origin {
@@ -196,6 +210,10 @@ fn parsed_origin(file: usize) -> Origin {
 /// A compiled set, opened, in which each file speaks for its origin. Without an origin it speaks for
 /// nobody.
 pub fn stored_set(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> StoredSet {
+    StoredSet::of_octets("a set in memory", set_octets(files, config)).expect("it was just made")
+}
+
+fn set_octets(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> Vec<u8> {
     let mut pool = BlobPool::default();
     let mut hosts: Vec<HostStanding> = Vec::new();
     for (origin, text) in files {
@@ -222,6 +240,5 @@ pub fn stored_set(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> 
         });
     }
     hosts.sort_by(|one, other| one.key.cmp(&other.key));
-    let octets = compile::to_vec(&hosts, &pool, config).expect("memory takes it");
-    StoredSet::of_octets("a set in memory", octets).expect("it was just made")
+    compile::to_vec(&hosts, &pool, config).expect("memory takes it")
 }

@@ -4,19 +4,16 @@
 //! its own choice (a file with a URL, a port, another scheme) is asked one by one only.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use portcullis::batch::{Classifier, Vectors};
 use portcullis::decision::{Decision, Reason};
 use portcullis::dialect::Dialect;
 use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::LoadConfig;
-use portcullis::set::compile::CompileConfig;
 
 use crate::case::Check;
-use crate::common::{
-    Configuration, at_origin, configurations, loaded_files, scattered, stored_files,
-};
+use crate::common::{self, Configuration, at_origin, configurations, scattered};
 
 /// The checks that can be asked together: of one dialect and one limit on files.
 struct Together<'c> {
@@ -36,33 +33,33 @@ pub fn compare(
     let mut answers = 0;
     for together in group(checks) {
         let Together { dialect, robots_octets_max, ref files, .. } = together;
-        let loaded = loaded_files(files, &LoadConfig { dialect, robots_octets_max });
-        let stored = stored_files(files, &CompileConfig::new(dialect, robots_octets_max));
         let names: BTreeSet<String> =
             together.questions.iter().map(|(check, ..)| check.agents.join("+")).collect();
         let chain = |name: &String| AgentChain::parse(name, dialect).expect("a case's agent");
         let all: Vec<AgentChain> = names.iter().map(chain).collect();
         // Each agent alone, then all at once.
         let lists = all.iter().map(|chain| vec![chain.clone()]).chain([all.clone()]);
+        let sets = common::sets_of(files, (dialect, robots_octets_max), &all);
         for (number, agents) in lists.enumerate() {
-            for configuration in chosen(number) {
-                let Configuration { name, limits, detail } = configuration;
-                let classifier = Classifier::with_limits(&loaded, agents.clone(), detail, limits);
-                let how = format!("{name} in blocks");
+            for (configuration, (kind, set)) in
+                chosen(number).iter().zip(sets.iter().cycle().skip(number))
+            {
+                let Configuration { name, limits, detail } = *configuration;
+                let agents = agents.clone();
+                let classifier = Classifier::with_limits(Arc::clone(set), agents, detail, limits);
+                let classifier = classifier.expect("a whole set");
+                let how = format!("{name} in blocks, by a {kind} set");
                 answers += together.ask(classifier, &how, detail, &mut wrong);
             }
-            let detail = [Detail::Rule, Detail::Reason][number % 2];
-            let classifier = Classifier::stored(&stored, agents, detail).expect("a whole set");
-            answers += together.ask(classifier, "stored, in blocks", detail, &mut wrong);
         }
     }
     answers
 }
 
-/// The usual way, and the others in turn.
-fn chosen(number: usize) -> [Configuration; 2] {
+/// The usual way by each kind of set, and another in turn.
+fn chosen(number: usize) -> [Configuration; 4] {
     let all = configurations();
-    [all[0], all[1 + number % (all.len() - 1)]]
+    [all[0], all[1], all[0], all[2 + number % (all.len() - 2)]]
 }
 
 fn group(checks: &[(Check, Decision)]) -> Vec<Together<'_>> {
@@ -93,7 +90,7 @@ impl Together<'_> {
     /// knows all. Only the check's own agent is compared; the others fill the block.
     fn ask(
         &self,
-        mut classifier: Classifier<'_>,
+        mut classifier: Classifier,
         how: &str,
         detail: Detail,
         wrong: &mut impl FnMut(&str, &Check, Decision, Decision),

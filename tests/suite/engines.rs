@@ -1,14 +1,14 @@
 //! The engines that every case goes through.
 //!
-//! The oracle is the judge. The classifier stands for the crate, in each strategy, with rules told
-//! apart and not, asked for the first time (cold) and again (hot).
+//! The oracle is the judge. The classifier stands for the crate, over a set that is compiled for the agent and
+//! over one for everybody, in each way of deciding, with rules told apart and not, asked for the first time (cold) and again (hot).
 
 use portcullis::automaton::Limits;
 use portcullis::batch::Classifier;
 use portcullis::decision::Decision;
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::compile::CompileConfig;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::set::{LoadConfig, StoredSet};
 use portcullis::target::{Origin, split};
 
 use crate::case::Check;
@@ -23,34 +23,30 @@ pub const ENGINES: &[(&str, Engine)] = &[
     ("oracle", oracle),
     ("the default", |check| classifier(check, &Limits::sieved(), Detail::Rule, 1)),
     ("the default, hot", |check| classifier(check, &Limits::sieved(), Detail::Rule, 2)),
-    ("ahead", |check| classifier(check, &AHEAD, Detail::Rule, 1)),
     ("on demand", |check| classifier(check, &ON_DEMAND, Detail::Rule, 1)),
     ("on demand, hot", |check| classifier(check, &ON_DEMAND, Detail::Rule, 2)),
     ("scan", |check| classifier(check, &SCAN, Detail::Rule, 1)),
     ("scan behind a prefilter", |check| classifier(check, &SPENT, Detail::Rule, 1)),
     ("stored", |check| stored(check, &Limits::sieved(), Detail::Rule, 1)),
     ("stored, hot", |check| stored(check, &Limits::sieved(), Detail::Rule, 2)),
-    ("stored as automata", |check| stored(check, &AHEAD, Detail::Rule, 1)),
-    ("stored as patterns", |check| stored(check, &ON_DEMAND, Detail::Rule, 1)),
+    ("stored, on demand", |check| stored(check, &ON_DEMAND, Detail::Rule, 1)),
 ];
 
 /// Engines that tell verdicts and reasons apart, but no rules.
 pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
     ("the default, verdicts", |check| classifier(check, &Limits::sieved(), Detail::Reason, 1)),
-    ("ahead, verdicts", |check| classifier(check, &AHEAD, Detail::Reason, 2)),
     ("on demand, verdicts", |check| classifier(check, &ON_DEMAND, Detail::Reason, 2)),
     ("stored, verdicts", |check| stored(check, &Limits::sieved(), Detail::Reason, 1)),
     ("scan, verdicts", |check| classifier(check, &SCAN, Detail::Reason, 1)),
 ];
 
-const AHEAD: Limits = Limits {
-    ahead_positions_max: u64::MAX,
+const ON_DEMAND: Limits = Limits {
+    ahead_positions_max: 0,
     on_demand_octets_max: usize::MAX,
     on_demand_positions_max: u64::MAX,
     scans_before_states: 0,
     candidates_tried_max: None,
 };
-const ON_DEMAND: Limits = Limits { ahead_positions_max: 0, ..AHEAD };
 const SCAN: Limits = Limits { scans_before_states: u64::MAX, ..ON_DEMAND };
 const SPENT: Limits = Limits { on_demand_positions_max: 0, ..ON_DEMAND };
 
@@ -72,18 +68,22 @@ fn oracle(check: &Check) -> Decision {
 
 /// One file, that speaks for every URL or for its origin; the answer is the last of `times`.
 fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
-    let config = LoadConfig { dialect: check.dialect, robots_octets_max: check.robots_octets_max };
+    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
+    let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
+    let config = LoadConfig {
+        robots_octets_max: check.robots_octets_max,
+        agents: Some([chain.clone()].into()),
+        ..LoadConfig::new(check.dialect)
+    };
     let set = match &check.robots_url {
-        None => PolicySet::of_text(&check.robots, &config),
+        None => StoredSet::of_text(&check.robots, &config),
         // A file that stands elsewhere is no robots.txt, and has no origin to speak for.
         Some(robots_url) => {
             let origin = Origin::of_robots_txt(robots_url);
-            PolicySet::of_origins(&check.robots, origin.as_ref(), &config)
+            StoredSet::of_origins(&check.robots, origin.as_ref(), &config)
         }
     };
-    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
-    let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
-    let classifier = Classifier::with_limits(&set, vec![chain], detail, *limits);
+    let classifier = Classifier::with_limits(set, vec![chain], detail, *limits).unwrap();
     last_of(&classifier, check, times)
 }
 
@@ -100,11 +100,11 @@ fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decis
     let set = common::stored_set(&[(origins.ok(), &check.robots)], &config);
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
-    let classifier = Classifier::stored_with_limits(&set, vec![chain], detail, *limits).unwrap();
+    let classifier = Classifier::with_limits(set, vec![chain], detail, *limits).unwrap();
     last_of(&classifier, check, times)
 }
 
-fn last_of(classifier: &Classifier<'_>, check: &Check, times: usize) -> Decision {
+fn last_of(classifier: &Classifier, check: &Check, times: usize) -> Decision {
     let mut memory = classifier.memory();
     let mut ask = || classifier.classify(&[&check.url], None, &mut memory).unwrap()[0];
     for _ in 1..times {

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use portcullis::bench::{self, Corpus, MemoryUse, Model, Policies, RunnerCommand, Settings};
+use portcullis::bench::{self, Corpus, MemoryUse, Model, Originals, RunnerCommand, Settings};
 use portcullis::dialect::Dialect;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::set::{LoadConfig, StoredSet};
 use portcullis_peers::{allocator, engines, mapped};
 
 /// Measure portcullis beside other matchers of robots.txt on your own files and URLs
@@ -103,11 +103,14 @@ fn measured() -> Result<bool> {
 
 fn run(arguments: &Arguments) -> Result<bool> {
     let dialect = arguments.dialect;
-    let config = LoadConfig { dialect, robots_octets_max: Some(ROBOTS_OCTETS_MAX) };
-    let set = PolicySet::load(&arguments.robots, &config)?;
     let agent = AgentChain::parse(&arguments.agent, dialect)?;
     ensure!(agent.tokens().count() == 1, "the peers know no chains of agents; name one token");
-    let corpus = Corpus::load(Policies::Loaded(set), agent, &arguments.urls)?;
+    let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
+    let (set, originals) = (
+        StoredSet::load(&arguments.robots, &config)?.set,
+        Originals::load(&arguments.robots, &config)?,
+    );
+    let corpus = Corpus::load(set, Some(originals), agent, &arguments.urls)?;
     let settings = settings(arguments);
     let engines = bench::chosen(&corpus, engines::all(&corpus), &settings)?;
     if let Some(name) = &arguments.memory_of {

@@ -34,7 +34,7 @@ struct Held {
 }
 
 impl Files {
-    pub(super) fn of(library: &Library<'_>, sizes: &[Sizes], top: usize) -> Result<Files, Damage> {
+    pub(super) fn of(library: &Library, sizes: &[Sizes], top: usize) -> Result<Files, Damage> {
         Ok(Files {
             figures: figures(library, sizes, top),
             notes: notes(library),
@@ -45,7 +45,7 @@ impl Files {
 }
 
 /// All files, in the order of their hosts.
-fn files<'l>(library: &'l Library<'_>) -> impl Iterator<Item = Held> + Clone + use<'l> {
+fn files<'l>(library: &'l Library) -> impl Iterator<Item = Held> + Clone + use<'l> {
     (0..).zip(&library.hosts).flat_map(move |(number, host)| {
         host.policies.into_iter().zip(host.files).filter_map(move |(policy, file)| {
             let file = *library.files.get(file as usize)?;
@@ -54,7 +54,7 @@ fn files<'l>(library: &'l Library<'_>) -> impl Iterator<Item = Held> + Clone + u
     })
 }
 
-fn figures(library: &Library<'_>, sizes: &[Sizes], top: usize) -> FileFigures {
+fn figures(library: &Library, sizes: &[Sizes], top: usize) -> FileFigures {
     let [mut octets, mut groups, mut rules_of_group, mut rules] =
         [(); 4].map(|()| Numbers::default());
     let mut closed = 0;
@@ -94,7 +94,7 @@ fn rules_of(sizes: &Sizes) -> u64 {
     sizes.groups.iter().map(|&rules| u64::from(rules)).sum()
 }
 
-fn file_row(library: &Library<'_>, sizes: &Sizes, held: &Held) -> FileRow {
+fn file_row(library: &Library, sizes: &Sizes, held: &Held) -> FileRow {
     FileRow {
         host: host_name(library, held.host),
         octets: held.file.octets,
@@ -103,7 +103,7 @@ fn file_row(library: &Library<'_>, sizes: &Sizes, held: &Held) -> FileRow {
     }
 }
 
-fn notes(library: &Library<'_>) -> Vec<NoteCount> {
+fn notes(library: &Library) -> Vec<NoteCount> {
     let mut counts = NoteKind::ALL.map(|kind| NoteCount {
         kind: kind.as_str().to_owned(),
         meaning: kind.describe().to_owned(),
@@ -124,7 +124,7 @@ fn notes(library: &Library<'_>) -> Vec<NoteCount> {
     counts
 }
 
-fn crawl_delays(library: &Library<'_>, top: usize) -> Result<CrawlDelays, Damage> {
+fn crawl_delays(library: &Library, top: usize) -> Result<CrawlDelays, Damage> {
     let mut delays = CrawlDelays::default();
     let mut seconds = Numbers::default();
     let others = |held: &Held| &library.others[held.file.others as usize];
@@ -160,7 +160,7 @@ fn crawl_delays(library: &Library<'_>, top: usize) -> Result<CrawlDelays, Damage
 }
 
 /// The value of the last user-agent line before a line.
-fn group_before(library: &Library<'_>, policy: u32, line: u32) -> Result<Option<String>, Damage> {
+fn group_before(library: &Library, policy: u32, line: u32) -> Result<Option<String>, Damage> {
     let extract = library.extract(policy)?;
     let file = RobotsTxt::read_extract(&extract).ok_or_else(|| library.misfiled())?;
     let before = |other: &LineNumber| other.get() < line;
@@ -168,7 +168,7 @@ fn group_before(library: &Library<'_>, policy: u32, line: u32) -> Result<Option<
     Ok(last.map(|user_agent| shown(user_agent.value)))
 }
 
-fn sitemaps(library: &Library<'_>, top: usize) -> Sitemaps {
+fn sitemaps(library: &Library, top: usize) -> Sitemaps {
     let mut sitemaps = Sitemaps::default();
     let mut of_file = Numbers::default();
     let named = |held: &Held| &library.others[held.file.others as usize].sitemaps;

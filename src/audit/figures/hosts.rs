@@ -15,7 +15,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn of(audit: &Audit<'_>, tally: &Tally) -> Asked {
+    pub(super) fn of(audit: &Audit, tally: &Tally) -> Asked {
         let mut urls = vec![0; audit.library.policies.len()];
         for host in 0..audit.library.hosts.len() as u32 {
             for (place, policy) in places(audit, host) {
@@ -27,7 +27,7 @@ impl Asked {
 }
 
 /// The rows of a host: each place that has one of its own, with its policy.
-fn places(audit: &Audit<'_>, host: u32) -> impl Iterator<Item = (usize, u32)> {
+fn places(audit: &Audit, host: u32) -> impl Iterator<Item = (usize, u32)> {
     let [http, https] = audit.library.hosts[host as usize].policies;
     let places = [(0, http), (1, https)];
     // Where both have one policy they have one row.
@@ -44,7 +44,7 @@ struct Counted {
 }
 
 /// The hosts of URLs, and the `top` of them that lose most.
-pub(super) fn figures(audit: &Audit<'_>, tally: &Tally, top: usize) -> HostFigures {
+pub(super) fn figures(audit: &Audit, tally: &Tally, top: usize) -> HostFigures {
     let hosts = 0..audit.library.hosts.len() as u32;
     let counted = || hosts.clone().map(|host| count(audit, tally, host));
     let is_affected = |host: &Counted| host.disallowed > 0;
@@ -62,7 +62,7 @@ pub(super) fn figures(audit: &Audit<'_>, tally: &Tally, top: usize) -> HostFigur
     }
 }
 
-fn count(audit: &Audit<'_>, tally: &Tally, host: u32) -> Counted {
+fn count(audit: &Audit, tally: &Tally, host: u32) -> Counted {
     let mut counted = Counted { host, urls: 0, disallowed: 0 };
     for (place, policy) in places(audit, host) {
         let start = audit.rows.start(host, place);
@@ -77,7 +77,7 @@ fn count(audit: &Audit<'_>, tally: &Tally, host: u32) -> Counted {
     counted
 }
 
-fn row(audit: &Audit<'_>, tally: &Tally, counted: &Counted) -> HostRow {
+fn row(audit: &Audit, tally: &Tally, counted: &Counted) -> HostRow {
     let mut by_agent = vec![0; audit.classifier.agents().len()];
     for (place, policy) in places(audit, counted.host) {
         let start = audit.rows.start(counted.host, place);

@@ -54,7 +54,7 @@ struct OfPolicy {
 }
 
 impl Never {
-    pub(super) fn of(audit: &Audit<'_>, asked: &Asked, top: usize) -> Result<Never, Damage> {
+    pub(super) fn of(audit: &Audit, asked: &Asked, top: usize) -> Result<Never, Damage> {
         let policies: Vec<u32> = (0..audit.library.policies.len() as u32).collect();
         let find = |&policy: &u32| find(audit, policy);
         // One by one, because one may take as long as thousands of others.
@@ -75,7 +75,7 @@ impl Never {
     }
 }
 
-fn find(audit: &Audit<'_>, policy: u32) -> Result<OfPolicy, Damage> {
+fn find(audit: &Audit, policy: u32) -> Result<OfPolicy, Damage> {
     let mut found = OfPolicy::default();
     if audit.library.plan.policy(policy).is_none_or(|plan| plan.speaking == 0) {
         return Ok(found);
@@ -93,9 +93,9 @@ fn find(audit: &Audit<'_>, policy: u32) -> Result<OfPolicy, Damage> {
 }
 
 /// The fates of a policy's rules that have a pattern and speak to some agent.
-fn fates(audit: &Audit<'_>, policy: u32, file: &RobotsTxt<'_>) -> BTreeMap<RuleID, Fate> {
+fn fates(audit: &Audit, policy: u32, file: &RobotsTxt<'_>) -> BTreeMap<RuleID, Fate> {
     let mut fates: BTreeMap<RuleID, Fate> = BTreeMap::new();
-    let dialect = audit.library.source.dialect();
+    let dialect = audit.library.set.dialect();
     let Some(plan) = audit.library.plan.policy(policy) else { return fates };
     for class in audit.library.plan.classes(plan).iter().filter(|class| class.rule_span > 0) {
         let agent = &audit.classifier.agents()[class.agent as usize];
@@ -162,7 +162,7 @@ impl Fate {
 
 /// The first rules, of the policies that were asked most.
 fn rows(
-    audit: &Audit<'_>,
+    audit: &Audit,
     asked: &Asked,
     found: &[OfPolicy],
     top: usize,

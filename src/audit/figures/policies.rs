@@ -77,7 +77,7 @@ pub(super) struct Robots {
 }
 
 impl Policies {
-    pub(super) fn of(library: &Library<'_>, agents: &[AgentChain]) -> Result<Policies, Damage> {
+    pub(super) fn of(library: &Library, agents: &[AgentChain]) -> Result<Policies, Damage> {
         let reach = |agent: &AgentChain| AgentReach {
             agent: agent.name().to_owned(),
             ..AgentReach::default()
@@ -120,7 +120,7 @@ impl Policies {
 }
 
 /// Reads a policy's file.
-fn read(library: &Library<'_>, policy: u32, agents: &[AgentChain]) -> Result<ReadPolicy, Damage> {
+fn read(library: &Library, policy: u32, agents: &[AgentChain]) -> Result<ReadPolicy, Damage> {
     let access = library.policies[policy as usize].access;
     if !library.policies[policy as usize].has_file() {
         let reach = match access.verdict {
@@ -136,18 +136,17 @@ fn read(library: &Library<'_>, policy: u32, agents: &[AgentChain]) -> Result<Rea
     }
     let extract = library.extract(policy)?;
     let file = RobotsTxt::read_extract(&extract).ok_or_else(|| library.misfiled())?;
-    let dialect = library.source.dialect();
+    let dialect = library.set.dialect();
     let audience = Audience::of(&file, dialect);
     let mut known = Known { file: &file, library, reaches: HashMap::default(), patterns: 0 };
-    let spoken = |agent: &AgentChain, known: &mut Known<'_, '_>| match Selection::of(
-        &file, agent, dialect,
-    ) {
-        Selection::NoRules | Selection::NoGroup => (Spoken::NotAtAll, Some(Reach::Everything)),
-        Selection::Groups { groups, token } => {
-            let spoken = if token.is_some() { Spoken::ByName } else { Spoken::ByDefault };
-            (spoken, known.reach(&groups))
-        }
-    };
+    let spoken =
+        |agent: &AgentChain, known: &mut Known<'_>| match Selection::of(&file, agent, dialect) {
+            Selection::NoRules | Selection::NoGroup => (Spoken::NotAtAll, Some(Reach::Everything)),
+            Selection::Groups { groups, token } => {
+                let spoken = if token.is_some() { Spoken::ByName } else { Spoken::ByDefault };
+                (spoken, known.reach(&groups))
+            }
+        };
     let agents = agents.iter().map(|agent| spoken(agent, &mut known)).collect();
     let default = &audience.default_groups;
     let default = (!default.is_empty()).then(|| known.reach(default));
@@ -162,15 +161,15 @@ fn read(library: &Library<'_>, policy: u32, agents: &[AgentChain]) -> Result<Rea
 }
 
 /// What combinations of a file's groups leave.
-struct Known<'f, 's> {
+struct Known<'f> {
     file: &'f RobotsTxt<'f>,
-    library: &'f Library<'s>,
+    library: &'f Library,
     reaches: HashMap<Vec<usize>, Option<Reach>, foldhash::fast::RandomState>,
     /// Rules that were looked at, each as often as a combination has it.
     patterns: usize,
 }
 
-impl Known<'_, '_> {
+impl Known<'_> {
     fn reach(&mut self, groups: &[usize]) -> Option<Reach> {
         if let Some(&known) = self.reaches.get(groups) {
             return known;
@@ -179,7 +178,7 @@ impl Known<'_, '_> {
         self.patterns += groups.iter().map(rules).sum::<usize>();
         let found = match self.patterns > POLICY_PATTERNS_MAX {
             true => None,
-            false => reach(self.file, groups, self.library.source.dialect()),
+            false => reach(self.file, groups, self.library.set.dialect()),
         };
         self.reaches.insert(groups.to_vec(), found);
         found

@@ -18,7 +18,7 @@ use crate::syntax::RobotsTxt;
 
 /// The figures, with `top` rows of each list.
 pub(super) fn figures(
-    audit: &Audit<'_>,
+    audit: &Audit,
     tally: &Tally,
     findings: &Findings,
     asked: &Asked,
@@ -54,7 +54,7 @@ struct Counted {
 }
 
 fn deciding(
-    audit: &Audit<'_>,
+    audit: &Audit,
     tally: &Tally,
     findings: &Findings,
     top: usize,
@@ -71,7 +71,7 @@ fn deciding(
 }
 
 fn deciding_row(
-    audit: &Audit<'_>,
+    audit: &Audit,
     tally: &Tally,
     findings: &Findings,
     counted: &Counted,
@@ -92,7 +92,7 @@ fn deciding_row(
 
 /// URLs that a rule decided, by agent; `agents` are those that it speaks to.
 fn by_agent(
-    audit: &Audit<'_>,
+    audit: &Audit,
     tally: &Tally,
     policy: u32,
     plan: &PolicyPlan,
@@ -117,7 +117,7 @@ fn by_agent(
 
 /// The first rules that decided nothing, of the policies that were asked most.
 fn idle_rows(
-    audit: &Audit<'_>,
+    audit: &Audit,
     tally: &Tally,
     asked: &Asked,
     top: usize,
@@ -157,7 +157,7 @@ fn idle_rows(
 
 /// A policy's file, and who obeys which of its groups.
 pub(super) struct Described<'f> {
-    audit: &'f Audit<'f>,
+    audit: &'f Audit,
     policy: u32,
     file: &'f RobotsTxt<'f>,
     /// By agent.
@@ -165,8 +165,8 @@ pub(super) struct Described<'f> {
 }
 
 impl<'f> Described<'f> {
-    pub(super) fn of(audit: &'f Audit<'f>, policy: u32, file: &'f RobotsTxt<'f>) -> Described<'f> {
-        let dialect = audit.library.source.dialect();
+    pub(super) fn of(audit: &'f Audit, policy: u32, file: &'f RobotsTxt<'f>) -> Described<'f> {
+        let dialect = audit.library.set.dialect();
         let agents = audit.classifier.agents().iter();
         let obeyed = agents.map(|agent| groups_obeyed(file, agent, dialect)).collect();
         Described { audit, policy, file, obeyed }

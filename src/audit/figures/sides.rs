@@ -8,17 +8,13 @@ use crate::audit::{Audit, Compared, change};
 use crate::decision::Verdict;
 
 /// The comparisons, one by one.
-pub(super) fn comparisons(
-    audit: &Audit<'_>,
-    tally: &Tally,
-    findings: &Findings,
-) -> Vec<Comparison> {
+pub(super) fn comparisons(audit: &Audit, tally: &Tally, findings: &Findings) -> Vec<Comparison> {
     let found = tally.compared.iter().zip(&findings.compared);
     let comparisons = audit.comparisons.iter().zip(found);
     comparisons.map(|(side, (tally, examples))| comparison(side, tally, examples)).collect()
 }
 
-fn comparison(side: &Compared<'_>, tally: &ComparedTally, examples: &[Example]) -> Comparison {
+fn comparison(side: &Compared, tally: &ComparedTally, examples: &[Example]) -> Comparison {
     let pairs =
         || Verdict::ALL.into_iter().flat_map(|here| Verdict::ALL.map(|there| (here, there)));
     let changes = pairs().map(|(here, there)| VerdictChange {
@@ -34,8 +30,8 @@ fn comparison(side: &Compared<'_>, tally: &ComparedTally, examples: &[Example]) 
     Comparison {
         kind: side.kind.as_str().to_owned(),
         name: side.name.clone(),
-        dialect: side.source.dialect().name.to_owned(),
-        hash: format!("{:016x}", side.source.hash()),
+        dialect: side.classifier.dialect().name.to_owned(),
+        hash: format!("{:016x}", side.classifier.set().hash()),
         urls: tally.urls,
         by_agent: tally.by_agent.clone(),
         changes: changes.filter(|change| change.count > 0).collect(),

@@ -7,18 +7,20 @@ use std::io::{self, Cursor};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::automaton::Limits;
 use crate::batch::Classifier;
 use crate::batch::runner::{self, Config};
 use crate::dialect::{Dialect, RFC_9309};
 use crate::input::{OpenConfig, Record, Records, Source, Terminator};
 use crate::limits::RECORDS_AT_ONCE;
-use crate::policy::{AgentChain, Compilation, Detail, PolicySource, PolicyTable};
+use crate::policy::{AgentChain, Detail};
 use crate::set::compile::{self, CompileConfig};
 use crate::set::{BlobPool, CaptureFacts, Content, HostStanding, Standing, StoredSet};
 use crate::syntax::RobotsTxt;
 use crate::synth::Corpus;
 
 use super::super::engine::EngineError;
+use super::super::engines::numbered::Numbered;
 use super::super::file_run::thread_counts;
 use super::super::questions::scatter;
 use super::{Curve, CurveLine, Point, line, mean_seconds, point};
@@ -34,7 +36,7 @@ const SEED: u64 = 9309;
 /// The curves of this file.
 pub(super) fn curves(turn: Duration, counts: &[usize]) -> Vec<Curve> {
     let mut by_threads = Vec::new();
-    let stored = line("portcullis-stored", counts, |hosts| {
+    let stored = line("portcullis", counts, |hosts| {
         let start = Instant::now();
         let made_up = MadeUpHosts::new(hosts as u64, &RFC_9309);
         let set = match made_up.set() {
@@ -43,7 +45,7 @@ pub(super) fn curves(turn: Duration, counts: &[usize]) -> Vec<Curve> {
         };
         let list = made_up.list(made_up.usual_urls()).into();
         let agent = AgentChain::parse("Googlebot", &RFC_9309).expect("a token");
-        let classifier = Classifier::stored(&set, vec![agent], Detail::Reason);
+        let classifier = Classifier::new(set, vec![agent], Detail::Reason);
         let Ok(classifier) = classifier else { return Point::Absent("damaged".to_owned()) };
         by_threads = thread_counts()
             .into_iter()
@@ -53,7 +55,7 @@ pub(super) fn curves(turn: Duration, counts: &[usize]) -> Vec<Curve> {
     });
     let table = line("std HashMap", counts, |hosts| by_hash_map(turn, hosts as u64));
     let threads = CurveLine {
-        engine: "portcullis-stored".to_owned(),
+        engine: "portcullis".to_owned(),
         points: by_threads,
         note: stored.points.last().map(|last| format!("with {} hosts", last.0)),
     };
@@ -163,7 +165,7 @@ impl MadeUpHosts {
 }
 
 /// Nanoseconds a URL of a run over the list.
-fn cost(turn: Duration, classifier: &Classifier<'_>, list: &Arc<[u8]>, threads: usize) -> f64 {
+fn cost(turn: Duration, classifier: &Classifier, list: &Arc<[u8]>, threads: usize) -> f64 {
     let urls = list.iter().filter(|&&octet| octet == b'\n').count();
     let config = Config { threads, ..Config::default() };
     let seconds = mean_seconds(turn, || {
@@ -197,12 +199,9 @@ fn cost(turn: Duration, classifier: &Classifier<'_>, list: &Arc<[u8]>, threads: 
 fn by_hash_map(turn: Duration, hosts: u64) -> Point {
     let start = Instant::now();
     let made_up = MadeUpHosts::new(hosts, &RFC_9309);
-    let sources: Vec<PolicySource<'_>> =
-        made_up.texts.iter().map(|text| PolicySource::File(text)).collect();
+    let texts: Vec<&[u8]> = made_up.texts.iter().map(Vec::as_slice).collect();
     let agent = AgentChain::parse("Googlebot", &RFC_9309).expect("a token");
-    let compilation = Compilation { detail: Detail::Reason, ..Compilation::new(&RFC_9309) };
-    let table = PolicyTable::compile(&sources, vec![agent], &compilation);
-    let mut memory = table.memory();
+    let mut numbered = Numbered::new(&texts, &agent, &RFC_9309, Limits::sieved());
     let files: HashMap<String, usize> =
         (0..hosts).map(|host| (made_up.corpus.host(host), made_up.text_of(host))).collect();
     let list = made_up.list(made_up.usual_urls());
@@ -213,7 +212,7 @@ fn by_hash_map(turn: Duration, hosts: u64) -> Point {
             let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
             let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             if let Some(&file) = files.get(host) {
-                std::hint::black_box(table.decide(file, path.as_bytes(), &mut memory));
+                std::hint::black_box(numbered.decide([file].into_iter(), &[path.as_bytes()]));
             }
         }
     });

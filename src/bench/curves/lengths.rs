@@ -3,11 +3,13 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use crate::automaton::Limits;
 use crate::decision::Verdict;
 use crate::dialect::RFC_9309;
 use crate::oracle;
-use crate::policy::{AgentChain, Compilation, Detail, PolicySource, PolicyTable};
+use crate::policy::AgentChain;
 
+use super::super::engines::numbered::Numbered;
 use super::{Curve, line, mean_seconds, point};
 
 /// Octets of a path.
@@ -26,17 +28,15 @@ pub(super) fn curves(turn: Duration) -> Vec<Curve> {
 
 pub(super) fn curves_of(turn: Duration, lengths: &[usize]) -> Vec<Curve> {
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).expect("a token");
-    let compilation = Compilation { detail: Detail::Reason, ..Compilation::new(&RFC_9309) };
-    let table = PolicyTable::compile(&[PolicySource::File(ROBOTS)], vec![agent], &compilation);
+    let mut numbered = Numbered::new(&[ROBOTS], &agent, &RFC_9309, Limits::sieved());
     let ours = line("portcullis", lengths, |octets| {
         let urls = urls(octets);
-        let mut memory = table.memory();
         let mut allows = |url: &str| {
             let path = &url.as_bytes()[ORIGIN.len()..];
-            table.decide(0, path, &mut memory)[0].verdict == Verdict::Allow
+            numbered.decide([0].into_iter(), &[path])[0].verdict == Verdict::Allow
         };
         let judged = urls.iter().all(|url| allows(url) == by_oracle(url));
-        assert!(judged, "the table answers as the oracle does");
+        assert!(judged, "ours answers as the oracle does");
         cost(turn, &urls, allows)
     });
     let judge = line("oracle", lengths, |octets| cost(turn, &urls(octets), by_oracle));

@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use crate::automaton::{Detail, Outcome, RegexCache, RegexEngine, RegexError, pattern_matches};
+use crate::automaton::{Limits, Outcome, RegexCache, RegexEngine, RegexError, pattern_matches};
 use crate::decision::{Decision, Reason, Verdict};
 use crate::dialect::GOOGLE;
 use crate::limits::RECORDS_AT_ONCE;
 use crate::pattern::PatternList;
-use crate::policy::{AgentChain, Compilation, Memory, PolicySource, PolicyTable};
+use crate::policy::AgentChain;
 
 use super::super::engine::EngineError;
+use super::super::engines::numbered::Numbered;
 use super::super::questions::scatter;
 use super::{Curve, Point, line, mean_seconds, point};
 
@@ -76,14 +77,8 @@ impl Data {
     }
 
     fn ours(&self) -> Ours {
-        let agents = vec![AgentChain::parse("ExampleBot", &GOOGLE).expect("a token")];
-        let compilation = Compilation {
-            robots_octets_max: None,
-            detail: Detail::Reason,
-            ..Compilation::new(&GOOGLE)
-        };
-        let table = PolicyTable::compile(&[PolicySource::File(&self.text)], agents, &compilation);
-        Ours { memory: table.memory(), table }
+        let agent = AgentChain::parse("ExampleBot", &GOOGLE).expect("a token");
+        Ours(Numbered::new(&[&self.text], &agent, &GOOGLE, Limits::sieved()))
     }
 
     fn lazy(&self) -> Result<(RegexEngine, RegexCache), RegexError> {
@@ -111,21 +106,16 @@ impl Data {
     }
 }
 
-/// A table with the one file.
-struct Ours {
-    table: PolicyTable,
-    memory: Memory,
-}
+/// A set with the one file.
+struct Ours(Numbered);
 
 impl Ours {
     /// Decides paths in blocks, as a batch does.
     fn decide(&mut self, paths: &[Vec<u8>], mut tell: impl FnMut(&Decision)) {
         for block in paths.chunks(RECORDS_AT_ONCE) {
-            let policies = [0; RECORDS_AT_ONCE];
             let paths: Vec<&[u8]> = block.iter().map(|path| &path[..]).collect();
-            let policies = &policies[..block.len()];
-            let decisions = self.table.decide_block(policies, &paths, &mut self.memory);
-            decisions.iter().for_each(&mut tell);
+            let texts = std::iter::repeat_n(0, block.len());
+            self.0.decide(texts, &paths).iter().for_each(&mut tell);
         }
     }
 
@@ -201,7 +191,7 @@ fn of_shape(turn: Duration, counts: &[usize], shape: &str, has_star: bool) -> [C
     let ours = line("portcullis", counts, |rules| {
         let data = Data::of(rules, has_star);
         let mut ours = data.ours();
-        assert!(ours.agrees(&data), "the table answers as the scan does");
+        assert!(ours.agrees(&data), "ours answers as the scan does");
         let start = Instant::now();
         let seconds = ours.seconds_per_pass(&data, turn);
         let spread = start.elapsed().as_secs_f64() - turn.as_secs_f64();

@@ -1,7 +1,8 @@
-//! Ours: all files in one table, with each strategy forced, and a table for each file.
+//! Ours: all files in one set, with each way of deciding forced, and a set for each file.
 
 use std::cell::OnceCell;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::automaton::Limits;
@@ -9,41 +10,36 @@ use crate::batch::{Classifier, ClassifierMemory};
 use crate::decision::Verdict;
 use crate::dialect::Dialect;
 use crate::limits::RECORDS_AT_ONCE;
-use crate::policy::{AgentChain, Compilation, Detail, Memory, PolicySource, PolicyTable};
+use crate::policy::Detail;
 use crate::syntax::RobotsTxt;
 
-use super::super::corpus::{Corpus, Policies};
+use super::super::corpus::Corpus;
 use super::super::engine::{Built, Engine, EngineError, EngineKind, Matcher, Pass, Tally};
 use super::super::questions::{Question, QuestionList};
 use super::BASELINE;
-
-/// NFA positions that building ahead may look at where as much as possible is built ahead.
-const MUCH_AHEAD_POSITIONS_MAX: u64 = 1 << 16;
+use super::numbered::Numbered;
 
 /// The engines of this file.
 pub(super) fn all(corpus: &Corpus) -> Vec<Box<dyn Engine + '_>> {
     let usual = Limits::sieved();
-    let walks = Limits { candidates_tried_max: None, ..Limits::default() };
-    let ahead = Limits { ahead_positions_max: MUCH_AHEAD_POSITIONS_MAX, ..walks };
-    let on_demand = Limits { ahead_positions_max: 0, ..walks };
-    let scan = Limits { on_demand_positions_max: 0, ..on_demand };
+    let walks = Limits { candidates_tried_max: None, ..usual };
+    let scan = Limits { on_demand_positions_max: 0, ..walks };
     vec![
-        Box::new(OneTable { corpus, name: BASELINE, limits: usual }),
+        Box::new(OneSet { corpus, name: BASELINE, limits: usual }),
         Box::new(Alone { corpus }),
-        Box::new(OneTable { corpus, name: "portcullis-ahead", limits: ahead }),
-        Box::new(OneTable { corpus, name: "portcullis-on-demand", limits: on_demand }),
-        Box::new(OneTable { corpus, name: "portcullis-prefilter", limits: scan }),
+        Box::new(OneSet { corpus, name: "portcullis-on-demand", limits: walks }),
+        Box::new(OneSet { corpus, name: "portcullis-prefilter", limits: scan }),
     ]
 }
 
-/// All files in one table, where equal rule sets are one.
-struct OneTable<'c> {
+/// All files in one set, where equal rule sets are one.
+struct OneSet<'c> {
     corpus: &'c Corpus,
     name: &'static str,
     limits: Limits,
 }
 
-impl Engine for OneTable<'_> {
+impl Engine for OneSet<'_> {
     fn name(&self) -> &str {
         self.name
     }
@@ -57,16 +53,17 @@ impl Engine for OneTable<'_> {
     }
 
     fn parse(&self, files: &[&[u8]]) -> Option<Duration> {
-        // The same step for every strategy; one row is enough.
+        // The same step for every way of deciding; one row is enough.
         (self.name == BASELINE).then(|| time_to_parse(files, self.corpus.dialect()))
     }
 
     fn build<'f>(&'f self, files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
         let Corpus { agent, .. } = self.corpus;
-        Ok(Built::timed(|| {
-            let table = compile(files, agent.clone(), self.corpus.dialect(), self.limits);
-            let memory = table.memory();
-            Table { engine: self, table, memory, classifier: OnceCell::new() }
+        Ok(Built::timed(|| Files {
+            engine: self,
+            // The limit on a file's size was applied when the corpus was made.
+            numbered: Numbered::new(files, agent, self.corpus.dialect(), self.limits),
+            classifier: OnceCell::new(),
         }))
     }
 }
@@ -79,51 +76,31 @@ fn time_to_parse(files: &[&[u8]], dialect: &Dialect) -> Duration {
     start.elapsed()
 }
 
-fn compile(
-    files: &[&[u8]],
-    agent: AgentChain,
-    dialect: &'static Dialect,
-    limits: Limits,
-) -> PolicyTable {
-    let sources: Vec<PolicySource<'_>> =
-        files.iter().map(|text| PolicySource::File(text)).collect();
-    // The limit on a file's size was applied when the corpus was made.
-    let compilation = Compilation {
-        detail: Detail::Reason,
-        robots_octets_max: None,
-        limits,
-        ..Compilation::new(dialect)
-    };
-    PolicyTable::compile(&sources, vec![agent], &compilation)
+/// The files, and what a batch needs beside them.
+struct Files<'e> {
+    engine: &'e OneSet<'e>,
+    numbered: Numbered,
+    /// Made when a batch is first asked for; that is a pass which is not timed.
+    classifier: OnceCell<(Classifier, ClassifierMemory)>,
 }
 
-/// The table, and what a batch needs beside it.
-struct Table<'e> {
-    engine: &'e OneTable<'e>,
-    table: PolicyTable,
-    memory: Memory,
-    /// Compiled when a batch is first asked for; that is a pass which is not timed.
-    classifier: OnceCell<(Classifier<'e>, ClassifierMemory)>,
-}
-
-impl Matcher for Table<'_> {
+impl Matcher for Files<'_> {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
         let Question { file, path, .. } = question;
-        let decisions = self.table.decide(file, path.as_bytes(), &mut self.memory);
+        let decisions = self.numbered.decide([file].into_iter(), &[path.as_bytes()]);
         decisions[0].verdict == Verdict::Allow
     }
 
     fn pass(&mut self, list: &QuestionList) -> Option<Pass> {
         let start = Instant::now();
         let mut tally = Tally::default();
-        let (mut policies, mut paths): (Vec<u32>, Vec<&[u8]>) = Default::default();
+        let mut paths: Vec<&[u8]> = Vec::new();
         for block in black_box(list).blocks(RECORDS_AT_ONCE) {
-            policies.clear();
             paths.clear();
-            policies.extend(block.files());
             paths.extend(block.paths());
-            for decision in self.table.decide_block(&policies, &paths, &mut self.memory) {
+            let files = block.files().map(|file| file as usize);
+            for decision in self.numbered.decide(files, &paths) {
                 tally.add(decision.verdict == Verdict::Allow);
             }
         }
@@ -131,32 +108,25 @@ impl Matcher for Table<'_> {
     }
 
     fn octets(&self) -> Option<u64> {
-        let rule_sets = self.table.census().rule_set_octets;
-        Some((rule_sets + self.memory.memory_octets()) as u64)
-    }
-
-    fn note(&self) -> Option<String> {
-        let is_stored = matches!(self.engine.corpus.policies, Policies::Stored(_));
-        is_stored.then(|| "a batch of it finds files by the table that the others have".to_owned())
+        Some(self.numbered.octets())
     }
 
     fn batch(&mut self, list: &QuestionList) -> Option<Pass> {
-        let OneTable { corpus, limits, .. } = self.engine;
-        let Policies::Loaded(set) = &corpus.policies else { return None };
-        self.classifier.get_or_init(|| {
-            let agents = vec![corpus.agent.clone()];
-            let classifier = Classifier::with_limits(set, agents, Detail::Reason, *limits);
+        let OneSet { corpus, limits, .. } = self.engine;
+        if self.classifier.get().is_none() {
+            let (set, agents) = (Arc::clone(&corpus.set), vec![corpus.agent.clone()]);
+            let classifier = Classifier::with_limits(set, agents, Detail::Reason, *limits).ok()?;
             let memory = classifier.memory();
-            (classifier, memory)
-        });
+            let _ = self.classifier.set((classifier, memory));
+        }
         let (classifier, memory) = self.classifier.get_mut()?;
         batch(classifier, memory, list)
     }
 }
 
 /// Classifies a list block by block; nothing if the set is damaged.
-pub(super) fn batch(
-    classifier: &Classifier<'_>,
+fn batch(
+    classifier: &Classifier,
     memory: &mut ClassifierMemory,
     list: &QuestionList,
 ) -> Option<Pass> {
@@ -176,7 +146,7 @@ pub(super) fn batch(
     }
 }
 
-/// A table for each file: nothing is shared between files, as peers share nothing.
+/// A set for each file: nothing is shared between files, as peers share nothing.
 struct Alone<'c> {
     corpus: &'c Corpus,
 }
@@ -196,28 +166,23 @@ impl Engine for Alone<'_> {
 
     fn build<'f>(&'f self, files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
         let Corpus { agent, .. } = self.corpus;
-        let build = |text: &&[u8]| {
-            let table = compile(&[text], agent.clone(), self.corpus.dialect(), Limits::sieved());
-            let memory = table.memory();
-            (table, memory)
-        };
-        Ok(Built::timed(|| Tables(files.iter().map(build).collect())))
+        let (dialect, limits) = (self.corpus.dialect(), Limits::sieved());
+        let build = |text: &&[u8]| Numbered::new(&[text], agent, dialect, limits);
+        Ok(Built::timed(|| Sets(files.iter().map(build).collect())))
     }
 }
 
-struct Tables(Vec<(PolicyTable, Memory)>);
+struct Sets(Vec<Numbered>);
 
-impl Matcher for Tables {
+impl Matcher for Sets {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
-        let (table, memory) = &mut self.0[question.file];
-        table.decide(0, question.path.as_bytes(), memory)[0].verdict == Verdict::Allow
+        let set = &mut self.0[question.file];
+        let decisions = set.decide([0].into_iter(), &[question.path.as_bytes()]);
+        decisions[0].verdict == Verdict::Allow
     }
 
     fn octets(&self) -> Option<u64> {
-        let octets = |(table, memory): &(PolicyTable, Memory)| {
-            table.census().rule_set_octets + memory.memory_octets()
-        };
-        Some(self.0.iter().map(octets).sum::<usize>() as u64)
+        Some(self.0.iter().map(Numbered::octets).sum())
     }
 }

@@ -11,7 +11,7 @@ use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::Selection;
 use portcullis::report::difference::files::{Answer, Compared, write_json, write_tsv};
-use portcullis::set::{LoadConfig, LoadError, PolicySet};
+use portcullis::set::{LoadConfig, LoadError, read_text};
 use portcullis::syntax::RobotsTxt;
 use portcullis::visible::visible;
 use serde::Serialize;
@@ -38,11 +38,15 @@ pub fn run(plan: &DiffPlan, started: Instant) -> anyhow::Result<ExitStatus> {
     );
     let dialect = plan.dialect.unwrap_or(&RFC_9309);
     let OctetsMax(octets_max) = plan.octets_max.unwrap_or(OctetsMax(Some(ROBOTS_OCTETS_MAX)));
-    let config = LoadConfig { dialect, robots_octets_max: octets_max };
+    let config = LoadConfig {
+        robots_octets_max: octets_max,
+        strictness: plan.strictness,
+        ..LoadConfig::new(dialect)
+    };
     let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
-        let set = PolicySet::load_with(path, &config, plan.strictness)?;
-        show_notes(set.notes());
-        Ok(set.text(0).to_vec())
+        let (text, note) = read_text(path, &config)?;
+        show_notes(note.as_slice(), u64::from(note.is_some()));
+        Ok(text)
     };
     let texts = [read(&plan.old)?, read(&plan.new)?];
     let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, octets_max));

@@ -10,10 +10,10 @@ use super::super::findings::{Finding, Findings, remove_record};
 use super::super::standings::{Analyst, Idle, Selections, Standings};
 use super::super::{Code, LintConfig};
 use crate::analysis::{Equivalence, Limits, RuleStanding, Rules, Standing, Successor, equivalence};
-use crate::automaton;
+use crate::automaton::{self, Automaton, Outcome};
 use crate::decision::Verdict;
 use crate::id::RuleID;
-use crate::policy::{AgentChain, Detail, OrderedRules, RuleSet, Selection};
+use crate::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
 use crate::syntax::{RobotsTxt, Rule};
 
 /// What is wrong with a rule in one selection.
@@ -253,7 +253,7 @@ struct Defeats<'d> {
     file: &'d RobotsTxt<'d>,
     /// By rule: its own pattern's position.
     positions: HashMap<RuleID, usize>,
-    compiled: Option<(RuleSet, automaton::Cache)>,
+    compiled: Option<(Automaton, automaton::Cache)>,
 }
 
 impl<'d> Defeats<'d> {
@@ -276,17 +276,17 @@ impl<'d> Defeats<'d> {
             _ => [b"/", pattern.octets].concat(),
         };
         let (compiled, cache) = self.compiled.get_or_insert_with(|| {
-            let limits = automaton::Limits::default();
-            let patterns = self.ordered.patterns.clone();
-            let compiled = RuleSet::new(patterns, &self.ordered.verdicts, &limits);
-            let cache = compiled.automaton().cache();
+            let (patterns, outcomes) =
+                (self.ordered.patterns.clone(), outcomes(&self.ordered.verdicts));
+            let compiled = Automaton::new(patterns, outcomes, &automaton::Limits::default());
+            let cache = compiled.cache();
             (compiled, cache)
         });
-        let answer = compiled.decide(&path, Detail::Rule, cache)?;
-        if answer.verdict == Verdict::Allow {
+        let outcome = compiled.decide(&path, Detail::Rule, cache);
+        if outcome == Outcome::NONE || outcome.allows() {
             return None;
         }
-        let winner = self.ordered.rules[answer.pattern? as usize];
+        let winner = self.ordered.rules[outcome.number() as usize - 1];
         let message =
             format!("{} wins and disallows {}", written(self.file, winner), quoted(&path));
         Some(Fault { code: Code::DefeatedAllow, message, others: vec![winner] })

@@ -2,7 +2,7 @@
 
 use crate::automaton::{Found, Looks, Outcome, may_begin, may_stand, try_candidates};
 use crate::decision::{Decision, Reason, Verdict};
-use crate::policy::table::Start;
+use crate::policy::deciding::Start;
 use crate::vectors::{Kind, Work};
 
 use super::agenda::Item;

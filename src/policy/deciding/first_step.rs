@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::automaton::{FirstLook, FirstLooks, Looks};
 use crate::decision::Decision;
-use crate::policy::table::{NO_POLICY, NO_URL, Start};
+use crate::policy::deciding::{NO_POLICY, NO_URL, Start};
 
 use super::agenda::Item;
 use super::block::without_place;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use crate::automaton::SieveLine;
-use crate::policy::table::{NO_POLICY, NO_URL, Start};
+use crate::policy::deciding::{NO_POLICY, NO_URL, Start};
 
 use super::Policies;
 

@@ -20,11 +20,13 @@ mod rule_sets;
 mod texts;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
 use crate::dialect::{AccessOutcome, Dialect};
+use crate::policy::AgentChain;
 
 use super::file::{
     COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
@@ -49,6 +51,9 @@ pub struct CompileConfig {
     pub dialect: &'static Dialect,
     /// Octets of a file that counted when it was read.
     pub robots_octets_max: Option<usize>,
+    /// Who will ask; everybody, if nobody is named. Rules that none of them obeys are left out, so
+    /// a set that is compiled for some answers nobody else.
+    pub agents: Option<Arc<[AgentChain]>>,
     /// A JSON object that says where the set comes from; it is kept as it is.
     pub provenance: String,
     /// What a later merge needs ([`Gathered::history`](super::Gathered::history)). Without it the set
@@ -62,6 +67,7 @@ impl CompileConfig {
         CompileConfig {
             dialect,
             robots_octets_max,
+            agents: None,
             provenance: "{}".to_owned(),
             history: Vec::new(),
         }
@@ -217,7 +223,8 @@ impl Sections {
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = PolicySections::default();
         for origins in distinct.origins.chunks(POLICIES_AT_ONCE) {
-            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect);
+            let agents = config.agents.as_deref();
+            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, agents);
             let plans: Vec<plan::PolicyPlan<'_>> =
                 origins.par_iter().with_min_len(16).map(plan).collect();
             policies.add(plans);

@@ -7,7 +7,7 @@ use crate::decision::{PolicyState, Verdict};
 use crate::dialect::{AccessOutcome, Dialect};
 use crate::id::RuleID;
 use crate::limits::POLICY_PATTERNS_MAX;
-use crate::policy::{Audience, NamedRobot, OrderedRules};
+use crate::policy::{AgentChain, Audience, NamedRobot, OrderedRules, is_name_of};
 use crate::syntax::{Group, RobotsTxt};
 
 use super::super::BlobPool;
@@ -72,19 +72,30 @@ struct Planner<'f, 'p> {
     ordered: usize,
 }
 
-pub fn plan<'p>(origin: PolicyOrigin, pool: &'p BlobPool, dialect: &Dialect) -> PolicyPlan<'p> {
+pub fn plan<'p>(
+    origin: PolicyOrigin,
+    pool: &'p BlobPool,
+    dialect: &Dialect,
+    agents: Option<&[AgentChain]>,
+) -> PolicyPlan<'p> {
     match origin {
         PolicyOrigin::Access(outcome) => access(outcome),
         PolicyOrigin::Extract(blob) => {
-            of_extract(pool.get(blob), dialect).expect("extracts are of this program")
+            let plan = of_extract(pool.get(blob), dialect, agents);
+            plan.expect("extracts are of this program")
         }
     }
 }
 
-/// The policy of the file that has this extract; nothing if it is none.
-pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect) -> Option<PolicyPlan<'p>> {
+/// The policy of the file that has this extract, for some agents or for everybody; nothing if it is no
+/// file.
+pub fn of_extract<'p>(
+    extract: &'p [u8],
+    dialect: &Dialect,
+    agents: Option<&[AgentChain]>,
+) -> Option<PolicyPlan<'p>> {
     let file = RobotsTxt::read_extract(extract)?;
-    Some(of_file(&file, extract, dialect))
+    Some(of_file(&file, extract, dialect, agents))
 }
 
 fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
@@ -98,7 +109,12 @@ fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
     }
 }
 
-fn of_file<'p>(file: &RobotsTxt<'p>, extract: &'p [u8], dialect: &Dialect) -> PolicyPlan<'p> {
+fn of_file<'p>(
+    file: &RobotsTxt<'p>,
+    extract: &'p [u8],
+    dialect: &Dialect,
+    agents: Option<&[AgentChain]>,
+) -> PolicyPlan<'p> {
     let has_rules = !file.rules().is_empty();
     let mut plan = PolicyPlan {
         state: if has_rules { PolicyState::Rules } else { PolicyState::NoRules },
@@ -113,7 +129,13 @@ fn of_file<'p>(file: &RobotsTxt<'p>, extract: &'p [u8], dialect: &Dialect) -> Po
     }
     let mut planner =
         Planner { file, dialect, entries: Vec::new(), known: HashMap::default(), ordered: 0 };
-    let audience = Audience::of(file, dialect);
+    let mut audience = Audience::of(file, dialect);
+    if let Some(agents) = agents {
+        let asks = |agent: &AgentChain, name: &[u8]| {
+            agent.tokens().any(|token| is_name_of(name, token, dialect))
+        };
+        audience.robots.retain(|robot| agents.iter().any(|agent| asks(agent, &robot.name)));
+    }
     for NamedRobot { name, groups, line } in audience.robots {
         let speaker = user_agent_record(file, groups[0], line);
         plan.robots.push(PlannedRobot { name, entry: planner.entry(groups), speaker });

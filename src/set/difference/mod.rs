@@ -50,22 +50,23 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::fmt;
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use crate::decision::{PolicyState, Verdict};
 use crate::policy::{AgentChain, Detail};
 
 use super::file::Damage;
-use super::stored::{Inquiry, PolicyNumber, StoredHost, StoredSet};
+use super::stored::{AskError, Inquiry, PolicyNumber, StoredHost, StoredSet};
 
 use self::pairs::Pairs;
 
 /// Two sets to compare, and for whom.
 #[derive(Debug)]
-pub struct Difference<'s> {
-    old: &'s StoredSet,
-    new: &'s StoredSet,
+pub struct Difference {
+    old: Arc<StoredSet>,
+    new: Arc<StoredSet>,
     /// The agents that ask, if there are any, in the old and in the new set.
-    asked: Option<(Inquiry<'s>, Inquiry<'s>)>,
+    asked: Option<(Inquiry, Inquiry)>,
 }
 
 /// An origin that changed.
@@ -194,9 +195,10 @@ impl ChangeCounts {
     }
 }
 
-impl<'s> Difference<'s> {
+impl Difference {
     /// What changed from `old` to `new`, as far as the records of files go.
-    pub fn new(old: &'s StoredSet, new: &'s StoredSet) -> Difference<'s> {
+    pub fn new(old: &Arc<StoredSet>, new: &Arc<StoredSet>) -> Difference {
+        let [old, new] = [old, new].map(Arc::clone);
         Difference { old, new, asked: None }
     }
 
@@ -204,20 +206,25 @@ impl<'s> Difference<'s> {
     ///
     /// # Errors
     ///
-    /// If a set's names of robots are damaged.
+    /// If a set's names of robots are damaged, or it was compiled for other agents.
     ///
     /// # Panics
     ///
     /// If the two do not have the same number of agents.
     pub fn for_agents(
-        old: (&'s StoredSet, Vec<AgentChain>),
-        new: (&'s StoredSet, Vec<AgentChain>),
-    ) -> Result<Difference<'s>, Damage> {
+        old: (&Arc<StoredSet>, Vec<AgentChain>),
+        new: (&Arc<StoredSet>, Vec<AgentChain>),
+    ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let inquiry = |(set, agents)| {
-            Inquiry::new(set, agents, Detail::Reason, crate::automaton::Limits::sieved())
+        let inquiry = |(set, agents): (&Arc<StoredSet>, _)| {
+            Inquiry::new(
+                Arc::clone(set),
+                agents,
+                Detail::Reason,
+                crate::automaton::Limits::sieved(),
+            )
         };
-        let (old_set, new_set) = (old.0, new.0);
+        let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
         let asked = Some((inquiry(old)?, inquiry(new)?));
         Ok(Difference { old: old_set, new: new_set, asked })
     }
@@ -227,8 +234,8 @@ impl<'s> Difference<'s> {
         let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
         Changes {
             difference: self,
-            old: hosts(self.old),
-            new: hosts(self.new),
+            old: hosts(&self.old),
+            new: hosts(&self.new),
             pairs: Pairs::new(),
             waiting: VecDeque::new(),
             counts: ChangeCounts { rules_by_agent: vec![0; agents], ..ChangeCounts::default() },
@@ -246,7 +253,7 @@ fn hosts(set: &StoredSet) -> Hosts<'_> {
 
 /// The changes from one set to another.
 pub struct Changes<'d> {
-    difference: &'d Difference<'d>,
+    difference: &'d Difference,
     old: Hosts<'d>,
     new: Hosts<'d>,
     pairs: Pairs,
@@ -330,7 +337,7 @@ impl<'d> Changes<'d> {
         &mut self,
         policies: (Option<PolicyNumber>, Option<PolicyNumber>),
     ) -> Result<Option<Change>, Damage> {
-        let Difference { old: old_set, new: new_set, .. } = *self.difference;
+        let Difference { old: old_set, new: new_set, .. } = self.difference;
         Ok(match policies {
             (None, None) => None,
             (Some(old), None) => Some(Change::Gone { old: state(old_set, old)? }),

@@ -33,7 +33,7 @@ impl Pairs {
     /// was named.
     pub(super) fn changed(
         &mut self,
-        difference: &Difference<'_>,
+        difference: &Difference,
         old: PolicyNumber,
         new: PolicyNumber,
     ) -> Result<Option<&[usize]>, Damage> {
@@ -52,7 +52,7 @@ fn place(old: PolicyNumber, new: PolicyNumber) -> usize {
 }
 
 fn compare(
-    difference: &Difference<'_>,
+    difference: &Difference,
     (old, new): (PolicyNumber, PolicyNumber),
     scratches: &mut [Vec<u8>; 2],
 ) -> Result<Option<Box<[usize]>>, Damage> {

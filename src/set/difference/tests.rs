@@ -1,6 +1,7 @@
 //! Differences of made-up sets against a comparison that is naive, and against the oracle.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::decision::{PolicyState, Verdict};
 use crate::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
@@ -30,7 +31,7 @@ fn gone(verdict: Verdict) -> Known {
     Known::Access(AccessOutcome { state: PolicyState::Unavailable, verdict })
 }
 
-fn set(world: &World, dialect: &'static Dialect) -> StoredSet {
+fn set(world: &World, dialect: &'static Dialect) -> Arc<StoredSet> {
     let mut pool = BlobPool::default();
     let mut hosts: Vec<HostStanding> = Vec::new();
     for ((key, https), known) in world {
@@ -53,10 +54,12 @@ fn set(world: &World, dialect: &'static Dialect) -> StoredSet {
         *(if *https { &mut host.https } else { &mut host.http }) = standing;
     }
     let octets = compile::to_vec(&hosts, &pool, &CompileConfig::new(dialect, None));
-    StoredSet::of_octets("a set in memory", octets.expect("memory takes it")).expect("just made")
+    StoredSet::of_octets("a set in memory", octets.expect("memory takes it"))
+        .expect("just made")
+        .into()
 }
 
-fn changes(difference: &Difference<'_>) -> (Vec<OriginChange>, ChangeCounts) {
+fn changes(difference: &Difference) -> (Vec<OriginChange>, ChangeCounts) {
     let mut changes = difference.changes();
     let found = changes.by_ref().collect::<Result<_, _>>().expect("nothing is damaged");
     let counts = changes.counts().clone();
@@ -382,7 +385,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
         let hosts: Vec<HostStanding> = keys.iter().map(|key| host(key)).collect();
         let config = CompileConfig::new(&RFC_9309, None);
         let octets = compile::to_vec(&hosts, &BlobPool::default(), &config).unwrap();
-        StoredSet::of_octets("a set in memory", octets).unwrap()
+        Arc::new(StoredSet::of_octets("a set in memory", octets).unwrap())
     };
     let sound = set(&["a", "b", "c"]);
     for keys in [&["b", "a", "c"][..], &["a", "a"]] {

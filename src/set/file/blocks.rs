@@ -27,7 +27,6 @@ impl CheckedBlocks {
         CheckedBlocks::filled(blocks, 0)
     }
 
-    #[cfg(test)]
     /// For a file of `blocks` that this process has made itself.
     pub(super) fn all(blocks: u64) -> CheckedBlocks {
         CheckedBlocks::filled(blocks, u64::MAX)

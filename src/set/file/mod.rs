@@ -63,14 +63,14 @@ impl SetFile {
         SetFile::with(storage, CheckedBlocks::none)
     }
 
-    #[cfg(test)]
-    /// Opens what this process has just written into memory, and compares no checksum of its data.
+    /// Opens what this process has just written into memory, which messages call `name`, and compares no
+    /// checksum of its data.
     ///
     /// # Errors
     ///
     /// Those of [`SetFile::open`].
-    pub(crate) fn trusted(octets: Vec<u8>) -> Result<SetFile, SetError> {
-        SetFile::with(Storage::owned("the policy set in memory", octets), CheckedBlocks::all)
+    pub(crate) fn trusted(name: &str, octets: Vec<u8>) -> Result<SetFile, SetError> {
+        SetFile::with(Storage::owned(name, octets), CheckedBlocks::all)
     }
 
     fn with(storage: Storage, checked: fn(u64) -> CheckedBlocks) -> Result<SetFile, SetError> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::access::{Access, Answer, expiry, resolve};
 use crate::capture::{BrokenKind, BrokenRecord, Capture, CaptureNote, CaptureSink, Subject};
+use crate::dialect::Dialect;
 use crate::limits::BROKEN_RECORDS_NAMED;
 use crate::syntax::{NoteSet, RobotsTxt};
 use crate::target::BadUrl;
@@ -133,17 +134,31 @@ impl<'d> Digester<'d> {
     }
 
     fn file(&mut self, body: &[u8], facts: &mut CaptureFacts) -> Held<Blob> {
-        let octets_max = self.config.robots_octets_max;
-        let file = RobotsTxt::parse(body, self.config.dialect, octets_max);
-        let kinds = file.notes().iter().map(|note| note.kind);
-        facts.file_notes = kinds.fold(NoteSet::EMPTY, NoteSet::with);
-        let kept = body.len().min(octets_max.unwrap_or(usize::MAX));
-        facts.file_octets = u32::try_from(kept).unwrap_or(u32::MAX);
-        Held::File {
-            extract: self.digest.push_blob(|octets| file.write_extract(body, octets)),
-            others: self.digest.push_blob(|octets| file.write_others(body, octets)),
-        }
+        let reading = (self.config.dialect, self.config.robots_octets_max);
+        let digest = &mut *self.digest;
+        let [extract, others] =
+            file_of(body, reading, facts, &mut |write| digest.push_blob(|octets| write(octets)));
+        Held::File { extract, others }
     }
+}
+
+/// What a set keeps of a file, of which so many bytes count if there is a limit: its extract and its other
+/// records, each given to `keep` as what writes it. What else is known of the file is added to `facts`.
+pub(in crate::set) fn file_of<B>(
+    body: &[u8],
+    (dialect, octets_max): (&Dialect, Option<usize>),
+    facts: &mut CaptureFacts,
+    keep: &mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> B,
+) -> [B; 2] {
+    let file = RobotsTxt::parse(body, dialect, octets_max);
+    let kinds = file.notes().iter().map(|note| note.kind);
+    facts.file_notes = kinds.fold(NoteSet::EMPTY, NoteSet::with);
+    let kept = body.len().min(octets_max.unwrap_or(usize::MAX));
+    facts.file_octets = u32::try_from(kept).unwrap_or(u32::MAX);
+    [
+        keep(&mut |octets| file.write_extract(body, octets)),
+        keep(&mut |octets| file.write_others(body, octets)),
+    ]
 }
 
 impl CaptureSink for Digester<'_> {

@@ -71,6 +71,7 @@ use super::pool::BlobPool;
 use super::standing::HostStanding;
 
 pub use census::StandingCounts;
+pub(super) use digest::file_of;
 pub(super) use history::check as check_history;
 pub use inputs::{Input, InputReport};
 pub use merge::{Merger, Part, merge};

@@ -3,15 +3,41 @@
 use zerocopy::IntoBytes;
 
 use crate::limits::HOST_OCTETS_MAX;
-use crate::set::origins::{Place, key_with_scheme, place};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
+use super::super::load::EVERY_HOST;
 use super::{PolicyNumber, StoredCapture, StoredSet};
 
 /// Where a host stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostPosition(pub(super) u32);
+
+/// Which place of a host a scheme has. Nearly all policies speak for http and https, so those two have one
+/// each; any other scheme is part of its host's key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::set) enum Place {
+    Http,
+    Https,
+    /// In the key.
+    Other,
+}
+
+#[inline]
+pub(in crate::set) fn place(scheme: &[u8]) -> Place {
+    match scheme {
+        b"https" => Place::Https,
+        b"http" => Place::Http,
+        _ if scheme.eq_ignore_ascii_case(b"http") => Place::Http,
+        _ if scheme.eq_ignore_ascii_case(b"https") => Place::Https,
+        _ => Place::Other,
+    }
+}
+
+/// The key of an origin with any other scheme. No host has a `/`, so it is no other origin's.
+pub(in crate::set) fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
+    [&scheme.to_ascii_lowercase(), &b"://"[..], key].concat()
+}
 
 /// A host of a set.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +104,9 @@ impl StoredSet {
     }
 
     fn host_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
+        if self.is_universal {
+            return self.host(EVERY_HOST);
+        }
         match place(scheme) {
             Place::Other => self.host(&key_with_scheme(scheme, key)),
             Place::Http | Place::Https => self.host(key),

@@ -7,6 +7,7 @@
 //! the first time, are found for a block of questions, step by step: the loads of one step do not depend on
 //! each other, and the processor waits for many at once instead of one after another.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zerocopy::FromZeros;
@@ -15,24 +16,23 @@ use crate::automaton::{Detail, Limits, Outcome, Patterns, SieveLine};
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
 use crate::policy::{
-    AgentChain, Block, BlockMemory, Explanation, NO_POLICY, NO_URL, Policies, Start, explain,
+    AgentChain, Block, BlockMemory, Explanation, NO_POLICY, NO_URL, Policies, Start, Ways, explain,
 };
 use crate::syntax::RobotsTxt;
 use crate::vectors::Vectors;
 
 use super::super::file::Damage;
-use super::hosts::Search;
+use super::hosts::{Place, Search, key_with_scheme, place};
 use super::on_demand::{BuiltCaches, BuiltRuleSets};
 use super::policy::{FIXED_UNKNOWN, Selected, SelectedRules, fixed};
 use super::rule_set::{RuleSetNumber, StoredTexts};
 use super::tokens::AgentTokens;
 use super::{HostPosition, PolicyNumber, StoredSet};
-use crate::set::origins::{Place, key_with_scheme, place};
 
 /// A set and the agents that ask it. Threads share it; each has its own [`InquiryMemory`].
 #[derive(Debug)]
-pub struct Inquiry<'s> {
-    pub(super) set: &'s StoredSet,
+pub struct Inquiry {
+    pub(super) set: Arc<StoredSet>,
     pub(super) detail: Detail,
     limits: Limits,
     pub(super) agents: Vec<AgentChain>,
@@ -40,6 +40,21 @@ pub struct Inquiry<'s> {
     starts: Starts,
     built: BuiltRuleSets,
     vectors: Vectors,
+}
+
+/// A set cannot be asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// What has to be looked at is damaged.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+    /// The set was compiled for others ([`LoadConfig::agents`](crate::set::LoadConfig::agents)).
+    #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
+    OtherAgents {
+        /// The first agent that may not ask.
+        agent: String,
+    },
 }
 
 /// A thread's memory for an [`Inquiry`].
@@ -50,6 +65,18 @@ pub struct InquiryMemory {
     candidates: Vec<Option<HostPosition>>,
     /// Policies of the block that are asked for the first time.
     unresolved: Vec<PolicyNumber>,
+}
+
+impl InquiryMemory {
+    /// Bytes of what was built for questions; what one block needs is not counted.
+    pub fn memory_octets(&self) -> usize {
+        self.block.caches.memory_octets()
+    }
+
+    /// Counts the ways in which questions were answered.
+    pub fn ways(&self) -> Ways {
+        Ways { patterns_tried: self.block.patterns_tried(), ..self.block.caches.ways() }
+    }
 }
 
 /// By policy, then by agent: where answers begin. Memory that nothing was written to takes no room.
@@ -87,32 +114,37 @@ impl Starts {
     }
 }
 
-impl<'s> Inquiry<'s> {
+impl Inquiry {
     /// Looks up what the set calls the agents.
     ///
     /// # Errors
     ///
-    /// If its names are damaged.
+    /// If its names are damaged, or it was compiled for other agents.
     pub fn new(
-        set: &'s StoredSet,
+        set: Arc<StoredSet>,
         agents: Vec<AgentChain>,
         detail: Detail,
         limits: Limits,
-    ) -> Result<Inquiry<'s>, Damage> {
-        let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
+    ) -> Result<Inquiry, AskError> {
+        if let Some(stranger) = set.stranger(&agents) {
+            return Err(AskError::OtherAgents { agent: stranger.name().to_owned() });
+        }
+        let tokens: Result<_, Damage> = agents.iter().map(|agent| set.tokens_of(agent)).collect();
+        let tokens = tokens?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
         let (built, vectors) = (BuiltRuleSets::default(), Vectors::detect());
         Ok(Inquiry { set, detail, limits, agents, tokens, starts, built, vectors })
     }
 
     /// Uses these vectors instead of the widest that the processor has. The answers are the same.
-    pub(crate) fn with_vectors(self, vectors: Vectors) -> Inquiry<'s> {
+    #[must_use]
+    pub fn with_vectors(self, vectors: Vectors) -> Inquiry {
         Inquiry { vectors, ..self }
     }
 
     /// The set.
-    pub fn set(&self) -> &'s StoredSet {
-        self.set
+    pub fn set(&self) -> &Arc<StoredSet> {
+        &self.set
     }
 
     /// The agents, in the order of decisions.
@@ -132,6 +164,11 @@ impl<'s> Inquiry<'s> {
         memory: &mut InquiryMemory,
         mut found: impl FnMut(usize, Option<u32>),
     ) -> Result<(), Damage> {
+        if self.set.is_universal() {
+            let is_host = |(_, key): &(&[u8], &[u8])| (!key.is_empty()).then_some(0);
+            origins.iter().enumerate().for_each(|(index, origin)| found(index, is_host(origin)));
+            return Ok(());
+        }
         let InquiryMemory { searches, candidates, .. } = memory;
         searches.clear();
         candidates.clear();
@@ -317,12 +354,12 @@ impl<'s> Inquiry<'s> {
 }
 
 /// What a block of questions asks.
-struct Asked<'i, 's> {
-    inquiry: &'i Inquiry<'s>,
+struct Asked<'i> {
+    inquiry: &'i Inquiry,
     lines: &'i [SieveLine],
 }
 
-impl Policies for Asked<'_, '_> {
+impl Policies for Asked<'_> {
     type Texts<'l>
         = StoredTexts<'l>
     where
@@ -364,7 +401,7 @@ impl Policies for Asked<'_, '_> {
 
     #[inline(always)]
     fn patterns(&self, rule_set: u32) -> Patterns<'_, StoredTexts<'_>> {
-        let set = self.inquiry.set;
+        let set = &*self.inquiry.set;
         Patterns { table: set.compared_table(RuleSetNumber(rule_set)), texts: StoredTexts(set) }
     }
 
@@ -382,6 +419,7 @@ impl Policies for Asked<'_, '_> {
         caches: &mut BuiltCaches,
     ) -> Result<Outcome, Damage> {
         let Inquiry { set, built, detail, limits, .. } = self.inquiry;
+        let set = &**set;
         match self.inquiry.rules_of(entry)? {
             Some(rules) => caches.decide((set, built, limits), &rules, path, *detail),
             // A prefilter was found for the entry, so its policy had rules when that was looked at.

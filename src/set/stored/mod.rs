@@ -32,6 +32,7 @@ use std::path::Path;
 use zerocopy::little_endian::U32;
 
 use crate::dialect::Dialect;
+use crate::policy::AgentChain;
 use crate::syntax::NoteKind;
 
 use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
@@ -41,7 +42,8 @@ use super::strings::Strings;
 pub use capture::StoredCapture;
 pub use document::{DocumentRecord, RecordKind};
 pub use hosts::{HostPosition, StoredHost};
-pub use inquiry::{Inquiry, InquiryMemory};
+pub(in crate::set) use hosts::{Place, key_with_scheme, place};
+pub use inquiry::{AskError, Inquiry, InquiryMemory};
 pub use policy::{PolicyNumber, StoredPolicy};
 pub use rule_set::{RuleSetKind, RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
@@ -54,6 +56,10 @@ pub struct StoredSet {
     dialect: &'static Dialect,
     slots: u64,
     sections: Sections,
+    /// Whether the first policy speaks for every URL.
+    is_universal: bool,
+    /// Who may ask, by token; everybody, if there is no list.
+    tokens: Option<Vec<String>>,
 }
 
 /// Where everything is.
@@ -172,7 +178,38 @@ impl StoredSet {
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
-        Ok(StoredSet { file, dialect, slots, sections })
+        Ok(StoredSet { file, dialect, slots, sections, is_universal: false, tokens: None })
+    }
+
+    /// A set that this process has just compiled, for some agents if it was not for everybody.
+    pub(super) fn of_compiled(
+        name: &str,
+        octets: Vec<u8>,
+        agents: Option<&[AgentChain]>,
+    ) -> StoredSet {
+        let set = SetFile::trusted(name, octets).and_then(StoredSet::of);
+        let tokens = |agents: &[AgentChain]| {
+            agents.iter().flat_map(AgentChain::tokens).map(str::to_owned).collect()
+        };
+        let set = set.expect("what was compiled is a set");
+        StoredSet { tokens: agents.map(tokens), ..set }
+    }
+
+    /// The same set, whose first policy speaks for every URL.
+    pub(super) fn speaking_for_everything(self) -> StoredSet {
+        StoredSet { is_universal: true, ..self }
+    }
+
+    /// Whether one policy speaks for every URL, whatever its host is.
+    pub fn is_universal(&self) -> bool {
+        self.is_universal
+    }
+
+    /// The first of `agents` that the set was not compiled for.
+    fn stranger<'a>(&self, agents: &'a [AgentChain]) -> Option<&'a AgentChain> {
+        let known = self.tokens.as_ref()?;
+        let is_known = |token: &str| known.iter().any(|other| other.eq_ignore_ascii_case(token));
+        agents.iter().find(|agent| !agent.tokens().all(is_known))
     }
 
     /// What messages call the set.

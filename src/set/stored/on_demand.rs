@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use hashbrown::HashMap;
 
 use crate::automaton::{Automaton, Cache, Detail, Limits, Outcome};
-use crate::policy::{OrderedRules, outcomes};
+use crate::policy::{OrderedRules, Ways, outcomes};
 use crate::syntax::RobotsTxt;
 
 use super::super::compile::record_order;
@@ -47,6 +47,25 @@ impl BuiltCaches {
         }
         let (built, cache) = self.0.get_mut(&key).expect("it was put there if it was not");
         Ok(built.automaton.decide(path, detail, cache))
+    }
+
+    /// Bytes that this holds.
+    pub(super) fn memory_octets(&self) -> usize {
+        let of = |(built, cache): &(Arc<Built>, Cache)| {
+            built.automaton.memory_octets() + cache.memory_octets()
+        };
+        self.0.values().map(of).sum()
+    }
+
+    /// Counts the ways in which paths were answered here.
+    pub(super) fn ways(&self) -> Ways {
+        let sum = |count: fn(&Cache) -> u64| self.0.values().map(|(_, cache)| count(cache)).sum();
+        Ways {
+            patterns_tried: 0,
+            nodes_built: sum(|cache| cache.nodes() as u64),
+            scans_before_states: sum(Cache::early_scans),
+            scans_past_limits: sum(Cache::scans),
+        }
     }
 
     /// By pattern, its rule's record, counted from the first rule of the first group, of a rule set that was

@@ -22,7 +22,7 @@ pub(super) struct RulePlace {
     group: u32,
 }
 
-impl Inquiry<'_> {
+impl Inquiry {
     /// Where the rule that decides stands, if one does.
     pub(super) fn place_of(
         &self,

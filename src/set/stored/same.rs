@@ -38,7 +38,7 @@ impl StoredPolicy<'_> {
     }
 }
 
-impl Inquiry<'_> {
+impl Inquiry {
     /// The rules that an agent obeys by the policy at `position`, in order of precedence: none if no
     /// group speaks to it, or there is no file.
     ///
@@ -56,7 +56,7 @@ impl Inquiry<'_> {
     ) -> Result<OrderedRules, Damage> {
         match self.set.policy(position)?.select(&self.tokens[agent])? {
             Selected::Fixed(_) => Ok(OrderedRules::default()),
-            Selected::Rules(selected) => ordered(self.set, &selected).map(|(rules, _)| rules),
+            Selected::Rules(selected) => ordered(&self.set, &selected).map(|(rules, _)| rules),
         }
     }
 }

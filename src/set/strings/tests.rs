@@ -31,7 +31,7 @@ fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
     for start in starts {
         writer.write(&start.to_le_bytes()).unwrap();
     }
-    SetFile::trusted(writer.finish(&fields()).unwrap().finished).unwrap()
+    SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap()
 }
 
 /// Strings with much in common, some of them beginnings of others.
@@ -109,7 +109,7 @@ fn sections_that_do_not_fit_the_number_of_strings() {
         assert!(damage.to_string().contains("section 'string buckets'"), "{damage}");
     }
     let writer = SetFileWriter::in_memory().unwrap();
-    let file = SetFile::trusted(writer.finish(&fields()).unwrap().finished).unwrap();
+    let file = SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap();
     let damage = Strings::open(&file, 1).unwrap_err();
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");
 }

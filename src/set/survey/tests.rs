@@ -1,6 +1,7 @@
 //! Surveys of a made-up archive against a naive recount of what was gathered from it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::access::UnixSeconds;
 use crate::automaton::Reach;
@@ -253,7 +254,7 @@ fn records_that_decide_nothing_are_counted_by_field() {
 #[test]
 fn what_is_left_to_robots_is_what_decisions_say() {
     let gathered = gathered(400, &RFC_9309);
-    let set = stored(&gathered, &RFC_9309);
+    let set = Arc::new(stored(&gathered, &RFC_9309));
     let mut seen = BTreeMap::new();
     for host in &gathered.hosts {
         let key = String::from_utf8(host.key.to_vec()).unwrap();
@@ -261,7 +262,8 @@ fn what_is_left_to_robots_is_what_decisions_say() {
             for robot in portrait.robots.iter().filter(|robot| robot.rules.reach.is_some()) {
                 let name = robot.name.map_or("nobody-names-it".into(), String::from_utf8_lossy);
                 let Ok(agent) = AgentChain::parse(&name, &RFC_9309) else { continue };
-                let classifier = Classifier::stored(&set, vec![agent], Detail::Rule).unwrap();
+                let classifier =
+                    Classifier::new(Arc::clone(&set), vec![agent], Detail::Rule).unwrap();
                 let mut memory = classifier.memory();
                 let mut verdicts = BTreeSet::new();
                 let values = portrait.records.iter().map(|record| &record.text);

@@ -1,14 +1,16 @@
 //! How a URL's cost grows with the rules of a group and with the origins of a set, on made-up data.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis::batch::{Classifier, ClassifierMemory};
-use portcullis::bench::{EngineError, ListRun, MadeUpHosts, Policies, RuleGrowth};
+use portcullis::bench::{EngineError, ListRun, MadeUpHosts, RuleGrowth};
 use portcullis::decision::Verdict;
 use portcullis::dialect::Dialect;
 use portcullis::oracle;
 use portcullis::policy::{AgentChain, Detail};
+use portcullis::set::StoredSet;
 use rayon::prelude::*;
 
 use super::rounds::{self, Pass, Seconds, median};
@@ -59,20 +61,20 @@ pub fn origins(
     let mut points = Vec::new();
     for hosts in sizes.hosts {
         let made_up = MadeUpHosts::new(hosts, dialect);
-        let policies = Policies::Stored(Box::new(made_up.set()?));
+        let set = Arc::new(made_up.set()?);
         let list = made_up.list(sizes.urls);
         let path = folder.join(format!("hosts-{hosts}.txt"));
         std::fs::write(&path, &list).map_err(|error| EngineError(error.to_string()))?;
-        let allowed = on_all_cores(|| verified(&policies, agent, &made_up, &list));
-        points.push((policies, path, allowed));
+        let allowed = on_all_cores(|| verified(&set, agent, &made_up, &list));
+        points.push((set, path, allowed));
     }
     let mut works: Vec<Pass<'_>> = Vec::new();
-    for (policies, path, allowed) in &points {
+    for (set, path, allowed) in &points {
         let allowed = match allowed {
             Ok(allowed) => *allowed,
             Err(fault) => return Ok(goal.lost(fault.clone())),
         };
-        let run = ListRun::new(policies, agent, path, mapped::opening())?;
+        let run = ListRun::new(set, agent, path, mapped::opening())?;
         works.push(Box::new(move || {
             let (time, count) = run.pass(1).map_err(|error| Fault::Wrong(error.0))?;
             let wrong = || Fault::Wrong(format!("{count} URLs allowed; oracle: {allowed}"));
@@ -90,18 +92,15 @@ pub fn origins(
 
 /// How many URLs of a made-up list are allowed, if ours says of each what the oracle says.
 fn verified(
-    policies: &Policies,
+    set: &Arc<StoredSet>,
     agent: &AgentChain,
     made_up: &MadeUpHosts,
     list: &[u8],
 ) -> Result<u64, Fault> {
     /// URLs that a thread takes at once.
     const URLS_AT_ONCE: usize = 4_096;
-    let Policies::Stored(set) = policies else {
-        return Err(Fault::Absent("there is no compiled set".to_owned()));
-    };
     let damaged = |error: &dyn std::error::Error| Fault::Wrong(error.to_string());
-    let classifier = Classifier::stored(set, vec![agent.clone()], Detail::Reason)
+    let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()], Detail::Reason)
         .map_err(|error| damaged(&error))?;
     let lines: Vec<&[u8]> = list.split(|&octet| octet == b'\n').collect();
     let lines = &lines[..lines.len() - 1];

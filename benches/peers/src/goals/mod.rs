@@ -29,14 +29,15 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use portcullis::bench::{self, BenchError, Corpus, Engine, Machine, Policies, Report, Settings};
+use portcullis::bench::{self, BenchError, Corpus, Engine, Machine, Originals, Report, Settings};
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::set::{LoadConfig, StoredSet};
 use serde::Serialize;
 
 use self::file::{LongLists, Subject};
@@ -244,13 +245,13 @@ pub fn measure(
 
     told("mixed data: long lists");
     let set = compiled_set(inputs, programs)?;
-    let stored = Policies::Stored(Box::new(mapped::set(&set)?));
+    let mapped_set = Arc::new(mapped::set(&set)?);
     let lists = long_lists(&text, &report, (effort, sizes), &inputs.folder)?;
     drop(text);
     told("mixed data: from file to counts, filter");
     let subject = Subject {
-        policies: &mixed.policies,
-        stored: &stored,
+        files: &mixed.set,
+        mapped: &mapped_set,
         set: &set,
         agent: &agent,
         lists: &lists,
@@ -258,7 +259,7 @@ pub fn measure(
         folder: &inputs.folder,
     };
     rows.extend(file::rows(&subject, effort)?);
-    drop((mixed, stored));
+    drop((mixed, mapped_set));
     for path in [&short_path, &set, &lists.shuffled, &lists.grouped] {
         fs::remove_file(path).with_context(|| format!("cannot delete {}", path.display()))?;
     }
@@ -292,9 +293,10 @@ fn cannot_write(path: &Path) -> String {
 }
 
 fn corpus(robots: &Path, urls: &Path, agent: &AgentChain) -> Result<Corpus> {
-    let config = LoadConfig { dialect: DIALECT, robots_octets_max: Some(ROBOTS_OCTETS_MAX) };
-    let set = PolicySet::load(robots, &config)?;
-    Ok(Corpus::load(Policies::Loaded(set), agent.clone(), urls)?)
+    let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(DIALECT) };
+    let (set, originals) =
+        (StoredSet::load(robots, &config)?.set, Originals::load(robots, &config)?);
+    Ok(Corpus::load(set, Some(originals), agent.clone(), urls)?)
 }
 
 /// Two lists as one.

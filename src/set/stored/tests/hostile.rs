@@ -1,6 +1,5 @@
 //! Seeded changes of every section, with checksums made right.
 
-use crate::batch::Classifier;
 use crate::decision::{Decision, PolicyState, Reason, Verdict};
 use crate::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use crate::policy::{AgentChain, Detail, Explanation};
@@ -36,9 +35,9 @@ fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
     names.iter().map(|name| AgentChain::parse(name, dialect).unwrap()).collect()
 }
 
-fn ask(set: &StoredSet, names: &[&str], urls: &[String]) -> Result<Asked, Damage> {
-    let short = Classifier::stored(set, agents(names, set.dialect()), Detail::Reason)?;
-    let classifier = Classifier::stored(set, agents(names, set.dialect()), Detail::Rule)?;
+fn ask(set: &Arc<StoredSet>, names: &[&str], urls: &[String]) -> Result<Asked, Damage> {
+    let short = asked(set, agents(names, set.dialect()), Detail::Reason)?;
+    let classifier = asked(set, agents(names, set.dialect()), Detail::Rule)?;
     let (mut memory, mut short_memory) = (classifier.memory(), short.memory());
     let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
     let less = short.classify(urls, None, &mut short_memory)?;
@@ -133,7 +132,7 @@ struct Outcomes {
 
 fn attack(octets: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes {
     let whole = Parts::of(octets);
-    let set = whole.open().unwrap();
+    let set = Arc::new(whole.open().unwrap());
     let urls = sample::urls();
     let expected = ask(&set, names, &urls).unwrap();
     set.verify().unwrap();
@@ -147,6 +146,7 @@ fn attack(octets: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcome
             outcomes.refused += 1;
             continue;
         };
+        let set = Arc::new(set);
         let verified = set.verify();
         let standings = set.standings();
         assert!(verified.is_err() || standings.is_ok(), "change {number} of seed {seed}");

@@ -3,14 +3,31 @@
 //! Each is asked and verified. Asking ends, without a panic, in an answer or in damage; and an
 //! answer that is not what the texts say, verifying reports.
 
+mod blocks;
 mod hostile;
 mod sample;
 mod verifying;
 mod zeros;
 
+use std::sync::Arc;
+
+use crate::batch::Classifier;
+use crate::policy::Detail;
 use crate::set::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
 
 use super::*;
+
+/// A classifier over a set that nobody wrote for other agents.
+fn asked(
+    set: &Arc<StoredSet>,
+    agents: Vec<AgentChain>,
+    detail: Detail,
+) -> Result<Classifier, Damage> {
+    Classifier::new(Arc::clone(set), agents, detail).map_err(|error| match error {
+        AskError::Damaged(damage) => damage,
+        AskError::OtherAgents { .. } => unreachable!("a file is for everybody"),
+    })
+}
 
 /// The content of a set's file, which can be changed and written again with right checksums.
 #[derive(Clone)]

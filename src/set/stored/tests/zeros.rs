@@ -1,9 +1,9 @@
 //! Zeros where a policy had its end, as a mapped file reads that has lost its own.
 
-use crate::batch::Classifier;
 use crate::decision::{Decision, Reason, Verdict};
 use crate::dialect::RFC_9309;
 use crate::policy::{AgentChain, Detail};
+use std::sync::Arc;
 
 use super::*;
 
@@ -11,9 +11,9 @@ use super::*;
 fn a_policy_without_its_end_has_no_group_to_miss() {
     let whole = Parts::of(sample::small(&RFC_9309));
     let ask = |parts: &Parts| -> Result<Vec<Decision>, Damage> {
-        let set = parts.open().unwrap();
+        let set = Arc::new(parts.open().unwrap());
         let agents = vec![AgentChain::parse("Example", &RFC_9309).unwrap()];
-        let classifier = Classifier::stored(&set, agents, Detail::Reason)?;
+        let classifier = asked(&set, agents, Detail::Reason)?;
         let mut memory = classifier.memory();
         Ok(classifier.classify(&["http://b.example/~x"], None, &mut memory)?.to_vec())
     };

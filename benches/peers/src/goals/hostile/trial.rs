@@ -8,9 +8,8 @@ use portcullis::batch::Classifier;
 use portcullis::bench::Resident;
 use portcullis::decision::Verdict;
 use portcullis::dialect::GOOGLE;
-use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis::set::{LoadConfig, StoredSet};
 use serde::{Deserialize, Serialize};
 
 use super::super::row::Fault;
@@ -54,10 +53,10 @@ pub fn run(named: &str) -> Result<Trial> {
 /// Seconds of everything and of the decision, and whether the URL is allowed.
 fn timed(robots: &[u8], url: &[u8]) -> Result<(f64, f64, bool)> {
     let start = Instant::now();
-    let config = LoadConfig { dialect: &GOOGLE, robots_octets_max: Some(ROBOTS_OCTETS_MAX) };
-    let set = PolicySet::of_text(robots, &config);
     let agent = AgentChain::parse(AGENT, &GOOGLE)?;
-    let classifier = Classifier::new(&set, vec![agent], Detail::Reason);
+    let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(&GOOGLE) };
+    let set = StoredSet::of_text(robots, &config);
+    let classifier = Classifier::new(set, vec![agent], Detail::Reason)?;
     let mut memory = classifier.memory();
     let compiled = start.elapsed().as_secs_f64();
     let verdict = classifier.classify(&[url], None, &mut memory)?[0].verdict;

@@ -1,0 +1,170 @@
+//! Blocks of questions are answered as the questions one by one, whatever stands beside them.
+
+use super::*;
+use crate::automaton::Limits;
+use crate::decision::Decision;
+use crate::dialect::RFC_9309;
+use crate::limits::SCANS_BEFORE_STATES;
+use crate::policy::{NO_POLICY, NO_URL};
+use crate::set::LoadConfig;
+use crate::target::Origin;
+use crate::vectors::Vectors;
+
+/// Files with stars, without, with one decision for all, and with rules that two agents share.
+const FILES: [&[u8]; 5] = [
+    b"User-agent: *\nDisallow: /a*b\nAllow: /*ab$\nDisallow: /b/*/a\n\nUser-agent: x\nDisallow: /b\n",
+    b"User-agent: *\nDisallow: /ab\nAllow: /abb\nDisallow: /b/a$\n",
+    b"User-agent: *\nDisallow: /\nAllow: /a\n",
+    b"User-agent: x\nDisallow: /aab/bba/\n",
+    b"# nothing\n",
+];
+
+/// Every path of up to six octets, longer ones that begin so, and some that are odd.
+fn paths() -> Vec<Vec<u8>> {
+    let mut paths = vec![b"/".to_vec()];
+    let mut from = 0;
+    for _ in 0..6 {
+        let to = paths.len();
+        for index in from..to {
+            for octet in b"ab/" {
+                paths.push([&paths[index][..], &[*octet]].concat());
+            }
+        }
+        from = to;
+    }
+    let long: Vec<Vec<u8>> =
+        paths.iter().step_by(5).map(|path| [path, &b"/ab/ba/aab"[..]].concat()).collect();
+    paths.extend(long);
+    paths.extend([&b"/robots.txt"[..], b"", b"a", b"/a\0b", b"/ab\xff"].map(<[u8]>::to_vec));
+    paths
+}
+
+/// Some files of [`FILES`], and the number of each one's policy.
+fn compiled(
+    files: impl IntoIterator<Item = usize>,
+    agents: &[AgentChain],
+) -> (Arc<StoredSet>, Vec<u32>) {
+    let files: Vec<&[u8]> = files.into_iter().map(|file| FILES[file]).collect();
+    let origin = |number: usize| {
+        Origin::of_robots_txt(format!("http://h{number}.example/robots.txt").as_bytes()).unwrap()
+    };
+    let origins: Vec<Origin> = (0..files.len()).map(origin).collect();
+    let config = LoadConfig { agents: Some(agents.into()), ..LoadConfig::new(&RFC_9309) };
+    let set = StoredSet::of_files(origins.iter().zip(files), &config);
+    let number = |origin: &Origin| {
+        let policy = set.policy_of(b"http", origin.key().as_bytes()).unwrap();
+        policy.unwrap().index() as u32
+    };
+    let numbers = origins.iter().map(number).collect();
+    (set.into(), numbers)
+}
+
+/// The rule and the group behind an answer.
+type Whence = [Option<Vec<u8>>; 2];
+
+fn whence(inquiry: &Inquiry, question: usize, agent: usize, memory: &InquiryMemory) -> Whence {
+    let (mut rule, mut group) = (Vec::new(), Vec::new());
+    let known = inquiry.provenance(question, agent, memory, &mut rule, &mut group).unwrap();
+    [known.0.then_some(rule), known.1.then_some(group)]
+}
+
+/// From the first time to long after states are built; for one agent and for several, where neighbours have
+/// the same policy and where they do not.
+#[test]
+fn blocks_are_answered_as_single_questions() {
+    let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
+    let paths = paths();
+    assert!(paths.len() as u64 > SCANS_BEFORE_STATES);
+    let sieved = Limits::sieved();
+    let limits = [
+        sieved,
+        Limits { candidates_tried_max: Some(0), ..sieved },
+        Limits { candidates_tried_max: None, ..sieved },
+    ];
+    for limits in limits {
+        for detail in [Detail::Reason, Detail::Rule] {
+            for agents in [&agents[..1], &agents] {
+                let (set, policies) = compiled(0..FILES.len(), agents);
+                let mut questions: Vec<(u32, &[u8])> = paths
+                    .iter()
+                    .flat_map(|path| policies.iter().map(move |&policy| (policy, &path[..])))
+                    .chain([(NO_POLICY, &b"/"[..]), (NO_URL, b"")])
+                    .collect();
+                let inquiry = Inquiry::new(set, agents.to_vec(), detail, limits).unwrap();
+                let inquiry = check_blocks(inquiry, &questions);
+                questions.sort_by_key(|question| question.0);
+                check_blocks(inquiry, &questions);
+            }
+        }
+    }
+}
+
+/// Asks in blocks of several sizes, with all kinds of vectors, and one by one.
+fn check_blocks(mut inquiry: Inquiry, questions: &[(u32, &[u8])]) -> Inquiry {
+    let (mut memory, mut single) = (InquiryMemory::default(), InquiryMemory::default());
+    let agents = inquiry.agents().len();
+    for vectors in Vectors::all() {
+        inquiry = inquiry.with_vectors(vectors);
+        for size in [questions.len(), 300, 9, 7, 1] {
+            for block in questions.chunks(size) {
+                let policies: Vec<u32> = block.iter().map(|question| question.0).collect();
+                let paths: Vec<&[u8]> = block.iter().map(|question| question.1).collect();
+                let given = inquiry.decide(&policies, &paths, &mut memory).unwrap().to_vec();
+                for (question, given) in given.chunks(agents).enumerate() {
+                    let (policy, path) = block[question];
+                    let expected = match policy {
+                        NO_POLICY => vec![Decision::UNKNOWN; agents],
+                        NO_URL => vec![Decision::INVALID; agents],
+                        policy => inquiry.decide(&[policy], &[path], &mut single).unwrap().to_vec(),
+                    };
+                    assert_eq!(given, expected, "{policy} {path:?} {vectors:?}");
+                    for agent in 0..agents {
+                        let expected = match policy {
+                            NO_POLICY | NO_URL => [None, None],
+                            _ => whence(&inquiry, 0, agent, &single),
+                        };
+                        assert_eq!(whence(&inquiry, question, agent, &memory), expected);
+                    }
+                }
+            }
+        }
+    }
+    inquiry
+}
+
+/// What a file decides does not depend on the files beside it, equal ones among them.
+#[test]
+fn a_file_decides_the_same_alone_and_beside_others() {
+    let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
+    let files: Vec<usize> = (0..FILES.len()).chain((0..FILES.len()).rev()).chain([0, 4]).collect();
+    for detail in [Detail::Reason, Detail::Rule] {
+        let inquiry = |files: &[usize]| {
+            let (set, policies) = compiled(files.iter().copied(), &agents);
+            let limits = Limits::sieved();
+            (Inquiry::new(set, agents.to_vec(), detail, limits).unwrap(), policies)
+        };
+        let ((together, policies), mut memory) = (inquiry(&files), InquiryMemory::default());
+        for (&file, &policy) in files.iter().zip(&policies) {
+            let ((alone, own), mut memory_alone) = (inquiry(&[file]), InquiryMemory::default());
+            for path in paths() {
+                let expected = alone.decide(&own, &[&path], &mut memory_alone).unwrap();
+                let given = together.decide(&[policy], &[&path], &mut memory).unwrap();
+                assert_eq!(given, expected, "{file} {path:?}");
+                for agent in 0..agents.len() {
+                    let expected = whence(&alone, 0, agent, &memory_alone);
+                    assert_eq!(whence(&together, 0, agent, &memory), expected, "{file} {path:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The caller's mistake is not taken for a policy that allows.
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn a_policy_that_is_not_there_is_no_answer() {
+    let agents = [AgentChain::parse("x", &RFC_9309).unwrap()];
+    let (set, _) = compiled([4], &agents);
+    let inquiry = Inquiry::new(set, agents.to_vec(), Detail::Rule, Limits::sieved()).unwrap();
+    let _ = inquiry.decide(&[1], &[b"/"], &mut InquiryMemory::default());
+}
