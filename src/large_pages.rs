@@ -16,34 +16,63 @@
 use std::ops::{Deref, DerefMut};
 
 use memmap2::MmapMut;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Octets, zero at first. They begin at an address that every number can have.
+/// Bytes, zero at first. They begin at a multiple of 64, the line of a processor's cache.
 #[derive(Debug)]
-pub struct ZeroedMemory(Kind);
+pub struct ZeroedMemory {
+    kind: Kind,
+    octets: usize,
+}
 
 #[derive(Debug)]
 enum Kind {
     Mapped(MmapMut),
-    /// Where nothing can be mapped.
-    Allocated(Vec<u64>, usize),
+    /// What is small, and where nothing can be mapped.
+    Allocated(Vec<Line>),
 }
 
+/// A line of a processor's cache.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C, align(64))]
+struct Line([u8; LINE_OCTETS]);
+
+const LINE_OCTETS: usize = 64;
+
+/// Bytes from which on memory is mapped: half of a large page of x86-64 and ARM64.
+const MAPPED_OCTETS_MIN: usize = 1 << 20;
+
 impl ZeroedMemory {
-    /// So many octets.
+    /// So many bytes.
     ///
     /// # Panics
     ///
     /// If there is not so much memory, as any allocation does.
     pub fn new(octets: usize) -> ZeroedMemory {
-        match MmapMut::map_anon(octets) {
-            Ok(memory) => {
-                // It is a wish; a system that has no large pages is as right without.
-                #[cfg(target_os = "linux")]
-                let _ = memory.advise(memmap2::Advice::HugePage);
-                ZeroedMemory(Kind::Mapped(memory))
-            }
-            Err(_) => ZeroedMemory(Kind::Allocated(vec![0; octets.div_ceil(8)], octets)),
-        }
+        let mapped = (octets >= MAPPED_OCTETS_MIN).then(|| MmapMut::map_anon(octets));
+        let Some(Ok(memory)) = mapped else { return ZeroedMemory::allocated(octets) };
+        // It is a wish; a system that has no large pages is as right without.
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        ZeroedMemory { kind: Kind::Mapped(memory), octets }
+    }
+
+    fn allocated(octets: usize) -> ZeroedMemory {
+        let lines = vec![Line([0; LINE_OCTETS]); octets.div_ceil(LINE_OCTETS)];
+        ZeroedMemory { kind: Kind::Allocated(lines), octets }
+    }
+
+    /// Forgets what lies behind the first `octets`.
+    pub fn truncate(&mut self, octets: usize) {
+        self.octets = self.octets.min(octets);
+    }
+}
+
+impl From<&[u8]> for ZeroedMemory {
+    fn from(octets: &[u8]) -> ZeroedMemory {
+        let mut memory = ZeroedMemory::new(octets.len());
+        memory.copy_from_slice(octets);
+        memory
     }
 }
 
@@ -52,22 +81,22 @@ impl Deref for ZeroedMemory {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        match &self.0 {
+        let octets: &[u8] = match &self.kind {
             Kind::Mapped(memory) => memory,
-            Kind::Allocated(words, octets) => &zerocopy::IntoBytes::as_bytes(&words[..])[..*octets],
-        }
+            Kind::Allocated(lines) => lines.as_bytes(),
+        };
+        &octets[..self.octets]
     }
 }
 
 impl DerefMut for ZeroedMemory {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        match &mut self.0 {
+        let octets: &mut [u8] = match &mut self.kind {
             Kind::Mapped(memory) => memory,
-            Kind::Allocated(words, octets) => {
-                &mut zerocopy::IntoBytes::as_mut_bytes(&mut words[..])[..*octets]
-            }
-        }
+            Kind::Allocated(lines) => lines.as_mut_bytes(),
+        };
+        &mut octets[..self.octets]
     }
 }
 
@@ -76,11 +105,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_cannot_be_mapped_is_allocated() {
-        let mut memory = ZeroedMemory(Kind::Allocated(vec![0; 2], 13));
-        memory[12] = 5;
-        assert_eq!(memory.len(), 13);
-        assert_eq!(memory[12], 5);
-        assert!(memory[..12].iter().all(|&octet| octet == 0));
+    fn bytes_are_zero_and_begin_a_line() {
+        for octets in [0, 1, 13, 64, MAPPED_OCTETS_MIN - 1, MAPPED_OCTETS_MIN, 3 << 20] {
+            let mut memory = ZeroedMemory::new(octets);
+            assert_eq!((memory.len(), memory.as_ptr().addr() % LINE_OCTETS), (octets, 0));
+            assert!(memory.iter().all(|&octet| octet == 0));
+            memory.fill(7);
+            memory.truncate(13);
+            assert_eq!(*memory, vec![7; octets.min(13)]);
+        }
     }
 }

@@ -306,7 +306,7 @@ fn of_hosts(
         agents: config.agents.clone(),
         ..CompileConfig::new(config.dialect, config.robots_octets_max)
     };
-    let octets = compile::to_vec(hosts, pool, &compiling)?;
+    let octets = compile::to_memory(hosts, pool, &compiling)?;
     Ok(StoredSet::of_compiled(name, octets, config.agents.as_deref()))
 }
 

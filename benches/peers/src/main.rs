@@ -14,7 +14,6 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use portcullis::bench::{self, Corpus, MemoryUse, Model, Originals, RunnerCommand, Settings};
 use portcullis::dialect::Dialect;
-use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, StoredSet};
 use portcullis_peers::{allocator, engines, mapped};

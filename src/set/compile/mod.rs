@@ -19,6 +19,7 @@ mod policies;
 mod rule_sets;
 mod texts;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
 use crate::dialect::{AccessOutcome, Dialect};
+use crate::large_pages::ZeroedMemory;
 use crate::policy::AgentChain;
 
 use super::file::{
@@ -134,8 +136,17 @@ pub fn to_vec(
     pool: &BlobPool,
     config: &CompileConfig,
 ) -> Result<Vec<u8>, CompileError> {
+    Ok(to_memory(hosts, pool, config)?.to_vec())
+}
+
+/// As [`to_vec`], where a set can be used.
+pub(super) fn to_memory(
+    hosts: &[HostStanding],
+    pool: &BlobPool,
+    config: &CompileConfig,
+) -> Result<ZeroedMemory, CompileError> {
     let sections = Sections::of(hosts, pool, config)?;
-    let mut writer = SetFileWriter::<std::io::Cursor<Vec<u8>>>::in_memory()?;
+    let mut writer = SetFileWriter::in_memory(sections.octets())?;
     sections.write(&mut writer)?;
     Ok(writer.finish(&sections.fields(config))?.finished)
 }
@@ -253,28 +264,41 @@ impl Sections {
         }
     }
 
+    /// All but the strings.
+    fn each(&self) -> [(SectionKind, Cow<'_, [u8]>); 16] {
+        let Sections { policies, hosts, provenance, history } = self;
+        let rule_sets = &policies.rule_sets;
+        [
+            (SectionKind::PROVENANCE, provenance.into()),
+            (SectionKind::SLOTS, hosts.slots.as_bytes().into()),
+            (SectionKind::HOSTS, hosts.hosts.as_bytes().into()),
+            (SectionKind::POLICY_INDEX, policies.index.as_bytes().into()),
+            (SectionKind::POLICIES, policies.words.as_bytes().into()),
+            (SectionKind::RULE_SETS, rule_sets.words.as_bytes().into()),
+            (SectionKind::PREFILTERS, rule_sets.prefilters.as_bytes().into()),
+            (SectionKind::PATTERNS, rule_sets.patterns.as_bytes().into()),
+            (SectionKind::PATTERN_TEXTS, rule_sets.texts.words.as_bytes().into()),
+            (SectionKind::ORDERS, policies.orders.words.as_bytes().into()),
+            (SectionKind::TOKENS, policies.tokens.section().into()),
+            (SectionKind::DOCUMENTS, policies.texts.documents.as_bytes().into()),
+            (SectionKind::CAPTURES, hosts.captures.as_bytes().into()),
+            (SectionKind::OTHERS, hosts.others.as_bytes().into()),
+            (SectionKind::OUTAGES, hosts.outages.as_bytes().into()),
+            (SectionKind::HISTORY, history.into()),
+        ]
+    }
+
+    /// Bytes of all sections, about.
+    fn octets(&self) -> usize {
+        let sections = self.each().iter().map(|(_, octets)| octets.len()).sum::<usize>();
+        sections + self.policies.texts.table().octets()
+    }
+
     fn write<D: Destination>(&self, writer: &mut SetFileWriter<D>) -> Result<(), WriteError> {
-        let policies = &self.policies;
-        let mut section = |kind, octets: &[u8]| {
+        for (kind, octets) in self.each() {
             writer.begin(kind)?;
-            writer.write(octets)
-        };
-        section(SectionKind::PROVENANCE, &self.provenance)?;
-        section(SectionKind::SLOTS, self.hosts.slots.as_bytes())?;
-        section(SectionKind::HOSTS, self.hosts.hosts.as_bytes())?;
-        section(SectionKind::POLICY_INDEX, policies.index.as_bytes())?;
-        section(SectionKind::POLICIES, policies.words.as_bytes())?;
-        section(SectionKind::RULE_SETS, policies.rule_sets.words.as_bytes())?;
-        section(SectionKind::PREFILTERS, policies.rule_sets.prefilters.as_bytes())?;
-        section(SectionKind::PATTERNS, policies.rule_sets.patterns.as_bytes())?;
-        section(SectionKind::PATTERN_TEXTS, policies.rule_sets.texts.words.as_bytes())?;
-        section(SectionKind::ORDERS, policies.orders.words.as_bytes())?;
-        section(SectionKind::TOKENS, &policies.tokens.section())?;
-        section(SectionKind::DOCUMENTS, policies.texts.documents.as_bytes())?;
-        section(SectionKind::CAPTURES, self.hosts.captures.as_bytes())?;
-        section(SectionKind::OTHERS, self.hosts.others.as_bytes())?;
-        section(SectionKind::OUTAGES, self.hosts.outages.as_bytes())?;
-        section(SectionKind::HISTORY, &self.history)?;
-        policies.texts.table().write(writer)
+            writer.write(&octets)?;
+        }
+        self.policies.texts.table().write(writer)
     }
 }

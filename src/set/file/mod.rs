@@ -31,6 +31,8 @@ mod writer;
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
+use crate::large_pages::ZeroedMemory;
+
 use self::blocks::{BlockReader, CheckedBlocks};
 use self::error::{Fault, Place};
 use self::header::Header;
@@ -69,7 +71,7 @@ impl SetFile {
     /// # Errors
     ///
     /// Those of [`SetFile::open`].
-    pub(crate) fn trusted(name: &str, octets: Vec<u8>) -> Result<SetFile, SetError> {
+    pub(crate) fn trusted(name: &str, octets: ZeroedMemory) -> Result<SetFile, SetError> {
         SetFile::with(Storage::owned(name, octets), CheckedBlocks::all)
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::error::SetError;
 use super::mapping::Mapping;
+use crate::large_pages::ZeroedMemory;
 use crate::kind::{FileKind, Wanted, WrongKind};
 
 /// The octets of a set, and what messages call it.
@@ -18,7 +19,7 @@ pub(crate) struct Storage {
 
 enum Octets {
     Mapped(Mapping),
-    Owned(Vec<u8>),
+    Owned(ZeroedMemory),
 }
 
 impl Storage {
@@ -79,8 +80,8 @@ impl Storage {
         Ok(Storage { name: name.into(), octets })
     }
 
-    /// Octets in memory; messages call them `name`.
-    pub(crate) fn owned(name: &str, octets: Vec<u8>) -> Storage {
+    /// Bytes in memory; messages call them `name`.
+    pub(crate) fn owned(name: &str, octets: ZeroedMemory) -> Storage {
         Storage { name: name.into(), octets: Octets::Owned(octets) }
     }
 
@@ -108,10 +109,20 @@ impl Storage {
 }
 
 /// At most `octets_max`, so that a file that grows without end is not followed.
-fn read(file: &File, octets_max: u64) -> io::Result<Vec<u8>> {
-    let mut octets = Vec::with_capacity(usize::try_from(octets_max).unwrap_or(0));
-    file.take(octets_max).read_to_end(&mut octets)?;
-    Ok(octets)
+fn read(mut file: &File, octets_max: u64) -> io::Result<ZeroedMemory> {
+    let too_large = |_| io::Error::from(io::ErrorKind::OutOfMemory);
+    let mut memory = ZeroedMemory::new(usize::try_from(octets_max).map_err(too_large)?);
+    let mut filled = 0;
+    loop {
+        match file.read(&mut memory[filled..]) {
+            Ok(0) => break,
+            Ok(octets) => filled += octets,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    memory.truncate(filled);
+    Ok(memory)
 }
 
 impl fmt::Debug for Storage {

@@ -37,16 +37,17 @@ fn noise(octets: usize, seed: u64) -> Vec<u8> {
 }
 
 fn written(sections: &[(SectionKind, &[u8])]) -> Written<Vec<u8>> {
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
     for (kind, octets) in sections {
         writer.begin(*kind).unwrap();
         writer.write(octets).unwrap();
     }
-    writer.finish(&fields()).unwrap()
+    let Written { content_hash, file_octets, finished } = writer.finish(&fields()).unwrap();
+    Written { content_hash, file_octets, finished: finished.to_vec() }
 }
 
 fn opened(octets: Vec<u8>) -> Result<SetFile, SetError> {
-    SetFile::open(Storage::owned("a.set", octets))
+    SetFile::open(Storage::owned("a.set", octets[..].into()))
 }
 
 /// Three sections in three blocks of data, with padding between them and behind.
@@ -60,7 +61,7 @@ fn small() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
 fn what_was_written_is_read() {
     let (file, words, text) = small();
     assert_eq!(file.len(), (1 + 3 + 1) * SET_BLOCK_OCTETS);
-    for set in [opened(file.clone()).unwrap(), SetFile::trusted("a set", file).unwrap()] {
+    for set in [opened(file.clone()).unwrap(), SetFile::trusted("a set", file[..].into()).unwrap()] {
         assert_eq!(set.fields(), &fields());
         assert_eq!(set.sections().len(), 3);
         assert_eq!(set.section(SectionKind(1)), None);

@@ -4,7 +4,7 @@
 //! comes last, so a file that was not finished has zeros where its magic should be, wherever it
 //! turns up.
 
-use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,6 +15,7 @@ use super::layout::{BLOCK, Layout, SECTION_ALIGNMENT};
 use super::section::{Section, SectionKind};
 use super::verify::{content_hash, root_of_nothing};
 use crate::atomic_file::AtomicFile;
+use crate::large_pages::ZeroedMemory;
 use crate::limits::{SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
 
 /// Where a file is written to, from its beginning.
@@ -34,11 +35,46 @@ impl Destination for AtomicFile {
     }
 }
 
-impl Destination for Cursor<Vec<u8>> {
-    type Finished = Vec<u8>;
+/// A file in memory, which grows.
+pub(crate) struct MemoryFile {
+    memory: ZeroedMemory,
+    octets: usize,
+    position: usize,
+}
 
-    fn publish(self) -> io::Result<Vec<u8>> {
-        Ok(self.into_inner())
+impl Write for MemoryFile {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let end = self.position + octets.len();
+        if end > self.memory.len() {
+            let mut larger = ZeroedMemory::new(end.max(2 * self.memory.len()));
+            larger[..self.octets].copy_from_slice(&self.memory[..self.octets]);
+            self.memory = larger;
+        }
+        self.memory[self.position..end].copy_from_slice(octets);
+        self.position = end;
+        self.octets = self.octets.max(end);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for MemoryFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Start(position) = to else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.position = usize::try_from(position).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        Ok(position)
+    }
+}
+
+impl Destination for MemoryFile {
+    type Finished = ZeroedMemory;
+
+    fn publish(mut self) -> io::Result<ZeroedMemory> {
+        self.memory.truncate(self.octets);
+        Ok(self.memory)
     }
 }
 
@@ -81,14 +117,17 @@ impl SetFileWriter<AtomicFile> {
     }
 }
 
-impl SetFileWriter<Cursor<Vec<u8>>> {
-    /// Begins a file in memory.
+impl SetFileWriter<MemoryFile> {
+    /// Begins a file in memory, with room for so many bytes of sections; it may have more.
     ///
     /// # Errors
     ///
-    /// None that a vector has.
-    pub(crate) fn in_memory() -> Result<SetFileWriter<Cursor<Vec<u8>>>, WriteError> {
-        SetFileWriter::new(Path::new("the policy set in memory"), Cursor::default())
+    /// None that memory has.
+    pub(crate) fn in_memory(octets: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
+        // A header, and 8 bytes of checksum for each block and for each block of those.
+        let all = octets + octets / (SET_BLOCK_OCTETS / 10) + 4 * SET_BLOCK_OCTETS;
+        let file = MemoryFile { memory: ZeroedMemory::new(all), octets: 0, position: 0 };
+        SetFileWriter::new(Path::new("the policy set in memory"), file)
     }
 }
 

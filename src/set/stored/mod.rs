@@ -32,6 +32,7 @@ use std::path::Path;
 use zerocopy::little_endian::U32;
 
 use crate::dialect::Dialect;
+use crate::large_pages::ZeroedMemory;
 use crate::policy::AgentChain;
 use crate::syntax::NoteKind;
 
@@ -142,13 +143,13 @@ impl StoredSet {
         StoredSet::of(SetFile::open(unsafe { Storage::map(path)? })?)
     }
 
-    /// Opens a set that is in memory; `name` is what messages call it.
+    /// Opens a copy of a set that is in memory; `name` is what messages call it.
     ///
     /// # Errors
     ///
     /// As [`StoredSet::open`].
-    pub fn of_octets(name: &str, octets: Vec<u8>) -> Result<StoredSet, SetError> {
-        StoredSet::of(SetFile::open(Storage::owned(name, octets))?)
+    pub fn of_octets(name: &str, octets: impl AsRef<[u8]>) -> Result<StoredSet, SetError> {
+        StoredSet::of(SetFile::open(Storage::owned(name, octets.as_ref().into()))?)
     }
 
     fn of(file: SetFile) -> Result<StoredSet, SetError> {
@@ -184,7 +185,7 @@ impl StoredSet {
     /// A set that this process has just compiled, for some agents if it was not for everybody.
     pub(super) fn of_compiled(
         name: &str,
-        octets: Vec<u8>,
+        octets: ZeroedMemory,
         agents: Option<&[AgentChain]>,
     ) -> StoredSet {
         let set = SetFile::trusted(name, octets).and_then(StoredSet::of);

@@ -171,6 +171,11 @@ impl StringTable {
         self.ids.len() as u64
     }
 
+    /// Bytes of the two sections.
+    pub(crate) fn octets(&self) -> usize {
+        self.octets.len() + size_of_val(&*self.bucket_starts)
+    }
+
     /// Writes the two sections.
     ///
     /// # Errors

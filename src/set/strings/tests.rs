@@ -16,15 +16,15 @@ fn fields() -> HeaderFields {
 }
 
 fn file_of(table: &StringTable) -> SetFile {
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
     table.write(&mut writer).unwrap();
     let octets = writer.finish(&fields()).unwrap().finished;
-    SetFile::open(Storage::owned("a.set", octets)).unwrap()
+    SetFile::open(Storage::owned("a.set", octets[..].into())).unwrap()
 }
 
 /// A file with these sections, whatever they hold.
 fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
     writer.begin(SectionKind::STRINGS).unwrap();
     writer.write(strings).unwrap();
     writer.begin(SectionKind::STRING_BUCKETS).unwrap();
@@ -108,7 +108,7 @@ fn sections_that_do_not_fit_the_number_of_strings() {
         let damage = Strings::open(&file, count).unwrap_err();
         assert!(damage.to_string().contains("section 'string buckets'"), "{damage}");
     }
-    let writer = SetFileWriter::in_memory().unwrap();
+    let writer = SetFileWriter::in_memory(0).unwrap();
     let file = SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap();
     let damage = Strings::open(&file, 1).unwrap_err();
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");

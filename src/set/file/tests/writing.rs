@@ -32,14 +32,14 @@ const GOLDEN: u64 = 2_351_354_051_494_541_768;
 fn how_it_is_cut_into_writes_makes_no_difference() {
     let content = noise(20_000, 7);
     let whole = written(&[(TEXT, &content)]);
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
     writer.begin(TEXT).unwrap();
     for piece in content.chunks(7) {
         writer.write(piece).unwrap();
         writer.write(b"").unwrap();
     }
     let pieces = writer.finish(&fields()).unwrap();
-    assert!(whole.finished == pieces.finished);
+    assert!(whole.finished == *pieces.finished);
     assert_eq!(whole.content_hash, pieces.content_hash);
 }
 
@@ -57,7 +57,7 @@ fn the_content_hash_is_of_the_content() {
     for (at, one) in hashes.iter().enumerate() {
         assert!(!hashes[at + 1..].contains(one), "{at}");
     }
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
     writer.begin(TEXT).unwrap();
     writer.write(b"ab").unwrap();
     let other_fields = HeaderFields { dialect_fingerprint: 1, flags: 0, ..fields() };

@@ -38,7 +38,7 @@ struct Parts {
 
 impl Parts {
     fn of(octets: Vec<u8>) -> Parts {
-        let file = SetFile::open(Storage::owned("a.set", octets)).unwrap();
+        let file = SetFile::open(Storage::owned("a.set", octets[..].into())).unwrap();
         let section = |section: &Section| {
             let octets = file.octets(*section, 0, section.octets()).unwrap();
             (section.kind(), octets.to_vec())
@@ -63,12 +63,12 @@ impl Parts {
     }
 
     fn sealed(&self) -> Vec<u8> {
-        let mut writer = SetFileWriter::in_memory().unwrap();
+        let mut writer = SetFileWriter::in_memory(0).unwrap();
         for (kind, octets) in &self.sections {
             writer.begin(*kind).unwrap();
             writer.write(octets).unwrap();
         }
-        writer.finish(&self.fields).unwrap().finished
+        writer.finish(&self.fields).unwrap().finished.to_vec()
     }
 
     fn open(&self) -> Result<StoredSet, SetError> {
