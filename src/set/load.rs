@@ -238,8 +238,8 @@ impl StoredSet {
             let standing = if place == Place::Https { &mut host.https } else { &mut host.http };
             standing.get_or_insert_with(|| standing_of(text, config, &mut pool));
         }
-        let hosts: Vec<HostStanding> = hosts.into_values().collect();
-        of_hosts("the files in memory", &hosts, &pool, config).expect("files that a set can hold")
+        let hosts = hosts.into_values().collect();
+        of_hosts("the files in memory", hosts, pool, config).expect("files that a set can hold")
     }
 }
 
@@ -275,7 +275,7 @@ fn of_text(text: &[u8], config: &LoadConfig) -> Result<StoredSet, CompileError> 
     let mut pool = BlobPool::default();
     let standing = standing_of(text, config, &mut pool);
     let host = HostStanding { key: EVERY_HOST.into(), http: Some(standing), https: Some(standing) };
-    Ok(of_hosts("the file in memory", &[host], &pool, config)?.speaking_for_everything())
+    Ok(of_hosts("the file in memory", vec![host], pool, config)?.speaking_for_everything())
 }
 
 /// What is known of an origin that has this file.
@@ -298,8 +298,8 @@ fn appearance_in(notes: NoteSet) -> Option<NoteKind> {
 
 fn of_hosts(
     name: &str,
-    hosts: &[HostStanding],
-    pool: &BlobPool,
+    hosts: Vec<HostStanding>,
+    pool: BlobPool,
     config: &LoadConfig,
 ) -> Result<StoredSet, CompileError> {
     let compiling = CompileConfig {
@@ -353,6 +353,6 @@ fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> 
         let place = place(&String::from_utf8_lossy(&host.key));
         Some(LoadNote { place, kind: LoadNoteKind::Appearance(kind) })
     }));
-    let set = of_hosts(&folder.display().to_string(), &hosts, &pool, config)?;
+    let set = of_hosts(&folder.display().to_string(), hosts, pool, config)?;
     Ok(Loaded { set, notes, left_out: broken })
 }

@@ -23,11 +23,18 @@ pub fn position(words: &[U32]) -> u32 {
 pub struct Lists {
     pub words: Vec<U32>,
     known: HashTable<(u64, u32, u32)>,
+    /// Whether equal ones are kept again: they take more room then and less time.
+    pub is_plain: bool,
 }
 
 impl Lists {
     /// The position of `list` among all words.
     pub fn intern(&mut self, list: &[U32]) -> u32 {
+        if self.is_plain {
+            let start = position(&self.words);
+            self.words.extend_from_slice(list);
+            return start;
+        }
         let hash = seeded_hash(list.as_bytes());
         let words = &self.words;
         let same = |&(other, start, length): &(u64, u32, u32)| {

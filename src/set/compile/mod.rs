@@ -54,7 +54,8 @@ pub struct CompileConfig {
     /// Octets of a file that counted when it was read.
     pub robots_octets_max: Option<usize>,
     /// Who will ask; everybody, if nobody is named. Rules that none of them obeys are left out, so
-    /// a set that is compiled for some answers nobody else.
+    /// a set that is compiled for some answers nobody else. It is made in half the time, because texts and
+    /// lists are kept as they come; written to a file it is no set that `verify` takes.
     pub agents: Option<Arc<[AgentChain]>>,
     /// A JSON object that says where the set comes from; it is kept as it is.
     pub provenance: String,
@@ -136,16 +137,21 @@ pub fn to_vec(
     pool: &BlobPool,
     config: &CompileConfig,
 ) -> Result<Vec<u8>, CompileError> {
-    Ok(to_memory(hosts, pool, config)?.to_vec())
+    Ok(in_memory(Sections::of(hosts, pool, config)?, config)?.to_vec())
 }
 
-/// As [`to_vec`], where a set can be used.
+/// As [`to_vec`], where a set can be used. What it is compiled from is given back before it is written.
 pub(super) fn to_memory(
-    hosts: &[HostStanding],
-    pool: &BlobPool,
+    hosts: Vec<HostStanding>,
+    pool: BlobPool,
     config: &CompileConfig,
 ) -> Result<ZeroedMemory, CompileError> {
-    let sections = Sections::of(hosts, pool, config)?;
+    let sections = Sections::of(&hosts, &pool, config)?;
+    drop((hosts, pool));
+    in_memory(sections, config)
+}
+
+fn in_memory(sections: Sections, config: &CompileConfig) -> Result<ZeroedMemory, CompileError> {
     let mut writer = SetFileWriter::in_memory(sections.octets())?;
     sections.write(&mut writer)?;
     Ok(writer.finish(&sections.fields(config))?.finished)
@@ -232,7 +238,10 @@ impl Sections {
         config: &CompileConfig,
     ) -> Result<Sections, StringError> {
         let distinct = DistinctPolicies::of(hosts, pool);
-        let mut policies = PolicySections::default();
+        let mut policies = match config.agents {
+            None => PolicySections::default(),
+            Some(_) => PolicySections::plain(pool.octets()),
+        };
         for origins in distinct.origins.chunks(POLICIES_AT_ONCE) {
             let agents = config.agents.as_deref();
             let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, agents);

@@ -60,6 +60,16 @@ impl Tokens {
 }
 
 impl PolicySections {
+    /// For a set that is used once, of so many bytes of extracts: only what equal rule sets save is worth the
+    /// search for equals.
+    pub fn plain(octets: usize) -> PolicySections {
+        let texts = Texts::plain(octets);
+        let mut sections = PolicySections { texts, ..PolicySections::default() };
+        sections.orders.is_plain = true;
+        sections.rule_sets.texts.is_plain = true;
+        sections
+    }
+
     /// Files some policies, in their order, and compiles what is new in them.
     pub fn add(&mut self, plans: Vec<PolicyPlan<'_>>) {
         plans.into_iter().for_each(|plan| self.add_one(plan));

@@ -21,6 +21,11 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// Texts whose strings stay as they come; there is room for so many bytes at once.
+    pub fn plain(octets: usize) -> Texts {
+        Texts { strings: StringTableBuilder::plain(octets), ..Texts::default() }
+    }
+
     /// Files the records of a policy, and returns where they stand.
     pub fn add(&mut self, records: &[PlannedRecord<'_>]) -> u32 {
         let start = position(&self.documents);

@@ -128,13 +128,32 @@ impl SetFile {
         self.section(kind).ok_or_else(missing)
     }
 
-    /// Octets of `section`, `start` counted from its beginning.
+    /// Bytes of `section`, `start` counted from its beginning.
     ///
     /// # Errors
     ///
     /// If the section has not so many, or a block that they stand in is damaged.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn octets(
+        &self,
+        section: Section,
+        start: u64,
+        octets: u64,
+    ) -> Result<&[u8], Damage> {
+        // Nearly every access is to blocks that have been compared, and this is all that it costs.
+        if let Some(from) = section.locate(start, octets)
+            && octets > 0
+            && self.checked.has_all(from / BLOCK, (from + octets - 1) / BLOCK)
+            && let Some(found) = self.storage.octets().get(from as usize..(from + octets) as usize)
+        {
+            return Ok(found);
+        }
+        self.octets_to_compare(section, start, octets)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn octets_to_compare(
         &self,
         section: Section,
         start: u64,
@@ -146,10 +165,7 @@ impl SetFile {
         if octets == 0 {
             return Ok(&[]);
         }
-        let (first, last) = (from / BLOCK, (from + octets - 1) / BLOCK);
-        if !self.checked.has_all(first, last) {
-            self.blocks().check(first, last)?;
-        }
+        self.blocks().check(from / BLOCK, (from + octets - 1) / BLOCK)?;
         // The section is of this file, or it is somebody's mistake.
         let found = self.storage.octets().get(from as usize..(from + octets) as usize);
         found.ok_or_else(|| self.out_of_bounds(section, start, octets))
@@ -169,7 +185,7 @@ impl SetFile {
     /// # Errors
     ///
     /// Those of [`SetFile::octets`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn items<T>(&self, section: Section, first: u64, count: u64) -> Result<&[T], Damage>
     where
         T: FromBytes + Immutable + KnownLayout + Unaligned,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::error::SetError;
 use super::mapping::Mapping;
-use crate::large_pages::ZeroedMemory;
 use crate::kind::{FileKind, Wanted, WrongKind};
+use crate::large_pages::ZeroedMemory;
 
 /// The octets of a set, and what messages call it.
 pub(crate) struct Storage {

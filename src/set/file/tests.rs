@@ -61,7 +61,8 @@ fn small() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
 fn what_was_written_is_read() {
     let (file, words, text) = small();
     assert_eq!(file.len(), (1 + 3 + 1) * SET_BLOCK_OCTETS);
-    for set in [opened(file.clone()).unwrap(), SetFile::trusted("a set", file[..].into()).unwrap()] {
+    for set in [opened(file.clone()).unwrap(), SetFile::trusted("a set", file[..].into()).unwrap()]
+    {
         assert_eq!(set.fields(), &fields());
         assert_eq!(set.sections().len(), 3);
         assert_eq!(set.section(SectionKind(1)), None);

@@ -45,6 +45,8 @@ pub(crate) struct StringTableBuilder {
     ends: Vec<u64>,
     numbers: HashTable<Numbered>,
     hasher: foldhash::fast::RandomState,
+    /// Strings that stay as they come, if they do.
+    plain: Option<StringTable>,
 }
 
 /// The number of a string, and half of its hash: most of what differs is told apart without a look at
@@ -63,6 +65,13 @@ impl Numbered {
 }
 
 impl StringTableBuilder {
+    /// Strings that stay as they come, equal ones again and again: the table takes more room and less time.
+    /// There is room for so many bytes at once.
+    pub(crate) fn plain(octets: usize) -> StringTableBuilder {
+        let plain = StringTable { octets: Vec::with_capacity(octets), ..StringTable::default() };
+        StringTableBuilder { plain: Some(plain), ..StringTableBuilder::default() }
+    }
+
     /// Keeps `string`, if it is a new one.
     ///
     /// # Errors
@@ -72,7 +81,10 @@ impl StringTableBuilder {
         if string.len() > SET_STRING_OCTETS_MAX {
             return Err(StringError::TooLong { octets: string.len() });
         }
-        let StringTableBuilder { octets, ends, numbers, hasher } = self;
+        if let Some(plain) = &mut self.plain {
+            return plain.push_plain(string);
+        }
+        let StringTableBuilder { octets, ends, numbers, hasher, .. } = self;
         let half = hasher.hash_one(string) as u32;
         let entry = numbers.entry(
             Numbered::hash(half),
@@ -101,24 +113,29 @@ impl StringTableBuilder {
     /// Sorts and front-codes them, on the calling thread's rayon pool. The result depends on the
     /// strings alone, not on their order before.
     pub(crate) fn finish(self) -> StringTable {
-        let StringTableBuilder { octets, ends, numbers, .. } = self;
+        let StringTableBuilder { octets, ends, numbers, plain, .. } = self;
+        if let Some(mut table) = plain {
+            table.bucket_starts.push(table.octets.len() as u64);
+            return table;
+        }
         drop(numbers);
         let string = |number: u32| string_at(&octets, &ends, number);
         let order = sorted(ends.len(), string);
+        let mut ids = vec![StringID(0); order.len()];
         let mut table = StringTable {
-            ids: vec![StringID(0); order.len()],
-            octets: Vec::new(),
+            count: order.len(),
             bucket_starts: Vec::with_capacity(order.len() / BUCKET_STRINGS + 2),
+            ..StringTable::default()
         };
         for (bucket, numbers) in order.chunks(BUCKET_STRINGS).enumerate() {
             for (place, &number) in numbers.iter().enumerate() {
                 let id = StringID((bucket * BUCKET_STRINGS + place) as u32);
-                table.ids[number as usize] = id;
+                ids[number as usize] = id;
             }
             table.push_bucket(numbers.iter().map(|&number| string(number)));
         }
         table.bucket_starts.push(table.octets.len() as u64);
-        table
+        StringTable { ids: Some(ids), ..table }
     }
 }
 
@@ -148,10 +165,12 @@ fn string_at<'o>(octets: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
     &octets[start as usize..ends[number] as usize]
 }
 
-/// The strings in order, as a file has them.
-#[derive(Clone, Debug)]
+/// The strings, as a file has them.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StringTable {
-    ids: Vec<StringID>,
+    count: usize,
+    /// By provisional number, where strings were put in order.
+    ids: Option<Vec<StringID>>,
     octets: Vec<u8>,
     bucket_starts: Vec<u64>,
 }
@@ -163,12 +182,12 @@ impl StringTable {
     ///
     /// If it is of another builder with more strings.
     pub(crate) fn id(&self, string: ProvisionalString) -> StringID {
-        self.ids[string.0 as usize]
+        self.ids.as_ref().map_or(StringID(string.0), |ids| ids[string.0 as usize])
     }
 
     /// The number of strings, which the reader has to be told.
     pub(crate) fn len(&self) -> u64 {
-        self.ids.len() as u64
+        self.count as u64
     }
 
     /// Bytes of the two sections.
@@ -189,6 +208,20 @@ impl StringTable {
         writer.write(&self.octets)?;
         writer.begin(SectionKind::STRING_BUCKETS)?;
         self.bucket_starts.iter().try_for_each(|start| writer.write(&start.to_le_bytes()))
+    }
+
+    fn push_plain(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
+        if self.count >= SET_STRINGS_MAX as usize {
+            return Err(StringError::TooMany);
+        }
+        if self.count.is_multiple_of(BUCKET_STRINGS) {
+            self.bucket_starts.push(self.octets.len() as u64);
+        }
+        push_varint(&mut self.octets, 0);
+        push_varint(&mut self.octets, string.len() as u32);
+        self.octets.extend_from_slice(string);
+        self.count += 1;
+        Ok(ProvisionalString(self.count as u32 - 1))
     }
 
     fn push_bucket<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]>) {
