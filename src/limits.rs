@@ -117,6 +117,20 @@ pub const SET_STRINGS_MAX: u32 = 1 << 30;
 /// Source: our choice; more than any line that is read with a limit.
 pub const SET_STRING_OCTETS_MAX: usize = 1 << 30;
 
+/// Slots of a set's host table that may be taken one behind the other: 512, which are 4 KiB. A seed of the
+/// hash that makes a longer run is left for the next one; a reader that walks more of them finds damage.
+///
+/// Source: computed. With three slots in four taken, a set of ten million hosts has such a run once in 65,000 sets,
+/// and one of 470 million hosts, which is the most that a set can hold, once in 1,400. It is part of
+/// the format, see `src/set/FORMAT.md`.
+pub const SET_HOST_RUN_SLOTS_MAX: usize = 512;
+
+/// Seeds of the hash of a set's host table that are tried, one after another. If each makes a run that is
+/// too long, the set cannot be compiled.
+///
+/// Source: our choice. The second is needed once in thousands of the largest sets.
+pub const SET_HOST_SEEDS_MAX: usize = 16;
+
 /// Redirects that are followed to a robots.txt file.
 ///
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.

@@ -17,6 +17,7 @@ mod intern;
 mod plan;
 mod policies;
 mod rule_sets;
+mod slots;
 mod texts;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
 use crate::dialect::{AccessOutcome, Dialect};
+use crate::limits::SET_HOST_SEEDS_MAX;
 
 use super::file::{
     COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
@@ -38,6 +40,7 @@ pub(super) use self::plan::{
     PlannedEntry, PlannedRules, PolicyPlan, of_extract as plan_of_extract, order as record_order,
 };
 use self::policies::PolicySections;
+pub(super) use self::slots::HostSlots;
 
 /// Policies that are planned before they are joined. It bounds the memory for what is waiting.
 const POLICIES_AT_ONCE: usize = 4_096;
@@ -95,6 +98,12 @@ pub enum CompileError {
     /// There are more or longer texts than a set can hold.
     #[error(transparent)]
     Strings(#[from] StringError),
+    /// Hosts collide whatever the seed of their table is.
+    #[error(
+        "too many hosts have names that collide in the table of hosts, by each of \
+         {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
+    )]
+    CollidingHosts,
 }
 
 /// Compiles what is known of `hosts`, which are sorted by key, and writes the set to `path`, which
@@ -213,7 +222,7 @@ impl Sections {
         hosts: &[HostStanding],
         pool: &BlobPool,
         config: &CompileConfig,
-    ) -> Result<Sections, StringError> {
+    ) -> Result<Sections, CompileError> {
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = PolicySections::default();
         for origins in distinct.origins.chunks(POLICIES_AT_ONCE) {
@@ -224,11 +233,12 @@ impl Sections {
         }
         let others = HostSections::others(hosts, pool, &mut policies.texts);
         if let Some(error) = policies.texts.failure {
-            return Err(error);
+            return Err(error.into());
         }
         policies.finish();
         let texts = &policies.texts;
-        let hosts = HostSections::new(hosts, &distinct, others, texts);
+        let hosts = HostSections::new(hosts, &distinct, others, texts)
+            .ok_or(CompileError::CollidingHosts)?;
         let provenance = config.provenance.clone().into_bytes();
         Ok(Sections { policies, hosts, provenance, history: config.history.clone() })
     }
@@ -253,7 +263,7 @@ impl Sections {
             writer.write(octets)
         };
         section(SectionKind::PROVENANCE, &self.provenance)?;
-        section(SectionKind::SLOTS, self.hosts.slots.as_bytes())?;
+        section(SectionKind::SLOTS, self.hosts.slots.words.as_bytes())?;
         section(SectionKind::HOSTS, self.hosts.hosts.as_bytes())?;
         section(SectionKind::POLICY_INDEX, policies.index.as_bytes())?;
         section(SectionKind::POLICIES, policies.words.as_bytes())?;

@@ -2,7 +2,7 @@
 
 use zerocopy::IntoBytes;
 
-use crate::limits::HOST_OCTETS_MAX;
+use crate::limits::{HOST_OCTETS_MAX, SET_HOST_RUN_SLOTS_MAX};
 use crate::set::origins::{Place, key_with_scheme, place};
 
 use super::super::file::Damage;
@@ -27,7 +27,7 @@ pub struct StoredHost<'s> {
 pub(super) struct Search {
     slot: u64,
     tag: u32,
-    tried: u64,
+    tried: usize,
 }
 
 /// The longest key: a host, a port, and a scheme before it.
@@ -92,7 +92,7 @@ impl StoredSet {
 
     #[inline]
     pub(super) fn search(&self, key: &[u8]) -> Search {
-        let (slot, tag) = slot_of(key, self.slots);
+        let (slot, tag) = slot_of(key, self.slots, self.host_seed);
         Search { slot, tag, tried: 0 }
     }
 
@@ -113,7 +113,7 @@ impl StoredSet {
         &self,
         search: &mut Search,
     ) -> Result<Option<HostPosition>, Damage> {
-        while search.tried < self.slots {
+        while search.tried <= SET_HOST_RUN_SLOTS_MAX {
             let words: &[zerocopy::little_endian::U32] = self.file.items(
                 self.sections.slots,
                 search.slot * SLOT_WORDS as u64,
@@ -129,7 +129,8 @@ impl StoredSet {
                 return Ok(Some(HostPosition(position - 1)));
             }
         }
-        Ok(None)
+        let what = "more slots are taken in a row than a search may walk";
+        Err(self.malformed(self.sections.slots, 0, what))
     }
 
     /// The host at a position.

@@ -53,6 +53,7 @@ pub struct StoredSet {
     file: SetFile,
     dialect: &'static Dialect,
     slots: u64,
+    host_seed: u64,
     sections: Sections,
 }
 
@@ -172,7 +173,8 @@ impl StoredSet {
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
-        Ok(StoredSet { file, dialect, slots, sections })
+        let host_seed = file.fields().counts[count::HOST_SEED];
+        Ok(StoredSet { file, dialect, slots, host_seed, sections })
     }
 
     /// What messages call the set.
