@@ -9,8 +9,9 @@
 //! order of hosts, and work is given to threads in pieces that are joined in order, so the same
 //! standings make the same file with any number of threads.
 //!
-//! Cost: each distinct file is planned once, each distinct rule set compiled once. Memory: the
-//! sections, and beside them the distinct patterns in normal form.
+//! Cost: each distinct file is planned once, each distinct rule set compiled once. Memory: three times the
+//! records that are kept of all distinct files, some 100 bytes for each distinct record, and
+//! [`PLANNED_BYTES_PER_THREAD_MAX`] for what is planned and not yet joined.
 
 mod hosts;
 mod intern;
@@ -26,7 +27,10 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
 use crate::dialect::{AccessOutcome, Dialect};
-use crate::limits::SET_HOST_SEEDS_MAX;
+use crate::limits::{
+    PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
+    SET_HOST_SEEDS_MAX,
+};
 
 use super::file::{
     COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
@@ -41,9 +45,6 @@ pub(super) use self::plan::{
 };
 use self::policies::PolicySections;
 pub(super) use self::slots::HostSlots;
-
-/// Policies that are planned before they are joined. It bounds the memory for what is waiting.
-const POLICIES_AT_ONCE: usize = 4_096;
 
 /// How a set is compiled.
 #[derive(Clone, Debug)]
@@ -122,7 +123,7 @@ pub fn write(
 ) -> Result<CompiledSet, CompileError> {
     let sections = Sections::of(hosts, pool, config)?;
     let mut writer = SetFileWriter::create(path)?;
-    sections.write(&mut writer)?;
+    sections.write(config, &mut writer)?;
     let fields = sections.fields(config);
     Ok(summary(&writer.finish(&fields)?, &fields))
 }
@@ -139,7 +140,7 @@ pub fn to_vec(
 ) -> Result<Vec<u8>, CompileError> {
     let sections = Sections::of(hosts, pool, config)?;
     let mut writer = SetFileWriter::<std::io::Cursor<Vec<u8>>>::in_memory()?;
-    sections.write(&mut writer)?;
+    sections.write(config, &mut writer)?;
     Ok(writer.finish(&sections.fields(config))?.finished)
 }
 
@@ -154,12 +155,10 @@ fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
     }
 }
 
-/// All sections, in memory.
+/// The sections that are made, in memory.
 struct Sections {
     policies: PolicySections,
     hosts: HostSections,
-    provenance: Vec<u8>,
-    history: Vec<u8>,
 }
 
 /// What a policy comes from.
@@ -217,6 +216,28 @@ impl DistinctPolicies {
     }
 }
 
+/// How many of `origins`, at least one, are planned before they are joined. It bounds the memory for
+/// what is waiting.
+fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
+    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+    let mut bytes = 0;
+    let within = origins.iter().take_while(|origin| {
+        bytes += match origin {
+            PolicyOrigin::Extract(extract) => plan_bytes(pool.get(*extract).len()),
+            PolicyOrigin::Access(_) => 0,
+        };
+        bytes <= bytes_max
+    });
+    within.take(PLANNED_POLICIES_MAX).count().max(1)
+}
+
+/// Bytes that the plan of a file may take: its records, and, if half of the file is one rule and the other half
+/// names robots that have it, in 30 bytes each, that rule for each of them.
+fn plan_bytes(file_bytes: usize) -> usize {
+    let patterns = file_bytes.saturating_mul(file_bytes / 128).min(POLICY_PATTERN_BYTES_MAX);
+    6 * file_bytes + 2 * patterns
+}
+
 impl Sections {
     fn of(
         hosts: &[HostStanding],
@@ -225,11 +246,13 @@ impl Sections {
     ) -> Result<Sections, CompileError> {
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = PolicySections::default();
-        for origins in distinct.origins.chunks(POLICIES_AT_ONCE) {
+        let mut origins = distinct.origins.as_slice();
+        while !origins.is_empty() {
+            let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
             let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect);
-            let plans: Vec<plan::PolicyPlan<'_>> =
-                origins.par_iter().with_min_len(16).map(plan).collect();
+            let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
             policies.add(plans);
+            origins = rest;
         }
         let others = HostSections::others(hosts, pool, &mut policies.texts);
         if let Some(error) = policies.texts.failure {
@@ -239,8 +262,7 @@ impl Sections {
         let texts = &policies.texts;
         let hosts = HostSections::new(hosts, &distinct, others, texts)
             .ok_or(CompileError::CollidingHosts)?;
-        let provenance = config.provenance.clone().into_bytes();
-        Ok(Sections { policies, hosts, provenance, history: config.history.clone() })
+        Ok(Sections { policies, hosts })
     }
 
     fn fields(&self, config: &CompileConfig) -> HeaderFields {
@@ -256,13 +278,17 @@ impl Sections {
         }
     }
 
-    fn write<D: Destination>(&self, writer: &mut SetFileWriter<D>) -> Result<(), WriteError> {
+    fn write<D: Destination>(
+        &self,
+        config: &CompileConfig,
+        writer: &mut SetFileWriter<D>,
+    ) -> Result<(), WriteError> {
         let policies = &self.policies;
         let mut section = |kind, octets: &[u8]| {
             writer.begin(kind)?;
             writer.write(octets)
         };
-        section(SectionKind::PROVENANCE, &self.provenance)?;
+        section(SectionKind::PROVENANCE, config.provenance.as_bytes())?;
         section(SectionKind::SLOTS, self.hosts.slots.words.as_bytes())?;
         section(SectionKind::HOSTS, self.hosts.hosts.as_bytes())?;
         section(SectionKind::POLICY_INDEX, policies.index.as_bytes())?;
@@ -277,7 +303,7 @@ impl Sections {
         section(SectionKind::CAPTURES, self.hosts.captures.as_bytes())?;
         section(SectionKind::OTHERS, self.hosts.others.as_bytes())?;
         section(SectionKind::OUTAGES, self.hosts.outages.as_bytes())?;
-        section(SectionKind::HISTORY, &self.history)?;
+        section(SectionKind::HISTORY, &config.history)?;
         policies.texts.table().write(writer)
     }
 }

@@ -15,6 +15,16 @@ use crate::set::file::{Destination, SectionKind, SetFileWriter, WriteError};
 /// tell paths apart.
 const HEAD_OCTETS: usize = 28;
 
+/// Strings that are sorted at once, if the sample shows their order well: some 40 MB. A set has fewer than
+/// 2^16 times as many.
+const SORTED_STRINGS: usize = 1 << 20;
+
+/// Strings that one thread front-codes as one piece: whole buckets.
+const PIECE_STRINGS: usize = BUCKET_STRINGS << 12;
+
+/// Strings of the sample for each part.
+const SAMPLES: usize = 1 << 5;
+
 /// A string of a table that is being built. What it will be called is known when all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProvisionalString(pub(crate) u32);
@@ -105,28 +115,41 @@ impl StringTableBuilder {
         drop(numbers);
         let string = |number: u32| string_at(&octets, &ends, number);
         let order = sorted(ends.len(), string);
-        let mut table = StringTable {
-            ids: vec![StringID(0); order.len()],
-            octets: Vec::new(),
-            bucket_starts: Vec::with_capacity(order.len() / BUCKET_STRINGS + 2),
-        };
-        for (bucket, numbers) in order.chunks(BUCKET_STRINGS).enumerate() {
-            for (place, &number) in numbers.iter().enumerate() {
-                let id = StringID((bucket * BUCKET_STRINGS + place) as u32);
-                table.ids[number as usize] = id;
+        let mut ids = vec![StringID(0); order.len()];
+        (0..).zip(&order).for_each(|(id, &number)| ids[number as usize] = StringID(id));
+        let piece = |numbers: &[u32]| {
+            let mut piece = Piece::default();
+            for bucket in numbers.chunks(BUCKET_STRINGS) {
+                piece.push_bucket(bucket.iter().map(|&number| string(number)));
             }
-            table.push_bucket(numbers.iter().map(|&number| string(number)));
-        }
-        table.bucket_starts.push(table.octets.len() as u64);
-        table
+            piece
+        };
+        StringTable { ids, pieces: order.par_chunks(PIECE_STRINGS).map(piece).collect() }
     }
 }
 
 /// The numbers from 0 to `count` in the order of their strings.
 ///
 /// Strings are compared by their first octets, which lie side by side, and looked up where those
-/// are equal.
+/// are equal. Those octets take more memory than most strings, so many strings are sorted part by part: each
+/// part has the strings between two of a sample.
 fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32> {
+    let sample: Vec<u32> = (0..count as u32).step_by(SORTED_STRINGS / SAMPLES).collect();
+    let sample = sort(sample, &string);
+    let bounds: Vec<&[u8]> =
+        sample.chunks_exact(SAMPLES).skip(1).map(|part| string(part[0])).collect();
+    let part = |number| bounds.partition_point(|bound| *bound <= string(number)) as u16;
+    let parts: Vec<u16> = match bounds.is_empty() {
+        true => vec![0; count],
+        false => (0..count as u32).into_par_iter().map(part).collect(),
+    };
+    let mut numbers: Vec<Vec<u32>> = vec![Vec::new(); bounds.len() + 1];
+    (0..).zip(parts).for_each(|(number, part)| numbers[usize::from(part)].push(number));
+    numbers.into_iter().flat_map(|part| sort(part, &string)).collect()
+}
+
+/// These numbers in the order of their strings.
+fn sort<'s>(numbers: Vec<u32>, string: &(impl Fn(u32) -> &'s [u8] + Sync)) -> Vec<u32> {
     let key = |number: u32| {
         let mut first = [0; HEAD_OCTETS];
         let string = string(number);
@@ -134,8 +157,7 @@ fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32>
         first[..octets].copy_from_slice(&string[..octets]);
         (first, number)
     };
-    let mut keys: Vec<([u8; HEAD_OCTETS], u32)> =
-        (0..count as u32).into_par_iter().map(key).collect();
+    let mut keys: Vec<([u8; HEAD_OCTETS], u32)> = numbers.into_par_iter().map(key).collect();
     keys.par_sort_unstable_by(|(one_head, one), (other_head, other)| {
         one_head.cmp(other_head).then_with(|| string(*one).cmp(string(*other)))
     });
@@ -152,6 +174,12 @@ fn string_at<'o>(octets: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
 #[derive(Clone, Debug)]
 pub(crate) struct StringTable {
     ids: Vec<StringID>,
+    pieces: Vec<Piece>,
+}
+
+/// Buckets that stand one behind the other, and where each begins among their octets.
+#[derive(Clone, Debug, Default)]
+struct Piece {
     octets: Vec<u8>,
     bucket_starts: Vec<u64>,
 }
@@ -181,11 +209,19 @@ impl StringTable {
         writer: &mut SetFileWriter<D>,
     ) -> Result<(), WriteError> {
         writer.begin(SectionKind::STRINGS)?;
-        writer.write(&self.octets)?;
+        self.pieces.iter().try_for_each(|piece| writer.write(&piece.octets))?;
         writer.begin(SectionKind::STRING_BUCKETS)?;
-        self.bucket_starts.iter().try_for_each(|start| writer.write(&start.to_le_bytes()))
+        let mut end = 0;
+        for piece in &self.pieces {
+            let starts = piece.bucket_starts.iter().map(|start| (end + start).to_le_bytes());
+            writer.write(starts.collect::<Vec<_>>().as_flattened())?;
+            end += piece.octets.len() as u64;
+        }
+        writer.write(&end.to_le_bytes())
     }
+}
 
+impl Piece {
     fn push_bucket<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]>) {
         self.bucket_starts.push(self.octets.len() as u64);
         let mut last: &[u8] = b"";
@@ -201,5 +237,8 @@ impl StringTable {
 
 /// How many octets both begin with.
 pub(super) fn shared_octets(one: &[u8], other: &[u8]) -> usize {
-    one.iter().zip(other).take_while(|(a, b)| a == b).count()
+    let (pieces, _) = one.as_chunks::<8>();
+    let (others, _) = other.as_chunks::<8>();
+    let same = 8 * pieces.iter().zip(others).take_while(|(a, b)| a == b).count();
+    same + one[same..].iter().zip(&other[same..]).take_while(|(a, b)| a == b).count()
 }
