@@ -1,5 +1,7 @@
 //! Hosts: found by key, octet by octet, or one after another.
 
+use std::hint::black_box;
+
 use zerocopy::IntoBytes;
 
 use crate::limits::{HOST_OCTETS_MAX, SET_HOST_RUN_SLOTS_MAX};
@@ -96,15 +98,28 @@ impl StoredSet {
         Search { slot, tag, tried: 0 }
     }
 
+    /// Loads the slots at which searches begin.
+    ///
+    /// Bounds are all that is looked at: the shorter the loop, the more of its loads are under way at once.
+    /// What is loaded is used by nobody before it is compared with its checksum.
     #[inline]
-    pub(super) fn touch_slot(&self, search: &Search) {
-        let word = search.slot.saturating_mul(SLOT_WORDS as u64);
-        self.touch(self.sections.slots, u32::try_from(word).unwrap_or(NONE));
+    pub(super) fn touch_slots(&self, searches: &[Search]) {
+        let slots = self.file.uncompared(self.sections.slots);
+        let (slots, _) = slots.as_chunks::<{ SLOT_WORDS * size_of::<u32>() }>();
+        let first = |search: &Search| slots.get(search.slot as usize).map_or(0, |slot| slot[0]);
+        black_box(searches.iter().fold(0, |seen, search| seen ^ first(search)));
     }
 
+    /// Loads the hosts at these positions, each from its head to the end of a key of so many bytes.
     #[inline]
-    pub(super) fn touch_host(&self, position: HostPosition) {
-        self.touch(self.sections.hosts, position.0);
+    pub(super) fn touch_hosts(&self, hosts: impl Iterator<Item = (HostPosition, usize)>) {
+        let (words, _) = self.file.uncompared(self.sections.hosts).as_chunks::<4>();
+        let first = |word: usize| words.get(word).map_or(0, |word| word[0]);
+        let ends = |(HostPosition(position), key_bytes): (HostPosition, usize)| {
+            let position = position as usize;
+            first(position) ^ first(position.saturating_add(host::HEAD_WORDS + key_bytes / 4))
+        };
+        black_box(hosts.fold(0, |seen, host| seen ^ ends(host)));
     }
 
     /// The next host that may be the one that is searched for.
