@@ -117,6 +117,20 @@ pub const SET_STRINGS_MAX: u32 = 1 << 30;
 /// Source: our choice; more than any line that is read with a limit.
 pub const SET_STRING_OCTETS_MAX: usize = 1 << 30;
 
+/// Slots of a set's host table that may be taken one behind the other: 512, which are 4 KiB. A seed of the
+/// hash that makes a longer run is left for the next one; a reader that walks more of them finds damage.
+///
+/// Source: computed. With three slots in four taken, a set of ten million hosts has such a run once in 65,000 sets,
+/// and one of 470 million hosts, which is the most that a set can hold, once in 1,400. It is part of
+/// the format, see `src/set/FORMAT.md`.
+pub const SET_HOST_RUN_SLOTS_MAX: usize = 512;
+
+/// Seeds of the hash of a set's host table that are tried, one after another. If each makes a run that is
+/// too long, the set cannot be compiled.
+///
+/// Source: our choice. The second is needed once in thousands of the largest sets.
+pub const SET_HOST_SEEDS_MAX: usize = 16;
+
 /// Redirects that are followed to a robots.txt file.
 ///
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
@@ -224,6 +238,23 @@ pub const REACH_POSITIONS_MAX: u64 = 2048;
 /// `src/set/FORMAT.md`.
 pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
 
+/// Bytes of rules of one policy that are ordered when a set is compiled, each rule counted as for
+/// [`POLICY_PATTERNS_MAX`]: 16 MiB.
+///
+/// Source: our choice; 64 bytes for each of as many rules. A file of 500 KiB could otherwise have one long rule in
+/// the groups of thousands of robots and take gigabytes. It is part of the format, see `src/set/FORMAT.md`.
+pub const POLICY_PATTERN_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Policies that are planned at once when a set is compiled.
+///
+/// Source: our choice. Each thread has hundreds of them, so that few wait for the last one.
+pub const PLANNED_POLICIES_MAX: usize = 4_096;
+
+/// Bytes per thread that policies may take that are planned at once when a set is compiled: 64 MiB, or one policy.
+///
+/// Source: our choice; hundreds of usual files, or one or two of 500 KiB that are made to take the most.
+pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 64 * 1024 * 1024;
+
 /// Broken records of one input that are named one by one; the rest is counted.
 ///
 /// Source: our choice. Ten show what is wrong; a wrong file has millions.
@@ -255,9 +286,9 @@ pub const TABLE_CELL_CHARACTERS_MAX: usize = 80;
 
 /// Files of a folder that are read as one piece of work.
 ///
-/// Source: our choice. Opening them takes some milliseconds, beside which handing the piece over
-/// costs nothing.
-pub const FOLDER_BATCH_FILES: usize = 256;
+/// Source: our choice. Opening them takes a millisecond, beside which handing the piece over costs
+/// nothing; what is kept of 64 files of 500 KiB is 32 MB for each thread.
+pub const FOLDER_BATCH_FILES: usize = 64;
 
 /// Octets that a file of a folder is read in at first: 64 KiB.
 ///

@@ -71,6 +71,7 @@ fn the_counts() {
         (count::APPEARANCES, "looks-like-html"),
         (count::APPEARANCES + 1, "looks-binary"),
         (count::APPEARANCES + 2, "looks-like-json"),
+        (count::HOST_SEED, "seed"),
     ];
     assert_rows(rows, &expected);
     assert_eq!(rows.len(), expected.len());
@@ -114,9 +115,9 @@ fn the_words_of_hosts() {
         ],
     );
     assert_eq!(slots_for(10), 10 + 3 + 1);
-    let checksum = xxhash_rust::xxh3::xxh3_64(b"a.example");
-    let slot = (u128::from(checksum) * 14) >> 64;
-    assert_eq!(slot_of(b"a.example", 14), (slot as u64, checksum as u32));
+    let hash = xxhash_rust::xxh3::xxh3_64_with_seed(b"a.example", 99);
+    let slot = (u128::from(hash) * 14) >> 64;
+    assert_eq!(slot_of(b"a.example", 14, 99), (slot as u64, hash as u32));
 }
 
 #[test]

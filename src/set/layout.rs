@@ -102,11 +102,13 @@ pub(super) mod count {
     pub const CAPTURED_TO: usize = 9;
     /// Captures whose file is no robots.txt by its looks, in the order of `NoteKind::APPEARANCES`.
     pub const APPEARANCES: usize = 10;
+    /// The seed of the table that finds hosts. It is no count; the header is what opening reads.
+    pub const HOST_SEED: usize = 13;
 }
 
-/// The place and the tag of a key in a table of so many slots.
-pub(super) fn slot_of(key: &[u8], slots: u64) -> (u64, u32) {
-    let hash = xxhash_rust::xxh3::xxh3_64(key);
+/// The place and the tag of a key in a table of so many slots with this seed.
+pub(super) fn slot_of(key: &[u8], slots: u64, seed: u64) -> (u64, u32) {
+    let hash = xxhash_rust::xxh3::xxh3_64_with_seed(key, seed);
     // The place is by the high bits, the tag by the low ones.
     (((u128::from(hash) * u128::from(slots)) >> 64) as u64, hash as u32)
 }

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use portcullis::dialect::RFC_9309;
-use portcullis::set::{BlobPool, LoadConfig, StoredSet};
+use portcullis::set::compile::{self, CompileConfig};
+use portcullis::set::{BlobPool, GatherConfig, Input, LoadConfig, StoredSet, gather};
 use xxhash_rust::xxh3::xxh3_64;
 
 const TEXTS: u32 = 1_000;
@@ -52,4 +53,28 @@ fn texts_with_one_unseeded_hash_are_told_apart() {
     assert_eq!(set.counts().policies, u64::from(TEXTS) / 2);
     // What a seed decides is in no output.
     assert_eq!(set.hash(), again.hash());
+}
+
+#[test]
+fn hosts_with_one_place_in_a_table_without_a_seed_are_found() {
+    // A sixty-fourth of the table, whatever its size.
+    let is_chosen = |host: &String| xxh3_64(host.as_bytes()) >> 58 == 17;
+    let hosts = (0_u32..).map(|number| format!("h{number}.example")).filter(is_chosen);
+    let hosts: Vec<String> = hosts.take(1_500).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for host in &hosts {
+        std::fs::write(folder.path().join(host), "User-agent: *\nDisallow: /\n").unwrap();
+    }
+    let config = GatherConfig::new(&RFC_9309, None);
+    let gathered = gather(&[Input::new(folder.path())], &config, &()).unwrap();
+    let config = CompileConfig::new(&RFC_9309, None);
+    let compiled = || compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap();
+    let bytes = compiled();
+    assert!(bytes == compiled());
+    let set = StoredSet::of_octets("a set", bytes).unwrap();
+    // A run of more slots than `SET_HOST_RUN_SLOTS_MAX` is damage, for a host that is not there too.
+    for host in &hosts {
+        assert!(set.host(host.as_bytes()).unwrap().is_some(), "{host}");
+        assert!(set.host(format!("x{host}").as_bytes()).unwrap().is_none(), "{host}");
+    }
 }

@@ -5,15 +5,16 @@ use zerocopy::little_endian::U32;
 use crate::access::KnownOutage;
 use crate::syntax::{NoteKind, read_others};
 
-use super::super::layout::{NONE, SLOT_WORDS, capture, count, host, record, slot_of, slots_for};
+use super::super::layout::{NONE, capture, count, host, record};
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use super::DistinctPolicies;
-use super::intern::{Lists, position, push};
+use super::intern::{Lists, push};
+use super::slots::HostSlots;
 use super::texts::Texts;
 
 /// All that is there by host.
 pub struct HostSections {
-    pub slots: Vec<U32>,
+    pub slots: HostSlots,
     pub hosts: Vec<U32>,
     pub captures: Vec<U32>,
     pub outages: Vec<U32>,
@@ -59,16 +60,16 @@ impl HostSections {
         others
     }
 
+    /// The sections of hosts; `None` if no seed keeps the table that finds them short.
     pub fn new(
         hosts: &[HostStanding],
         distinct: &DistinctPolicies,
         mut others: Others,
         texts: &Texts,
-    ) -> HostSections {
+    ) -> Option<HostSections> {
         others.finish(texts);
-        let slots = slots_for(hosts.len());
         let mut sections = HostSections {
-            slots: vec![U32::new(0); slots * SLOT_WORDS],
+            slots: HostSlots { seed: 0, words: Vec::new() },
             hosts: Vec::new(),
             captures: Vec::new(),
             outages: Vec::new(),
@@ -79,11 +80,11 @@ impl HostSections {
             sections.add(host, distinct, &others);
         }
         sections.others = others.lists.words;
-        sections
+        sections.slots = HostSlots::new(&sections.hosts, &sections.captures)?;
+        Some(sections)
     }
 
     fn add(&mut self, host: &HostStanding, distinct: &DistinctPolicies, others: &Others) {
-        let start = position(&self.hosts);
         let policy =
             |standing: &Option<Standing>| standing.as_ref().map_or(NONE, |it| distinct.index(it));
         let http_capture = self.push_capture(host.http.as_ref(), others);
@@ -106,18 +107,6 @@ impl HostSections {
         self.counts.hosts += 1;
         self.counts.origins +=
             [&host.http, &host.https].iter().flat_map(|it| it.iter()).count() as u64;
-        self.fill_slot(&host.key, start);
-    }
-
-    fn fill_slot(&mut self, key: &[u8], position: u32) {
-        let slots = self.slots.len() / SLOT_WORDS;
-        let (slot, tag) = slot_of(key, slots as u64);
-        let mut slot = slot as usize;
-        while self.slots[slot * SLOT_WORDS + 1].get() != 0 {
-            slot = (slot + 1) % slots;
-        }
-        self.slots[slot * SLOT_WORDS] = U32::new(tag);
-        self.slots[slot * SLOT_WORDS + 1] = U32::new(position + 1);
     }
 
     fn push_capture(&mut self, standing: Option<&Standing>, others: &Others) -> u32 {
@@ -163,6 +152,7 @@ impl HostSections {
         counts[count::CAPTURES] = (self.captures.len() / capture::WORDS) as u64;
         counts[count::CAPTURED_FROM] = from;
         counts[count::CAPTURED_TO] = to;
+        counts[count::HOST_SEED] = self.slots.seed;
         let appearances = &self.counts.appearances;
         counts[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
     }

@@ -18,13 +18,27 @@ pub fn position(words: &[U32]) -> u32 {
     position.expect("a section has fewer than 2^32 words; compile the input as several sets")
 }
 
-/// Lists that are kept once.
+/// Lists that are kept once. Its memory: the lists and some 20 bytes for each.
 #[derive(Default)]
 pub struct Lists {
     pub words: Vec<U32>,
-    known: HashTable<(u64, u32, u32)>,
+    known: HashTable<Known>,
     /// Whether equal ones are kept again: they take more room then and less time.
     pub is_plain: bool,
+}
+
+/// Where a list stands, and half of its hash.
+struct Known {
+    half: u32,
+    start: u32,
+    length: u32,
+}
+
+impl Known {
+    /// The hash by which it is filed.
+    fn hash(half: u32) -> u64 {
+        u64::from(half).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
 }
 
 impl Lists {
@@ -35,17 +49,23 @@ impl Lists {
             self.words.extend_from_slice(list);
             return start;
         }
-        let hash = seeded_hash(list.as_bytes());
+        let half = seeded_hash(list.as_bytes()) as u32;
         let words = &self.words;
-        let same = |&(other, start, length): &(u64, u32, u32)| {
-            other == hash && words[start as usize..][..length as usize] == *list
+        let same = |known: &Known| {
+            known.half == half && words[known.start as usize..][..known.length as usize] == *list
         };
-        if let Some(&(_, start, _)) = self.known.find(hash, same) {
-            return start;
+        if let Some(known) = self.known.find(Known::hash(half), same) {
+            return known.start;
         }
         let start = position(&self.words);
         self.words.extend_from_slice(list);
-        self.known.insert_unique(hash, (hash, start, list.len() as u32), |&(hash, ..)| hash);
+        let known = Known { half, start, length: list.len() as u32 };
+        self.known.insert_unique(Known::hash(half), known, |known| Known::hash(known.half));
         start
+    }
+
+    /// Gives back the memory that it takes to intern. A list that comes later is new.
+    pub fn forget(&mut self) {
+        self.known = HashTable::new();
     }
 }

@@ -9,14 +9,16 @@
 //! order of hosts, and work is given to threads in pieces that are joined in order, so the same
 //! standings make the same file with any number of threads.
 //!
-//! Cost: each distinct file is planned once, each distinct rule set compiled once. Memory: the
-//! sections, and beside them the distinct patterns in normal form.
+//! Cost: each distinct file is planned once, each distinct rule set compiled once. Memory: three times the
+//! records that are kept of all distinct files, some 100 bytes for each distinct record, and
+//! [`PLANNED_BYTES_PER_THREAD_MAX`] for what is planned and not yet joined.
 
 mod hosts;
 mod intern;
 mod plan;
 mod policies;
 mod rule_sets;
+mod slots;
 mod texts;
 
 use std::borrow::Cow;
@@ -28,6 +30,10 @@ use zerocopy::IntoBytes;
 
 use crate::dialect::{AccessOutcome, Dialect};
 use crate::large_pages::ZeroedMemory;
+use crate::limits::{
+    PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
+    SET_HOST_SEEDS_MAX,
+};
 use crate::policy::AgentChain;
 
 use super::file::{
@@ -42,9 +48,7 @@ pub(super) use self::plan::{
     PlannedEntry, PlannedRules, PolicyPlan, of_extract as plan_of_extract, order as record_order,
 };
 use self::policies::PolicySections;
-
-/// Policies that are planned before they are joined. It bounds the memory for what is waiting.
-const POLICIES_AT_ONCE: usize = 4_096;
+pub(super) use self::slots::HostSlots;
 
 /// How a set is compiled.
 #[derive(Clone, Debug)]
@@ -104,6 +108,12 @@ pub enum CompileError {
     /// There are more or longer texts than a set can hold.
     #[error(transparent)]
     Strings(#[from] StringError),
+    /// Hosts collide whatever the seed of their table is.
+    #[error(
+        "too many hosts have names that collide in the table of hosts, by each of \
+         {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
+    )]
+    CollidingHosts,
 }
 
 /// Compiles what is known of `hosts`, which are sorted by key, and writes the set to `path`, which
@@ -122,7 +132,7 @@ pub fn write(
 ) -> Result<CompiledSet, CompileError> {
     let sections = Sections::of(hosts, pool, config)?;
     let mut writer = SetFileWriter::create(path)?;
-    sections.write(&mut writer)?;
+    sections.write(config, &mut writer)?;
     let fields = sections.fields(config);
     Ok(summary(&writer.finish(&fields)?, &fields))
 }
@@ -152,8 +162,8 @@ pub(super) fn to_memory(
 }
 
 fn in_memory(sections: Sections, config: &CompileConfig) -> Result<ZeroedMemory, CompileError> {
-    let mut writer = SetFileWriter::in_memory(sections.octets())?;
-    sections.write(&mut writer)?;
+    let mut writer = SetFileWriter::in_memory(sections.octets(config))?;
+    sections.write(config, &mut writer)?;
     Ok(writer.finish(&sections.fields(config))?.finished)
 }
 
@@ -168,12 +178,10 @@ fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
     }
 }
 
-/// All sections, in memory.
+/// The sections that are made, in memory.
 struct Sections {
     policies: PolicySections,
     hosts: HostSections,
-    provenance: Vec<u8>,
-    history: Vec<u8>,
 }
 
 /// What a policy comes from.
@@ -231,33 +239,57 @@ impl DistinctPolicies {
     }
 }
 
+/// How many of `origins`, at least one, are planned before they are joined. It bounds the memory for
+/// what is waiting.
+fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
+    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+    let mut bytes = 0;
+    let within = origins.iter().take_while(|origin| {
+        bytes += match origin {
+            PolicyOrigin::Extract(extract) => plan_bytes(pool.get(*extract).len()),
+            PolicyOrigin::Access(_) => 0,
+        };
+        bytes <= bytes_max
+    });
+    within.take(PLANNED_POLICIES_MAX).count().max(1)
+}
+
+/// Bytes that the plan of a file may take: its records, and, if half of the file is one rule and the other half
+/// names robots that have it, in 30 bytes each, that rule for each of them.
+fn plan_bytes(file_bytes: usize) -> usize {
+    let patterns = file_bytes.saturating_mul(file_bytes / 128).min(POLICY_PATTERN_BYTES_MAX);
+    6 * file_bytes + 2 * patterns
+}
+
 impl Sections {
     fn of(
         hosts: &[HostStanding],
         pool: &BlobPool,
         config: &CompileConfig,
-    ) -> Result<Sections, StringError> {
+    ) -> Result<Sections, CompileError> {
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = match config.agents {
             None => PolicySections::default(),
             Some(_) => PolicySections::plain(pool.octets()),
         };
-        for origins in distinct.origins.chunks(POLICIES_AT_ONCE) {
-            let agents = config.agents.as_deref();
+        let agents = config.agents.as_deref();
+        let mut origins = distinct.origins.as_slice();
+        while !origins.is_empty() {
+            let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
             let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, agents);
-            let plans: Vec<plan::PolicyPlan<'_>> =
-                origins.par_iter().with_min_len(16).map(plan).collect();
+            let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
             policies.add(plans);
+            origins = rest;
         }
         let others = HostSections::others(hosts, pool, &mut policies.texts);
         if let Some(error) = policies.texts.failure {
-            return Err(error);
+            return Err(error.into());
         }
         policies.finish();
         let texts = &policies.texts;
-        let hosts = HostSections::new(hosts, &distinct, others, texts);
-        let provenance = config.provenance.clone().into_bytes();
-        Ok(Sections { policies, hosts, provenance, history: config.history.clone() })
+        let hosts = HostSections::new(hosts, &distinct, others, texts)
+            .ok_or(CompileError::CollidingHosts)?;
+        Ok(Sections { policies, hosts })
     }
 
     fn fields(&self, config: &CompileConfig) -> HeaderFields {
@@ -274,12 +306,12 @@ impl Sections {
     }
 
     /// All but the strings.
-    fn each(&self) -> [(SectionKind, Cow<'_, [u8]>); 16] {
-        let Sections { policies, hosts, provenance, history } = self;
+    fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 16] {
+        let Sections { policies, hosts, .. } = self;
         let rule_sets = &policies.rule_sets;
         [
-            (SectionKind::PROVENANCE, provenance.into()),
-            (SectionKind::SLOTS, hosts.slots.as_bytes().into()),
+            (SectionKind::PROVENANCE, config.provenance.as_bytes().into()),
+            (SectionKind::SLOTS, hosts.slots.words.as_bytes().into()),
             (SectionKind::HOSTS, hosts.hosts.as_bytes().into()),
             (SectionKind::POLICY_INDEX, policies.index.as_bytes().into()),
             (SectionKind::POLICIES, policies.words.as_bytes().into()),
@@ -293,18 +325,22 @@ impl Sections {
             (SectionKind::CAPTURES, hosts.captures.as_bytes().into()),
             (SectionKind::OTHERS, hosts.others.as_bytes().into()),
             (SectionKind::OUTAGES, hosts.outages.as_bytes().into()),
-            (SectionKind::HISTORY, history.into()),
+            (SectionKind::HISTORY, config.history.as_slice().into()),
         ]
     }
 
     /// Bytes of all sections, about.
-    fn octets(&self) -> usize {
-        let sections = self.each().iter().map(|(_, octets)| octets.len()).sum::<usize>();
+    fn octets(&self, config: &CompileConfig) -> usize {
+        let sections = self.each(config).iter().map(|(_, octets)| octets.len()).sum::<usize>();
         sections + self.policies.texts.table().octets()
     }
 
-    fn write<D: Destination>(&self, writer: &mut SetFileWriter<D>) -> Result<(), WriteError> {
-        for (kind, octets) in self.each() {
+    fn write<D: Destination>(
+        &self,
+        config: &CompileConfig,
+        writer: &mut SetFileWriter<D>,
+    ) -> Result<(), WriteError> {
+        for (kind, octets) in self.each(config) {
             writer.begin(kind)?;
             writer.write(&octets)?;
         }

@@ -2,11 +2,10 @@
 
 use hashbrown::HashMap;
 
-use crate::bytes::push_varint;
 use crate::decision::{PolicyState, Verdict};
 use crate::dialect::{AccessOutcome, Dialect};
 use crate::id::RuleID;
-use crate::limits::POLICY_PATTERNS_MAX;
+use crate::limits::{POLICY_PATTERN_BYTES_MAX, POLICY_PATTERNS_MAX};
 use crate::policy::{AgentChain, Audience, NamedRobot, OrderedRules, is_name_of};
 use crate::syntax::{Group, RobotsTxt};
 
@@ -48,15 +47,13 @@ pub struct PlannedEntry {
     /// By group: the number and the record of its first rule.
     pub positions: Vec<(u32, u32)>,
     /// Nothing if the rules are left to be ordered when somebody asks: see
-    /// [`POLICY_PATTERNS_MAX`].
+    /// [`POLICY_PATTERNS_MAX`] and [`POLICY_PATTERN_BYTES_MAX`].
     pub ordered: Option<PlannedRules>,
 }
 
 /// Rules in order of precedence.
 pub struct PlannedRules {
     pub rules: OrderedRules,
-    /// Octets that two rule sets have in common exactly if they are equal.
-    pub identity: Vec<u8>,
     /// By pattern: its rule's record, counted from the first rule of the first group.
     pub order: Vec<u32>,
 }
@@ -68,8 +65,8 @@ struct Planner<'f, 'p> {
     entries: Vec<PlannedEntry>,
     /// By their groups: the entries.
     known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
-    /// Rules that were ordered.
-    ordered: usize,
+    /// Rules that were ordered, and the bytes of their values.
+    ordered: (usize, usize),
 }
 
 pub fn plan<'p>(
@@ -128,7 +125,7 @@ fn of_file<'p>(
         return plan;
     }
     let mut planner =
-        Planner { file, dialect, entries: Vec::new(), known: HashMap::default(), ordered: 0 };
+        Planner { file, dialect, entries: Vec::new(), known: HashMap::default(), ordered: (0, 0) };
     let mut audience = Audience::of(file, dialect);
     if let Some(agents) = agents {
         let asks = |agent: &AgentChain, name: &[u8]| {
@@ -186,14 +183,16 @@ impl Planner<'_, '_> {
             return known;
         }
         let file = self.file;
-        let rules: usize = groups.iter().map(|&group| file.groups()[group].rules.len()).sum();
-        let within = self.ordered + rules <= POLICY_PATTERNS_MAX;
-        self.ordered += if within { rules } else { 0 };
+        let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
+        let bytes: usize = rules().map(|rule| rule.value.len()).sum();
+        let ordered = (self.ordered.0 + rules().count(), self.ordered.1 + bytes);
+        let within = ordered.0 <= POLICY_PATTERNS_MAX && ordered.1 <= POLICY_PATTERN_BYTES_MAX;
+        self.ordered = if within { ordered } else { self.ordered };
         let positions = group_positions(file, &groups);
         let ordered = within.then(|| {
             let rules = OrderedRules::new(file, &groups, &self.dialect.paths);
             let order = order(&rules, &positions);
-            PlannedRules { identity: identity(&rules), rules, order }
+            PlannedRules { rules, order }
         });
         let entry = self.entries.len() as u32;
         self.entries.push(PlannedEntry { positions, ordered });
@@ -223,15 +222,41 @@ pub fn order(rules: &OrderedRules, positions: &[(u32, u32)]) -> Vec<u32> {
     rules.rules.iter().map(record).collect()
 }
 
-/// The patterns and their verdicts, in order of precedence.
-fn identity(rules: &OrderedRules) -> Vec<u8> {
-    let mut identity = Vec::with_capacity(rules.patterns.octets() + 4 * rules.verdicts.len());
-    let mut text = Vec::new();
-    for (pattern, verdict) in rules.patterns.iter().zip(&rules.verdicts) {
-        pattern.write_identity(&mut text);
-        push_varint(&mut identity, text.len() as u32);
-        identity.extend_from_slice(&text);
-        identity.push((*verdict == Verdict::Allow).into());
+#[cfg(test)]
+mod tests {
+    use super::super::plan_bytes;
+    use super::*;
+    use crate::dialect::RFC_9309;
+
+    /// A file of which half is one rule, and the other half names robots that have it and one of their own.
+    fn long_rule_of_many(file_bytes: usize) -> Vec<u8> {
+        let mut text = Vec::new();
+        let robots = file_bytes / 2 / "user-agent:r99999\n".len() / 2;
+        (0..robots).for_each(|robot| text.extend(format!("user-agent:r{robot}\n").bytes()));
+        text.extend(b"allow:/");
+        text.resize(text.len() + file_bytes / 2, b'a');
+        text.push(b'\n');
+        for robot in 0..robots {
+            text.extend(format!("user-agent:r{robot}\nallow:{}\n", robot % 10).bytes());
+        }
+        text
     }
-    identity
+
+    #[test]
+    fn a_plan_takes_no_more_than_is_counted_for_it() {
+        for file_bytes in [1, 20, 100, 500].map(|kibibytes| kibibytes * 1024) {
+            let text = long_rule_of_many(file_bytes);
+            let file = RobotsTxt::parse(&text, &RFC_9309, None);
+            let mut extract = Vec::new();
+            file.write_extract(&text, &mut extract);
+            let plan = of_extract(&extract, &RFC_9309, None).unwrap();
+            let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
+            let patterns: usize = ordered.clone().map(|entry| entry.rules.patterns.octets()).sum();
+            let bytes = size_of_val(&*plan.records) + patterns;
+            assert!(bytes <= plan_bytes(extract.len()), "{bytes} bytes for {}", extract.len());
+            assert!(patterns <= POLICY_PATTERN_BYTES_MAX, "{patterns}");
+            let is_whole = ordered.count() == plan.entries.len();
+            assert_eq!(is_whole, file_bytes < 100 * 1024, "{file_bytes}");
+        }
+    }
 }

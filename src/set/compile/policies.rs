@@ -117,7 +117,7 @@ impl PolicySections {
                 Some(planned) => {
                     let order: Vec<U32> = planned.order.iter().map(|&at| U32::new(at)).collect();
                     let order = self.orders.intern(&order);
-                    (self.rule_sets.intern(planned), order)
+                    (self.rule_sets.intern(planned.rules), order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),
             };
@@ -134,8 +134,10 @@ impl PolicySections {
         self.words.extend(groups);
     }
 
-    /// Gives strings their places.
+    /// Gives strings their places. Nothing can be added afterwards.
     pub fn finish(&mut self) {
+        self.rule_sets.forget();
+        self.orders.forget();
         self.texts.finish();
     }
 

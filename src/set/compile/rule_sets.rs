@@ -1,10 +1,9 @@
 //! Rule sets, each kept once: the prefilter and patterns that paths are decided by, and what each pattern
 //! comes from.
 
-use std::ops::Range;
-
 use hashbrown::HashTable;
 use rayon::prelude::*;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use crate::automaton::{SieveLine, push_text, sieve_of, table_word};
@@ -14,7 +13,6 @@ use crate::policy::{OrderedRules, outcomes};
 
 use super::super::layout::{NONE, rule_set};
 use super::intern::{Lists, position, push};
-use super::plan::PlannedRules;
 
 /// The rule sets of a set.
 #[derive(Default)]
@@ -29,16 +27,17 @@ pub struct RuleSets {
     pub texts: Lists,
     /// Those that are made of a policy's groups when an agent asks.
     pub of_groups: u64,
-    known: HashTable<Known>,
-    /// What rule sets are known by, end to end.
-    identities: Vec<u8>,
+    /// By the hash of their patterns: the numbers of rule sets.
+    known: HashTable<(u64, u32)>,
     waiting: Vec<Waiting>,
+    scratch: Scratch,
 }
 
-struct Known {
-    hash: u64,
-    number: u32,
-    identity: Range<usize>,
+/// The patterns of the rule set that is interned, and the text of one.
+#[derive(Default)]
+struct Scratch {
+    patterns: Vec<U32>,
+    text: Vec<U32>,
 }
 
 /// A rule set that is new.
@@ -48,31 +47,48 @@ struct Waiting {
 }
 
 impl RuleSets {
-    /// The number of a rule set.
-    pub fn intern(&mut self, planned: PlannedRules) -> u32 {
-        let hash = seeded_hash(&planned.identity);
-        let identities = &mut self.identities;
-        let same = |known: &Known| {
-            known.hash == hash && identities[known.identity.clone()] == *planned.identity
-        };
-        if let Some(known) = self.known.find(hash, same) {
-            return known.number;
-        }
-        let start = identities.len();
-        identities.extend_from_slice(&planned.identity);
-        let identity = start..identities.len();
-        let patterns = position(&self.patterns);
-        let number = self.push([NONE, 0, patterns, planned.order.len() as u32]);
-        self.known.insert_unique(hash, Known { hash, number, identity }, |known| known.hash);
-        let mut text = Vec::new();
-        for (pattern, verdict) in planned.rules.patterns.iter().zip(&planned.rules.verdicts) {
+    /// The number of a rule set. Texts are kept once, so equal rule sets have equal words.
+    pub fn intern(&mut self, rules: OrderedRules) -> u32 {
+        let Scratch { mut patterns, mut text } = std::mem::take(&mut self.scratch);
+        patterns.clear();
+        for (pattern, verdict) in rules.patterns.iter().zip(&rules.verdicts) {
             text.clear();
             push_text(&pattern, &mut text);
             let at = self.texts.intern(&text) as usize;
-            self.patterns.push(table_word(at, *verdict == Verdict::Allow));
+            patterns.push(table_word(at, *verdict == Verdict::Allow));
         }
-        self.waiting.push(Waiting { number, rules: planned.rules });
+        let number = self.intern_words(&patterns).unwrap_or_else(|| {
+            let number = self.len() as u32 - 1;
+            self.waiting.push(Waiting { number, rules });
+            number
+        });
+        self.scratch = Scratch { patterns, text };
         number
+    }
+
+    /// The number of the rule set with these words; `None` if it is new, and then it is the last one.
+    fn intern_words(&mut self, patterns: &[U32]) -> Option<u32> {
+        let hash = seeded_hash(patterns.as_bytes());
+        let (words, all) = (&self.words, &self.patterns);
+        let same = |&(other, number): &(u64, u32)| {
+            let words = &words[number as usize * rule_set::WORDS..];
+            let count = words[rule_set::COUNT].get() as usize;
+            other == hash && all[words[rule_set::PATTERNS].get() as usize..][..count] == *patterns
+        };
+        if let Some(&(_, number)) = self.known.find(hash, same) {
+            return Some(number);
+        }
+        let start = position(&self.patterns);
+        self.patterns.extend_from_slice(patterns);
+        let number = self.push([NONE, 0, start, patterns.len() as u32]);
+        self.known.insert_unique(hash, (hash, number), |&(hash, _)| hash);
+        None
+    }
+
+    /// Gives back the memory that it takes to intern. A rule set that comes later is new.
+    pub fn forget(&mut self) {
+        self.known = HashTable::new();
+        self.texts.forget();
     }
 
     /// A rule set that is made from a policy's groups when an agent asks.
@@ -98,7 +114,7 @@ impl RuleSets {
         let compile = |Waiting { number, rules }: Waiting| {
             (number, sieve_of(&rules.patterns, &outcomes(&rules.verdicts)))
         };
-        let compiled: Vec<_> = waiting.into_par_iter().with_min_len(8).map(compile).collect();
+        let compiled: Vec<_> = waiting.into_par_iter().map(compile).collect();
         for (number, lines) in compiled {
             let start = u32::try_from(self.prefilters.len()).ok().filter(|&start| start < NONE);
             let start = start.expect("prefilters have fewer than 2^32 lines; compile several sets");

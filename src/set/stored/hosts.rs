@@ -1,8 +1,10 @@
 //! Hosts: found by key, octet by octet, or one after another.
 
+use std::hint::black_box;
+
 use zerocopy::IntoBytes;
 
-use crate::limits::HOST_OCTETS_MAX;
+use crate::limits::{HOST_OCTETS_MAX, SET_HOST_RUN_SLOTS_MAX};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
@@ -53,7 +55,7 @@ pub struct StoredHost<'s> {
 pub(super) struct Search {
     slot: u64,
     tag: u32,
-    tried: u64,
+    tried: usize,
 }
 
 /// The longest key: a host, a port, and a scheme before it.
@@ -121,19 +123,32 @@ impl StoredSet {
 
     #[inline]
     pub(super) fn search(&self, key: &[u8]) -> Search {
-        let (slot, tag) = slot_of(key, self.slots);
+        let (slot, tag) = slot_of(key, self.slots, self.host_seed);
         Search { slot, tag, tried: 0 }
     }
 
+    /// Loads the slots at which searches begin.
+    ///
+    /// Bounds are all that is looked at: the shorter the loop, the more of its loads are under way at once.
+    /// What is loaded is used by nobody before it is compared with its checksum.
     #[inline]
-    pub(super) fn touch_slot(&self, search: &Search) {
-        let word = search.slot.saturating_mul(SLOT_WORDS as u64);
-        self.touch(self.sections.slots, u32::try_from(word).unwrap_or(NONE));
+    pub(super) fn touch_slots(&self, searches: &[Search]) {
+        let slots = self.file.uncompared(self.sections.slots);
+        let (slots, _) = slots.as_chunks::<{ SLOT_WORDS * size_of::<u32>() }>();
+        let first = |search: &Search| slots.get(search.slot as usize).map_or(0, |slot| slot[0]);
+        black_box(searches.iter().fold(0, |seen, search| seen ^ first(search)));
     }
 
+    /// Loads the hosts at these positions, each from its head to the end of a key of so many bytes.
     #[inline]
-    pub(super) fn touch_host(&self, position: HostPosition) {
-        self.touch(self.sections.hosts, position.0);
+    pub(super) fn touch_hosts(&self, hosts: impl Iterator<Item = (HostPosition, usize)>) {
+        let (words, _) = self.file.uncompared(self.sections.hosts).as_chunks::<4>();
+        let first = |word: usize| words.get(word).map_or(0, |word| word[0]);
+        let ends = |(HostPosition(position), key_bytes): (HostPosition, usize)| {
+            let position = position as usize;
+            first(position) ^ first(position.saturating_add(host::HEAD_WORDS + key_bytes / 4))
+        };
+        black_box(hosts.fold(0, |seen, host| seen ^ ends(host)));
     }
 
     /// The next host that may be the one that is searched for.
@@ -142,7 +157,7 @@ impl StoredSet {
         &self,
         search: &mut Search,
     ) -> Result<Option<HostPosition>, Damage> {
-        while search.tried < self.slots {
+        while search.tried <= SET_HOST_RUN_SLOTS_MAX {
             let words: &[zerocopy::little_endian::U32] = self.file.items(
                 self.sections.slots,
                 search.slot * SLOT_WORDS as u64,
@@ -158,7 +173,8 @@ impl StoredSet {
                 return Ok(Some(HostPosition(position - 1)));
             }
         }
-        Ok(None)
+        let what = "more slots are taken in a row than a search may walk";
+        Err(self.malformed(self.sections.slots, 0, what))
     }
 
     /// The host at a position.

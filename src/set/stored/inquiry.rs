@@ -173,11 +173,13 @@ impl Inquiry {
         searches.clear();
         candidates.clear();
         searches.extend(origins.iter().map(|(_, key)| self.set.search(key)));
-        searches.iter().for_each(|search| self.set.touch_slot(search));
+        self.set.touch_slots(searches);
         for search in searches.iter_mut() {
             candidates.push(self.set.next_candidate(search)?);
         }
-        candidates.iter().flatten().for_each(|host| self.set.touch_host(*host));
+        let keys = origins.iter().map(|(_, key)| key.len());
+        let hosts = candidates.iter().zip(keys).filter_map(|(host, key)| Some(((*host)?, key)));
+        self.set.touch_hosts(hosts);
         let searched = origins.iter().zip(searches).zip(candidates);
         for (index, ((&origin, search), candidate)) in searched.enumerate() {
             found(index, self.policy_of(origin, search, *candidate)?.map(|number| number.0));

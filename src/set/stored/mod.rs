@@ -56,6 +56,7 @@ pub struct StoredSet {
     file: SetFile,
     dialect: &'static Dialect,
     slots: u64,
+    host_seed: u64,
     sections: Sections,
     /// Whether the first policy speaks for every URL.
     is_universal: bool,
@@ -179,7 +180,9 @@ impl StoredSet {
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
-        Ok(StoredSet { file, dialect, slots, sections, is_universal: false, tokens: None })
+        let host_seed = file.fields().counts[count::HOST_SEED];
+        let (is_universal, tokens) = (false, None);
+        Ok(StoredSet { file, dialect, slots, host_seed, sections, is_universal, tokens })
     }
 
     /// A set that this process has just compiled, for some agents if it was not for everybody.

@@ -15,6 +15,16 @@ use crate::set::file::{Destination, SectionKind, SetFileWriter, WriteError};
 /// tell paths apart.
 const HEAD_OCTETS: usize = 28;
 
+/// Strings that are sorted at once, if the sample shows their order well: some 40 MB. A set has fewer than
+/// 2^16 times as many.
+const SORTED_STRINGS: usize = 1 << 20;
+
+/// Strings that one thread front-codes as one piece: whole buckets.
+const PIECE_STRINGS: usize = BUCKET_STRINGS << 12;
+
+/// Strings of the sample for each part.
+const SAMPLES: usize = 1 << 5;
+
 /// A string of a table that is being built. What it will be called is known when all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProvisionalString(pub(crate) u32);
@@ -68,7 +78,8 @@ impl StringTableBuilder {
     /// Strings that stay as they come, equal ones again and again: the table takes more room and less time.
     /// There is room for so many bytes at once.
     pub(crate) fn plain(octets: usize) -> StringTableBuilder {
-        let plain = StringTable { octets: Vec::with_capacity(octets), ..StringTable::default() };
+        let piece = Piece { octets: Vec::with_capacity(octets), ..Piece::default() };
+        let plain = StringTable { pieces: vec![piece], ..StringTable::default() };
         StringTableBuilder { plain: Some(plain), ..StringTableBuilder::default() }
     }
 
@@ -114,36 +125,51 @@ impl StringTableBuilder {
     /// strings alone, not on their order before.
     pub(crate) fn finish(self) -> StringTable {
         let StringTableBuilder { octets, ends, numbers, plain, .. } = self;
-        if let Some(mut table) = plain {
-            table.bucket_starts.push(table.octets.len() as u64);
+        if let Some(table) = plain {
             return table;
         }
         drop(numbers);
         let string = |number: u32| string_at(&octets, &ends, number);
         let order = sorted(ends.len(), string);
         let mut ids = vec![StringID(0); order.len()];
-        let mut table = StringTable {
-            count: order.len(),
-            bucket_starts: Vec::with_capacity(order.len() / BUCKET_STRINGS + 2),
-            ..StringTable::default()
-        };
-        for (bucket, numbers) in order.chunks(BUCKET_STRINGS).enumerate() {
-            for (place, &number) in numbers.iter().enumerate() {
-                let id = StringID((bucket * BUCKET_STRINGS + place) as u32);
-                ids[number as usize] = id;
+        (0..).zip(&order).for_each(|(id, &number)| ids[number as usize] = StringID(id));
+        let piece = |numbers: &[u32]| {
+            let mut piece = Piece::default();
+            for bucket in numbers.chunks(BUCKET_STRINGS) {
+                piece.push_bucket(bucket.iter().map(|&number| string(number)));
             }
-            table.push_bucket(numbers.iter().map(|&number| string(number)));
+            piece
+        };
+        StringTable {
+            count: order.len(),
+            ids: Some(ids),
+            pieces: order.par_chunks(PIECE_STRINGS).map(piece).collect(),
         }
-        table.bucket_starts.push(table.octets.len() as u64);
-        StringTable { ids: Some(ids), ..table }
     }
 }
 
 /// The numbers from 0 to `count` in the order of their strings.
 ///
 /// Strings are compared by their first octets, which lie side by side, and looked up where those
-/// are equal.
+/// are equal. Those octets take more memory than most strings, so many strings are sorted part by part: each
+/// part has the strings between two of a sample.
 fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32> {
+    let sample: Vec<u32> = (0..count as u32).step_by(SORTED_STRINGS / SAMPLES).collect();
+    let sample = sort(sample, &string);
+    let bounds: Vec<&[u8]> =
+        sample.chunks_exact(SAMPLES).skip(1).map(|part| string(part[0])).collect();
+    let part = |number| bounds.partition_point(|bound| *bound <= string(number)) as u16;
+    let parts: Vec<u16> = match bounds.is_empty() {
+        true => vec![0; count],
+        false => (0..count as u32).into_par_iter().map(part).collect(),
+    };
+    let mut numbers: Vec<Vec<u32>> = vec![Vec::new(); bounds.len() + 1];
+    (0..).zip(parts).for_each(|(number, part)| numbers[usize::from(part)].push(number));
+    numbers.into_iter().flat_map(|part| sort(part, &string)).collect()
+}
+
+/// These numbers in the order of their strings.
+fn sort<'s>(numbers: Vec<u32>, string: &(impl Fn(u32) -> &'s [u8] + Sync)) -> Vec<u32> {
     let key = |number: u32| {
         let mut first = [0; HEAD_OCTETS];
         let string = string(number);
@@ -151,8 +177,7 @@ fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32>
         first[..octets].copy_from_slice(&string[..octets]);
         (first, number)
     };
-    let mut keys: Vec<([u8; HEAD_OCTETS], u32)> =
-        (0..count as u32).into_par_iter().map(key).collect();
+    let mut keys: Vec<([u8; HEAD_OCTETS], u32)> = numbers.into_par_iter().map(key).collect();
     keys.par_sort_unstable_by(|(one_head, one), (other_head, other)| {
         one_head.cmp(other_head).then_with(|| string(*one).cmp(string(*other)))
     });
@@ -171,11 +196,27 @@ pub(crate) struct StringTable {
     count: usize,
     /// By provisional number, where strings were put in order.
     ids: Option<Vec<StringID>>,
+    pieces: Vec<Piece>,
+}
+
+/// Buckets that stand one behind the other, and where each begins among their bytes.
+#[derive(Clone, Debug, Default)]
+struct Piece {
     octets: Vec<u8>,
     bucket_starts: Vec<u64>,
 }
 
 impl StringTable {
+    fn push_plain(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
+        if self.count >= SET_STRINGS_MAX as usize {
+            return Err(StringError::TooMany);
+        }
+        let is_first = self.count.is_multiple_of(BUCKET_STRINGS);
+        self.pieces[0].push_plain(string, is_first);
+        self.count += 1;
+        Ok(ProvisionalString(self.count as u32 - 1))
+    }
+
     /// What `string` is called now.
     ///
     /// # Panics
@@ -192,7 +233,8 @@ impl StringTable {
 
     /// Bytes of the two sections.
     pub(crate) fn octets(&self) -> usize {
-        self.octets.len() + size_of_val(&*self.bucket_starts)
+        let octets = |piece: &Piece| piece.octets.len() + size_of_val(&*piece.bucket_starts);
+        self.pieces.iter().map(octets).sum()
     }
 
     /// Writes the two sections.
@@ -205,23 +247,26 @@ impl StringTable {
         writer: &mut SetFileWriter<D>,
     ) -> Result<(), WriteError> {
         writer.begin(SectionKind::STRINGS)?;
-        writer.write(&self.octets)?;
+        self.pieces.iter().try_for_each(|piece| writer.write(&piece.octets))?;
         writer.begin(SectionKind::STRING_BUCKETS)?;
-        self.bucket_starts.iter().try_for_each(|start| writer.write(&start.to_le_bytes()))
-    }
-
-    fn push_plain(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
-        if self.count >= SET_STRINGS_MAX as usize {
-            return Err(StringError::TooMany);
+        let mut end = 0;
+        for piece in &self.pieces {
+            let starts = piece.bucket_starts.iter().map(|start| (end + start).to_le_bytes());
+            writer.write(starts.collect::<Vec<_>>().as_flattened())?;
+            end += piece.octets.len() as u64;
         }
-        if self.count.is_multiple_of(BUCKET_STRINGS) {
+        writer.write(&end.to_le_bytes())
+    }
+}
+
+impl Piece {
+    fn push_plain(&mut self, string: &[u8], is_first: bool) {
+        if is_first {
             self.bucket_starts.push(self.octets.len() as u64);
         }
         push_varint(&mut self.octets, 0);
         push_varint(&mut self.octets, string.len() as u32);
         self.octets.extend_from_slice(string);
-        self.count += 1;
-        Ok(ProvisionalString(self.count as u32 - 1))
     }
 
     fn push_bucket<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]>) {
@@ -239,5 +284,8 @@ impl StringTable {
 
 /// How many octets both begin with.
 pub(super) fn shared_octets(one: &[u8], other: &[u8]) -> usize {
-    one.iter().zip(other).take_while(|(a, b)| a == b).count()
+    let (pieces, _) = one.as_chunks::<8>();
+    let (others, _) = other.as_chunks::<8>();
+    let same = 8 * pieces.iter().zip(others).take_while(|(a, b)| a == b).count();
+    same + one[same..].iter().zip(&other[same..]).take_while(|(a, b)| a == b).count()
 }

@@ -84,7 +84,7 @@ fn the_content_stays_as_it_is() {
     let set = |octets| StoredSet::of_octets("a.set", octets).unwrap();
     let hashes = [&crate::dialect::RFC_9309, &crate::dialect::GOOGLE]
         .map(|dialect| set(sample::small(dialect)).hash());
-    assert_eq!(hashes, [12_788_272_602_052_873_135, 2_927_673_169_923_870_962]);
+    assert_eq!(hashes, [15_696_626_984_716_032_938, 11_264_907_204_574_119_506]);
 }
 
 #[test]

@@ -70,7 +70,8 @@ fn a_faulty_writer_is_found_out() {
             let slots = parts.section(SectionKind::SLOTS);
             slots.extend([0; 8]);
         }),
-        ("is not found by its key", |parts| {
+        ("the slots are not those", |parts| parts.fields.counts[count::HOST_SEED] ^= 1),
+        ("the slots are not those", |parts| {
             // Every slot that is taken leads to the first host.
             let words = parts.section(SectionKind::SLOTS).len() / 4;
             for word in (1..words).step_by(2) {
@@ -164,4 +165,17 @@ fn a_faulty_writer_is_found_out() {
         assert!(text.contains(expected), "{text}, expected {expected}");
         assert!(text.contains("a.set") && text.contains("portcullis compile"), "{text}");
     }
+}
+
+#[test]
+fn a_table_without_a_free_slot_is_damage() {
+    let mut parts = Parts::of(sample::small(&RFC_9309));
+    for slots in [1, 100, 1_000] {
+        // The tag of no key that is asked for, and the first host.
+        *parts.section(SectionKind::SLOTS) = [0, 1].map(u32::to_le_bytes).concat().repeat(slots);
+        let damage = parts.open().unwrap().host(b"a.example").unwrap_err().to_string();
+        assert!(damage.contains("slots are taken in a row"), "{damage}");
+    }
+    parts.section(SectionKind::SLOTS).clear();
+    assert!(parts.open().unwrap().host(b"a.example").is_err());
 }

@@ -1,6 +1,5 @@
 //! Hosts and captures: each found under its key, with what is known of its origins.
 
-use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
@@ -8,10 +7,10 @@ use crate::syntax::NoteKind;
 use crate::target::Origin;
 
 use super::super::super::Provenance;
-use super::super::super::file::Damage;
-use super::super::super::layout::{NONE, SLOT_WORDS, capture, host, slots_for};
-use super::super::hosts::HostPosition;
-use super::super::{StoredHost, StoredSet};
+use super::super::super::compile::HostSlots;
+use super::super::super::file::{Damage, Section};
+use super::super::super::layout::{NONE, capture, host};
+use super::super::{Sections, StoredHost, StoredSet};
 use super::pieces::Pieces;
 use super::policies::{FoundPolicies, is_file};
 use super::texts::{TextKind, Texts};
@@ -26,14 +25,13 @@ pub(super) struct FoundHosts {
     pub captured: Option<(u64, u64)>,
     /// Captures whose file looks like each of `NoteKind::APPEARANCES`.
     pub appearances: [u64; NoteKind::APPEARANCES.len()],
-    positions: Vec<u32>,
     others: Pieces,
     /// The inputs that the provenance tells of, if it does.
     inputs: Option<usize>,
 }
 
 impl FoundHosts {
-    /// Walks the hosts, their captures and the records that those point to, and looks each host up.
+    /// Walks the hosts, their captures and the records that those point to, and fills their table anew.
     pub(super) fn of(
         set: &StoredSet,
         policies: &mut FoundPolicies,
@@ -56,11 +54,7 @@ impl FoundHosts {
             ));
         }
         found.check_slots(set)?;
-        let positions = found.positions.par_iter().with_min_len(256);
-        match positions.find_map_first(|&position| look_up(set, position).err()) {
-            Some(damage) => Err(damage),
-            None => Ok(found),
-        }
+        Ok(found)
     }
 
     fn walk_others(&mut self, set: &StoredSet, texts: &mut Texts) -> Result<(), Damage> {
@@ -93,9 +87,13 @@ impl FoundHosts {
                 return Err(malformed("nothing is known of a host"));
             }
             self.hosts += 1;
-            self.positions.push(position);
-            let words = host::HEAD_WORDS + host.key().len().div_ceil(size_of::<U32>());
-            position = position.saturating_add(words as u32);
+            let words = host.key().len().div_ceil(size_of::<U32>());
+            let key_at = position.saturating_add(host::HEAD_WORDS as u32);
+            let key = set.words(set.sections.hosts, key_at, words)?;
+            if key.as_bytes()[host.key().len()..].iter().any(|&byte| byte != 0) {
+                return Err(malformed("something stands behind a key"));
+            }
+            position = key_at.saturating_add(words as u32);
         }
         Ok(())
     }
@@ -157,21 +155,17 @@ impl FoundHosts {
         Ok(())
     }
 
-    /// Counts the slots: as many as the hosts need, and one taken by each.
+    /// Fills the table anew that finds the hosts, and compares.
     fn check_slots(&self, set: &StoredSet) -> Result<(), Damage> {
-        let section = set.sections.slots;
-        let words: &[U32] =
-            set.file.items(section, 0, section.octets() / size_of::<U32>() as u64)?;
-        let slots = usize::try_from(self.hosts).map_or(0, slots_for);
-        let is_free = |slot: &&[U32]| slot[1].get() == 0;
-        let slots_free = words.chunks_exact(SLOT_WORDS).filter(is_free).count();
-        let is_clean = |slot: &[U32]| slot[1].get() != 0 || slot[0].get() == 0;
-        if words.as_bytes().len() as u64 != section.octets()
-            || words.len() != slots * SLOT_WORDS
-            || slots_free != slots - self.hosts as usize
-            || !words.chunks_exact(SLOT_WORDS).all(is_clean)
-        {
-            return Err(set.malformed(section, 0, "the slots are not those of the hosts"));
+        let words = |section: Section| {
+            set.file.items::<U32>(section, 0, section.octets() / size_of::<U32>() as u64)
+        };
+        let Sections { hosts, captures, slots, .. } = set.sections;
+        let again = HostSlots::new(words(hosts)?, words(captures)?);
+        let seed = set.host_seed;
+        let is_same = again == Some(HostSlots { seed, words: words(slots)?.to_vec() });
+        if !is_same || !slots.octets().is_multiple_of(size_of::<U32>() as u64) {
+            return Err(set.malformed(slots, 0, "the slots are not those of the hosts"));
         }
         Ok(())
     }
@@ -196,24 +190,6 @@ impl Problem {
             Problem::Of(what) => malformed(what),
         }
     }
-}
-
-/// Whether the host at a position is found by its key, and nothing stands behind that.
-fn look_up(set: &StoredSet, position: u32) -> Result<(), Damage> {
-    let malformed = |what| set.malformed(set.sections.hosts, position, what);
-    let key = set.host_at(HostPosition(position))?.key();
-    let key_at = position.saturating_add(host::HEAD_WORDS as u32);
-    let words = set.words(set.sections.hosts, key_at, key.len().div_ceil(size_of::<U32>()))?;
-    if words.as_bytes()[key.len()..].iter().any(|&octet| octet != 0) {
-        return Err(malformed("something stands behind a key"));
-    }
-    let mut search = set.search(key);
-    while let Some(candidate) = set.next_candidate(&mut search)? {
-        if candidate == HostPosition(position) {
-            return Ok(());
-        }
-    }
-    Err(malformed("a host is not found by its key"))
 }
 
 /// Whether `key` is the one form of the key of an origin with that scheme, or of one with a scheme

@@ -163,6 +163,8 @@ impl StoredSet {
         expected[count::TOKENS] = found.robots;
         expected[count::CAPTURED_FROM] = from;
         expected[count::CAPTURED_TO] = to;
+        // Compared with the slots that it makes.
+        expected[count::HOST_SEED] = self.host_seed;
         let appearances = &hosts.appearances;
         expected[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
         match self.file.fields().counts == expected {
