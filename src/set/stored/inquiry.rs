@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zerocopy::FromZeros;
 
 use crate::automaton::{Detail, Limits, Outcome, Patterns, SieveLine};
+use crate::bytes::are_same;
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
 use crate::policy::{
@@ -204,7 +205,7 @@ impl Inquiry {
         }
         while let Some(position) = candidate {
             let host = self.set.host_at(position)?;
-            if host.key() == key {
+            if are_same(host.key(), key) {
                 return self.known(host.policy(place == Place::Https));
             }
             candidate = self.set.next_candidate(search)?;
