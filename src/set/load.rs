@@ -356,3 +356,59 @@ fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> 
     let set = of_hosts(&folder.display().to_string(), hosts, pool, config)?;
     Ok(Loaded { set, notes, left_out: broken })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::automaton::Limits;
+    use crate::dialect::RFC_9309;
+    use crate::policy::Detail;
+    use crate::set::stored::{AskError, Inquiry};
+
+    const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
+
+    fn agent(name: &str) -> AgentChain {
+        AgentChain::parse(name, &RFC_9309).unwrap()
+    }
+
+    fn ask(set: StoredSet, name: &str) -> Result<Inquiry, AskError> {
+        Inquiry::new(set.into(), vec![agent(name)], Detail::Rule, Limits::sieved())
+    }
+
+    #[test]
+    fn a_set_that_is_compiled_for_some_refuses_others() {
+        let agents = Some([agent("a+c")].into());
+        let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
+        for name in ["a", "C", "c+a"] {
+            assert!(ask(StoredSet::of_text(TEXT, &config), name).is_ok(), "{name}");
+        }
+        for name in ["b", "a+b", "other"] {
+            let error = ask(StoredSet::of_text(TEXT, &config), name).unwrap_err().to_string();
+            assert!(error.contains("compiled for other agents") && error.contains(name), "{error}");
+        }
+        assert!(ask(StoredSet::of_text(TEXT, &LoadConfig::new(&RFC_9309)), "b").is_ok());
+    }
+
+    #[test]
+    fn what_nobody_obeys_is_not_compiled() {
+        let rule_sets = |agents: Option<&str>| {
+            let agents = agents.map(|name| [agent(name)].into());
+            let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
+            StoredSet::of_text(TEXT, &config).counts().rule_sets
+        };
+        assert_eq!((rule_sets(None), rule_sets(Some("a")), rule_sets(Some("c"))), (2, 1, 0));
+    }
+
+    #[test]
+    fn one_file_speaks_for_every_host() {
+        let set = StoredSet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
+        assert!(set.is_universal());
+        for (scheme, key) in [("http", "a.example"), ("gopher", "b.example:71"), ("https", "*")] {
+            let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap();
+            assert_eq!(policy.unwrap().index(), 0);
+        }
+        let none: [&Origin; 0] = [];
+        let set = StoredSet::of_origins(TEXT, none, &LoadConfig::new(&RFC_9309));
+        assert_eq!(set.policy_of(b"http", b"a.example").unwrap(), None);
+    }
+}
