@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use portcullis::automaton::{Cache, Limits};
+use portcullis::automaton::Limits;
 use portcullis::batch::Classifier;
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::policy::{AgentChain, Detail, OrderedRules, PolicySource, RuleSet, Selection};
@@ -32,7 +32,7 @@ struct Data {
 
 /// What a walk needs and nothing before it.
 struct Walked {
-    rule_sets: Vec<(RuleSet, Cache)>,
+    rule_sets: Vec<RuleSet>,
     questions: Vec<(usize, Vec<u8>)>,
 }
 
@@ -80,9 +80,8 @@ impl Data {
             };
             let rules = OrderedRules::new(&file, &groups, &DIALECT.paths);
             let rule_set = RuleSet::new(rules.patterns, &rules.verdicts, &Limits::default());
-            let cache = rule_set.automaton().cache();
             places.push(Some(walked.rule_sets.len()));
-            walked.rule_sets.push((rule_set, cache));
+            walked.rule_sets.push(rule_set);
         }
         let (mut host, mut scratch) = (Vec::new(), Vec::new());
         for url in self.split_urls() {
@@ -166,10 +165,8 @@ fn urls(criterion: &mut Criterion) {
         bencher.iter(|| split_urls.iter().filter(&mut known).count());
     });
     let Walked { mut rule_sets, questions } = data.walked();
-    let mut allows = |(rules, path): &(usize, Vec<u8>)| {
-        let (rule_set, cache) = &mut rule_sets[*rules];
-        rule_set.decide(path, Detail::Reason, cache).is_some()
-    };
+    let mut allows =
+        |(rules, path): &(usize, Vec<u8>)| rule_sets[*rules].decide(path, Detail::Reason).is_some();
     group.bench_function("walk", |bencher| {
         bencher.iter(|| questions.iter().filter(|question| allows(question)).count());
     });

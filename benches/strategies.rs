@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use bstr::ByteSlice;
 use portcullis::automaton::{
-    Automaton, Cache, Detail, Limits, Outcome, RegexCache, RegexEngine, Strategy, pattern_matches,
+    Automaton, Detail, Limits, Outcome, RegexCache, RegexEngine, pattern_matches,
 };
 use portcullis::decision::Verdict;
 use portcullis::dialect::{Dialect, GOOGLE};
@@ -141,23 +141,19 @@ impl Engine for Sorted<'_> {
 }
 
 /// Ours.
-struct Ours(Vec<(Automaton, Cache)>, Detail);
+struct Ours(Vec<Automaton>, Detail);
 
 impl Ours {
     fn new(rules: &[Rules], limits: &Limits, detail: Detail) -> Ours {
-        let build = |rules: &Rules| {
-            let automaton = Automaton::new(rules.patterns.clone(), rules.compiled.clone(), limits);
-            let cache = automaton.cache();
-            (automaton, cache)
-        };
+        let build =
+            |rules: &Rules| Automaton::new(rules.patterns.clone(), rules.compiled.clone(), limits);
         Ours(rules.iter().map(build).collect(), detail)
     }
 }
 
 impl Engine for Ours {
     fn decide(&mut self, rules: usize, path: &[u8]) -> Outcome {
-        let (automaton, cache) = &mut self.0[rules];
-        let outcome = automaton.decide(path, self.1, cache);
+        let outcome = self.0[rules].decide(path, self.1);
         match self.1 {
             Detail::Reason if outcome != Outcome::NONE => Outcome::new(1, outcome.allows()),
             _ => outcome,
@@ -165,18 +161,13 @@ impl Engine for Ours {
     }
 
     fn size(&self) -> (usize, usize) {
-        let nodes = self.0.iter().map(|(automaton, cache)| automaton.nodes() + cache.nodes()).sum();
-        let octets = |(automaton, cache): &(Automaton, Cache)| {
-            automaton.memory_octets() + cache.memory_octets()
-        };
-        (nodes, self.0.iter().map(octets).sum())
+        let nodes = self.0.iter().map(|automaton| automaton.work().nodes as usize).sum();
+        (nodes, self.0.iter().map(Automaton::memory_bytes).sum())
     }
 
     fn note(&self) -> String {
-        let ahead =
-            |(automaton, _): &&(Automaton, Cache)| automaton.strategy() == Strategy::OnDemand;
-        let scans: u64 = self.0.iter().map(|(_, cache)| cache.scans()).sum();
-        format!("{} on demand, {scans} scans", self.0.iter().filter(ahead).count())
+        let scans: u64 = self.0.iter().map(|automaton| automaton.work().scans).sum();
+        format!("{scans} scans")
     }
 }
 
@@ -232,18 +223,18 @@ fn pass(engine: &mut dyn Engine, data: &Data) -> (f64, Vec<Outcome>) {
 }
 
 fn measure(data: &Data) {
-    let on_demand = Limits { ahead_positions_max: 0, scans_before_states: 0, ..Limits::default() };
-    let ahead = Limits { ahead_positions_max: 1 << 16, ..Limits::default() };
+    let unbounded = Limits { positions_per_byte: u64::MAX, ..Limits::default() };
+    let scan = Limits { positions_per_byte: 0, ..Limits::default() };
     type Build<'d> = Box<dyn Fn() -> Box<dyn Engine + 'd> + 'd>;
     let builds: Vec<(&str, Build<'_>)> = vec![
         ("naive: every rule, file order", Box::new(|| Box::new(Naive(&data.rules)))),
         ("ordered, first that matches", Box::new(|| Box::new(Sorted(&data.rules)))),
         ("regex-automata, lazy", Box::new(|| Box::new(Regex::new(&data.rules, false)))),
         ("regex-automata, dense", Box::new(|| Box::new(Regex::new(&data.rules, true)))),
-        ("on demand", Box::new(move || Box::new(Ours::new(&data.rules, &on_demand, data.detail)))),
+        ("scan", Box::new(move || Box::new(Ours::new(&data.rules, &scan, data.detail)))),
         (
-            "ahead, a large budget",
-            Box::new(move || Box::new(Ours::new(&data.rules, &ahead, data.detail))),
+            "lazy, whatever it costs",
+            Box::new(move || Box::new(Ours::new(&data.rules, &unbounded, data.detail))),
         ),
         (
             "the default",

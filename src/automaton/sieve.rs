@@ -76,9 +76,14 @@ struct Head {
     beginning_lines: U32,
     /// Words of the filter.
     filter_words: U32,
-    /// Patterns that the index has.
+    /// Patterns that the index has, and in the highest bits its seed.
     entries: U32,
 }
+
+/// Bits of a head's number of entries; those above are the seed.
+const SEED_SHIFT: u32 = 24;
+const _: () =
+    assert!(index::PLACES_MAX < 1 << SEED_SHIFT && index::SEEDS_MAX <= 1 << (32 - SEED_SHIFT));
 
 /// Words of a head.
 const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
@@ -185,6 +190,18 @@ impl Head {
     fn pairs_of_both<'l>(&self, sieve: &'l [SieveLine]) -> Option<&'l SieveLine> {
         let lines = self.beginning_lines.get() as usize + usize::from(self.stretch_levels != 0);
         sieve.get(lines)
+    }
+
+    /// Patterns that the index has.
+    #[inline]
+    fn entries(&self) -> usize {
+        (self.entries.get() & ((1 << SEED_SHIFT) - 1)) as usize
+    }
+
+    /// What the index is seeded with.
+    #[inline]
+    fn seed(&self) -> u32 {
+        self.entries.get() >> SEED_SHIFT
     }
 
     /// The word with which the filter of prefixes and stretches begins.

@@ -81,9 +81,17 @@ struct StoredMemory {
 }
 
 impl ClassifierMemory {
-    /// Counts the ways in which questions to loaded policies were answered.
+    /// Returns how often each way answered.
     pub fn ways(&self) -> Ways {
-        self.loaded.memory.ways()
+        match self.loaded.memory.ways() {
+            Ways { questions: 0, .. } => self.stored.inquiry.block.ways(),
+            loaded => loaded,
+        }
+    }
+
+    /// Returns the bytes that this holds for rule sets that were asked.
+    pub fn automata_bytes(&self) -> usize {
+        self.loaded.memory.memory_octets() + self.stored.inquiry.block.memory_octets()
     }
 }
 
@@ -92,7 +100,7 @@ impl<'s> Classifier<'s> {
     ///
     /// It runs on the calling thread's rayon pool.
     pub fn new(set: &'s PolicySet, agents: Vec<AgentChain>, detail: Detail) -> Classifier<'s> {
-        Classifier::with_limits(set, agents, detail, Limits::sieved())
+        Classifier::with_limits(set, agents, detail, Limits::default())
     }
 
     /// As [`Classifier::new`], with other limits.
@@ -124,7 +132,7 @@ impl<'s> Classifier<'s> {
         agents: Vec<AgentChain>,
         detail: Detail,
     ) -> Result<Classifier<'s>, Damage> {
-        Classifier::stored_with_limits(set, agents, detail, Limits::sieved())
+        Classifier::stored_with_limits(set, agents, detail, Limits::default())
     }
 
     /// As [`Classifier::stored`], with other limits.
@@ -170,6 +178,18 @@ impl<'s> Classifier<'s> {
             Policies::Stored(inquiry) => Policies::Stored(inquiry.with_vectors(vectors)),
         };
         Classifier { policies, vectors }
+    }
+
+    /// Bounds the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
+    #[must_use]
+    pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier<'s> {
+        let policies = match self.policies {
+            Policies::Loaded { set, table } => {
+                Policies::Loaded { set, table: Box::new(table.with_automata_bytes_max(bytes)) }
+            }
+            Policies::Stored(inquiry) => Policies::Stored(inquiry.with_automata_bytes_max(bytes)),
+        };
+        Classifier { policies, ..self }
     }
 
     /// The behaviour that policies follow.

@@ -24,6 +24,7 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     let agents = plan.questions.agents(policies.dialect())?;
     let sides = others.sides(plan)?;
     let audit = engine.install(|| Audit::new(source(&policies), agents, sides))?;
+    let audit = audit.with_automata_bytes_max(plan.questions.automata_bytes_max);
     let clock = Clock::loaded(started);
     let mut findings = audit.findings();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();

@@ -157,5 +157,6 @@ fn compare_urls(
 }
 
 fn classifier<'s>(set: &'s StoredSet, questions: &QuestionPlan) -> anyhow::Result<Classifier<'s>> {
-    Ok(Classifier::stored(set, questions.agents(set.dialect())?, Detail::Rule)?)
+    let classifier = Classifier::stored(set, questions.agents(set.dialect())?, Detail::Rule)?;
+    Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
 }

@@ -84,10 +84,11 @@ impl Engine {
         detail: Detail,
     ) -> anyhow::Result<Classifier<'s>> {
         let agents = questions.agents(policies.dialect())?;
-        Ok(match policies {
+        let classifier = match policies {
             Policies::Loaded(set) => self.pool.install(|| Classifier::new(set, agents, detail)),
             Policies::Stored(set) => Classifier::stored(set, agents, detail)?,
-        })
+        };
+        Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
     }
 }
 

@@ -88,10 +88,6 @@ fn figures(census: &Census) -> Vec<(&'static str, u64)> {
     vec![
         figure("policies", census.policies),
         figure("rule_sets", census.rule_sets),
-        figure("rule_sets_constant", census.constant),
-        figure("rule_sets_built_ahead", census.ahead),
-        figure("rule_sets_built_on_demand", census.on_demand),
-        figure("nodes", census.nodes),
         figure("rule_set_octets", census.rule_set_octets),
         figure("largest_rule_set_octets", census.largest_rule_set_octets),
     ]

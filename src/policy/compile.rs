@@ -17,10 +17,10 @@ use crate::vectors::Vectors;
 
 use super::select::speaking_line;
 
-use super::table::{Entry, FileRule, Start, WalkStart};
+use super::table::{Entry, FileRule, Start};
 use super::{
-    AgentChain, Census, Compilation, Detail, OrderedRules, PolicySource, PolicyTable, RuleSet,
-    Selection, access_decision, outcomes,
+    AgentChain, Census, Compilation, Detail, OrderedRules, PolicySource, PolicyTable, Selection,
+    access_decision, outcomes,
 };
 
 /// Files that are parsed before their rule sets are shared. It bounds the memory for what is
@@ -120,13 +120,10 @@ impl PolicyTable {
             table_starts: vec![0],
             tables: Vec::new(),
             texts: Vec::new(),
-            walk_starts: Vec::new(),
-            arena: Vec::new(),
-            on_demand: Vec::new(),
             fixed: Vec::new(),
             entries: Vec::with_capacity(sources.len()),
             file_rules: Vec::new(),
-            candidates_tried_max: compilation.limits.candidates_tried_max.unwrap_or(0),
+            limits: compilation.limits,
             vectors: Vectors::detect(),
             census: Census::default(),
         };
@@ -149,11 +146,11 @@ impl PolicyTable {
         }
         let compile = |rules: OrderedRules| {
             let OrderedRules { patterns, verdicts, .. } = rules;
-            let sieve = match compilation.limits.candidates_tried_max {
-                Some(_) => Sieved::of(&patterns, &verdicts),
-                None => Sieved::default(),
-            };
-            (RuleSet::new(patterns, &verdicts, &compilation.limits), sieve)
+            let mut sieve = Sieved::of(&patterns, &verdicts);
+            if compilation.limits.candidates_tried_max.is_none() {
+                sieve.lines.clear();
+            }
+            sieve
         };
         let rule_sets = interner.rule_sets.into_par_iter().with_min_len(8);
         table.lay_out(rule_sets.map(compile).collect());
@@ -161,24 +158,22 @@ impl PolicyTable {
     }
 
     /// Moves the rule sets to where they are asked, and says so to those that start there.
-    fn lay_out(&mut self, rule_sets: Vec<(RuleSet, Sieved)>) {
-        let stored = rule_sets.iter().filter_map(|(rule_set, _)| rule_set.automaton().stored());
-        self.arena.reserve_exact(stored.map(|automaton| automaton.words.len()).sum());
-        let lines: usize = rule_sets.iter().map(|(_, sieve)| sieve.lines.len()).sum();
-        self.tables.reserve_exact(rule_sets.iter().map(|(_, sieve)| sieve.table.len()).sum());
-        self.texts.reserve_exact(rule_sets.iter().map(|(_, sieve)| sieve.texts.len()).sum());
+    fn lay_out(&mut self, rule_sets: Vec<Sieved>) {
+        let lines: usize = rule_sets.iter().map(|sieve| sieve.lines.len()).sum();
+        self.tables.reserve_exact(rule_sets.iter().map(|sieve| sieve.table.len()).sum());
+        self.texts.reserve_exact(rule_sets.iter().map(|sieve| sieve.texts.len()).sum());
         self.sieves = ZeroedMemory::new(lines * size_of::<SieveLine>());
         let mut places = Vec::with_capacity(rule_sets.len());
         let mut end = 0;
-        for (rule_set, sieve) in rule_sets {
+        for sieve in rule_sets {
             let place = u32::try_from(end).ok().filter(|_| !sieve.lines.is_empty());
             places.push(place.map_or(Start::UNSIEVED, |place| place.min(Start::UNSIEVED)));
             let octets = sieve.lines.as_bytes();
             self.sieves[end * size_of::<SieveLine>()..][..octets.len()].copy_from_slice(octets);
             end += sieve.lines.len();
             self.add_patterns(&sieve);
-            let start = self.place(rule_set);
-            self.walk_starts.push(start);
+            self.census
+                .add(octets.len() + (sieve.table.len() + sieve.texts.len()) * size_of::<U32>());
         }
         for start in &mut self.starts {
             if start.sieve == Start::UNSIEVED {
@@ -193,18 +188,6 @@ impl PolicyTable {
         self.texts.extend_from_slice(&sieve.texts);
         self.tables.extend(sieve.table.iter().map(|&(at, allows)| table_word(base + at, allows)));
         self.table_starts.push(self.tables.len() as u32);
-    }
-
-    fn place(&mut self, rule_set: RuleSet) -> WalkStart {
-        if let Some(automaton) = rule_set.automaton().stored()
-            && let Some(start) = WalkStart::at(self.arena.len(), &automaton)
-        {
-            self.census.add(&rule_set);
-            self.arena.extend_from_slice(automaton.words);
-            return start;
-        }
-        self.on_demand.push(rule_set);
-        WalkStart::on_demand(self.on_demand.len() - 1)
     }
 
     fn add(&mut self, plan: FilePlan, interner: &mut Interner) {

@@ -1,7 +1,7 @@
 //! Questions to answers: what one thread does with a [`PolicyTable`].
 //!
 //! A question is a policy and a path. It is answered at once if one decision holds for every path; by a
-//! sieve's looks, which is how most are; by trying a few patterns; or by a walk. All questions of a block
+//! sieve's looks, which is how most are; by trying a few patterns; or by an automaton. All questions of a block
 //! take one step before any takes the next: their memory accesses wait for one another less, and a step
 //! that some questions need and others do not is a list of those that do, which the processor need not
 //! guess.
@@ -10,21 +10,19 @@ mod agenda;
 mod block;
 mod first_step;
 mod touch;
-mod tries;
 
 use std::convert::Infallible;
 
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{Cache, Outcome, PatternTexts, Patterns, SieveLine, StoredAutomaton};
+use crate::automaton::{Automata, Outcome, PatternTexts, Patterns, SieveLine, Work};
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
 
 use agenda::Agenda;
-use tries::Tries;
 
 use super::Detail;
-use super::table::{FileRule, PolicyTable, Provenance, Start, WalkStart};
+use super::table::{FileRule, PolicyTable, Provenance, Start};
 
 pub(crate) use block::Block;
 
@@ -36,8 +34,6 @@ pub(crate) trait Policies {
     type Texts<'l>: PatternTexts<'l>
     where
         Self: 'l;
-    /// What a thread keeps for automata that are built when paths ask for them.
-    type Caches;
     /// Why an automaton cannot be built.
     type Failure;
 
@@ -56,13 +52,10 @@ pub(crate) trait Policies {
     /// The lines in which all sieves stand.
     fn lines(&self) -> &[SieveLine];
 
-    /// The number of rule sets.
-    fn rule_sets(&self) -> usize;
-
     /// The patterns of a rule set, which has a sieve.
     fn patterns(&self, rule_set: u32) -> Patterns<'_, Self::Texts<'_>>;
 
-    /// Patterns that are tried for a path before it is walked.
+    /// Entries of a prefilter's index that are looked at for a path before it is walked.
     fn candidates_tried_max(&self) -> usize;
 
     /// The outcome of a path by the automaton of an entry's rule set.
@@ -75,26 +68,25 @@ pub(crate) trait Policies {
         entry: usize,
         rule_set: u32,
         path: &[u8],
-        caches: &mut Self::Caches,
+        automata: &mut Automata,
     ) -> Result<Outcome, Self::Failure>;
 }
 
 /// A thread's memory for decisions of one [`PolicyTable`].
-pub type Memory = BlockMemory<Vec<Cache>>;
+pub type Memory = BlockMemory;
 
 /// A thread's memory for blocks of questions about the same policies.
 #[derive(Clone, Debug, Default)]
-pub struct BlockMemory<C> {
+pub struct BlockMemory {
     /// By question, then by agent.
     decisions: Vec<Decision>,
     sources: Vec<Source>,
     starts: Vec<Start>,
     /// Of the block, where runs of questions about one policy end, if they are long.
     run_ends: Vec<usize>,
-    /// By rule set, as far as one has been asked.
-    tries: Vec<Tries>,
-    /// Of automata that are built on demand, as far as one has been asked.
-    pub(crate) caches: C,
+    /// Of rule sets that have been asked what no prefilter and no candidate answers.
+    automata: Automata,
+    ways: Ways,
     /// Of the block, what a sieve has to look for at the start of paths, and what anywhere in them.
     beginnings: Agenda,
     stretches: Agenda,
@@ -218,7 +210,6 @@ impl PolicyTable {
 
 impl Policies for PolicyTable {
     type Texts<'l> = &'l [U32];
-    type Caches = Vec<Cache>;
     type Failure = Infallible;
 
     #[inline(always)]
@@ -247,11 +238,6 @@ impl Policies for PolicyTable {
     }
 
     #[inline(always)]
-    fn rule_sets(&self) -> usize {
-        self.walk_starts.len()
-    }
-
-    #[inline(always)]
     fn patterns(&self, rule_set: u32) -> Patterns<'_, &[U32]> {
         let [start, end] =
             [0, 1].map(|after| self.table_starts[rule_set as usize + after] as usize);
@@ -260,7 +246,7 @@ impl Policies for PolicyTable {
 
     #[inline(always)]
     fn candidates_tried_max(&self) -> usize {
-        self.candidates_tried_max
+        self.limits.candidates_tried_max.unwrap_or(0)
     }
 
     fn walk(
@@ -268,30 +254,14 @@ impl Policies for PolicyTable {
         _entry: usize,
         rule_set: u32,
         path: &[u8],
-        caches: &mut Vec<Cache>,
+        automata: &mut Automata,
     ) -> Result<Outcome, Infallible> {
-        let start = self.walk_starts[rule_set as usize];
-        if start.place == WalkStart::ON_DEMAND {
-            let number = start.word as usize;
-            if number >= caches.len() {
-                caches.resize_with(self.on_demand.len(), Cache::default);
-            }
-            let automaton = self.on_demand[number].automaton();
-            return Ok(automaton.decide(path, self.detail, &mut caches[number]));
-        }
-        let words = &self.arena[start.place as usize..];
-        let (word, consumed) = match (start.is_after_slash, path.first()) {
-            (true, Some(b'/')) => (start.word, 1),
-            (true, _) => (WalkStart::FIRST_NODE, 0),
-            (false, _) => (start.word, 0),
-        };
-        let automaton = StoredAutomaton { start: word, words };
-        let outcome = automaton.decide_rest(path, consumed, self.detail);
-        Ok(outcome.expect("what was built here is whole"))
+        let list = || Ok(self.patterns(rule_set).list(usize::MAX).expect("it was built here"));
+        automata.decide(rule_set, (path, self.detail), &self.limits, list)
     }
 }
 
-impl<C> BlockMemory<C> {
+impl BlockMemory {
     /// The decisions on the block that was asked last, question by question.
     pub(crate) fn decisions(&self) -> &[Decision] {
         &self.decisions
@@ -308,36 +278,44 @@ impl<C> BlockMemory<C> {
     }
 }
 
-impl Memory {
-    /// Octets that this holds for the rule sets that were asked; those for one block are not counted.
+impl BlockMemory {
+    /// Returns the bytes that this holds for rule sets that were asked; those for one block are not counted.
     pub fn memory_octets(&self) -> usize {
-        self.caches.iter().map(Cache::memory_octets).sum()
+        self.automata.memory_bytes()
     }
 
-    /// Counts the ways in which questions were answered.
+    /// Returns how often each way answered.
     pub fn ways(&self) -> Ways {
-        let of_caches = |count: fn(&Cache) -> u64| self.caches.iter().map(count).sum();
-        Ways {
-            patterns_tried: self.tries.iter().map(|tries| tries.patterns()).sum(),
-            nodes_built: of_caches(|cache| cache.nodes() as u64),
-            scans_before_states: of_caches(Cache::early_scans),
-            scans_past_limits: of_caches(Cache::scans),
-        }
+        Ways { work: self.automata.work(), ..self.ways }
     }
 }
 
-/// The ways in which one thread's questions were answered. Walks of automata that were built ahead are not
-/// counted: [`Census`](super::Census) tells whether there are such.
+/// How often each way answered a thread's questions. The prefilter answered those that are left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ways {
-    /// Patterns that were tried because a sieve named them.
-    pub patterns_tried: u64,
-    /// Nodes of automata that were built on demand, and walked.
-    pub nodes_built: u64,
-    /// Paths that were answered by a scan of the rules before there were nodes.
-    pub scans_before_states: u64,
-    /// Paths that were answered by a scan because a limit was reached.
-    pub scans_past_limits: u64,
+    /// Questions, one per path and agent.
+    pub questions: u64,
+    /// Questions that one decision answered, whatever the path.
+    pub constant: u64,
+    /// Questions that candidates of the prefilter answered.
+    pub candidates: u64,
+    /// Entries of the prefilter's index that were looked at.
+    pub entries: u64,
+    /// Questions that automata answered, scans among them.
+    pub automata: u64,
+    /// What those took.
+    pub work: Work,
+}
+
+impl std::ops::AddAssign for Ways {
+    fn add_assign(&mut self, other: Ways) {
+        self.questions += other.questions;
+        self.constant += other.constant;
+        self.candidates += other.candidates;
+        self.entries += other.entries;
+        self.automata += other.automata;
+        self.work += other.work;
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ mod rules;
 mod select;
 mod table;
 
-use crate::automaton::{Limits, Strategy};
+use crate::automaton::Limits;
 use crate::decision::{Decision, PolicyState, Reason};
 use crate::dialect::{AccessOutcome, Dialect};
 use crate::limits::ROBOTS_OCTETS_MAX;
@@ -78,26 +78,18 @@ impl Compilation {
             dialect,
             robots_octets_max: Some(ROBOTS_OCTETS_MAX),
             detail: Detail::Rule,
-            limits: Limits::sieved(),
+            limits: Limits::default(),
         }
     }
 }
 
-/// How the rule sets of a table are answered, and what they cost.
+/// The rule sets of a table, and what they cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// Policies.
     pub policies: usize,
     /// Distinct rule sets.
     pub rule_sets: usize,
-    /// Rule sets with one outcome whatever the path.
-    pub constant: usize,
-    /// Rule sets built ahead.
-    pub ahead: usize,
-    /// Rule sets built on demand.
-    pub on_demand: usize,
-    /// Nodes built ahead.
-    pub nodes: usize,
     /// Octets of all rule sets.
     pub rule_set_octets: usize,
     /// Octets of the largest rule set.
@@ -105,18 +97,11 @@ pub struct Census {
 }
 
 impl Census {
-    /// Counts one rule set.
-    fn add(&mut self, rule_set: &RuleSet) {
+    /// Counts one rule set of so many bytes.
+    fn add(&mut self, bytes: usize) {
         self.rule_sets += 1;
-        match rule_set.automaton().strategy() {
-            Strategy::Constant => self.constant += 1,
-            Strategy::Ahead => self.ahead += 1,
-            Strategy::OnDemand => self.on_demand += 1,
-        }
-        let octets = rule_set.memory_octets();
-        self.nodes += rule_set.automaton().nodes();
-        self.rule_set_octets += octets;
-        self.largest_rule_set_octets = self.largest_rule_set_octets.max(octets);
+        self.rule_set_octets += bytes;
+        self.largest_rule_set_octets = self.largest_rule_set_octets.max(bytes);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules in order of precedence, and their compiled form.
 
-use crate::automaton::{Automaton, Cache, Detail, Limits, Outcome};
+use crate::automaton::{Automaton, Detail, Limits, Outcome};
 use crate::decision::Verdict;
 use crate::dialect::{PathRules, Precedence};
 use crate::id::RuleID;
@@ -149,19 +149,14 @@ impl RuleSet {
         RuleSet { automaton: Automaton::new(patterns, outcomes(verdicts), limits) }
     }
 
-    /// What the rule that decides says of `path`, which is in normal form; nothing if none matches.
+    /// Returns what the rule that decides says of `path`, which is in normal form; `None` if none matches.
     #[inline]
-    pub fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Option<RuleAnswer> {
-        RuleAnswer::of(self.automaton.decide(path, detail, cache), detail)
+    pub fn decide(&mut self, path: &[u8], detail: Detail) -> Option<RuleAnswer> {
+        RuleAnswer::of(self.automaton.decide(path, detail), detail)
     }
 
     /// The automaton inside, for a census.
     pub fn automaton(&self) -> &Automaton {
         &self.automaton
-    }
-
-    /// Octets of memory that this holds.
-    pub fn memory_octets(&self) -> usize {
-        self.automaton.memory_octets()
     }
 }

@@ -2,14 +2,13 @@
 //!
 //! Deciding one of many policies waits for memory more than it computes. So a policy is, for each
 //! agent, two words: where the *sieve* of its rules stands, which is one or two lines of memory and
-//! answers most questions, and the number of its rule set. The *arena* holds the automata of all rule
-//! sets, one behind the other. What only tells where a decision comes from stands elsewhere and is
-//! looked at if somebody asks.
+//! answers most questions, and the number of its rule set. What only tells where a decision comes from
+//! stands elsewhere and is looked at if somebody asks.
 
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::automaton::{SieveLine, StoredAutomaton};
+use crate::automaton::{Limits, SieveLine};
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::id::{LineNumber, RuleID};
@@ -17,7 +16,7 @@ use crate::large_pages::ZeroedMemory;
 use crate::syntax::Span;
 use crate::vectors::Vectors;
 
-use super::{AgentChain, Census, Detail, RuleSet};
+use super::{AgentChain, Census, Detail};
 
 /// The policies of many files for a list of agents, compiled.
 ///
@@ -37,23 +36,17 @@ pub struct PolicyTable {
     pub(super) tables: Vec<U32>,
     /// The texts of patterns.
     pub(super) texts: Vec<U32>,
-    /// By rule set.
-    pub(super) walk_starts: Vec<WalkStart>,
-    /// The automata that were built ahead.
-    pub(super) arena: Vec<U32>,
-    /// The others.
-    pub(super) on_demand: Vec<RuleSet>,
     /// The decisions that hold for every path of some policy.
     pub(super) fixed: Vec<Decision>,
     /// By policy, then by agent: where decisions come from.
     pub(super) entries: Vec<Entry>,
     /// The rules of files, for the patterns of rule sets.
     pub(super) file_rules: Vec<FileRule>,
-    /// Patterns that are tried for a path before a walk is made.
-    pub(super) candidates_tried_max: usize,
+    /// What matching may spend.
+    pub(super) limits: Limits,
     /// What sieves are looked at with.
     pub(super) vectors: Vectors,
-    /// Of what was built ahead.
+    /// Of the rule sets.
     pub(super) census: Census,
 }
 
@@ -82,40 +75,6 @@ impl Start {
     #[inline]
     pub fn words(starts: &[Start]) -> &[[u32; 2]] {
         <[[u32; 2]]>::ref_from_bytes(starts.as_bytes()).expect("they are pairs of words")
-    }
-}
-
-/// Where a walk begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WalkStart {
-    /// Where in the arena the automaton stands, or [`WalkStart::ON_DEMAND`].
-    pub place: u32,
-    /// The target at which a walk starts, or the number of an automaton that is built on demand.
-    pub word: u32,
-    /// Whether the start is that of a path whose first octet, `/`, has been read. The start of other
-    /// paths is then the first node.
-    pub is_after_slash: bool,
-}
-
-impl WalkStart {
-    /// The automaton is built on demand.
-    pub const ON_DEMAND: u32 = u32::MAX;
-    /// The first node of an automaton, if its outcome is still open there.
-    pub const FIRST_NODE: u32 = 0;
-
-    /// The start of the automaton with this number that is built on demand.
-    pub fn on_demand(number: usize) -> WalkStart {
-        let word = u32::try_from(number).expect("rule sets are counted in 32 bits");
-        WalkStart { place: WalkStart::ON_DEMAND, word, is_after_slash: false }
-    }
-
-    /// The start of `automaton`, which stands at a place in the arena; nothing if that is too far.
-    pub fn at(place: usize, automaton: &StoredAutomaton<'_>) -> Option<WalkStart> {
-        let place = u32::try_from(place).ok().filter(|&place| place < WalkStart::ON_DEMAND)?;
-        let is_open = automaton.start == WalkStart::FIRST_NODE && !automaton.words.is_empty();
-        let after_slash = if is_open { automaton.after(b'/') } else { None };
-        let word = after_slash.unwrap_or(*automaton).start;
-        Some(WalkStart { place, word, is_after_slash: after_slash.is_some() })
     }
 }
 
@@ -161,6 +120,12 @@ impl PolicyTable {
         PolicyTable { vectors, ..self }
     }
 
+    /// Bounds the bytes that the automata of one thread hold.
+    pub(crate) fn with_automata_bytes_max(mut self, bytes: usize) -> PolicyTable {
+        self.limits.automata_bytes_max = bytes;
+        self
+    }
+
     /// The dialect that the policies were compiled for.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
@@ -192,10 +157,8 @@ impl PolicyTable {
         self.file_rules[(self.entries[entry].file_rules + pattern) as usize]
     }
 
-    /// Counts strategies and memory.
+    /// Counts rule sets and memory.
     pub fn census(&self) -> Census {
-        let mut census = Census { policies: self.len(), ..self.census };
-        self.on_demand.iter().for_each(|rule_set| census.add(rule_set));
-        census
+        Census { policies: self.len(), ..self.census }
     }
 }

@@ -7,7 +7,7 @@ use crate::automaton::Outcome;
 use crate::pattern::PatternList;
 
 use super::needs::Needs;
-use super::{HEAD_WORDS, Head, LINE_WORDS, SieveLine, filter, index, pairs};
+use super::{HEAD_WORDS, Head, LINE_WORDS, SEED_SHIFT, SieveLine, filter, index, pairs};
 
 /// Octets of a prefix that its beginning has at most: fewer let more paths through, more cost more.
 const BEGINNING_OCTETS_MAX: u8 = 3;
@@ -33,9 +33,8 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
     let pair_lines: Vec<SieveLine> = pair_lists.map(pairs::line_of).collect();
     let filter_words = filter::words_for(count + prefixes_of_both.len());
     let index_words = index::words_for(entries);
-    let rest = filter_words + index_words.div_ceil(2);
-    let mut lines =
-        vec![SieveLine::default(); beginning_lines + pair_lines.len() + rest.div_ceil(LINE_WORDS)];
+    let rest = (filter_words + index_words.div_ceil(2)).div_ceil(LINE_WORDS);
+    let mut lines = vec![SieveLine::default(); beginning_lines + pair_lines.len() + rest];
     let (beginnings, rest) = lines.split_at_mut(beginning_lines);
     let (room, rest) = rest.split_at_mut(pair_lines.len());
     room.copy_from_slice(&pair_lines);
@@ -63,7 +62,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
         both_levels |= level;
         filter::insert(filter, string);
     }
-    index::fill(&strings[..entries], index);
+    let seed = index::fill(&strings[..entries], index);
     let number = |number: usize| U32::new(u32::try_from(number).expect("a pattern has few octets"));
     let told = Head {
         otherwise: U32::new(all.unwrap_or(Outcome::NONE).0),
@@ -74,7 +73,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
         both_levels,
         beginning_lines: number(beginning_lines),
         filter_words: number(filter_words),
-        entries: number(entries),
+        entries: U32::new(entries as u32 | seed << SEED_SHIFT),
     };
     head.as_mut_bytes().copy_from_slice(told.as_bytes());
     lines

@@ -20,7 +20,8 @@ pub(crate) struct Found {
 }
 
 /// What the best pattern that matches `path` means, by trying those that the index names for what was found;
-/// nothing if those are more than `left`, from which those that are tried are taken.
+/// `None` if that takes a look at more than `left` entries of the index, from which those that are looked at are
+/// taken.
 #[inline]
 pub(crate) fn try_candidates<'l>(
     (lines, at): (&'l [SieveLine], usize),
@@ -66,7 +67,7 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         path: &'l [u8],
         looks: L,
     ) -> Option<Candidates<'l, T, L>> {
-        let entries = head.entries.get() as usize;
+        let entries = head.entries();
         if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
             return None;
         }
@@ -88,7 +89,7 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         })
     }
 
-    /// Tries the patterns that need a prefix, alone or beside a stretch, which was cut to a level; nothing if those
+    /// Tries the patterns that need a prefix, alone or beside a stretch, which was cut to a level; `None` if those
     /// are too many.
     #[inline]
     fn try_beginning(&mut self, level: usize, prefix: u64) -> Option<()> {
@@ -127,21 +128,17 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         (!pairs::stand(pairs, path, looks, fails)).then_some(())
     }
 
-    /// Tries the patterns that need a string; nothing if those are too many.
+    /// Tries the patterns that need a string; `None` if the bucket that it is in has more entries than are left.
     #[inline]
     fn try_all(&mut self, string: u64) -> Option<()> {
-        for place in index::patterns_of(self.index, self.entries, string)? {
-            self.try_one(place)?;
-        }
-        Some(())
-    }
-
-    #[inline]
-    fn try_one(&mut self, place: usize) -> Option<()> {
-        *self.left = self.left.checked_sub(1)?;
-        if self.best.is_none_or(|(best, _)| place < best) {
-            let outcome = self.patterns.outcome_of(place, self.path)?;
-            self.best = outcome.map(|it| (place, it)).or(self.best);
+        let index = (self.index, self.entries, (string, self.head.seed()));
+        let (words, print) = index::bucket_of(index.0, index.1, index.2)?;
+        *self.left = self.left.checked_sub(words.len())?;
+        for place in words.iter().filter_map(|&word| index::place_of(word, print)) {
+            if self.best.is_none_or(|(best, _)| place < best) {
+                let outcome = self.patterns.outcome_of(place, self.path)?;
+                self.best = outcome.map(|it| (place, it)).or(self.best);
+            }
         }
         Some(())
     }

@@ -4,7 +4,7 @@ use crate::automaton::Outcome;
 use crate::automaton::scan::matches;
 use crate::pattern::{PathPattern, PatternList};
 
-use super::both::{self, Both, Starred};
+use super::both::{self, Both};
 use super::filter::Beginning;
 use super::pairs::Pair;
 use super::stretch::{Stretch, rarest};
@@ -60,28 +60,19 @@ impl Needs {
             } else if has_stretches && let Some(stretch) = better_stretch(&pattern, is_short) {
                 needs.add_stretch(place, stretch);
             } else {
-                let prefix = Beginning::new(prefix, false);
-                starred.push(Starred { place, pattern, prefix, is_short });
+                starred.push((place, Beginning::new(prefix, false), pattern));
             }
         }
-        needs.add_starred(&starred);
+        needs.both = both::take_needs(&mut starred);
+        needs.prefixes.extend(starred.iter().map(|(place, prefix, _)| (*place, *prefix)));
+        let of_prefix = needs.both.chunk_by(|one, other| one.prefix.cut() == other.prefix.cut());
+        needs.prefixes_of_both = of_prefix.map(|it| it[0].prefix).collect();
         needs
     }
 
     fn add_stretch(&mut self, place: u32, stretch: Stretch<'_>) {
         self.pairs.push(stretch.pair);
         self.stretches.push((place, stretch.beginning()));
-    }
-
-    fn add_starred(&mut self, starred: &[Starred<'_>]) {
-        self.both = both::needs_of(starred);
-        let mut places: Vec<u32> = self.both.iter().map(|it| it.place).collect();
-        places.sort_unstable();
-        let alone = starred.iter().filter(|it| places.binary_search(&it.place).is_err());
-        self.prefixes.extend(alone.map(|it| (it.place, it.prefix)));
-        // They stand side by side that have the same.
-        let of_prefix = self.both.chunk_by(|one, other| one.prefix.cut() == other.prefix.cut());
-        self.prefixes_of_both = of_prefix.map(|it| it[0].prefix).collect();
     }
 }
 

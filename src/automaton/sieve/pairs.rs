@@ -44,17 +44,6 @@ impl Pair {
         Pair { first: stretch.first().copied().unwrap_or(END), second }
     }
 
-    /// Numbers of pairs of two octets.
-    pub(super) const NUMBERS: usize = 1 << 16;
-
-    /// The number of a pair of two octets.
-    pub(super) fn number(self) -> Option<usize> {
-        match self.second {
-            Second::Octet(second) => Some(usize::from(self.first) << 8 | usize::from(second)),
-            Second::Any => None,
-        }
-    }
-
     /// How often it stands in a path, in no unit.
     pub(super) fn frequency(self) -> u32 {
         let second = match self.second {

@@ -62,18 +62,6 @@ fn literals_behind<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = (&'l [
     literals.map(move |(index, literal)| (literal, is_anchored && index == last))
 }
 
-/// The first of the stretches behind the stars of a pattern that have enough octets to be told from most others.
-pub(super) fn telling<'l>(pattern: &PathPattern<'l>) -> impl Iterator<Item = Stretch<'l>> {
-    let stretches = literals_behind(pattern).flat_map(|(literal, is_whole)| {
-        let starts = (literal.len() + 1).saturating_sub(TELLING_OCTETS);
-        (0..starts).map(move |start| Stretch::new(&literal[start..], is_whole))
-    });
-    stretches.take(TELLING_MAX)
-}
-
-/// Telling stretches of a pattern that are compared with those of others.
-const TELLING_MAX: usize = 8;
-
 /// What is rarest of the stretches behind the stars of a pattern, the first of equals; nothing if there are none.
 pub(super) fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Stretch<'l>> {
     let mut best: Option<Stretch<'l>> = None;

@@ -17,22 +17,16 @@ use super::super::engine::{Built, Engine, EngineError, EngineKind, Matcher, Pass
 use super::super::questions::{Question, QuestionList};
 use super::BASELINE;
 
-/// NFA positions that building ahead may look at where as much as possible is built ahead.
-const MUCH_AHEAD_POSITIONS_MAX: u64 = 1 << 16;
-
 /// The engines of this file.
 pub(super) fn all(corpus: &Corpus) -> Vec<Box<dyn Engine + '_>> {
-    let usual = Limits::sieved();
-    let walks = Limits { candidates_tried_max: None, ..Limits::default() };
-    let ahead = Limits { ahead_positions_max: MUCH_AHEAD_POSITIONS_MAX, ..walks };
-    let on_demand = Limits { ahead_positions_max: 0, ..walks };
-    let scan = Limits { on_demand_positions_max: 0, ..on_demand };
+    let usual = Limits::default();
+    let lazy = Limits { candidates_tried_max: None, ..usual };
+    let scan = Limits { positions_per_byte: 0, ..lazy };
     vec![
         Box::new(OneTable { corpus, name: BASELINE, limits: usual }),
         Box::new(Alone { corpus }),
-        Box::new(OneTable { corpus, name: "portcullis-ahead", limits: ahead }),
-        Box::new(OneTable { corpus, name: "portcullis-on-demand", limits: on_demand }),
-        Box::new(OneTable { corpus, name: "portcullis-prefilter", limits: scan }),
+        Box::new(OneTable { corpus, name: "portcullis-lazy", limits: lazy }),
+        Box::new(OneTable { corpus, name: "portcullis-scan", limits: scan }),
     ]
 }
 
@@ -197,7 +191,7 @@ impl Engine for Alone<'_> {
     fn build<'f>(&'f self, files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
         let Corpus { agent, .. } = self.corpus;
         let build = |text: &&[u8]| {
-            let table = compile(&[text], agent.clone(), self.corpus.dialect(), Limits::sieved());
+            let table = compile(&[text], agent.clone(), self.corpus.dialect(), Limits::default());
             let memory = table.memory();
             (table, memory)
         };

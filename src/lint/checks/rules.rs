@@ -253,7 +253,7 @@ struct Defeats<'d> {
     file: &'d RobotsTxt<'d>,
     /// By rule: its own pattern's position.
     positions: HashMap<RuleID, usize>,
-    compiled: Option<(RuleSet, automaton::Cache)>,
+    compiled: Option<RuleSet>,
 }
 
 impl<'d> Defeats<'d> {
@@ -275,14 +275,11 @@ impl<'d> Defeats<'d> {
             Some(b'/') => pattern.octets.to_vec(),
             _ => [b"/", pattern.octets].concat(),
         };
-        let (compiled, cache) = self.compiled.get_or_insert_with(|| {
-            let limits = automaton::Limits::default();
+        let compiled = self.compiled.get_or_insert_with(|| {
             let patterns = self.ordered.patterns.clone();
-            let compiled = RuleSet::new(patterns, &self.ordered.verdicts, &limits);
-            let cache = compiled.automaton().cache();
-            (compiled, cache)
+            RuleSet::new(patterns, &self.ordered.verdicts, &automaton::Limits::default())
         });
-        let answer = compiled.decide(&path, Detail::Rule, cache)?;
+        let answer = compiled.decide(&path, Detail::Rule)?;
         if answer.verdict == Verdict::Allow {
             return None;
         }

@@ -215,7 +215,7 @@ impl<'s> Difference<'s> {
     ) -> Result<Difference<'s>, Damage> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
         let inquiry = |(set, agents)| {
-            Inquiry::new(set, agents, Detail::Reason, crate::automaton::Limits::sieved())
+            Inquiry::new(set, agents, Detail::Reason, crate::automaton::Limits::default())
         };
         let (old_set, new_set) = (old.0, new.0);
         let asked = Some((inquiry(old)?, inquiry(new)?));
