@@ -8,7 +8,7 @@
 //! | way | when | cost of a path |
 //! |---|---|---|
 //! | constant | the patterns have one outcome whatever the path | none |
-//! | [prefilter](sieve) | no required prefix or literal of a pattern is in the path | two or three cache lines |
+//! | [prefilter](prefilter) | no required prefix or literal of a pattern is in the path | two or three cache lines |
 //! | candidates | the prefilter names a few patterns, which are tried | a search for each |
 //! | [lazy automaton](lazy) | there are more candidates, or no prefilter | one node for a run of bytes |
 //! | [scan](scan) | the path needs more states than building has earned | one pass for all patterns |
@@ -43,24 +43,24 @@ mod chunk;
 mod determinize;
 mod lazy;
 mod nfa;
+mod prefilter;
 mod program;
 mod reach;
 mod regex;
 mod scan;
-mod sieve;
 
 use crate::limits;
 
 pub(crate) use lazy::Automata;
 pub use lazy::{Automaton, Work};
+pub(crate) use prefilter::{
+    FirstLook, FirstLooks, Found, Looks, PatternTexts, Patterns, SieveLine, is_constant, may_begin,
+    may_stand, push_text, sieve_of, table_word, text_words, try_candidates,
+};
 pub use reach::Reach;
 pub(crate) use reach::reach;
 pub use regex::{RegexCache, RegexEngine, RegexError};
 pub use scan::matches as pattern_matches;
-pub(crate) use sieve::{
-    FirstLook, FirstLooks, Found, Looks, PatternTexts, Patterns, SieveLine, is_constant, may_begin,
-    may_stand, push_text, sieve_of, table_word, text_words, try_candidates,
-};
 
 /// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! Questions to answers: what one thread does with a [`PolicyTable`].
 //!
 //! A question is a policy and a path. It is answered at once if one decision holds for every path; by a
-//! sieve's looks, which is how most are; by trying a few patterns; or by an automaton. All questions of a block
+//! prefilter's looks, which is how most are; by trying a few patterns; or by an automaton. All questions of a block
 //! take one step before any takes the next: their memory accesses wait for one another less, and a step
 //! that some questions need and others do not is a list of those that do, which the processor need not
 //! guess.
@@ -49,10 +49,10 @@ pub(crate) trait Policies {
     /// The decision with this number, which holds for every path of some policy.
     fn fixed(&self, number: u32) -> Decision;
 
-    /// The lines in which all sieves stand.
+    /// The lines in which all prefilters stand.
     fn lines(&self) -> &[SieveLine];
 
-    /// The patterns of a rule set, which has a sieve.
+    /// The patterns of a rule set, which has a prefilter.
     fn patterns(&self, rule_set: u32) -> Patterns<'_, Self::Texts<'_>>;
 
     /// Entries of a prefilter's index that are looked at for a path before it is walked.
@@ -87,15 +87,15 @@ pub struct BlockMemory {
     /// Of rule sets that have been asked what no prefilter and no candidate answers.
     automata: Automata,
     ways: Ways,
-    /// Of the block, what a sieve has to look for at the start of paths, and what anywhere in them.
+    /// Of the block, what a prefilter has to look for at the start of paths, and what anywhere in them.
     beginnings: Agenda,
     stretches: Agenda,
-    /// By answer: at which lengths a path may begin with a prefix, as a sieve tells.
+    /// By answer: at which lengths a path may begin with a prefix, as a prefilter tells.
     prefix_levels: Vec<u8>,
     /// Answers whose paths may begin with a prefix, and those in which a stretch may stand.
     begun: Agenda,
     standing: Agenda,
-    /// Answers of which no sieve knows anything.
+    /// Answers of which no prefilter knows anything.
     unsieved: Agenda,
     /// Of the block, which answers are the same as another.
     repeats: Vec<Repeat>,

@@ -1,7 +1,7 @@
 //! Policies laid out for deciding: what is looked at for every path lies close together.
 //!
 //! Deciding one of many policies waits for memory more than it computes. So a policy is, for each
-//! agent, two words: where the *sieve* of its rules stands, which is one or two lines of memory and
+//! agent, two words: where the *prefilter* of its rules stands, which is one or two lines of memory and
 //! answers most questions, and the number of its rule set. What only tells where a decision comes from
 //! stands elsewhere and is looked at if somebody asks.
 
@@ -28,7 +28,7 @@ pub struct PolicyTable {
     pub(super) agents: Vec<AgentChain>,
     /// By policy, then by agent.
     pub(super) starts: Vec<Start>,
-    /// The sieves of all rule sets, line by line.
+    /// The prefilters of all rule sets, line by line.
     pub(super) sieves: ZeroedMemory,
     /// By rule set: where its table of patterns begins; and where the last one ends.
     pub(super) table_starts: Vec<u32>,
@@ -44,7 +44,7 @@ pub struct PolicyTable {
     pub(super) file_rules: Vec<FileRule>,
     /// What matching may spend.
     pub(super) limits: Limits,
-    /// What sieves are looked at with.
+    /// What prefilters are looked at with.
     pub(super) vectors: Vectors,
     /// Of the rule sets.
     pub(super) census: Census,
@@ -54,7 +54,7 @@ pub struct PolicyTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]
 #[repr(C)]
 pub(crate) struct Start {
-    /// Where among the sieves that of the rule set stands, or one of the kinds below.
+    /// Where among the prefilters that of the rule set stands, or one of the kinds below.
     pub sieve: u32,
     /// The number of the rule set, or what the kind says.
     pub number: u32,
@@ -65,7 +65,7 @@ impl Start {
     pub const FIXED: u32 = u32::MAX;
     /// As for the agent with this number, which comes before.
     pub const SHARED: u32 = u32::MAX - 1;
-    /// The rule set has no sieve.
+    /// The rule set has no prefilter.
     pub const UNSIEVED: u32 = u32::MAX - 2;
 
     /// Where nothing is asked.
@@ -146,7 +146,7 @@ impl PolicyTable {
         self.starts.is_empty()
     }
 
-    /// The lines of all sieves.
+    /// The lines of all prefilters.
     #[inline]
     pub(super) fn sieve_lines(&self) -> &[SieveLine] {
         <[SieveLine]>::ref_from_bytes(&self.sieves).expect("it has nothing but lines")

@@ -66,7 +66,7 @@ fn a_thread_has_one_budget_for_all_hosts() {
         );
         for (place, decision) in decisions.iter().enumerate() {
             let number = number * RECORDS_AT_ONCE + place;
-            if number % JUDGED_PART == 0 {
+            if number.is_multiple_of(JUDGED_PART) {
                 let (host, url) = &urls[number];
                 let judged = oracle::decide(DIALECT, files[*host], None, &[AGENT], url);
                 assert_eq!((decision.verdict, decision.reason), (judged.verdict, judged.reason));

@@ -10,7 +10,7 @@ use super::first_step::{EIGHT, FirstStep};
 use super::{BlockMemory, Policies, Repeat, Source};
 
 /// Neighbours that have the same policy, at the mean, where it pays to take them as runs: what is read of a
-/// sieve is read once, but the processor guesses where each run ends.
+/// prefilter is read once, but the processor guesses where each run ends.
 const RUN_QUESTIONS_MIN: usize = 4;
 
 /// What is answered before it is told which rule decides: if none does, one that disallows, and one that
@@ -90,7 +90,7 @@ impl<P: Policies> Block<'_, P> {
         agendas.into_iter().for_each(|agenda| agenda.clear(answers + EIGHT));
     }
 
-    /// Answers each question as its sieve's first look does, or with the decision that always holds, and
+    /// Answers each question as its prefilter's first look does, or with the decision that always holds, and
     /// notes what else has to be looked at.
     #[inline(always)]
     fn look(&mut self, looks: impl Looks) {
@@ -129,7 +129,7 @@ impl<P: Policies> Block<'_, P> {
         }
     }
 
-    /// Answers what is open, by trying the few patterns that a sieve names or by an automaton.
+    /// Answers what is open, by trying the few patterns that a prefilter names or by an automaton.
     #[inline(always)]
     fn answer_open(&mut self, looks: impl Looks) -> Result<(), P::Failure> {
         for index in 0..self.memory.standing.items().len() {
@@ -154,7 +154,7 @@ impl<P: Policies> Block<'_, P> {
         Ok(())
     }
 
-    /// The outcome of a path that a sieve's looks left open: in which stretches may stand, or that only may
+    /// The outcome of a path that a prefilter's looks left open: in which stretches may stand, or that only may
     /// begin with a prefix.
     #[inline(always)]
     fn try_or_walk(

@@ -1,4 +1,4 @@
-//! The first step of questions: the decision that always holds, or what a sieve's first look tells.
+//! The first step of questions: the decision that always holds, or what a prefilter's first look tells.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ impl<P> Clone for FirstStep<'_, P> {
 impl<P> Copy for FirstStep<'_, P> {}
 
 impl<'b, P: Policies> FirstStep<'b, P> {
-    /// Fetches where answers begin, and looks at the first lines of each sieve that will be asked. These
+    /// Fetches where answers begin, and looks at the first lines of each prefilter that will be asked. These
     /// accesses do not depend on one another, so the processor waits for many at once.
     #[inline(always)]
     pub(super) fn find_starts(self, memory: &mut BlockMemory) {
@@ -196,7 +196,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         (memory.decisions[answer], memory.sources[answer]) = (decision, Source::NOWHERE);
     }
 
-    /// The first answer of an entry whose sieve stands at a place; nothing if there is none.
+    /// The first answer of an entry whose prefilter stands at a place; nothing if there is none.
     #[inline(always)]
     fn first_answer(self, entry: usize, sieve: usize) -> Option<FirstAnswer<'b>> {
         let look = FirstLook::of(self.table.lines(), sieve)?;
@@ -211,7 +211,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
     }
 }
 
-/// A sieve's first look, and the answer if it finds nothing.
+/// A prefilter's first look, and the answer if it finds nothing.
 #[derive(Clone, Copy)]
 pub(super) struct FirstAnswer<'t> {
     look: FirstLook<'t>,

@@ -21,7 +21,7 @@ struct Eight<'l> {
 }
 
 impl Work for Eight<'_> {
-    /// Those by eight sieves, and those by each sieve alone.
+    /// Those by eight prefilters, and those by each prefilter alone.
     type Output = ((FirstLooks, [Outcome; 8]), Vec<FirstLooks>);
 
     fn with(self, looks: impl Kind) -> Self::Output {
@@ -105,7 +105,7 @@ fn a_path_that_begins_otherwise_is_not_answered() {
     }
 }
 
-/// Whatever the octets of a sieve are, it answers or does not, and does no harm.
+/// Whatever the octets of a prefilter are, it answers or does not, and does no harm.
 #[test]
 fn damaged_lines_do_no_harm() {
     let sieve = rules(PATTERNS);

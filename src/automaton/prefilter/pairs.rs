@@ -134,7 +134,7 @@ fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
     Some(buckets)
 }
 
-/// The line of a sieve for some pairs: sixteen rows of a bit for each bucket for the low half of the first
+/// The line of a prefilter for some pairs: sixteen rows of a bit for each bucket for the low half of the first
 /// octet, as many for the high half, then those for the second octet.
 pub(super) fn line_of(pairs: Vec<Pair>) -> SieveLine {
     let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };
