@@ -158,21 +158,22 @@ pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
 /// Bytes that the lazy automata of one thread may hold together: 64 MiB.
 ///
-/// Source: our choice. Of 32,711 real files a list of 370,000 URLs needs less than 1 MiB of it; a
+/// Source: our choice. With 32,711 real files, a list of 370,000 URLs needs less than 4 MiB of it; a
 /// thousand hostile files share it. Past it all automata of the thread are cleared.
 pub const AUTOMATA_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The part of that budget that the states of one rule set may take: an eighth, 8 MiB.
+/// The part of that budget that the states of one rule set may take: a sixteenth, 4 MiB. Past it the states
+/// of that rule set are cleared.
 ///
-/// Source: measured. A hundred thousand rules with a star each, asked about 512 paths, need 4.8 MiB. Past
-/// it the states of that rule set are cleared.
-pub const AUTOMATON_BUDGET_PART: usize = 8;
+/// Source: measured. A list of 370,000 URLs needs less for all of 32,711 real files together, and hostile
+/// files of 500 KiB take the same time with a quarter of it and with twice as much.
+pub const AUTOMATON_BUDGET_PART: usize = 16;
 
 /// NFA positions that building states may look at for each byte of the rule set and of the paths that
 /// asked it.
 ///
-/// Source: measured, see `src/automaton/DESIGN.md`. A position takes some 4 ns, so that the largest file
-/// spends 8 ms on its first states, and a hostile path adds to a scan about what the scan costs.
+/// Source: measured, see `src/automaton/DESIGN.md`. A position of a hostile set takes some 15 ns, so that
+/// the largest file spends 8 ms on its first states, and building adds little to the scans after that.
 pub const POSITIONS_PER_BYTE_MAX: u64 = 1;
 
 /// Entries of the prefilter's index that are looked at for one path before the automaton is asked. Each

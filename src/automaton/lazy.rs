@@ -6,8 +6,8 @@
 //! it. A path that needs a state past that is answered by a [`scan`](super::scan), whose work is bounded
 //! by itself. The paths go on earning, so a rule set that is worth it gets its states later.
 //!
-//! [`Automata`] holds the automata of one thread. States that take more than an eighth of the budget are
-//! cleared where they are; when all automata together take more than the budget, all are cleared. What
+//! [`Automata`] holds the automata of one thread. States that take more than a sixteenth of the budget
+//! are cleared where they are; when all automata together take more than the budget, all are cleared. What
 //! a rule set has earned and spent survives, so an automaton that is cleared again and again soon
 //! scans: clearing that does not pay ends by itself.
 //!
