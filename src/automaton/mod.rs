@@ -8,10 +8,10 @@
 //! | way | when | cost of a path |
 //! |---|---|---|
 //! | constant | the patterns have one outcome whatever the path | none |
-//! | [prefilter](prefilter) | no required prefix or literal of a pattern is in the path | two or three cache lines |
+//! | prefilter | no required prefix or literal of a pattern is in the path | two or three cache lines |
 //! | candidates | the prefilter names a few patterns, which are tried | a search for each |
-//! | [lazy automaton](lazy) | there are more candidates, or no prefilter | one node for a run of bytes |
-//! | [scan](scan) | the path needs more states than building has earned | one pass for all patterns |
+//! | lazy automaton | there are more candidates, or no prefilter | one node for a run of bytes |
+//! | scan | the path needs more states than building has earned | one pass for all patterns |
 //!
 //! The lazy automaton and the scan are an [`Automaton`]. A thread holds the automata of many rule sets
 //! under one budget, and [`Ways`](crate::policy::Ways) counts who answered. Every bound is in
