@@ -12,7 +12,7 @@
 use std::hint::black_box;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use portcullis::automaton::{Automaton, Cache, Detail, Limits};
+use portcullis::automaton::{Automaton, Detail, Limits};
 use portcullis::bench::Numbered;
 use portcullis::decision::Verdict;
 use portcullis::dialect::{Dialect, GOOGLE};
@@ -85,16 +85,15 @@ fn built(rules: &OrderedRules) -> Automaton {
     Automaton::new(rules.patterns.clone(), outcomes(&rules.verdicts), &Limits::default())
 }
 
-/// Automata, each with a cache that has answered all paths once.
-fn automata() -> (Vec<(Automaton, Cache)>, Vec<Vec<u8>>) {
+/// Automata that have answered all paths once.
+fn automata() -> (Vec<Automaton>, Vec<Vec<u8>>) {
     let paths = paths();
     let warm = |rules: &OrderedRules| {
-        let automaton = built(rules);
-        let mut cache = automaton.cache();
+        let mut automaton = built(rules);
         for path in &paths {
-            automaton.decide(path, Detail::Reason, &mut cache);
+            automaton.decide(path, Detail::Reason);
         }
-        (automaton, cache)
+        automaton
     };
     (rule_sets().iter().map(warm).collect(), paths)
 }
@@ -165,12 +164,11 @@ fn look_up(data: (StoredSet, Vec<OriginParts>)) -> usize {
 
 #[library_benchmark]
 #[bench::paths(automata())]
-fn walk(data: (Vec<(Automaton, Cache)>, Vec<Vec<u8>>)) -> usize {
+fn walk(data: (Vec<Automaton>, Vec<Vec<u8>>)) -> usize {
     let (mut automata, paths) = data;
     let count = automata.len();
     let mut allows = |(index, path): &(usize, &Vec<u8>)| {
-        let (automaton, cache) = &mut automata[index % count];
-        automaton.decide(black_box(path), Detail::Reason, cache).allows()
+        automata[index % count].decide(black_box(path), Detail::Reason).allows()
     };
     paths.iter().enumerate().filter(&mut allows).count()
 }
@@ -185,7 +183,7 @@ fn warm() -> (Numbered, Vec<Vec<u8>>) {
 fn compiled(texts: &[Vec<u8>]) -> Numbered {
     let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
     let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
-    Numbered::new(&texts, &agent, DIALECT, Limits::sieved())
+    Numbered::new(&texts, &agent, DIALECT, Limits::default())
 }
 
 /// How many paths are allowed, each by another file than the one before.

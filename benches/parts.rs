@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use portcullis::automaton::{Automaton, Cache, Limits, Outcome};
+use portcullis::automaton::{Automaton, Limits, Outcome};
 use portcullis::batch::Classifier;
 use portcullis::bench::Originals;
 use portcullis::dialect::{Dialect, GOOGLE};
@@ -36,7 +36,7 @@ struct Data {
 
 /// What a walk needs and nothing before it.
 struct Walked {
-    rule_sets: Vec<(Automaton, Cache)>,
+    rule_sets: Vec<Automaton>,
     questions: Vec<(usize, Vec<u8>)>,
 }
 
@@ -177,8 +177,7 @@ fn urls(criterion: &mut Criterion) {
     });
     let Walked { mut rule_sets, questions } = data.walked();
     let mut allows = |(rules, path): &(usize, Vec<u8>)| {
-        let (rule_set, cache) = &mut rule_sets[*rules];
-        rule_set.decide(path, Detail::Reason, cache) != Outcome::NONE
+        rule_sets[*rules].decide(path, Detail::Reason) != Outcome::NONE
     };
     group.bench_function("walk", |bencher| {
         bencher.iter(|| questions.iter().filter(|question| allows(question)).count());

@@ -170,53 +170,32 @@ pub const LINT_FILES_PER_THREAD_MAX: usize = 8;
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
 pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
-/// NFA positions that building an automaton ahead may look at.
+/// Bytes that the lazy automata of one thread may hold together: 64 MiB.
 ///
-/// Source: measured, see `src/automaton/DESIGN.md`.
-pub const AHEAD_POSITIONS_MAX: u64 = 512;
+/// Source: our choice. With 32,711 real files, a list of 370,000 URLs needs less than 4 MiB of it; a
+/// thousand hostile files share it. Past it all automata of the thread are cleared.
+pub const AUTOMATA_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Octets that one thread's on-demand automaton for one rule set may hold: 8 MiB.
+/// The part of that budget that the states of one rule set may take: a sixteenth, 4 MiB. Past it the states
+/// of that rule set are cleared.
 ///
-/// Source: measured. A hundred thousand rules with a star each, asked about 512 paths, need 4.8 MiB; with
-/// less, paths are scanned and cost fourteen times as much.
-pub const ON_DEMAND_OCTETS_MAX: usize = 8 * 1024 * 1024;
+/// Source: measured. A list of 370,000 URLs needs less for all of 32,711 real files together, and hostile
+/// files of 500 KiB take the same time with a quarter of it and with twice as much.
+pub const AUTOMATON_BUDGET_PART: usize = 16;
 
-/// NFA positions that one thread's on-demand automaton for one rule set may look at in its life.
+/// NFA positions that building states may look at for each byte of the rule set and of the paths that
+/// asked it.
 ///
-/// Source: our choice; some 30 ms of building, once, on the machine of `DESIGN.md`.
-pub const ON_DEMAND_POSITIONS_MAX: u64 = 8 * 1024 * 1024;
+/// Source: measured, see `src/automaton/DESIGN.md`. A position of a hostile set takes some 15 ns, so that
+/// the largest file spends 8 ms on its first states, and building adds little to the scans after that.
+pub const POSITIONS_PER_BYTE_MAX: u64 = 1;
 
-/// Paths of one thread that are answered by a plain scan of a rule set before states are built for
-/// those that follow.
+/// Entries of the prefilter's index that are looked at for one path before the automaton is asked. Each
+/// may be a pattern that is tried, which costs one search over the path at most.
 ///
-/// Source: measured, see `src/automaton/DESIGN.md`: the first states cost as much as some ten scans.
-pub const SCANS_BEFORE_STATES: u64 = 8;
-
-/// Bytes of a path times patterns of a rule set with which one of those first scans is made: 4 Mi. Where
-/// a scan may take more, states are built at once.
-///
-/// Source: measured; one such scan takes 5 ms at worst. The most rules of any
-/// of 32,711 real files are 47,064, for which paths of 89 bytes are within the limit.
-pub const EARLY_SCAN_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-/// Patterns that are tried for one path before an automaton is asked.
-///
-/// Source: our choice; real rule sets have three or four candidates for a path that their sieve lets through.
-/// A pattern costs one search over the path at most.
-pub const CANDIDATES_TRIED_MAX: usize = 64;
-
-/// Patterns of one rule set that one thread tries before it is walked, if they are more than
-/// [`CANDIDATES_MEAN_MAX`] for a path.
-///
-/// Source: our choice. It is what eight paths with the most candidates cost.
-pub const CANDIDATES_TRIED_BEFORE_STATES: u32 = 512;
-
-/// Patterns that are tried for a path at the mean, where a rule set has been asked often; one with more is
-/// walked.
-///
-/// Source: measured. A walk costs as much as some eight tries; of 100,000 rules with a star each a path had a
-/// hundred candidates by their prefixes alone, and trying 64 of them in vain cost fifteen times the walk.
-pub const CANDIDATES_MEAN_MAX: u32 = 8;
+/// Source: our choice; real rule sets have three or four candidates for a path that their prefilter lets
+/// through. A walk costs as much as some eight.
+pub const CANDIDATES_TRIED_MAX: usize = 16;
 
 /// Octets of a decoded body that are held where files have no limit of their own: 64 MiB.
 ///

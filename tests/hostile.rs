@@ -2,8 +2,10 @@
 //! limits that are stated, and the answers stay the oracle's.
 //!
 //! Nothing here measures time, so that the tests hold on any machine; what is asserted is the number
-//! of NFA positions looked at, nodes built, bytes scanned and octets held.
+//! of NFA positions looked at, the steps of scans, the entries of indexes and the bytes held.
 
+#[path = "hostile/budget.rs"]
+mod budget;
 #[path = "hostile/collisions.rs"]
 mod collisions;
 mod common;
@@ -12,14 +14,12 @@ mod edges;
 #[path = "hostile/shapes.rs"]
 mod shapes;
 
-use std::collections::BTreeSet;
-
 use bstr::ByteSlice;
 use common::Random;
-use portcullis::automaton::{Automaton, Cache, Limits, Outcome, pattern_matches};
+use portcullis::automaton::{Automaton, Limits, Outcome, Work, pattern_matches};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{EARLY_SCAN_BYTES_MAX, ROBOTS_OCTETS_MAX, SCANS_BEFORE_STATES};
+use portcullis::limits::{AUTOMATON_BUDGET_PART, ROBOTS_OCTETS_MAX};
 use portcullis::oracle;
 use portcullis::pattern::PatternList;
 use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
@@ -39,26 +39,23 @@ const PATHS_JUDGED: usize = 3;
 const LONG_OCTETS: usize = 2_048;
 const JUDGED_OCTETS: usize = 256;
 
-/// A budget for building ahead within which rule sets without stars, however large, are built.
-fn generous_positions(positions: usize) -> u64 {
-    4 * positions as u64 + 4_096
-}
-
 /// Positions that the step which passes a budget may look at: each of the rule set a few times, and
 /// those that a run carries along.
 fn last_step_positions(positions: usize) -> u64 {
     8 * positions as u64 + (1 << 16)
 }
 
-/// Octets that the step which passes a budget may add: the lists of one node and its key, each of
-/// four octets a position, and a run or a branch as large as there is.
-fn last_step_octets(positions: usize) -> usize {
-    6 * 4 * positions + (1 << 17)
+/// Bytes that the step which passes a budget may add: the lists of one node and its key, each of
+/// four bytes a position and up to twice that while they grow, and a run or a branch as large as there is.
+fn last_step_bytes(positions: usize) -> usize {
+    2 * 6 * 4 * positions + (1 << 18)
 }
 
-/// Octets that a compiled rule set may hold for each of its positions, what is built for one that is
-/// scanned often included.
-const OCTETS_PER_POSITION_MAX: usize = 64;
+/// Bytes that an automaton may hold for each position of its rule set, states not counted.
+const BYTES_PER_POSITION_MAX: usize = 96;
+
+/// Steps of a scan for each byte of the path and of the rules.
+const SCAN_STEPS_PER_BYTE: usize = 4;
 
 /// Octets that the whole test program may ever hold, all shapes that run at once included.
 const PROGRAM_KIBIBYTES_MAX: usize = 256 * 1024;
@@ -111,8 +108,8 @@ impl RuleSet {
         RuleSet { automaton: Automaton::new(patterns, outcomes(verdicts), limits) }
     }
 
-    fn decide(&self, path: &[u8], detail: Detail, cache: &mut Cache) -> Option<RuleAnswer> {
-        let outcome = self.automaton.decide(path, detail, cache);
+    fn decide(&mut self, path: &[u8], detail: Detail) -> Option<RuleAnswer> {
+        let outcome = self.automaton.decide(path, detail);
         let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
         let pattern = (detail == Detail::Rule).then(|| outcome.number().wrapping_sub(1));
         (outcome != Outcome::NONE).then_some(RuleAnswer { verdict, pattern })
@@ -125,40 +122,36 @@ impl RuleSet {
 
 fn check(shape: &Shape) {
     let rules = ordered(shape);
-    let positions = rules.patterns.octets() + rules.patterns.len();
+    let bytes = rules.patterns.octets() + rules.patterns.len();
     let paths = paths(shape, &rules);
     let judged: Vec<Decision> =
         paths[..PATHS_JUDGED].iter().map(|path| judge(shape, path)).collect();
     let scanned: Vec<_> = paths.iter().map(|path| scanned(&rules, path)).collect();
-    let distinct = distinct_patterns(&rules);
-    for detail in [Detail::Rule, Detail::Reason] {
-        let usual = Limits::default();
-        let generous = Limits { ahead_positions_max: generous_positions(positions), ..usual };
-        let spent = Limits { on_demand_positions_max: 0, scans_before_states: 0, ..usual };
-        // A scan does not depend on the detail, so once is enough.
-        let others = (detail == Detail::Rule).then_some(spent);
-        for limits in [usual, generous].into_iter().chain(others) {
-            let set = RuleSet::new(rules.patterns.clone(), &rules.verdicts, &limits);
-            if limits == generous {
-                assert_eq!(set.automaton().strategy(), shape.strategy);
-            }
-            check_automaton(set.automaton(), positions, &limits);
-            let mut cache = set.automaton().cache();
-            for (path, judged) in paths.iter().zip(&judged) {
-                compare(&rules, &set, path, *judged, (detail, &mut cache));
-            }
-            for (path, scanned) in paths.iter().zip(&scanned) {
-                let answer = set.decide(path, detail, &mut cache);
-                let verdict = answer.map(|answer| answer.verdict);
-                assert_eq!(verdict, *scanned, "{}", path.as_bstr());
-                check_cache(&cache, positions, &limits);
-                check_scans(&cache, distinct);
-            }
-            // States were built for these paths since, or the budget is spent, so ask again.
-            for (path, judged) in paths.iter().zip(&judged) {
-                compare(&rules, &set, path, *judged, (detail, &mut cache));
-            }
-            check_automaton(set.automaton(), positions, &limits);
+    let usual = Limits::default();
+    let limits = [
+        (usual, Detail::Rule),
+        (usual, Detail::Reason),
+        // States are cleared again and again.
+        (Limits { automata_bytes_max: 1 << 20, ..usual }, Detail::Reason),
+        // All paths are scanned.
+        (Limits { positions_per_byte: 0, ..usual }, Detail::Rule),
+    ];
+    for (limits, detail) in limits {
+        let mut set = RuleSet::new(rules.patterns.clone(), &rules.verdicts, &limits);
+        for (path, judged) in paths.iter().zip(&judged) {
+            compare(&rules, &mut set, path, *judged, detail);
+        }
+        for (path, scanned) in paths.iter().zip(&scanned) {
+            let before = set.automaton().work();
+            let answer = set.decide(path, detail);
+            let verdict = answer.map(|answer| answer.verdict);
+            assert_eq!(verdict, *scanned, "{}", path.as_bstr());
+            check_automaton(set.automaton(), bytes, &limits);
+            check_scan(before, set.automaton().work(), path, bytes);
+        }
+        // States were built for these paths since, or nothing more is built, so ask again.
+        for (path, judged) in paths.iter().zip(&judged) {
+            compare(&rules, &mut set, path, *judged, detail);
         }
     }
     check_program();
@@ -169,14 +162,8 @@ fn judge(shape: &Shape, path: &[u8]) -> Decision {
     oracle::decide(DIALECT, &shape.robots, None, &[AGENT], &url)
 }
 
-fn compare(
-    rules: &OrderedRules,
-    set: &RuleSet,
-    path: &[u8],
-    judged: Decision,
-    (detail, cache): (Detail, &mut Cache),
-) {
-    let answer = set.decide(path, detail, cache);
+fn compare(rules: &OrderedRules, set: &mut RuleSet, path: &[u8], judged: Decision, detail: Detail) {
+    let answer = set.decide(path, detail);
     let verdict = answer.map_or(Verdict::Allow, |answer| answer.verdict);
     assert_eq!(verdict, judged.verdict, "{}", path.as_bstr());
     assert_eq!(answer.is_some(), judged.rule.is_some(), "{}", path.as_bstr());
@@ -191,46 +178,25 @@ fn scanned(rules: &OrderedRules, path: &[u8]) -> Option<Verdict> {
     first.map(|index| rules.verdicts[index])
 }
 
-fn check_automaton(automaton: &Automaton, positions: usize, limits: &Limits) {
-    let work_max = limits.ahead_positions_max + last_step_positions(positions);
-    assert!(automaton.nodes() as u64 <= work_max, "{} nodes", automaton.nodes());
-    let octets = automaton.memory_octets();
-    let octets_max = OCTETS_PER_POSITION_MAX * positions;
-    assert!(octets <= octets_max, "{octets} octets of {positions} positions");
+/// Building and memory stay within the limits.
+fn check_automaton(automaton: &Automaton, bytes: usize, limits: &Limits) {
+    let work = automaton.work();
+    let earned = (bytes as u64 + work.bytes_asked) * limits.positions_per_byte;
+    let positions_max = earned + last_step_positions(bytes);
+    assert!(work.positions <= positions_max, "{work:?}, {positions_max} positions allowed");
+    let held_max = limits.automata_bytes_max / AUTOMATON_BUDGET_PART
+        + last_step_bytes(bytes)
+        + BYTES_PER_POSITION_MAX * bytes;
+    let held = automaton.memory_bytes();
+    assert!(held <= held_max, "{held} bytes of {held_max} are held");
 }
 
-fn check_cache(cache: &Cache, positions: usize, limits: &Limits) {
-    let visited = cache.positions_visited();
-    let visited_max = limits.on_demand_positions_max + last_step_positions(positions);
-    assert!(visited <= visited_max, "{visited} positions visited");
-    assert!(cache.nodes() as u64 <= visited + 1, "{} nodes", cache.nodes());
-    let octets = cache.memory_octets();
-    let octets_max = limits.on_demand_octets_max + last_step_octets(positions);
-    assert!(octets <= octets_max, "{octets} octets in a cache");
-    // A node costs its positions and little more, so work cannot hide between few nodes.
-    let nodes = cache.nodes() as u64;
-    let per_node = 2 * last_step_positions(positions);
-    assert!(visited <= (nodes + 1) * per_node, "{visited} positions for {nodes} nodes");
-    let asked = PATHS + PATHS_JUDGED;
-    assert!(cache.scans() <= asked as u64, "{} scans", cache.scans());
-}
-
-/// Patterns that differ.
-fn distinct_patterns(rules: &OrderedRules) -> usize {
-    let mut identity = Vec::new();
-    let identities = rules.patterns.iter().map(|pattern| {
-        pattern.write_identity(&mut identity);
-        identity.clone()
-    });
-    identities.collect::<BTreeSet<_>>().len()
-}
-
-/// A scan before there are states is short, and one after the budget is spent tries no pattern twice.
-fn check_scans(cache: &Cache, distinct: usize) {
-    let early_max = SCANS_BEFORE_STATES * EARLY_SCAN_BYTES_MAX as u64;
-    let late_max = cache.scans() * (distinct * (LONG_OCTETS + 1)) as u64;
-    let scanned = cache.bytes_scanned();
-    assert!(scanned <= early_max + late_max, "{scanned} bytes scanned, {distinct} patterns");
+/// A scan looks at each byte of the path and of the rules a few times at most.
+fn check_scan(before: Work, after: Work, path: &[u8], bytes: usize) {
+    let steps = after.scan_steps - before.scan_steps;
+    let steps_max =
+        (after.scans - before.scans) * (SCAN_STEPS_PER_BYTE * (path.len() + bytes)) as u64;
+    assert!(steps <= steps_max, "{steps} steps for {} bytes, {bytes} in rules", path.len());
 }
 
 /// Compiling has its peak before there is anything to ask, so the system is asked, where it tells.
@@ -270,5 +236,7 @@ hostile! {
     words_then_literals: shapes::words_then_literals();
     runs_within_runs: shapes::runs_within_runs();
     one_rule_again_and_again: shapes::one_rule_again_and_again();
+    distinct_and_everywhere: shapes::distinct_and_everywhere();
+    pairs_of_words: shapes::pairs_of_words();
     again_and_again_behind_many_states: shapes::again_and_again_behind_many_states();
 }

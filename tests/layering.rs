@@ -59,8 +59,7 @@ const MAY_IMPORT_ORACLE: &[&str] = &["bench", "cli"];
 
 /// Files that may hold `unsafe`, each behind a safe function, or an unsafe one that states the duty.
 const UNSAFE_FILES: &[&str] = &[
-    "src/automaton/sieve/x86.rs",
-    "src/automaton/sieve/x86_eight.rs",
+    "src/automaton/prefilter/x86.rs",
     "src/cli/fault.rs",
     "src/cli/mapped.rs",
     "src/input/mapping.rs",

@@ -24,25 +24,6 @@ const MADE_URLS_MAX: usize = 4;
 /// How often the URLs of one file are asked together: often enough for states after scans.
 const ROUNDS: usize = 3;
 
-/// The ways in which the engine came to its answers.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reached {
-    /// Files by which every path has one outcome.
-    pub constant: usize,
-    /// What else was done.
-    pub ways: Ways,
-}
-
-impl Reached {
-    fn add(&mut self, is_constant: bool, ways: Ways) {
-        self.constant += usize::from(is_constant);
-        self.ways.patterns_tried += ways.patterns_tried;
-        self.ways.nodes_built += ways.nodes_built;
-        self.ways.scans_before_states += ways.scans_before_states;
-        self.ways.scans_past_limits += ways.scans_past_limits;
-    }
-}
-
 /// An octet for the dialect, one for the limit on the file, an agent, LF, a URL or a path, LF, and
 /// a file.
 ///
@@ -50,7 +31,7 @@ impl Reached {
 ///
 /// If a strategy's decision is not the oracle's.
 pub fn decide(data: &[u8]) {
-    decide_counted(data, &mut Reached::default());
+    decide_counted(data, &mut Ways::default());
 }
 
 /// As [`decide`], and counts the ways in which answers were reached.
@@ -58,7 +39,7 @@ pub fn decide(data: &[u8]) {
 /// # Panics
 ///
 /// As there.
-pub fn decide_counted(data: &[u8], reached: &mut Reached) {
+pub fn decide_counted(data: &[u8], reached: &mut Ways) {
     let Some((dialect, [choice, rest @ ..])) = head::dialect(data) else { return };
     let Some((agent, rest)) = head::line(rest) else { return };
     let Some((url, robots)) = head::line(rest) else { return };
@@ -107,12 +88,10 @@ fn check(
     config: &LoadConfig,
     agent: &AgentChain,
     urls: &[Vec<u8>],
-    reached: &mut Reached,
+    reached: &mut Ways,
 ) {
     let judged: Vec<Decision> = urls.iter().map(|url| judge(config, agent, robots, url)).collect();
     let set = Arc::new(StoredSet::of_text(robots, config));
-    let policy = set.policies().next().expect("a policy").expect("a whole set");
-    let is_constant = policy.entries() == 0;
     for configuration in configurations() {
         let agents = vec![agent.clone()];
         let (detail, limits) = (configuration.detail, configuration.limits);
@@ -126,7 +105,7 @@ fn check(
                 assert!(decision == expected, "{}", differs(how, config, agent, url, robots));
             }
         }
-        reached.add(is_constant, memory.ways());
+        *reached += memory.ways();
     }
 }
 

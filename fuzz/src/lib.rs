@@ -23,7 +23,7 @@ mod normalise;
 mod parse;
 mod split;
 
-pub use decide::{Reached, decide, decide_counted};
+pub use decide::{decide, decide_counted};
 pub use normalise::normalise;
 pub use parse::parse;
 pub use split::split;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use portcullis::policy::Ways;
-use portcullis_fuzz::{Reached, decide_counted};
+use portcullis_fuzz::decide_counted;
 use seeds::Seeds;
 
 fn run(seeds: &BTreeSet<Vec<u8>>, target: fn(&[u8])) {
@@ -33,19 +33,19 @@ fn normalise() {
 #[test]
 fn decide() {
     let seeds = seeds().decide;
-    let mut reached = Reached::default();
+    let mut reached = Ways::default();
     for seed in &seeds {
         decide_counted(seed, &mut reached);
     }
     println!("{} seeds: {reached:?}", seeds.len());
-    let Reached { constant, ways } = reached;
-    let Ways { patterns_tried, nodes_built, scans_before_states, scans_past_limits } = ways;
+    let Ways { questions, constant, candidates, automata, work, .. } = reached;
     for (way, count) in [
-        ("one outcome for all paths", constant as u64),
-        ("patterns that a sieve named", patterns_tried),
-        ("automata built on demand", nodes_built),
-        ("scans before there are states", scans_before_states),
-        ("scans past a limit", scans_past_limits),
+        ("one decision for all paths", constant),
+        ("a prefilter alone", questions - constant - candidates - automata),
+        ("candidates", candidates),
+        ("lazy automata", automata - work.scans),
+        ("scans", work.scans),
+        ("cleared states", work.clearings),
     ] {
         assert!(count >= 100, "{way}: {count} times by {} seeds", seeds.len());
     }

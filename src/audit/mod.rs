@@ -169,6 +169,18 @@ impl Audit {
         Ok(Audit { classifier, library, rows, comparisons, is_told, tallies: Mutex::new(tally) })
     }
 
+    /// Bounds the bytes that the automata of one thread hold, for each side.
+    #[must_use]
+    pub fn with_automata_bytes_max(mut self, bytes: usize) -> Audit {
+        self.classifier = self.classifier.with_automata_bytes_max(bytes);
+        let bound = |other: Compared| Compared {
+            classifier: other.classifier.with_automata_bytes_max(bytes),
+            ..other
+        };
+        self.comparisons = self.comparisons.into_iter().map(bound).collect();
+        self
+    }
+
     /// The policies, as every URL is asked of them.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier

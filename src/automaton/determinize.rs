@@ -1,8 +1,7 @@
 //! The construction: sets of NFA positions become nodes of a [`Program`].
 //!
-//! One construction serves both ways of using it. Every arc that a new node has is kept as an
-//! [`Edge`], which knows the step that leads to its target. Building ahead takes edges until none
-//! is left; building on demand takes the edge that a walk asks for.
+//! Every arc that a new node has is kept as an [`Edge`], which knows the step that leads to its target. It
+//! is built when a walk asks for it.
 //!
 //! Sets without a star alive are the trie's: the octets read so far determine them, so no two paths
 //! lead to the same one, and they are not looked up. The others are kept in a table, which closes
@@ -42,7 +41,7 @@ pub(super) struct Determinizer {
     known: HashMap<PositionSet, Target, foldhash::fast::RandomState>,
     /// Positions that `known` holds.
     known_positions: usize,
-    nodes: usize,
+    nodes: u64,
     work: u64,
     scratch: Scratch,
 }
@@ -120,40 +119,23 @@ impl Determinizer {
         self.program.words()
     }
 
-    /// The number of nodes.
-    pub(super) fn nodes(&self) -> usize {
-        self.nodes
+    /// Takes the number of nodes built since it was taken last.
+    pub(super) fn take_nodes(&mut self) -> u64 {
+        std::mem::take(&mut self.nodes)
     }
 
-    /// Positions that all steps so far have looked at, and a charge for each node.
-    pub(super) fn work(&self) -> u64 {
-        self.work
+    /// Takes the positions that steps have looked at since they were taken last, and a charge for each node.
+    pub(super) fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.work)
     }
 
-    /// Octets of memory that this holds.
-    pub(super) fn memory_octets(&self) -> usize {
-        self.program.memory_octets()
-            + size_of_val(&*self.edges)
-            + size_of_val(&*self.lists)
+    /// Returns the bytes of memory that this holds.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.program.memory_bytes()
+            + self.edges.capacity() * size_of::<Edge>()
+            + self.lists.capacity() * size_of::<Position>()
             + self.known_positions * size_of::<Position>()
-            + self.known.len() * size_of::<(PositionSet, Target)>()
-    }
-
-    /// Gives up everything but the program.
-    pub(super) fn into_program(mut self) -> Program {
-        self.program.shrink();
-        self.program
-    }
-
-    /// Builds every arc that is left, as long as `within` says so. Returns whether none is left.
-    pub(super) fn build_all(&mut self, nfa: &Nfa, within: impl Fn(&Determinizer) -> bool) -> bool {
-        while let Some(edge) = self.edges.pop() {
-            if !within(self) {
-                return false;
-            }
-            self.build(nfa, &edge);
-        }
-        true
+            + self.known.allocation_size()
     }
 
     /// Builds the arc whose slot a walk stopped at, and returns its target.

@@ -29,7 +29,7 @@ enum Kind {
 }
 
 /// The positions of all patterns, and what each pattern's match means.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Nfa {
     /// By position: the octet that leads to the next one; 0 at the end of a pattern.
     octets: Vec<u8>,
@@ -85,8 +85,8 @@ impl Nfa {
         }
     }
 
-    /// Octets of memory that this holds.
-    pub(super) fn memory_octets(&self) -> usize {
+    /// Returns the bytes of memory that this holds.
+    pub(super) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.octets)
             + size_of_val(&*self.kinds)
             + size_of_val(&*self.outcomes)

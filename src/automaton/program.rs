@@ -26,11 +26,7 @@
 //! yet. An outcome in a target costs no memory access. A target may also say that what lies behind
 //! it can change the rule that decides, but no longer its verdict: whoever asks for the verdict
 //! alone stops there, so that one program serves both questions.
-//!
-//! A program may come from a file that anybody wrote. So every access is checked, and the number of
-//! nodes on a walk is bounded by the path; what breaks that is [`Walk::Broken`], not a panic.
 
-mod census;
 mod search;
 
 use zerocopy::IntoBytes;
@@ -72,14 +68,6 @@ impl Target {
     pub(super) fn settled(self, outcome: Outcome) -> Target {
         let allows = if outcome.allows() { Target::ALLOWS } else { 0 };
         Target(self.0 | Target::SETTLED | allows)
-    }
-
-    pub(super) fn from_word(word: u32) -> Target {
-        Target(word)
-    }
-
-    pub(super) fn word(self) -> u32 {
-        self.0
     }
 
     /// The bits of a target at which a walk ends.
@@ -163,10 +151,6 @@ impl Header {
 /// The most octets in one run; a longer one is several nodes.
 pub(super) const RUN_OCTETS_MAX: usize = 1 << 16;
 
-/// Nodes that a walk may enter beside two for each octet. A sound program needs fewer: an octet is
-/// looked at twice at most.
-const SPARE_NODES: usize = 4;
-
 /// A slot of the program that holds a target.
 pub(super) type Slot = u32;
 
@@ -188,8 +172,6 @@ pub(super) enum Walk {
         /// The octets of the path that have been consumed, the arc's own included.
         consumed: usize,
     },
-    /// To something that no construction makes.
-    Broken,
 }
 
 impl Program {
@@ -198,14 +180,9 @@ impl Program {
         &self.words
     }
 
-    /// Octets of memory that this holds.
-    pub(super) fn memory_octets(&self) -> usize {
-        size_of_val(&*self.words)
-    }
-
-    /// Gives back memory that was kept for growth.
-    pub(super) fn shrink(&mut self) {
-        self.words.shrink_to_fit();
+    /// Returns the bytes of memory that this holds.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.words.capacity() * size_of::<U32>()
     }
 
     /// Appends a run of one octet or more. Its arcs are not built.
@@ -288,45 +265,28 @@ impl Program {
 #[inline]
 pub(super) fn walk(
     words: &[U32],
-    target: Target,
-    path: &[u8],
-    consumed: usize,
-    detail: Detail,
-) -> Walk {
-    checked_walk(words, target, path, consumed, Target::stops(detail)).unwrap_or(Walk::Broken)
-}
-
-/// [`walk`]; nothing where the program is broken.
-#[inline]
-fn checked_walk(
-    words: &[U32],
     mut target: Target,
     path: &[u8],
     mut consumed: usize,
-    stops: u32,
-) -> Option<Walk> {
-    let word = |index: usize| words.get(index).map(|word| word.get());
-    let mut nodes_left = 2 * path.len() + SPARE_NODES;
+    detail: Detail,
+) -> Walk {
+    let stops = Target::stops(detail);
+    let word = |index: usize| words[index].get();
     loop {
         if target.0 & stops != 0 {
-            return Some(Walk::Done(target.stop_outcome()));
+            return Walk::Done(target.stop_outcome());
         }
-        nodes_left = nodes_left.checked_sub(1)?;
         let node = target.index();
-        let header = Header(word(node)?);
+        let header = Header(word(node));
         let (shape, count) = (header.shape(), header.count());
         let arcs = node + 1 + shape;
-        let rest = path.get(consumed..)?;
+        let rest = &path[consumed..];
         let at_end = |shape| match shape {
-            0 => Some(Walk::Done(Outcome::NONE)),
-            _ => Some(Walk::Done(Outcome(word(node + 1)?))),
+            0 => Walk::Done(Outcome::NONE),
+            _ => Walk::Done(Outcome(word(node + 1))),
         };
         let slot = if !header.is_branch() {
-            // A page that a file has lost is zeros, which are no node.
-            if count == 0 {
-                return None;
-            }
-            let octets = words.get(arcs + 1..)?.get(..count.div_ceil(4))?;
+            let octets = &words[arcs + 1..][..count.div_ceil(4)];
             let matched = common_prefix(octets, count, rest);
             consumed += matched;
             if matched == count {
@@ -337,8 +297,8 @@ fn checked_walk(
                 node + 2
             }
         } else {
-            let octets = words.get(arcs..)?.get(..count.div_ceil(4))?;
-            let stays = shape == 2 && word(node + 2)? == Target::STAY.0;
+            let octets = &words[arcs..][..count.div_ceil(4)];
+            let stays = shape == 2 && word(node + 2) == Target::STAY.0;
             if stays {
                 consumed = find_any(octets, path, consumed);
             }
@@ -358,24 +318,10 @@ fn checked_walk(
                 None => node + 2,
             }
         };
-        target = Target(word(slot)?);
+        target = Target(word(slot));
         if target == Target::UNBUILT {
-            return Some(Walk::Unbuilt { slot: slot as Slot, consumed });
+            return Walk::Unbuilt { slot: slot as Slot, consumed };
         }
-    }
-}
-
-/// Where the arc leads that consumes `octet` at the node `target`, if the node names it and nothing
-/// more.
-pub(super) fn arc(words: &[U32], target: Target, octet: u8) -> Option<Target> {
-    let header = Header(words.get(target.index())?.get());
-    let arcs = words.get(target.index() + 1 + header.shape()..)?;
-    let target = |slot: usize| Some(Target(arcs.get(slot)?.get()));
-    let octets = arcs.get(usize::from(!header.is_branch())..)?.get(..header.count().div_ceil(4))?;
-    match find_octet(octets, header.count(), octet)? {
-        index if header.is_branch() => target(octets.len() + index),
-        0 if header.count() == 1 => target(0),
-        _ => None,
     }
 }
 

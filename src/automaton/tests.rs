@@ -1,4 +1,10 @@
-//! Every strategy against the plainest matcher there is, over small alphabets.
+//! One property: every way to an answer gives the one of the definition, with all limits forced to each
+//! way. The oracle is asked beside whole files, by `tests/suite.rs`, `tests/random.rs` and others.
+
+use zerocopy::little_endian::U32;
+
+use crate::pattern::PatternList;
+use crate::vectors::{Kind, Vectors, Work as VectorWork};
 
 use super::*;
 
@@ -29,15 +35,78 @@ fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     words
 }
 
-/// Limits under which each strategy and each way out of it is taken.
-fn all_limits() -> [Limits; 6] {
+/// Limits under which automata walk, build, clear, scan and come back from a scan.
+fn all_limits() -> [Limits; 5] {
     let usual = Limits::default();
-    let ahead = Limits { ahead_positions_max: 1 << 20, ..usual };
-    let on_demand = Limits { ahead_positions_max: 0, scans_before_states: 0, ..usual };
-    let soon_spent = Limits { on_demand_positions_max: 12, ..on_demand };
-    let always_spent = Limits { on_demand_positions_max: 0, ..on_demand };
-    let after_scans = Limits { scans_before_states: 2, ..on_demand };
-    [usual, ahead, on_demand, soon_spent, always_spent, after_scans]
+    let lazy = Limits { positions_per_byte: u64::MAX, ..usual };
+    [
+        usual,
+        lazy,
+        Limits { automata_bytes_max: 4_096, ..lazy },
+        Limits { positions_per_byte: 1, ..usual },
+        Limits { positions_per_byte: 0, ..usual },
+    ]
+}
+
+/// A rule set as every way needs it.
+pub(super) struct RuleSet {
+    pub(super) patterns: PatternList,
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) lines: Vec<SieveLine>,
+    table: Vec<U32>,
+    texts: Vec<U32>,
+}
+
+impl RuleSet {
+    pub(super) fn of(texts: &[&[u8]], outcomes: &[Outcome]) -> RuleSet {
+        let mut patterns = PatternList::new();
+        texts.iter().for_each(|text| patterns.push(text, true));
+        let lines = sieve_of(&patterns, outcomes);
+        let (mut table, mut texts) = (Vec::new(), Vec::new());
+        for (pattern, outcome) in patterns.iter().zip(outcomes) {
+            table.push(table_word(texts.len(), outcome.allows()));
+            push_text(&pattern, &mut texts);
+        }
+        RuleSet { patterns, outcomes: outcomes.to_vec(), lines, table, texts }
+    }
+
+    pub(super) fn patterns(&self) -> Patterns<'_, &[U32]> {
+        Patterns { table: &self.table, texts: &self.texts }
+    }
+
+    /// What the prefilter tells of a path if so many entries may be looked at, the same with every kind of
+    /// vectors.
+    pub(super) fn sift(&self, path: &[u8], entries_max: usize) -> Option<Outcome> {
+        let (lines, patterns) = (&self.lines[..], self.patterns());
+        let sift = |vectors: Vectors| vectors.run(Sift { lines, patterns, path, entries_max });
+        let all: Vec<_> = Vectors::all().into_iter().map(sift).collect();
+        assert!(all.iter().all(|it| *it == all[0]), "{:?}: {all:?}", bstr(path));
+        all[0]
+    }
+}
+
+/// All looks at a path, and the candidates that they leave.
+pub(super) struct Sift<'l> {
+    pub(super) lines: &'l [SieveLine],
+    pub(super) patterns: Patterns<'l, &'l [U32]>,
+    pub(super) path: &'l [u8],
+    pub(super) entries_max: usize,
+}
+
+impl VectorWork for Sift<'_> {
+    type Output = Option<Outcome>;
+
+    fn with(self, looks: impl Kind) -> Option<Outcome> {
+        let Sift { lines, patterns, path, mut entries_max } = self;
+        let look = FirstLook::of(lines, 0)?;
+        let prefix_levels =
+            if look.may_begin(path)? { may_begin(lines, 0, path, looks) } else { 0 };
+        let stretches = look.has_stretches && may_stand(lines, 0, path, looks);
+        match (Found { prefix_levels, stretches }) {
+            Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
+            found => try_candidates((lines, 0), patterns, path, found, (&mut entries_max, looks)),
+        }
+    }
 }
 
 /// The engines of regex-automata, with room for all rule sets of these tests.
@@ -52,33 +121,49 @@ fn bstr(octets: &[u8]) -> &bstr::BStr {
     bstr::BStr::new(octets)
 }
 
-fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) {
-    let mut patterns = PatternList::new();
-    texts.iter().for_each(|text| patterns.push(text, true));
-    let build = |limits| Automaton::new(patterns.clone(), outcomes.to_vec(), &limits);
-    let automata = all_limits().map(build);
-    let mut caches = automata.each_ref().map(|automaton| automaton.cache());
-    let regex = regex_engines(&patterns, outcomes);
-    let mut regex_caches = regex.each_ref().map(|engine| engine.cache());
+/// The property. Returns how many paths looks alone answered.
+///
+/// Candidates tell the patterns apart by their place, so they are compared if `outcomes` do too.
+fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) -> usize {
+    let rules = RuleSet::of(texts, outcomes);
+    let are_places = (1..).zip(outcomes).all(|(number, outcome)| outcome.number() == number);
+    let build = |limits| Automaton::new(rules.patterns.clone(), outcomes.to_vec(), &limits);
+    let mut automata = all_limits().map(build);
+    // Dense tables of more do not fit any room.
+    let regex =
+        if texts.len() > 50 { Vec::new() } else { regex_engines(&rules.patterns, outcomes).into() };
+    let mut regex_caches: Vec<RegexCache> = regex.iter().map(|engine| engine.cache()).collect();
+    let mut told = 0;
     for path in paths {
         let first = texts.iter().position(|text| defined(text, path));
         let expected = first.map_or(Outcome::NONE, |index| outcomes[index]);
-        for (automaton, cache) in automata.iter().zip(&mut caches) {
-            let verdict = automaton.decide(path, Detail::Reason, cache);
-            let outcome = automaton.decide(path, Detail::Rule, cache);
+        let what = || {
+            format!("{:?} on {:?}", texts.iter().map(|it| bstr(it)).collect::<Vec<_>>(), bstr(path))
+        };
+        for (automaton, limits) in automata.iter_mut().zip(all_limits()) {
+            let verdict = automaton.decide(path, Detail::Reason);
+            let outcome = automaton.decide(path, Detail::Rule);
             assert_eq!(
                 (outcome, verdict == Outcome::NONE, verdict.allows()),
                 (expected, expected == Outcome::NONE, expected.allows()),
-                "{:?} {:?} on {:?}",
-                automaton.strategy(),
-                texts.iter().map(|text| bstr(text)).collect::<Vec<_>>(),
-                bstr(path),
+                "{limits:?}: {}",
+                what(),
             );
         }
         for (engine, cache) in regex.iter().zip(&mut regex_caches) {
-            assert_eq!(engine.decide(path, cache), expected, "{engine:?} on {:?}", bstr(path));
+            assert_eq!(engine.decide(path, cache), expected, "{engine:?}: {}", what());
+        }
+        if are_places {
+            let sifted = [0, 1, usize::MAX].map(|entries_max| rules.sift(path, entries_max));
+            for found in sifted.into_iter().flatten() {
+                assert_eq!(found, expected, "prefilter: {}", what());
+            }
+            // Without a bound candidates answer whatever begins with a slash.
+            assert_eq!(sifted[2].is_some(), path.first() == Some(&b'/'), "{}", what());
+            told += usize::from(sifted[0].is_some());
         }
     }
+    told
 }
 
 #[test]
@@ -100,6 +185,95 @@ fn pairs_of_patterns() {
     }
 }
 
+/// Patterns that begin in each way that a prefilter tells apart, with prefixes and stretches of many
+/// lengths.
+pub(super) const PATTERNS: &[&[u8]] = &[
+    b"/",
+    b"",
+    b"*",
+    b"/$",
+    b"$",
+    b"/*$",
+    b"a",
+    b"/a",
+    b"/ab",
+    b"/ab$",
+    b"/a*b",
+    b"/a*b$",
+    b"*a",
+    b"*a$",
+    b"/*a",
+    b"/*ab",
+    b"/*/ba",
+    b"*/bab$",
+    b"*/",
+    b"/*b*a$",
+    b"*ab*ba",
+    b"/abbaabbaabbaabba",
+    b"/abbaabbaabbaabbab$",
+    b"/*abbaabbaab",
+    b"*baab*/abba$",
+    b"/b*",
+    b"/aab",
+    b"/*bb",
+    b"/*/$",
+];
+
+/// Paths of some of three octets, short and long, and odd ones.
+pub(super) fn odd_paths(length_max: usize) -> Vec<Vec<u8>> {
+    let mut paths = words(b"ab/", length_max);
+    let long =
+        |path: &Vec<u8>| [b"/", &path[..], b"/abbaabbaabbaabba", path, b"abbaabbaab"].concat();
+    let more: Vec<Vec<u8>> = paths.iter().step_by(17).map(long).collect();
+    let repeated = paths.iter().step_by(19).map(|path| [b"/", &path[..]].concat().repeat(9));
+    let repeated: Vec<Vec<u8>> = repeated.collect();
+    paths.extend(more.into_iter().chain(repeated));
+    paths.extend([&b"/a\0b"[..], b"/\0", b"/ab\xff", b"/a\0"].map(<[u8]>::to_vec));
+    paths
+}
+
+#[test]
+fn prefixes_and_stretches() {
+    let paths = odd_paths(5);
+    let (mut told, mut asked) = (0, 0);
+    for one in PATTERNS {
+        for two in PATTERNS {
+            told += check(&[one, two], &[Outcome::new(1, true), Outcome::new(2, false)], &paths);
+            asked += paths.len();
+        }
+    }
+    // Paths of two letters match most such patterns.
+    assert!(told * 4 > asked, "{told} of {asked}");
+    let outcomes = (1..=22).map(|number| Outcome::new(number, number % 2 == 0));
+    let outcomes: Vec<Outcome> = outcomes.collect();
+    assert!(check(&PATTERNS[7..], &outcomes, &paths) > 0);
+}
+
+/// Many patterns that share prefixes or have none, and paths that are nearly theirs.
+#[test]
+fn many_patterns() {
+    let text = |number: usize| match number % 50 {
+        7 => format!("/s{}/*w{number}z$", number % 3),
+        11 => format!("/s/*/x{number}"),
+        13 => format!("/shared/{number}*"),
+        17..30 => format!("/*x{number}/*y{}z", number % 7),
+        _ => format!("/shared{}/*w{:x}-{number}", number % 3, number % 97),
+    };
+    for count in [5, 20, 600] {
+        let texts: Vec<Vec<u8>> = (0..count).map(|number| text(number).into_bytes()).collect();
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        let outcomes = (1..=count as u32).map(|number| Outcome::new(number, number % 2 == 0));
+        let mut paths = Vec::new();
+        for number in (0..count).step_by(count / 5) {
+            let hit = bstr(texts[number]).to_string().replace('*', "a/b-").replace('$', "");
+            paths.extend(["/shared0/", "/shared", "/s", "/s/"].map(|it| format!("{it}{hit}")));
+            paths.extend([format!("{hit}0"), hit.replace("shared", "s"), hit]);
+        }
+        let paths: Vec<Vec<u8>> = paths.into_iter().map(String::into_bytes).collect();
+        check(&texts, &outcomes.collect::<Vec<_>>(), &paths);
+    }
+}
+
 #[test]
 fn seeded_random_sets() {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
@@ -109,7 +283,7 @@ fn seeded_random_sets() {
         seed ^= seed << 17;
         (seed >> 32) as usize % bound
     };
-    for _ in 0..4_000 {
+    for _ in 0..2_000 {
         let mut word = |alphabet: &[u8], length_max: usize| -> Vec<u8> {
             let length = random(length_max + 1);
             (0..length).map(|_| alphabet[random(alphabet.len())]).collect()
@@ -157,51 +331,5 @@ fn literals_longer_than_a_node() {
             &[1, 2].map(|number| Outcome::new(number, number == 1)),
             &paths.map(<[u8]>::to_vec),
         );
-    }
-}
-
-#[test]
-fn a_stored_automaton_is_told_from_any_other() {
-    let build = |texts: &[&[u8]]| {
-        let mut patterns = PatternList::new();
-        texts.iter().for_each(|text| patterns.push(text, true));
-        let outcomes: Vec<Outcome> =
-            (1..).zip(texts).map(|(number, _)| Outcome::new(number, number % 2 == 0)).collect();
-        (patterns, outcomes)
-    };
-    let limits = Limits { ahead_positions_max: 1 << 20, ..Limits::default() };
-    let lists: [&[&[u8]]; 4] =
-        [&[b"/a/*b", b"/a/", b"/*.c$"], &[b"/a/*b", b"/a/", b"/*.d$"], &[b"/"], &[b""]];
-    for own in lists {
-        let (patterns, outcomes) = build(own);
-        let automaton = Automaton::new(patterns.clone(), outcomes, &limits);
-        let stored = automaton.stored().unwrap();
-        for other in lists {
-            let (patterns, outcomes) = build(other);
-            assert_eq!(stored.is_of(&patterns, &outcomes, 1 << 20), own == other);
-        }
-        for word in 0..stored.words.len() {
-            let mut words = stored.words.to_vec();
-            words[word] = U32::new(words[word].get() ^ 1);
-            let (patterns, outcomes) = build(own);
-            let changed = StoredAutomaton { start: stored.start, words: &words };
-            assert!(!changed.is_of(&patterns, &outcomes, 1 << 20));
-            let longer = [&words[..word], stored.words].concat();
-            let changed = StoredAutomaton { start: stored.start, words: &longer };
-            assert_eq!(changed.is_of(&patterns, &outcomes, 1 << 20), word == 0);
-        }
-    }
-    let (patterns, outcomes) = build(lists[0]);
-    let automaton = Automaton::new(patterns.clone(), outcomes.clone(), &limits);
-    assert!(!automaton.stored().unwrap().is_of(&patterns, &outcomes, 3));
-}
-
-/// An outcome with a verdict and no number is none that can be written.
-#[test]
-fn an_outcome_that_cannot_be_is_no_answer() {
-    for (start, expected) in [(0, Some(Outcome::NONE)), (1, None), (3, Some(Outcome::new(1, true)))]
-    {
-        let stored = StoredAutomaton { start: 1 << 31 | start, words: &[] };
-        assert_eq!(stored.decide(b"/", Detail::Rule), expected);
     }
 }

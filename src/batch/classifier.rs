@@ -55,9 +55,14 @@ pub struct ClassifierMemory {
 }
 
 impl ClassifierMemory {
-    /// Counts the ways in which questions were answered.
+    /// Returns how often each way answered.
     pub fn ways(&self) -> Ways {
         self.inquiry.ways()
+    }
+
+    /// Returns the bytes that this holds for rule sets that were asked.
+    pub fn automata_bytes(&self) -> usize {
+        self.inquiry.memory_octets()
     }
 }
 
@@ -72,7 +77,7 @@ impl Classifier {
         agents: Vec<AgentChain>,
         detail: Detail,
     ) -> Result<Classifier, AskError> {
-        Classifier::with_limits(set, agents, detail, Limits::sieved())
+        Classifier::with_limits(set, agents, detail, Limits::default())
     }
 
     /// As [`Classifier::new`], with other limits.
@@ -116,6 +121,12 @@ impl Classifier {
     /// The set that is asked.
     pub fn set(&self) -> &Arc<StoredSet> {
         self.inquiry.set()
+    }
+
+    /// Bounds the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
+    #[must_use]
+    pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier {
+        Classifier { inquiry: self.inquiry.with_automata_bytes_max(bytes), ..self }
     }
 
     /// The behaviour that policies follow.

@@ -25,6 +25,7 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     let sets: Vec<Arc<StoredSet>> = others.iter().map(|it| Arc::clone(&it.set)).collect();
     let agents = plan.questions.agents(policies.set.dialect())?;
     let audit = engine.install(|| Audit::new(&policies.set, agents, others))?;
+    let audit = audit.with_automata_bytes_max(plan.questions.automata_bytes_max);
     let clock = Clock::loaded(started);
     let mut findings = audit.findings();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();

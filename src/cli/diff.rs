@@ -158,5 +158,7 @@ fn compare_urls(
 }
 
 fn classifier(set: &Arc<StoredSet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
-    Ok(Classifier::new(Arc::clone(set), questions.agents(set.dialect())?, Detail::Rule)?)
+    let agents = questions.agents(set.dialect())?;
+    let classifier = Classifier::new(Arc::clone(set), agents, Detail::Rule)?;
+    Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
 }

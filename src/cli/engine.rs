@@ -99,7 +99,8 @@ impl Policies {
         detail: Detail,
     ) -> anyhow::Result<Classifier> {
         let agents = questions.agents(self.set.dialect())?;
-        Ok(Classifier::new(Arc::clone(&self.set), agents, detail)?)
+        let classifier = Classifier::new(Arc::clone(&self.set), agents, detail)?;
+        Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
     }
 
     /// The number of origins; none if one policy speaks for everything.

@@ -54,6 +54,8 @@ pub struct QuestionPlan {
     pub tokens: Vec<String>,
     pub headers: Vec<String>,
     pub assumed_scheme: Option<Vec<u8>>,
+    /// Bytes that the automata of one thread may hold.
+    pub automata_bytes_max: usize,
 }
 
 impl QuestionPlan {
@@ -285,6 +287,7 @@ fn questions(
         tokens: args.agents,
         headers: args.user_agents,
         assumed_scheme: args.assume_scheme.map(String::into_bytes),
+        automata_bytes_max: args.automata_memory,
     };
     dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
     Ok(questions)

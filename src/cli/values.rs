@@ -15,10 +15,24 @@ use super::message::say_plainly;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OctetsMax(pub Option<usize>);
 
-/// Reads a size: octets, or a number with a unit behind it, or `unlimited`.
+/// Reads how much of a file is read: a size, or `unlimited`.
 pub fn octets_max(text: &str) -> Result<OctetsMax, String> {
+    match size(text)? {
+        // A file of which nothing is read would allow everything.
+        Some(0) => Err("nothing of any file would be read; write at least 1".into()),
+        octets => Ok(OctetsMax(octets)),
+    }
+}
+
+/// Reads how many bytes of memory something may take: a size, or `unlimited`.
+pub fn memory(text: &str) -> Result<usize, String> {
+    Ok(size(text)?.unwrap_or(usize::MAX))
+}
+
+/// Reads a size: bytes, or a number with a unit behind it; `None` for `unlimited`.
+fn size(text: &str) -> Result<Option<usize>, String> {
     if text == "unlimited" {
-        return Ok(OctetsMax(None));
+        return Ok(None);
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -26,18 +40,10 @@ pub fn octets_max(text: &str) -> Result<OctetsMax, String> {
         "" => 1,
         "k" | "kib" => 1024,
         "m" | "mib" => 1024 * 1024,
-        _ => return Err("write octets (512000), K, KiB, M or MiB (500KiB), or unlimited".into()),
+        _ => return Err("write bytes (512000), K, KiB, M or MiB (500KiB), or unlimited".into()),
     };
-    let octets = number
-        .parse::<usize>()
-        .ok()
-        .and_then(|number| number.checked_mul(factor))
-        .ok_or("write a number of octets, such as 512000 or 500KiB")?;
-    if octets == 0 {
-        // A file of which nothing is read would allow everything.
-        return Err("nothing of any file would be read; write at least 1".into());
-    }
-    Ok(OctetsMax(Some(octets)))
+    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
+    bytes.map(Some).ok_or_else(|| "write a number of bytes, such as 512000 or 500KiB".into())
 }
 
 /// Reads a dialect's name.
@@ -136,6 +142,7 @@ mod tests {
         ];
         for (text, octets) in cases {
             assert_eq!(octets_max(text), Ok(OctetsMax(octets)), "{text}");
+            assert_eq!(memory(text), Ok(octets.unwrap_or(usize::MAX)), "{text}");
         }
     }
 
@@ -143,6 +150,7 @@ mod tests {
     fn sizes_that_are_none() {
         for text in ["", "0", "0K", "K", "-1", "1.5M", "500KB", "99999999999999999999", "1 M"] {
             assert!(octets_max(text).is_err(), "{text}");
+            assert_eq!(memory(text).is_err(), text != "0", "{text}");
         }
     }
 

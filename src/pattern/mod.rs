@@ -67,6 +67,11 @@ impl<'l> PathPattern<'l> {
         self.stars.iter().map(move |&star| (star - base) as usize)
     }
 
+    /// The position of the pattern's first byte in [`PatternList::bytes`].
+    pub(crate) fn start(&self) -> usize {
+        self.base as usize
+    }
+
     /// Writes octets that two patterns have in common exactly if they are equal.
     pub fn write_identity(&self, out: &mut Vec<u8>) {
         out.clear();
@@ -110,6 +115,11 @@ impl PatternList {
     /// Whether there is no pattern.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// The literal bytes of all patterns, end to end.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.octets
     }
 
     /// The literal octets of all patterns together.

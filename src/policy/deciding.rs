@@ -1,7 +1,7 @@
 //! Questions to answers: what one thread does with policies.
 //!
 //! A question is a policy and a path. It is answered at once if one decision holds for every path; by a
-//! sieve's looks, which is how most are; by trying a few patterns; or by a walk. All questions of a block
+//! prefilter's looks, which is how most are; by trying a few patterns; or by an automaton. All questions of a block
 //! take one step before any takes the next: their memory accesses wait for one another less, and a step
 //! that some questions need and others do not is a list of those that do, which the processor need not
 //! guess.
@@ -10,15 +10,13 @@ mod agenda;
 mod block;
 mod first_step;
 mod touch;
-mod tries;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::automaton::{Outcome, PatternTexts, Patterns, SieveLine};
+use crate::automaton::{Automata, Outcome, PatternTexts, Patterns, SieveLine, Work};
 use crate::decision::Decision;
 
 use agenda::Agenda;
-use tries::Tries;
 
 pub(crate) use block::Block;
 
@@ -63,8 +61,6 @@ pub(crate) trait Policies {
     type Texts<'l>: PatternTexts<'l>
     where
         Self: 'l;
-    /// What a thread keeps for automata that are built when paths ask for them.
-    type Caches;
     /// Why an automaton cannot be built.
     type Failure;
 
@@ -80,16 +76,13 @@ pub(crate) trait Policies {
     /// The decision with this number, which holds for every path of some policy.
     fn fixed(&self, number: u32) -> Decision;
 
-    /// The lines in which all sieves stand.
+    /// The lines in which all prefilters stand.
     fn lines(&self) -> &[SieveLine];
 
-    /// The number of rule sets.
-    fn rule_sets(&self) -> usize;
-
-    /// The patterns of a rule set, which has a sieve.
+    /// The patterns of a rule set, which has a prefilter.
     fn patterns(&self, rule_set: u32) -> Patterns<'_, Self::Texts<'_>>;
 
-    /// Patterns that are tried for a path before it is walked.
+    /// Entries of a prefilter's index that are looked at for a path before it is walked.
     fn candidates_tried_max(&self) -> usize;
 
     /// The outcome of a path by the automaton of an entry's rule set.
@@ -102,32 +95,31 @@ pub(crate) trait Policies {
         entry: usize,
         rule_set: u32,
         path: &[u8],
-        caches: &mut Self::Caches,
+        automata: &mut Automata,
     ) -> Result<Outcome, Self::Failure>;
 }
 
 /// A thread's memory for blocks of questions about the same policies.
 #[derive(Clone, Debug, Default)]
-pub struct BlockMemory<C> {
+pub struct BlockMemory {
     /// By question, then by agent.
     decisions: Vec<Decision>,
     sources: Vec<Source>,
     starts: Vec<Start>,
     /// Of the block, where runs of questions about one policy end, if they are long.
     run_ends: Vec<usize>,
-    /// By rule set, as far as one has been asked.
-    tries: Vec<Tries>,
-    /// Of automata that are built on demand, as far as one has been asked.
-    pub(crate) caches: C,
-    /// Of the block, what a sieve has to look for at the start of paths, and what anywhere in them.
+    /// Of rule sets that have been asked what no prefilter and no candidate answers.
+    automata: Automata,
+    ways: Ways,
+    /// Of the block, what a prefilter has to look for at the start of paths, and what anywhere in them.
     beginnings: Agenda,
     stretches: Agenda,
-    /// By answer: at which lengths a path may begin with a prefix, as a sieve tells.
+    /// By answer: at which lengths a path may begin with a prefix, as a prefilter tells.
     prefix_levels: Vec<u8>,
     /// Answers whose paths may begin with a prefix, and those in which a stretch may stand.
     begun: Agenda,
     standing: Agenda,
-    /// Answers of which no sieve knows anything.
+    /// Answers of which no prefilter knows anything.
     unsieved: Agenda,
     /// Of the block, which answers are the same as another.
     repeats: Vec<Repeat>,
@@ -170,7 +162,7 @@ struct Repeat {
     of: u32,
 }
 
-impl<C> BlockMemory<C> {
+impl BlockMemory {
     /// The decisions on the block that was asked last, question by question.
     pub(crate) fn decisions(&self) -> &[Decision] {
         &self.decisions
@@ -181,26 +173,48 @@ impl<C> BlockMemory<C> {
         self.sources[answer]
     }
 
-    /// Patterns that were tried because a sieve named them.
-    pub(crate) fn patterns_tried(&self) -> u64 {
-        self.tries.iter().map(|tries| tries.patterns()).sum()
-    }
-
     /// All decisions, and for each what it was made from.
     pub(crate) fn decisions_mut(&mut self) -> (&mut [Decision], &[Source]) {
         (&mut self.decisions, &self.sources)
     }
 }
 
-/// The ways in which one thread's questions were answered.
+impl BlockMemory {
+    /// Returns the bytes that this holds for rule sets that were asked; those for one block are not counted.
+    pub fn memory_octets(&self) -> usize {
+        self.automata.memory_bytes()
+    }
+
+    /// Returns how often each way answered.
+    pub fn ways(&self) -> Ways {
+        Ways { work: self.automata.work(), ..self.ways }
+    }
+}
+
+/// How often each way answered a thread's questions. The prefilter answered those that are left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ways {
-    /// Patterns that were tried because a sieve named them.
-    pub patterns_tried: u64,
-    /// Nodes of automata that were built on demand, and walked.
-    pub nodes_built: u64,
-    /// Paths that were answered by a scan of the rules before there were nodes.
-    pub scans_before_states: u64,
-    /// Paths that were answered by a scan because a limit was reached.
-    pub scans_past_limits: u64,
+    /// Questions, one per path and agent.
+    pub questions: u64,
+    /// Questions that one decision answered, whatever the path.
+    pub constant: u64,
+    /// Questions that candidates of the prefilter answered.
+    pub candidates: u64,
+    /// Entries of the prefilter's index that were looked at.
+    pub entries: u64,
+    /// Questions that automata answered, scans among them.
+    pub automata: u64,
+    /// What those took.
+    pub work: Work,
+}
+
+impl std::ops::AddAssign for Ways {
+    fn add_assign(&mut self, other: Ways) {
+        self.questions += other.questions;
+        self.constant += other.constant;
+        self.candidates += other.candidates;
+        self.entries += other.entries;
+        self.automata += other.automata;
+        self.work += other.work;
+    }
 }

@@ -6,7 +6,7 @@
 //! found and no rule that matches everything proves that there is none, an automaton is built, within
 //! a limit.
 
-use crate::automaton::{Automaton, Limits, Reach, pattern_matches};
+use crate::automaton::{self, Reach, pattern_matches};
 use crate::decision::Verdict;
 use crate::dialect::Dialect;
 use crate::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
@@ -43,7 +43,7 @@ pub fn reach_of_rules(rules: OrderedRules) -> Option<Reach> {
     match (disallows_some, allows_some) {
         (true, true) => Some(Reach::Part),
         (true, false) if disallows_all(&rules) => Some(Reach::Nothing),
-        _ => of_automaton(rules),
+        _ => of_automaton(&rules),
     }
 }
 
@@ -85,10 +85,8 @@ fn disallows_all(rules: &OrderedRules) -> bool {
     })
 }
 
-fn of_automaton(rules: OrderedRules) -> Option<Reach> {
-    let limits = Limits { ahead_positions_max: REACH_POSITIONS_MAX, ..Limits::default() };
-    let automaton = Automaton::new(rules.patterns, outcomes(&rules.verdicts), &limits);
-    automaton.stored()?.reach()
+fn of_automaton(rules: &OrderedRules) -> Option<Reach> {
+    automaton::reach(&rules.patterns, &outcomes(&rules.verdicts), REACH_POSITIONS_MAX)
 }
 
 #[cfg(test)]
@@ -142,7 +140,7 @@ mod tests {
                 let text = format!("User-agent: *\n{one}\n{other}\n");
                 let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
                 let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
-                let expected = of_automaton(ordered);
+                let expected = of_automaton(&ordered);
                 assert_eq!(reach(&file, &[0], &RFC_9309), expected, "{one}, {other}");
             }
         }

@@ -372,7 +372,7 @@ mod tests {
     }
 
     fn ask(set: StoredSet, name: &str) -> Result<Inquiry, AskError> {
-        Inquiry::new(set.into(), vec![agent(name)], Detail::Rule, Limits::sieved())
+        Inquiry::new(set.into(), vec![agent(name)], Detail::Rule, Limits::default())
     }
 
     #[test]

@@ -20,6 +20,17 @@ fn every_record_is_tagged_in_order() {
     assert_status(&output, 0);
 }
 
+/// However little memory automata have, verdicts are the same.
+#[test]
+fn the_memory_of_automata_changes_no_verdict() {
+    let folder = Folder::new();
+    for size in ["0", "1KiB", "unlimited"] {
+        let output = folder.run(&format!("classify --automata-memory {size}"), list());
+        assert_stdout(&output, tagged());
+    }
+    assert_status(&folder.run("classify --automata-memory 1GB", list()), 2);
+}
+
 #[test]
 fn records_are_kept_as_they_are() {
     let folder = Folder::new();

@@ -37,28 +37,28 @@ impl Configuration {
 
 /// The usual way, then each strategy and each way out of one. Building is what minds the detail, so
 /// the ways out of building are taken with one of the two.
-pub fn configurations() -> [Configuration; 10] {
-    let usual = Limits::sieved();
-    let sieved = Limits { scans_before_states: 0, ..usual };
-    let walks = Limits { candidates_tried_max: None, ..usual };
-    let on_demand = Limits { scans_before_states: 0, ..walks };
-    let positions = |on_demand_positions_max| Limits { on_demand_positions_max, ..on_demand };
-    let octets = |on_demand_octets_max| Limits { on_demand_octets_max, ..on_demand };
+pub fn configurations() -> [Configuration; 9] {
+    let usual = Limits::default();
+    let lazy = Limits { candidates_tried_max: None, positions_per_byte: u64::MAX, ..usual };
+    let positions = |positions_per_byte| Limits { positions_per_byte, ..lazy };
     [
         ("as usual", usual, Detail::Rule),
         ("as usual", usual, Detail::Reason),
-        ("a sieve before walks", Limits { candidates_tried_max: Some(0), ..sieved }, Detail::Rule),
         (
-            "walks if two patterns have to be tried",
-            Limits { candidates_tried_max: Some(1), ..sieved },
+            "a prefilter before automata",
+            Limits { candidates_tried_max: Some(0), ..usual },
+            Detail::Rule,
+        ),
+        (
+            "automata if two patterns have to be tried",
+            Limits { candidates_tried_max: Some(1), ..usual },
             Detail::Reason,
         ),
-        ("on demand", on_demand, Detail::Rule),
-        ("on demand", on_demand, Detail::Reason),
-        ("on demand after a scan", Limits { scans_before_states: 1, ..on_demand }, Detail::Reason),
-        ("positions spent soon", positions(12), Detail::Rule),
-        ("octets spent soon", octets(512), Detail::Reason),
-        ("spent at once", positions(0), Detail::Rule),
+        ("lazy automata", lazy, Detail::Rule),
+        ("lazy automata", lazy, Detail::Reason),
+        ("positions spent soon", positions(1), Detail::Rule),
+        ("memory spent soon", Limits { automata_bytes_max: 4096, ..lazy }, Detail::Reason),
+        ("scans", positions(0), Detail::Rule),
     ]
     .map(|(name, limits, detail)| Configuration { name, limits, detail })
 }

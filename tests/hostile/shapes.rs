@@ -1,6 +1,5 @@
 //! Rule sets made to be expensive, each as large as a file may be unless it says otherwise.
 
-use portcullis::automaton::Strategy;
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 
 use crate::common::Random;
@@ -10,8 +9,6 @@ pub struct Shape {
     pub robots: Vec<u8>,
     /// The letters of its rules, of which URLs are made.
     pub letters: &'static [u8],
-    /// How its rules are to be answered when there is a generous budget for building ahead.
-    pub strategy: Strategy,
 }
 
 /// A file for all agents that holds rules with `patterns`, as many as fit. Every third rule allows.
@@ -27,12 +24,8 @@ fn file(patterns: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     file
 }
 
-fn shape(
-    patterns: impl IntoIterator<Item = Vec<u8>>,
-    letters: &'static [u8],
-    strategy: Strategy,
-) -> Shape {
-    Shape { robots: file(patterns), letters, strategy }
+fn shape(patterns: impl IntoIterator<Item = Vec<u8>>, letters: &'static [u8]) -> Shape {
+    Shape { robots: file(patterns), letters }
 }
 
 /// Rules of 2 to 6 random two-letter literals joined by stars.
@@ -44,19 +37,19 @@ pub fn random_literals() -> Shape {
         let words: Vec<Vec<u8>> = (0..count).map(|_| random.word(letters, 2..=2)).collect();
         Some([b"/*", &words.join(&b'*')[..]].concat())
     };
-    shape(std::iter::from_fn(pattern), letters, Strategy::OnDemand)
+    shape(std::iter::from_fn(pattern), letters)
 }
 
 /// `/`, then `*a` so many times, then `b`.
 pub fn stars_in_one_rule(stars: usize) -> Shape {
-    shape([[b"/", &b"*a".repeat(stars)[..], b"b"].concat()], b"ab", Strategy::OnDemand)
+    shape([[b"/", &b"*a".repeat(stars)[..], b"b"].concat()], b"ab")
 }
 
 /// Rules of 900 `a` joined by stars, each with another end.
 pub fn many_rules_of_stars() -> Shape {
     let stars = b"a*".repeat(900);
     let pattern = move |index: usize| [b"/", &stars[..], index.to_string().as_bytes()].concat();
-    shape((0..).map(pattern), b"a0123456789", Strategy::OnDemand)
+    shape((0..).map(pattern), b"a0123456789")
 }
 
 /// 20,000 distinct literals.
@@ -64,7 +57,7 @@ pub fn distinct_literals() -> Shape {
     let letters = b"abcdefghijklmnopqrstuvwxyz/-";
     let mut random = Random::new(2);
     let literals = (0..20_000).map(move |_| [b"/", &random.word(letters, 8..=12)[..]].concat());
-    shape(literals, letters, Strategy::Ahead)
+    shape(literals, letters)
 }
 
 /// 20,000 distinct literals, each behind a star.
@@ -72,13 +65,13 @@ pub fn distinct_literals_behind_stars() -> Shape {
     let letters = b"abcdefghijklmnopqrstuvwxyz/-";
     let mut random = Random::new(3);
     let literals = (0..20_000).map(move |_| [b"/*", &random.word(letters, 8..=12)[..]].concat());
-    shape(literals, letters, Strategy::OnDemand)
+    shape(literals, letters)
 }
 
 /// `/*a`, `/*aa`, `/*aaa` and so on.
 pub fn longer_and_longer() -> Shape {
     let pattern = |length: usize| [b"/*", &b"a".repeat(length)[..]].concat();
-    shape((1..).map(pattern), b"ab", Strategy::OnDemand)
+    shape((1..).map(pattern), b"ab")
 }
 
 /// Rules that begin with `/*/*/*/` and differ after it.
@@ -86,26 +79,26 @@ pub fn shared_stars() -> Shape {
     let letters = b"abcd/";
     let mut random = Random::new(4);
     let pattern = move |_| [b"/*/*/*/", &random.word(letters, 6..=12)[..]].concat();
-    shape((0..).map(pattern), letters, Strategy::OnDemand)
+    shape((0..).map(pattern), letters)
 }
 
 /// One anchored rule as long as the file.
 pub fn one_anchored_rule() -> Shape {
     let head = b"User-agent: *\nDisallow: /".len();
     let body = b"ab".repeat((ROBOTS_OCTETS_MAX - head) / 2 - 1);
-    shape([[b"/", &body[..], b"$"].concat()], b"ab", Strategy::Ahead)
+    shape([[b"/", &body[..], b"$"].concat()], b"ab")
 }
 
 /// The pattern of CVE-2026-55520, which took a matcher that backtracks minutes on one URL.
 pub fn backtracking() -> Shape {
-    shape([[b"/", &b"*1".repeat(12)[..], b"*Z"].concat()], b"1", Strategy::Ahead)
+    shape([[b"/", &b"*1".repeat(12)[..], b"*Z"].concat()], b"1")
 }
 
 /// The same, in as many rules as fit, each with another end.
 pub fn backtracking_many() -> Shape {
     let pattern =
         |index: usize| [b"/", &b"*1".repeat(12)[..], format!("*Z{index}").as_bytes()].concat();
-    shape((0..).map(pattern), b"1Z", Strategy::OnDemand)
+    shape((0..).map(pattern), b"1Z")
 }
 
 /// 50,000 rules without stars, in a file larger than the limit.
@@ -117,14 +110,14 @@ pub fn rules_without_stars() -> Shape {
         let field: &[u8] = if index % 3 == 2 { b"Allow: /" } else { b"Disallow: /" };
         robots.extend([field, &random.word(letters, 5..=30), b"\n"].concat());
     }
-    Shape { robots, letters, strategy: Strategy::Ahead }
+    Shape { robots, letters }
 }
 
 /// Rules that begin with the same 1,000 octets.
 pub fn shared_prefix() -> Shape {
     let prefix = [b"/", &b"abc/".repeat(250)[..]].concat();
     let pattern = move |index: usize| [&prefix[..], index.to_string().as_bytes()].concat();
-    shape((0..).map(pattern), b"abc/0123456789", Strategy::Ahead)
+    shape((0..).map(pattern), b"abc/0123456789")
 }
 
 /// Very many stars that wait for one octet, beside a rule that is long and never reads it: every
@@ -132,7 +125,7 @@ pub fn shared_prefix() -> Shape {
 pub fn waiting_stars() -> Shape {
     let long = [b"/", &b"a".repeat(200_000)[..]].concat();
     let waiting = (0..).map(|index: usize| format!("*b{index}").into_bytes());
-    shape([long].into_iter().chain(waiting), b"a", Strategy::OnDemand)
+    shape([long].into_iter().chain(waiting), b"a")
 }
 
 /// Rules that need every word of two letters, and literals over the same letters: nearly every prefix
@@ -147,7 +140,7 @@ pub fn words_then_literals() -> Shape {
         let joined: Vec<&[u8]> = (0..8 + index % 32).map(|_| &random.pick(&words)[..]).collect();
         [b"/*", &joined.join(&b'*')[..], b"*w"].concat()
     };
-    shape((0..).map(pattern), b"xy", Strategy::OnDemand)
+    shape((0..).map(pattern), b"xy")
 }
 
 /// Runs of one letter, each one longer than the last, then the longest one behind other letters: an
@@ -158,12 +151,30 @@ pub fn runs_within_runs() -> Shape {
         None => [b"/*", &b"a".repeat(index + 2)[..]].concat(),
         Some(number) => [b"/*", format!("{number}b").as_bytes(), &b"a".repeat(RUN_OCTETS)].concat(),
     };
-    shape((0..).map(pattern), b"ab", Strategy::OnDemand)
+    shape((0..).map(pattern), b"ab")
 }
 
 /// One rule 8,000 times, whose literals a path of one letter nearly has at every place.
 pub fn one_rule_again_and_again() -> Shape {
-    shape((0..8_000).map(|_| b"/*mmn*o".to_vec()), b"mn", Strategy::OnDemand)
+    shape((0..8_000).map(|_| b"/*mmn*o".to_vec()), b"mn")
+}
+
+/// Rules that differ in a number, whose literals a path of one letter nearly has at every place: a search
+/// for each rule would look at the whole path for each.
+pub fn distinct_and_everywhere() -> Shape {
+    shape((0..).map(|index: usize| format!("*mmn{index}*o").into_bytes()), b"mn0123456789")
+}
+
+/// Rules that need two of a hundred words, of which a path can hold all, and then a letter.
+pub fn pairs_of_words() -> Shape {
+    let letters = b"abcdefgh";
+    let mut random = Random::new(9);
+    let words: Vec<Vec<u8>> = (0..100).map(|_| random.word(letters, 4..=4)).collect();
+    let pattern = move |_| {
+        let [one, other] = [0, 1].map(|_| &random.pick(&words)[..]);
+        [b"*", one, b"*", other, b"*i"].concat()
+    };
+    shape((0..).map(pattern), letters)
 }
 
 /// The same behind rules that have too many states to build.
@@ -176,5 +187,5 @@ pub fn again_and_again_behind_many_states() -> Shape {
         }
         _ => b"/*mmn*o".to_vec(),
     };
-    shape((0..8_000).map(pattern), b"mn", Strategy::OnDemand)
+    shape((0..8_000).map(pattern), b"mn")
 }

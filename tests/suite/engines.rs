@@ -21,34 +21,31 @@ type Engine = fn(&Check) -> Decision;
 /// as far as they tell rules apart.
 pub const ENGINES: &[(&str, Engine)] = &[
     ("oracle", oracle),
-    ("the default", |check| classifier(check, &Limits::sieved(), Detail::Rule, 1)),
-    ("the default, hot", |check| classifier(check, &Limits::sieved(), Detail::Rule, 2)),
-    ("on demand", |check| classifier(check, &ON_DEMAND, Detail::Rule, 1)),
-    ("on demand, hot", |check| classifier(check, &ON_DEMAND, Detail::Rule, 2)),
+    ("the default", |check| classifier(check, &Limits::default(), Detail::Rule, 1)),
+    ("the default, hot", |check| classifier(check, &Limits::default(), Detail::Rule, 2)),
+    ("lazy", |check| classifier(check, &LAZY, Detail::Rule, 1)),
+    ("lazy, hot", |check| classifier(check, &LAZY, Detail::Rule, 2)),
     ("scan", |check| classifier(check, &SCAN, Detail::Rule, 1)),
-    ("scan behind a prefilter", |check| classifier(check, &SPENT, Detail::Rule, 1)),
-    ("stored", |check| stored(check, &Limits::sieved(), Detail::Rule, 1)),
-    ("stored, hot", |check| stored(check, &Limits::sieved(), Detail::Rule, 2)),
-    ("stored, on demand", |check| stored(check, &ON_DEMAND, Detail::Rule, 1)),
+    ("stored", |check| stored(check, &Limits::default(), Detail::Rule, 1)),
+    ("stored, hot", |check| stored(check, &Limits::default(), Detail::Rule, 2)),
+    ("stored, lazy", |check| stored(check, &LAZY, Detail::Rule, 1)),
+    ("stored, scan", |check| stored(check, &SCAN, Detail::Rule, 1)),
 ];
 
 /// Engines that tell verdicts and reasons apart, but no rules.
 pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
-    ("the default, verdicts", |check| classifier(check, &Limits::sieved(), Detail::Reason, 1)),
-    ("on demand, verdicts", |check| classifier(check, &ON_DEMAND, Detail::Reason, 2)),
-    ("stored, verdicts", |check| stored(check, &Limits::sieved(), Detail::Reason, 1)),
+    ("the default, verdicts", |check| classifier(check, &Limits::default(), Detail::Reason, 1)),
+    ("lazy, verdicts", |check| classifier(check, &LAZY, Detail::Reason, 2)),
+    ("stored, verdicts", |check| stored(check, &Limits::default(), Detail::Reason, 1)),
     ("scan, verdicts", |check| classifier(check, &SCAN, Detail::Reason, 1)),
 ];
 
-const ON_DEMAND: Limits = Limits {
-    ahead_positions_max: 0,
-    on_demand_octets_max: usize::MAX,
-    on_demand_positions_max: u64::MAX,
-    scans_before_states: 0,
+const LAZY: Limits = Limits {
+    automata_bytes_max: usize::MAX,
+    positions_per_byte: u64::MAX,
     candidates_tried_max: None,
 };
-const SCAN: Limits = Limits { scans_before_states: u64::MAX, ..ON_DEMAND };
-const SPENT: Limits = Limits { on_demand_positions_max: 0, ..ON_DEMAND };
+const SCAN: Limits = Limits { positions_per_byte: 0, ..LAZY };
 
 fn oracle(check: &Check) -> Decision {
     let Check { dialect, robots, robots_octets_max, url, .. } = check;

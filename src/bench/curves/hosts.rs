@@ -201,7 +201,7 @@ fn by_hash_map(turn: Duration, hosts: u64) -> Point {
     let made_up = MadeUpHosts::new(hosts, &RFC_9309);
     let texts: Vec<&[u8]> = made_up.texts.iter().map(Vec::as_slice).collect();
     let agent = AgentChain::parse("Googlebot", &RFC_9309).expect("a token");
-    let mut numbered = Numbered::new(&texts, &agent, &RFC_9309, Limits::sieved());
+    let mut numbered = Numbered::new(&texts, &agent, &RFC_9309, Limits::default());
     let files: HashMap<String, usize> =
         (0..hosts).map(|host| (made_up.corpus.host(host), made_up.text_of(host))).collect();
     let list = made_up.list(made_up.usual_urls());

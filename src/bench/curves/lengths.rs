@@ -28,7 +28,7 @@ pub(super) fn curves(turn: Duration) -> Vec<Curve> {
 
 pub(super) fn curves_of(turn: Duration, lengths: &[usize]) -> Vec<Curve> {
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).expect("a token");
-    let mut numbered = Numbered::new(&[ROBOTS], &agent, &RFC_9309, Limits::sieved());
+    let mut numbered = Numbered::new(&[ROBOTS], &agent, &RFC_9309, Limits::default());
     let ours = line("portcullis", lengths, |octets| {
         let urls = urls(octets);
         let mut allows = |url: &str| {

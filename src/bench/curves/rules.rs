@@ -78,7 +78,7 @@ impl Data {
 
     fn ours(&self) -> Ours {
         let agent = AgentChain::parse("ExampleBot", &GOOGLE).expect("a token");
-        Ours(Numbered::new(&[&self.text], &agent, &GOOGLE, Limits::sieved()))
+        Ours(Numbered::new(&[&self.text], &agent, &GOOGLE, Limits::default()))
     }
 
     fn lazy(&self) -> Result<(RegexEngine, RegexCache), RegexError> {

@@ -21,14 +21,14 @@ use super::numbered::Numbered;
 
 /// The engines of this file.
 pub(super) fn all(corpus: &Corpus) -> Vec<Box<dyn Engine + '_>> {
-    let usual = Limits::sieved();
-    let walks = Limits { candidates_tried_max: None, ..usual };
-    let scan = Limits { on_demand_positions_max: 0, ..walks };
+    let usual = Limits::default();
+    let lazy = Limits { candidates_tried_max: None, ..usual };
+    let scan = Limits { positions_per_byte: 0, ..lazy };
     vec![
         Box::new(OneSet { corpus, name: BASELINE, limits: usual }),
         Box::new(Alone { corpus }),
-        Box::new(OneSet { corpus, name: "portcullis-on-demand", limits: walks }),
-        Box::new(OneSet { corpus, name: "portcullis-prefilter", limits: scan }),
+        Box::new(OneSet { corpus, name: "portcullis-lazy", limits: lazy }),
+        Box::new(OneSet { corpus, name: "portcullis-scan", limits: scan }),
     ]
 }
 
@@ -166,7 +166,7 @@ impl Engine for Alone<'_> {
 
     fn build<'f>(&'f self, files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
         let Corpus { agent, .. } = self.corpus;
-        let (dialect, limits) = (self.corpus.dialect(), Limits::sieved());
+        let (dialect, limits) = (self.corpus.dialect(), Limits::default());
         let build = |text: &&[u8]| Numbered::new(&[text], agent, dialect, limits);
         Ok(Built::timed(|| Sets(files.iter().map(build).collect())))
     }

@@ -140,6 +140,14 @@ pub struct QuestionArgs {
     /// (example.com:8080); write //myhost:8080 for others.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
+
+    /// Memory per thread for the automata of rule sets that URLs ask: bytes, or with K, KiB, M or MiB
+    /// behind; or unlimited
+    ///
+    /// The verdicts are the same for any size. Past it the automata of a thread are cleared; with
+    /// little memory, URLs that need one are decided by slower scans of the rules.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
+    pub automata_memory: usize,
 }
 
 /// The list of URLs.

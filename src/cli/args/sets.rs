@@ -161,6 +161,14 @@ pub struct DiffArgs {
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme, requires = "files", help_heading = "Questions")]
     pub assume_scheme: Option<String>,
 
+    /// Memory per thread for the automata of rule sets that URLs ask: bytes, or with K, KiB, M or MiB
+    /// behind; or unlimited
+    ///
+    /// The verdicts are the same for any size. Past it the automata of a thread are cleared; with
+    /// little memory, URLs that need one are decided by slower scans of the rules.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
+    pub automata_memory: usize,
+
     /// The standard or crawler by whose behaviour two robots.txt files are compared
     /// [default: rfc9309]
     #[arg(long, value_name = "NAME", value_parser = values::dialect(), help_heading = "Policies")]

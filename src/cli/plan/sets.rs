@@ -56,6 +56,7 @@ pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
             agents: args.agents,
             user_agents: args.user_agents,
             assume_scheme: args.assume_scheme,
+            automata_memory: args.automata_memory,
         },
         None,
     )?;

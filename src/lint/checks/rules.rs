@@ -253,7 +253,7 @@ struct Defeats<'d> {
     file: &'d RobotsTxt<'d>,
     /// By rule: its own pattern's position.
     positions: HashMap<RuleID, usize>,
-    compiled: Option<(Automaton, automaton::Cache)>,
+    compiled: Option<Automaton>,
 }
 
 impl<'d> Defeats<'d> {
@@ -275,14 +275,12 @@ impl<'d> Defeats<'d> {
             Some(b'/') => pattern.octets.to_vec(),
             _ => [b"/", pattern.octets].concat(),
         };
-        let (compiled, cache) = self.compiled.get_or_insert_with(|| {
-            let (patterns, outcomes) =
-                (self.ordered.patterns.clone(), outcomes(&self.ordered.verdicts));
-            let compiled = Automaton::new(patterns, outcomes, &automaton::Limits::default());
-            let cache = compiled.cache();
-            (compiled, cache)
+        let compiled = self.compiled.get_or_insert_with(|| {
+            let outcomes = outcomes(&self.ordered.verdicts);
+            let limits = automaton::Limits::default();
+            Automaton::new(self.ordered.patterns.clone(), outcomes, &limits)
         });
-        let outcome = compiled.decide(&path, Detail::Rule, cache);
+        let outcome = compiled.decide(&path, Detail::Rule);
         if outcome == Outcome::NONE || outcome.allows() {
             return None;
         }

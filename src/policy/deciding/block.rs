@@ -7,11 +7,10 @@ use crate::vectors::{Kind, Work};
 
 use super::agenda::Item;
 use super::first_step::{EIGHT, FirstStep};
-use super::tries::Tries;
 use super::{BlockMemory, Policies, Repeat, Source};
 
 /// Neighbours that have the same policy, at the mean, where it pays to take them as runs: what is read of a
-/// sieve is read once, but the processor guesses where each run ends.
+/// prefilter is read once, but the processor guesses where each run ends.
 const RUN_QUESTIONS_MIN: usize = 4;
 
 /// What is answered before it is told which rule decides: if none does, one that disallows, and one that
@@ -37,7 +36,7 @@ pub(crate) struct Block<'b, P: Policies> {
     /// By question too.
     paths: &'b [&'b [u8]],
     /// Where answers are put.
-    memory: &'b mut BlockMemory<P::Caches>,
+    memory: &'b mut BlockMemory,
 }
 
 impl<'b, P: Policies> Block<'b, P> {
@@ -50,7 +49,7 @@ impl<'b, P: Policies> Block<'b, P> {
         table: &'b P,
         policies: &'b [u32],
         paths: &'b [&'b [u8]],
-        memory: &'b mut BlockMemory<P::Caches>,
+        memory: &'b mut BlockMemory,
     ) -> Block<'b, P> {
         assert_eq!(policies.len(), paths.len(), "a path for each policy");
         Block { table, policies, paths, memory }
@@ -80,6 +79,7 @@ impl<P: Policies> Block<'_, P> {
     fn make_room(&mut self) {
         let answers = self.policies.len() * self.table.agents();
         let memory = &mut *self.memory;
+        memory.ways.questions += answers as u64;
         // First looks put something in the place of each.
         memory.decisions.resize(answers, Decision::UNKNOWN);
         memory.sources.resize(answers, Source::NOWHERE);
@@ -90,7 +90,7 @@ impl<P: Policies> Block<'_, P> {
         agendas.into_iter().for_each(|agenda| agenda.clear(answers + EIGHT));
     }
 
-    /// Answers each question as its sieve's first look does, or with the decision that always holds, and
+    /// Answers each question as its prefilter's first look does, or with the decision that always holds, and
     /// notes what else has to be looked at.
     #[inline(always)]
     fn look(&mut self, looks: impl Looks) {
@@ -129,7 +129,7 @@ impl<P: Policies> Block<'_, P> {
         }
     }
 
-    /// Answers what is open, by trying the few patterns that a sieve names or by a walk.
+    /// Answers what is open, by trying the few patterns that a prefilter names or by an automaton.
     #[inline(always)]
     fn answer_open(&mut self, looks: impl Looks) -> Result<(), P::Failure> {
         for index in 0..self.memory.standing.items().len() {
@@ -154,7 +154,7 @@ impl<P: Policies> Block<'_, P> {
         Ok(())
     }
 
-    /// The outcome of a path that a sieve's looks left open: in which stretches may stand, or that only may
+    /// The outcome of a path that a prefilter's looks left open: in which stretches may stand, or that only may
     /// begin with a prefix.
     #[inline(always)]
     fn try_or_walk(
@@ -168,21 +168,21 @@ impl<P: Policies> Block<'_, P> {
         let answer = item.answer as usize;
         let Start { sieve, number } = memory.starts[answer];
         let found = Found { prefix_levels: memory.prefix_levels[answer], stretches };
-        memory.tries.resize(table.rule_sets(), Tries::default());
-        let tries = &mut memory.tries[number as usize];
-        let left_max = if tries.are_few() { table.candidates_tried_max() } else { 0 };
-        let mut left = left_max;
+        let entries_max = table.candidates_tried_max();
+        let mut left = entries_max;
         let how = (&mut left, looks);
         let patterns = table.patterns(number);
         let tried = try_candidates((table.lines(), sieve as usize), patterns, path, found, how);
-        tries.add(left_max - left);
+        memory.ways.entries += (entries_max - left) as u64;
+        memory.ways.candidates += u64::from(tried.is_some());
         tried.map_or_else(|| self.walk(item), Ok)
     }
 
     fn walk(&mut self, item: Item) -> Result<Outcome, P::Failure> {
         let rule_set = self.memory.starts[item.answer as usize].number;
         let path = self.paths[item.question as usize];
-        self.table.walk(self.entry(item), rule_set, path, &mut self.memory.caches)
+        self.memory.ways.automata += 1;
+        self.table.walk(self.entry(item), rule_set, path, &mut self.memory.automata)
     }
 
     #[inline(always)]

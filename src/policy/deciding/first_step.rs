@@ -1,4 +1,4 @@
-//! The first step of questions: the decision that always holds, or what a sieve's first look tells.
+//! The first step of questions: the decision that always holds, or what a prefilter's first look tells.
 
 use std::ops::Range;
 
@@ -32,10 +32,10 @@ impl<P> Clone for FirstStep<'_, P> {
 impl<P> Copy for FirstStep<'_, P> {}
 
 impl<'b, P: Policies> FirstStep<'b, P> {
-    /// Fetches where answers begin, and looks at the first lines of each sieve that will be asked. These
+    /// Fetches where answers begin, and looks at the first lines of each prefilter that will be asked. These
     /// accesses do not depend on one another, so the processor waits for many at once.
     #[inline(always)]
-    pub(super) fn find_starts(self, memory: &mut BlockMemory<P::Caches>) {
+    pub(super) fn find_starts(self, memory: &mut BlockMemory) {
         let FirstStep { table, policies, .. } = self;
         let mut touch = Touch::of(table);
         match table.agents() {
@@ -48,7 +48,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 
     /// The same for one agent where neighbours mostly have one policy, and notes where those end that do.
     #[inline(always)]
-    pub(super) fn find_starts_of_runs(self, memory: &mut BlockMemory<P::Caches>) {
+    pub(super) fn find_starts_of_runs(self, memory: &mut BlockMemory) {
         let mut touch = Touch::of(self.table);
         memory.run_ends.clear();
         for run in self.policies.chunk_by(|one, other| one == other) {
@@ -60,7 +60,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 
     /// Answers all questions for one agent, run by run.
     #[inline(always)]
-    pub(super) fn answer_by_runs(self, memory: &mut BlockMemory<P::Caches>, looks: impl Looks) {
+    pub(super) fn answer_by_runs(self, memory: &mut BlockMemory, looks: impl Looks) {
         let mut start = 0;
         for run in 0..memory.run_ends.len() {
             let end = memory.run_ends[run];
@@ -79,14 +79,13 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         self,
         questions: Range<usize>,
         first: FirstAnswer<'_>,
-        memory: &mut BlockMemory<P::Caches>,
+        memory: &mut BlockMemory,
         looks: impl Looks,
     ) {
         let FirstAnswer { look, decision, source } = first;
         let mut start = questions.start;
-        let alone = |question, memory: &mut BlockMemory<P::Caches>| {
-            self.look(question, question, first, memory)
-        };
+        let alone =
+            |question, memory: &mut BlockMemory| self.look(question, question, first, memory);
         while let Some(paths) = self.paths[start..questions.end].first_chunk() {
             memory.decisions[start..][..EIGHT].fill(decision);
             memory.sources[start..][..EIGHT].fill(source);
@@ -98,7 +97,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 
     /// Answers all questions for one agent, eight by eight.
     #[inline(always)]
-    pub(super) fn answer_by_eights(self, memory: &mut BlockMemory<P::Caches>, looks: impl Looks) {
+    pub(super) fn answer_by_eights(self, memory: &mut BlockMemory, looks: impl Looks) {
         let mut start = 0;
         while let Some(paths) = self.paths[start..].first_chunk() {
             self.answer_eight(start, paths, memory, looks);
@@ -112,7 +111,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         self,
         first: usize,
         paths: &[&[u8]; EIGHT],
-        memory: &mut BlockMemory<P::Caches>,
+        memory: &mut BlockMemory,
         looks: impl Looks,
     ) {
         let FirstStep { table, policies, .. } = self;
@@ -130,7 +129,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 
     /// Answers one question, for all agents.
     #[inline(always)]
-    pub(super) fn answer(self, question: usize, memory: &mut BlockMemory<P::Caches>) {
+    pub(super) fn answer(self, question: usize, memory: &mut BlockMemory) {
         let FirstStep { table, policies, .. } = self;
         let agents = table.agents();
         let decision = match policies[question] {
@@ -159,7 +158,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         question: usize,
         answer: usize,
         first: FirstAnswer<'_>,
-        memory: &mut BlockMemory<P::Caches>,
+        memory: &mut BlockMemory,
     ) {
         let path = self.paths[question];
         let FirstAnswer { look, decision, source } = first;
@@ -174,19 +173,17 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         }
     }
 
-    fn answer_without_sieve(
-        self,
-        question: usize,
-        answer: usize,
-        memory: &mut BlockMemory<P::Caches>,
-    ) {
+    fn answer_without_sieve(self, question: usize, answer: usize, memory: &mut BlockMemory) {
         let FirstStep { table, paths, .. } = self;
         // Whatever is not answered is unknown, and never what the block before had in its place.
         let mut decision = Decision::UNKNOWN;
         let Start { sieve, number } = memory.starts[answer];
         match sieve {
             _ if self.is_exempt(paths[question]) => decision = Decision::ROBOTS_TXT,
-            Start::FIXED => decision = table.fixed(number),
+            Start::FIXED => {
+                memory.ways.constant += 1;
+                decision = table.fixed(number);
+            }
             Start::SHARED => {
                 let of = (question * table.agents()) as u32 + number;
                 memory.repeats.push(Repeat { answer: answer as u32, of });
@@ -199,7 +196,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         (memory.decisions[answer], memory.sources[answer]) = (decision, Source::NOWHERE);
     }
 
-    /// The first answer of an entry whose sieve stands at a place; nothing if there is none.
+    /// The first answer of an entry whose prefilter stands at a place; nothing if there is none.
     #[inline(always)]
     fn first_answer(self, entry: usize, sieve: usize) -> Option<FirstAnswer<'b>> {
         let look = FirstLook::of(self.table.lines(), sieve)?;
@@ -214,7 +211,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
     }
 }
 
-/// A sieve's first look, and the answer if it finds nothing.
+/// A prefilter's first look, and the answer if it finds nothing.
 #[derive(Clone, Copy)]
 pub(super) struct FirstAnswer<'t> {
     look: FirstLook<'t>,
@@ -224,11 +221,11 @@ pub(super) struct FirstAnswer<'t> {
 
 /// Notes what first looks at eight questions found, and has those answered that were not looked at.
 #[inline(always)]
-fn note<C>(
+fn note(
     first: usize,
     found: FirstLooks,
-    memory: &mut BlockMemory<C>,
-    answer_alone: impl Fn(usize, &mut BlockMemory<C>),
+    memory: &mut BlockMemory,
+    answer_alone: impl Fn(usize, &mut BlockMemory),
 ) {
     let FirstLooks { mut odd, may_begin, has_stretches } = found;
     memory.beginnings.push_of_eight(may_begin & !odd, first);

@@ -7,7 +7,7 @@ use crate::policy::deciding::{NO_POLICY, NO_URL, Start};
 
 use super::Policies;
 
-/// Fetches where answers begin, and looks at the first lines of the sieves there.
+/// Fetches where answers begin, and looks at the first lines of the prefilters there.
 pub(super) struct Touch<'t, P> {
     table: &'t P,
     lines: &'t [SieveLine],

@@ -217,12 +217,8 @@ impl Difference {
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
         let inquiry = |(set, agents): (&Arc<StoredSet>, _)| {
-            Inquiry::new(
-                Arc::clone(set),
-                agents,
-                Detail::Reason,
-                crate::automaton::Limits::sieved(),
-            )
+            let limits = crate::automaton::Limits::default();
+            Inquiry::new(Arc::clone(set), agents, Detail::Reason, limits)
         };
         let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
         let asked = Some((inquiry(old)?, inquiry(new)?));

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zerocopy::FromZeros;
 
-use crate::automaton::{Detail, Limits, Outcome, Patterns, SieveLine};
+use crate::automaton::{Automata, Detail, Limits, Outcome, Patterns, SieveLine};
 use crate::bytes::are_same;
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
@@ -24,7 +24,7 @@ use crate::vectors::Vectors;
 
 use super::super::file::Damage;
 use super::hosts::{Place, Search, key_with_scheme, place};
-use super::on_demand::{BuiltCaches, BuiltRuleSets};
+use super::on_demand::patterns_of;
 use super::policy::{FIXED_UNKNOWN, Selected, SelectedRules, fixed};
 use super::rule_set::{RuleSetNumber, StoredTexts};
 use super::tokens::AgentTokens;
@@ -39,7 +39,6 @@ pub struct Inquiry {
     pub(super) agents: Vec<AgentChain>,
     pub(super) tokens: Vec<AgentTokens>,
     starts: Starts,
-    built: BuiltRuleSets,
     vectors: Vectors,
 }
 
@@ -61,7 +60,7 @@ pub enum AskError {
 /// A thread's memory for an [`Inquiry`].
 #[derive(Clone, Debug, Default)]
 pub struct InquiryMemory {
-    pub(super) block: BlockMemory<BuiltCaches>,
+    pub(crate) block: BlockMemory,
     searches: Vec<Search>,
     candidates: Vec<Option<HostPosition>>,
     /// Policies of the block that are asked for the first time.
@@ -71,12 +70,12 @@ pub struct InquiryMemory {
 impl InquiryMemory {
     /// Bytes of what was built for questions; what one block needs is not counted.
     pub fn memory_octets(&self) -> usize {
-        self.block.caches.memory_octets()
+        self.block.memory_octets()
     }
 
     /// Counts the ways in which questions were answered.
     pub fn ways(&self) -> Ways {
-        Ways { patterns_tried: self.block.patterns_tried(), ..self.block.caches.ways() }
+        self.block.ways()
     }
 }
 
@@ -133,14 +132,19 @@ impl Inquiry {
         let tokens: Result<_, Damage> = agents.iter().map(|agent| set.tokens_of(agent)).collect();
         let tokens = tokens?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
-        let (built, vectors) = (BuiltRuleSets::default(), Vectors::detect());
-        Ok(Inquiry { set, detail, limits, agents, tokens, starts, built, vectors })
+        Ok(Inquiry { set, detail, limits, agents, tokens, starts, vectors: Vectors::detect() })
     }
 
     /// Uses these vectors instead of the widest that the processor has. The answers are the same.
     #[must_use]
     pub fn with_vectors(self, vectors: Vectors) -> Inquiry {
         Inquiry { vectors, ..self }
+    }
+
+    /// Bounds the bytes that the automata of one thread hold.
+    pub(crate) fn with_automata_bytes_max(mut self, bytes: usize) -> Inquiry {
+        self.limits.automata_bytes_max = bytes;
+        self
     }
 
     /// The set.
@@ -317,20 +321,14 @@ impl Inquiry {
     }
 
     /// Adds to decisions which rule made them.
-    fn name_rules(&self, memory: &mut BlockMemory<BuiltCaches>) -> Result<(), Damage> {
-        let caches = std::mem::take(&mut memory.caches);
+    fn name_rules(&self, memory: &mut BlockMemory) -> Result<(), Damage> {
         let (decisions, sources) = memory.decisions_mut();
-        let mut name = || {
-            for (decision, source) in decisions.iter_mut().zip(sources) {
-                if let Some(place) = self.place_of(*source, &caches)? {
-                    (decision.rule, decision.line) = (Some(place.rule), Some(place.line));
-                }
+        for (decision, source) in decisions.iter_mut().zip(sources) {
+            if let Some(place) = self.place_of(*source)? {
+                (decision.rule, decision.line) = (Some(place.rule), Some(place.line));
             }
-            Ok(())
-        };
-        let named = name();
-        memory.caches = caches;
-        named
+        }
+        Ok(())
     }
 
     /// Why `path` is decided as it is for `agent`, by the policy at `position`.
@@ -367,7 +365,6 @@ impl Policies for Asked<'_> {
         = StoredTexts<'l>
     where
         Self: 'l;
-    type Caches = BuiltCaches;
     type Failure = Damage;
 
     #[inline(always)]
@@ -398,11 +395,6 @@ impl Policies for Asked<'_> {
     }
 
     #[inline(always)]
-    fn rule_sets(&self) -> usize {
-        self.inquiry.set.rule_set_count() as usize
-    }
-
-    #[inline(always)]
     fn patterns(&self, rule_set: u32) -> Patterns<'_, StoredTexts<'_>> {
         let set = &*self.inquiry.set;
         Patterns { table: set.compared_table(RuleSetNumber(rule_set)), texts: StoredTexts(set) }
@@ -417,16 +409,16 @@ impl Policies for Asked<'_> {
     fn walk(
         &self,
         entry: usize,
-        _rule_set: u32,
+        rule_set: u32,
         path: &[u8],
-        caches: &mut BuiltCaches,
+        automata: &mut Automata,
     ) -> Result<Outcome, Damage> {
-        let Inquiry { set, built, detail, limits, .. } = self.inquiry;
-        let set = &**set;
-        match self.inquiry.rules_of(entry)? {
-            Some(rules) => caches.decide((set, built, limits), &rules, path, *detail),
+        let Inquiry { set, detail, limits, .. } = self.inquiry;
+        let list = || match self.inquiry.rules_of(entry)? {
+            Some(rules) => patterns_of(set, &rules),
             // A prefilter was found for the entry, so its policy had rules when that was looked at.
             None => Err(set.malformed_host("a policy has lost its rules")),
-        }
+        };
+        automata.decide(rule_set, (path, *detail), limits, list)
     }
 }

@@ -8,7 +8,6 @@ use crate::policy::{Detail, Source, robot_named};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy, record};
-use super::on_demand::BuiltCaches;
 use super::policy::SelectedRules;
 use super::{Inquiry, InquiryMemory, PolicyNumber};
 
@@ -24,29 +23,24 @@ pub(super) struct RulePlace {
 
 impl Inquiry {
     /// Where the rule that decides stands, if one does.
-    pub(super) fn place_of(
-        &self,
-        source: Source,
-        caches: &BuiltCaches,
-    ) -> Result<Option<RulePlace>, Damage> {
+    pub(super) fn place_of(&self, source: Source) -> Result<Option<RulePlace>, Damage> {
         let (Some(entry), Some(pattern)) = (source.entry(), source.pattern()) else {
             return Ok(None);
         };
         let Some(rules) = self.rules_of(entry)? else { return Ok(None) };
         let policy = self.set.policy(PolicyNumber(rules.policy))?;
         let offset = match rules.order {
-            NONE => {
-                caches.order(rules.rule_set).and_then(|order| order.get(pattern as usize)).copied()
-            }
+            // What was ordered anew says the record itself.
+            NONE => pattern,
             order => {
                 let at = order.saturating_add(pattern);
-                Some(self.set.words(self.set.sections.orders, at, 1)?[0].get())
+                self.set.words(self.set.sections.orders, at, 1)?[0].get()
             }
         };
         let malformed = || policy.malformed("a rule stands in none of its groups");
         let groups = policy.groups(rules.entry)?;
         let first = groups[1].get();
-        let record = offset.and_then(|offset| first.checked_add(offset)).ok_or_else(malformed)?;
+        let record = first.checked_add(offset).ok_or_else(malformed)?;
         let (groups, _) = groups.as_chunks::<{ policy::GROUP_WORDS }>();
         let group = groups.partition_point(|[_, start]| start.get() <= record);
         let group = group.checked_sub(1).ok_or_else(malformed)?;
@@ -84,7 +78,7 @@ impl Inquiry {
         let Some(rules) = self.rules_of(entry)? else { return Ok((false, false)) };
         let document = self.set.policy(PolicyNumber(rules.policy))?.document();
         let place = match self.detail {
-            Detail::Rule => self.place_of(source, &memory.block.caches)?,
+            Detail::Rule => self.place_of(source)?,
             Detail::Reason => None,
         };
         match &place {

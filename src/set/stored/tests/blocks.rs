@@ -75,7 +75,7 @@ fn blocks_are_answered_as_single_questions() {
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
     let paths = paths();
     assert!(paths.len() as u64 > SCANS_BEFORE_STATES);
-    let sieved = Limits::sieved();
+    let sieved = Limits::default();
     let limits = [
         sieved,
         Limits { candidates_tried_max: Some(0), ..sieved },
@@ -140,7 +140,7 @@ fn a_file_decides_the_same_alone_and_beside_others() {
     for detail in [Detail::Reason, Detail::Rule] {
         let inquiry = |files: &[usize]| {
             let (set, policies) = compiled(files.iter().copied(), &agents);
-            let limits = Limits::sieved();
+            let limits = Limits::default();
             (Inquiry::new(set, agents.to_vec(), detail, limits).unwrap(), policies)
         };
         let ((together, policies), mut memory) = (inquiry(&files), InquiryMemory::default());
@@ -165,6 +165,6 @@ fn a_file_decides_the_same_alone_and_beside_others() {
 fn a_policy_that_is_not_there_is_no_answer() {
     let agents = [AgentChain::parse("x", &RFC_9309).unwrap()];
     let (set, _) = compiled([4], &agents);
-    let inquiry = Inquiry::new(set, agents.to_vec(), Detail::Rule, Limits::sieved()).unwrap();
+    let inquiry = Inquiry::new(set, agents.to_vec(), Detail::Rule, Limits::default()).unwrap();
     let _ = inquiry.decide(&[1], &[b"/"], &mut InquiryMemory::default());
 }

@@ -44,17 +44,6 @@ impl Pair {
         Pair { first: stretch.first().copied().unwrap_or(END), second }
     }
 
-    /// Numbers of pairs of two octets.
-    pub(super) const NUMBERS: usize = 1 << 16;
-
-    /// The number of a pair of two octets.
-    pub(super) fn number(self) -> Option<usize> {
-        match self.second {
-            Second::Octet(second) => Some(usize::from(self.first) << 8 | usize::from(second)),
-            Second::Any => None,
-        }
-    }
-
     /// How often it stands in a path, in no unit.
     pub(super) fn frequency(self) -> u32 {
         let second = match self.second {
@@ -145,7 +134,7 @@ fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
     Some(buckets)
 }
 
-/// The line of a sieve for some pairs: sixteen rows of a bit for each bucket for the low half of the first
+/// The line of a prefilter for some pairs: sixteen rows of a bit for each bucket for the low half of the first
 /// octet, as many for the high half, then those for the second octet.
 pub(super) fn line_of(pairs: Vec<Pair>) -> SieveLine {
     let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };

@@ -1,0 +1,84 @@
+//! Many hostile files in one set, asked in no order: one thread's automata stay within their budget.
+
+use portcullis::automaton::Limits;
+use portcullis::batch::Classifier;
+use portcullis::limits::{AUTOMATON_BUDGET_PART, CANDIDATES_TRIED_MAX, RECORDS_AT_ONCE};
+use portcullis::oracle;
+use portcullis::policy::{AgentChain, Detail};
+
+use crate::common::{Random, origin, scattered, sets_of};
+use crate::{AGENT, DIALECT};
+
+const HOSTS: usize = 60;
+const URLS: usize = 1_500;
+const LETTERS: &[u8] = b"abc/";
+
+/// Bytes of a file and of a path.
+const FILE_BYTES: usize = 4 * 1_024;
+const PATH_BYTES: usize = 200;
+
+/// Bytes that the automata of all hosts may hold, a tenth of what they would take, and what one of them
+/// takes beside its states.
+const BUDGET_BYTES: usize = 512 * 1_024;
+const LARGEST_BYTES: usize = 96 * FILE_BYTES;
+
+/// One URL in so many is judged by the oracle.
+const JUDGED_PART: usize = 25;
+
+/// A file of rules that need two literals and then a letter, which no path lacks.
+fn file(random: &mut Random) -> Vec<u8> {
+    let mut file = b"User-agent: *\n".to_vec();
+    while file.len() < FILE_BYTES {
+        let [one, other] = [0, 1].map(|_| random.word(LETTERS, 2..=3));
+        let field = *random.pick(&["Allow", "Disallow"]);
+        file.extend([field.as_bytes(), b": *", &one, b"*", &other, b"*d\n"].concat());
+    }
+    file
+}
+
+#[test]
+fn a_thread_has_one_budget_for_all_hosts() {
+    let mut random = Random::new(11);
+    let files: Vec<Vec<u8>> = (0..HOSTS).map(|_| file(&mut random)).collect();
+    let files: Vec<&[u8]> = files.iter().map(|file| &file[..]).collect();
+    let agents = vec![AgentChain::parse(AGENT, DIALECT).expect("a token")];
+    let [.., (_, set)] = sets_of(&files, (DIALECT, None), &agents);
+    let path =
+        |random: &mut Random| [b"/d", &random.word(LETTERS, PATH_BYTES..=PATH_BYTES)[..]].concat();
+    let urls: Vec<(usize, Vec<u8>)> = scattered(URLS)
+        .map(|number| {
+            let host = number % HOSTS;
+            (host, [origin(host).as_bytes(), &path(&mut random)].concat())
+        })
+        .collect();
+    let limits = Limits { automata_bytes_max: BUDGET_BYTES, ..Limits::default() };
+    let classifier = Classifier::with_limits(set, agents, Detail::Reason, limits).unwrap();
+    let mut memory = classifier.memory();
+    for (number, block) in urls.chunks(RECORDS_AT_ONCE).enumerate() {
+        let block: Vec<&[u8]> = block.iter().map(|(_, url)| &url[..]).collect();
+        let decisions = classifier.classify(&block, None, &mut memory).unwrap().to_vec();
+        let held = memory.automata_bytes();
+        assert!(
+            held <= BUDGET_BYTES + BUDGET_BYTES / AUTOMATON_BUDGET_PART + LARGEST_BYTES,
+            "{held}"
+        );
+        for (place, decision) in decisions.iter().enumerate() {
+            let number = number * RECORDS_AT_ONCE + place;
+            if number.is_multiple_of(JUDGED_PART) {
+                let (host, url) = &urls[number];
+                let judged = oracle::decide(DIALECT, files[*host], None, &[AGENT], url);
+                assert_eq!((decision.verdict, decision.reason), (judged.verdict, judged.reason));
+            }
+        }
+    }
+    let ways = memory.ways();
+    assert_eq!(ways.questions, URLS as u64);
+    assert!(ways.automata * 2 > ways.questions, "few come to an automaton: {ways:?}");
+    assert!(ways.entries <= ways.questions * CANDIDATES_TRIED_MAX as u64, "{ways:?}");
+    // All was cleared several times, and it was given up to build what would be cleared again.
+    let work = ways.work;
+    assert!(work.clearings > 2, "{ways:?}");
+    let bytes = (HOSTS * FILE_BYTES) as u64 + work.bytes_asked;
+    assert!(work.positions < 8 * bytes * limits.positions_per_byte, "{ways:?}");
+    assert!(work.scans > ways.automata / 4, "{ways:?}");
+}
