@@ -4,7 +4,6 @@ use super::*;
 use crate::automaton::Limits;
 use crate::decision::Decision;
 use crate::dialect::RFC_9309;
-use crate::limits::SCANS_BEFORE_STATES;
 use crate::policy::{NO_POLICY, NO_URL};
 use crate::set::LoadConfig;
 use crate::target::Origin;
@@ -74,7 +73,6 @@ fn whence(inquiry: &Inquiry, question: usize, agent: usize, memory: &InquiryMemo
 fn blocks_are_answered_as_single_questions() {
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
     let paths = paths();
-    assert!(paths.len() as u64 > SCANS_BEFORE_STATES);
     let sieved = Limits::default();
     let limits = [
         sieved,
