@@ -31,12 +31,13 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::access::{KnownOutage, UnixSeconds};
+use crate::batch::Provenance;
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{ExplainedGroup, ExplainedRule, Explanation};
 
+use super::clause;
 use super::json_lines::{Line, line, shown, shown_cut, write_object};
-use super::{Provenance, clause};
 
 /// What is known beyond the decision.
 #[derive(Clone, Copy, Debug)]
