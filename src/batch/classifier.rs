@@ -174,8 +174,9 @@ impl Classifier {
         };
         self.inquiry.find(&origins, inquiry, found)?;
         repeat_last(policies, records.len());
-        let paths: Vec<&[u8]> = pieces.paths(records).collect();
-        self.inquiry.decide(policies, &paths, inquiry)
+        let mut paths = Vec::new();
+        let paths = pieces.paths(records, &mut paths);
+        self.inquiry.decide(policies, paths, inquiry)
     }
 
     /// The rule and the user-agent value behind the decision for `agent` on the record at `record`
