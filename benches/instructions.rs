@@ -62,8 +62,9 @@ fn split_urls() -> Vec<SplitUrl<'static>> {
 
 fn paths() -> Vec<Vec<u8>> {
     let mut scratch = Vec::new();
-    let mut path =
-        |url: &SplitUrl<'_>| compared_path(url.path, DIALECT.paths.escapes, &mut scratch).to_vec();
+    let mut path = |url: &SplitUrl<'_>| {
+        compared_path(url.path, DIALECT.paths.escapes, &mut scratch).as_bytes().to_vec()
+    };
     split_urls().iter().map(&mut path).collect()
 }
 
@@ -147,7 +148,7 @@ fn normalise(urls: Vec<SplitUrl<'static>>) -> usize {
     let (mut host, mut path) = (Vec::new(), Vec::new());
     let mut octets = |url: &SplitUrl<'_>| {
         let host = host_key(black_box(url), &mut host).map_or(0, <[u8]>::len);
-        host + compared_path(url.path, DIALECT.paths.escapes, &mut path).len()
+        host + compared_path(url.path, DIALECT.paths.escapes, &mut path).as_bytes().len()
     };
     urls.iter().map(&mut octets).sum()
 }

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use common::Random;
-use portcullis::batch::Classifier;
+use portcullis::batch::{Classifier, Provenance};
 use portcullis::decision::Decision;
 use portcullis::dialect::RFC_9309;
 use portcullis::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_OCTETS};
@@ -193,7 +193,8 @@ fn ask_opened(set: Result<StoredSet, SetError>, urls: &[String]) -> Result<Answe
         let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
         let mut answers = Vec::with_capacity(decisions.len());
         for (index, decision) in decisions.into_iter().enumerate() {
-            let (rule, group) = classifier.provenance(index / count, index % count, &mut memory)?;
+            let Provenance { rule, group } =
+                classifier.provenance(index / count, index % count, &mut memory)?;
             answers.push((decision, rule.map(Into::into), group.map(Into::into)));
         }
         Ok(answers)

@@ -169,7 +169,7 @@ impl Language {
             }
             rest = after;
         }
-        debug_assert_eq!(compared_path(&written, self.escapes, &mut Vec::new()), path);
+        debug_assert_eq!(compared_path(&written, self.escapes, &mut Vec::new()).as_bytes(), path);
         written
     }
 
@@ -221,7 +221,7 @@ impl Example {
 
     /// The path that the rules of a dialect are compared with.
     pub fn compared(&self, escapes: Escapes) -> Vec<u8> {
-        compared_path(&self.0, escapes, &mut Vec::new()).to_vec()
+        compared_path(&self.0, escapes, &mut Vec::new()).as_bytes().to_vec()
     }
 
     /// The URL at `origin` (`https://example.com`).
@@ -269,7 +269,7 @@ mod tests {
             for word in words(ALPHABET, 4) {
                 let url = [b"https://example.com", &word[..], b"#"].concat();
                 let url = split(&url, dialect.paths.path_start).unwrap();
-                let path = compared_path(url.path, escapes, &mut Vec::new()).to_vec();
+                let path = compared_path(url.path, escapes, &mut Vec::new()).as_bytes().to_vec();
                 assert!(language.contains(&path), "{} {word:?}", dialect.name);
                 met.insert(path);
             }
@@ -281,7 +281,7 @@ mod tests {
                 let example = Example::of(&language.written(&path));
                 let url = example.url("https://example.com");
                 let url = split(&url, dialect.paths.path_start).unwrap();
-                let again = compared_path(url.path, escapes, &mut Vec::new()).to_vec();
+                let again = compared_path(url.path, escapes, &mut Vec::new()).as_bytes().to_vec();
                 assert_eq!(again, path, "{} {url:?}", dialect.name);
             }
         }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::unknown::OriginCounts;
-use crate::batch;
+use crate::batch::Provenance;
 use crate::decision::Decision;
 use crate::visible::cut_to_show;
 
@@ -51,10 +51,10 @@ impl ComparedDecision {
     /// A decision and what `provenance` says of it, kept in `told`.
     pub(super) fn new(
         decision: Decision,
-        provenance: batch::Provenance<'_>,
+        provenance: Provenance<'_>,
         told: &mut Told,
     ) -> ComparedDecision {
-        ComparedDecision { decision, rule: provenance.0.map(|rule| told.push(rule)) }
+        ComparedDecision { decision, rule: provenance.rule.map(|rule| told.push(rule)) }
     }
 }
 

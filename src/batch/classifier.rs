@@ -39,9 +39,14 @@ pub struct Classifier {
     vectors: Vectors,
 }
 
-/// The value of the rule that decides, and of the user-agent line that speaks to the agent, each if
-/// there is one.
-pub type Provenance<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
+/// Where a decision came from, as the file has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Provenance<'a> {
+    /// The value of the deciding rule, if a rule decided; the verdict says which kind it is.
+    pub rule: Option<&'a [u8]>,
+    /// The value of the user-agent line of the group that applies, if one does.
+    pub group: Option<&'a [u8]>,
+}
 
 /// A thread's memory for a [`Classifier`].
 #[derive(Clone, Debug, Default)]
@@ -180,8 +185,9 @@ impl Classifier {
         };
         self.inquiry.find(&origins, inquiry, found)?;
         repeat_last(policies, records.len());
-        let paths: Vec<&[u8]> = pieces.paths(records).collect();
-        self.inquiry.decide(policies, &paths, inquiry)
+        let mut paths = Vec::new();
+        let paths = pieces.paths(records, &mut paths);
+        self.inquiry.decide(policies, paths, inquiry)
     }
 
     /// The rule and the user-agent value behind the decision for `agent` on the record at `record`
@@ -203,7 +209,7 @@ impl Classifier {
     ) -> Result<Provenance<'a>, Damage> {
         let ClassifierMemory { inquiry, rule, group, .. } = memory;
         let (has_rule, has_group) = self.inquiry.provenance(record, agent, inquiry, rule, group)?;
-        Ok((has_rule.then_some(&**rule), has_group.then_some(&**group)))
+        Ok(Provenance { rule: has_rule.then_some(&**rule), group: has_group.then_some(&**group) })
     }
 
     /// The origins of the block that was classified last, which is `records`: for each the number of

@@ -8,8 +8,8 @@
 
 use crate::dialect::PathRules;
 use crate::target::{
-    BadUrl, Glance, PlainHead, compared_path, glances, host_key, is_plain_path, plain_head,
-    split_assuming,
+    BadUrl, ComparedPaths, Glance, PlainHead, compared_path, glances, host_key, is_plain_path,
+    plain_head, split_assuming,
 };
 use crate::vectors::Vectors;
 
@@ -141,7 +141,7 @@ impl Pieces {
         let path = &record[head.octets..];
         let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
         let mut scratch = std::mem::take(&mut self.scratch);
-        let path = self.piece(record, compared_path(path, rules.escapes, &mut scratch));
+        let path = self.piece(record, compared_path(path, rules.escapes, &mut scratch).as_bytes());
         self.scratch = scratch;
         path
     }
@@ -175,7 +175,7 @@ impl Pieces {
         let scheme = self.piece(record, url.scheme);
         let key = host_key(&url, scratch)?;
         let key = self.piece(record, key);
-        let path = self.piece(record, compared_path(url.path, rules.escapes, scratch));
+        let path = self.piece(record, compared_path(url.path, rules.escapes, scratch).as_bytes());
         Ok([scheme, key, path])
     }
 
@@ -225,13 +225,18 @@ impl Pieces {
         HostOfUrls { url: url as usize, scheme, key }
     }
 
-    /// The paths of all records; see [`Pieces::path`].
+    /// The paths of all records, which are appended to `paths`.
     #[inline]
     pub(super) fn paths<'p, R: AsRef<[u8]>>(
         &'p self,
         records: &'p [R],
-    ) -> impl ExactSizeIterator<Item = &'p [u8]> {
-        self.paths.iter().zip(records).map(|(&path, record)| self.get(path, record.as_ref()))
+        paths: &'p mut Vec<&'p [u8]>,
+    ) -> ComparedPaths<'p> {
+        let pieces = self.paths.iter().zip(records);
+        paths.extend(pieces.map(|(&path, record)| self.get(path, record.as_ref())));
+        // Each piece is a plain path or comes from `compared_path`; that of an invalid record is
+        // empty and not compared.
+        ComparedPaths::assume_normal(paths)
     }
 }
 
@@ -265,7 +270,7 @@ mod tests {
         let url = split_assuming(record, rules.path_start, Some(b"ftp")).ok()?;
         let (mut host, mut path) = (Vec::new(), Vec::new());
         let key = host_key(&url, &mut host).ok()?.to_vec();
-        let path = compared_path(url.path, rules.escapes, &mut path).to_vec();
+        let path = compared_path(url.path, rules.escapes, &mut path).as_bytes().to_vec();
         Some([url.scheme.to_vec(), key, path])
     }
 
@@ -277,7 +282,8 @@ mod tests {
             let rules = &dialect.paths;
             for vectors in Vectors::all() {
                 pieces.fill(&records, rules, Some(b"ftp"), vectors);
-                let paths: Vec<&[u8]> = pieces.paths(&records).collect();
+                let mut paths = Vec::new();
+                let paths = pieces.paths(&records, &mut paths).as_slices();
                 let mut number = 0;
                 for (url, record) in records.iter().enumerate() {
                     let is_next = number + 1 < pieces.hosts();

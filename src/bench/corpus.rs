@@ -208,7 +208,8 @@ impl Corpus {
             normal.extend_from_slice(b"://");
             normal.extend_from_slice(key);
             let origin = normal.len();
-            normal.extend_from_slice(compared_path(url.path, dialect.paths.escapes, &mut scratch));
+            let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
+            normal.extend_from_slice(path.as_bytes());
             let Ok(normal_text) = std::str::from_utf8(&normal) else {
                 self.left_out.not_text += 1;
                 continue;

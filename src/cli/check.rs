@@ -3,14 +3,14 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use portcullis::batch::Classifier;
+use portcullis::batch::Session;
 use portcullis::decision::{Decision, Verdict};
 use portcullis::policy::Detail;
-use portcullis::report::{Witness, explanation, explanation_json, tsv};
+use portcullis::report::{explanation, explanation_json, tsv};
 use portcullis::visible::visible;
 
 use super::args::Color;
-use super::engine::{Asker, Engine};
+use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output};
 use super::plan::{CheckPlan, Telling};
@@ -22,13 +22,13 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
     let engine = Engine::new(THREADS)?;
     let policies = engine.load(&plan.policies, &plan.questions)?;
     let classifier = policies.classifier(&plan.questions, Detail::Rule)?;
-    let mut asker = Asker::new(&classifier, &plan.questions);
+    let mut session = Session::new(&classifier, plan.questions.assumed_scheme.as_deref());
     let colored = is_colored(plan.color);
     let mut all_allowed = true;
     let mut out = Vec::new();
     for url in &plan.urls {
         let url = url.as_encoded_bytes();
-        let decisions = asker.ask(url)?;
+        let decisions = session.decide(&[url])?.to_vec();
         all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
         if plan.telling != Telling::Json {
             for decision in &decisions {
@@ -42,7 +42,7 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
         }
         if matches!(plan.telling, Telling::Explanation | Telling::Json) {
             for (agent, decision) in decisions.iter().enumerate() {
-                explain(&classifier, &mut asker, (url, agent, decision), plan, &mut out)?;
+                explain(&mut session, (url, agent, decision), plan.telling, &mut out)?;
             }
         }
     }
@@ -57,22 +57,21 @@ pub fn run(plan: &CheckPlan) -> anyhow::Result<ExitStatus> {
 
 /// Appends the block or the object of one agent.
 fn explain(
-    classifier: &Classifier,
-    asker: &mut Asker<'_>,
+    session: &mut Session<'_>,
     (url, agent, decision): (&[u8], usize, &Decision),
-    plan: &CheckPlan,
+    telling: Telling,
     out: &mut Vec<u8>,
 ) -> anyhow::Result<()> {
+    let classifier = session.classifier();
     let name = classifier.agents()[agent].name();
-    let assumed_scheme = plan.questions.assumed_scheme.as_deref();
     let dialect = classifier.dialect();
-    let (told, problem) = match classifier.explain(url, assumed_scheme, agent)? {
+    let (told, problem) = match session.explain(url, agent)? {
         Ok(told) => (told, None),
         Err(problem) => (None, Some(problem.to_string())),
     };
     let (told, problem) = (told.as_ref(), problem.as_deref());
-    if plan.telling == Telling::Json {
-        let provenance = asker.provenance(0, agent)?;
+    if telling == Telling::Json {
+        let provenance = session.provenance(0, agent)?;
         let told = explanation_json::Told { explanation: told, problem, dialect };
         explanation_json::write(url, name, decision, provenance, told, out);
         return Ok(());

@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use portcullis::input::Records;
 use portcullis::policy::Detail;
-use portcullis::report::advertools::{self, UrlForm};
-use portcullis::report::{Counts, json_lines, tsv};
+use portcullis::report::{Counts, advertools, json_lines, tsv};
 
 use super::args::ClassifyFormat;
 use super::engine::Engine;
@@ -35,10 +34,6 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
     let classifier = policies.classifier(&plan.questions, detail)?;
     let clock = Clock::loaded(started);
     let terminator = plan.stream.terminator;
-    let form = UrlForm {
-        assumed_scheme: plan.questions.assumed_scheme.as_deref(),
-        path_start: policies.set.dialect().paths.path_start,
-    };
     if plan.format == ClassifyFormat::Advertools {
         output.write(advertools::HEADER)?;
     }
@@ -47,20 +42,20 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
         &plan.stream,
         &plan.questions,
         &classifier,
-        |asker, chunk, tagged: &mut Tagged| {
+        |session, chunk, tagged: &mut Tagged| {
             tagged.octets.clear();
             tagged.counts = Counts::new(agents.len());
             let records = Records::new(chunk, terminator);
             let Tagged { octets, counts } = tagged;
             match plan.format {
                 ClassifyFormat::Tsv => {
-                    tsv::write_chunk(records, terminator, asker, counts, octets)?
+                    tsv::write_chunk(records, terminator, session, counts, octets)?
                 }
                 ClassifyFormat::Jsonl => {
-                    json_lines::write_chunk(records, &agents, asker, counts, octets)?;
+                    json_lines::write_chunk(records, &agents, session, counts, octets)?;
                 }
                 ClassifyFormat::Advertools => {
-                    advertools::write_chunk(records, &agents, form, asker, counts, octets)?;
+                    advertools::write_chunk(records, &agents, session, counts, octets)?;
                 }
             }
             Ok(counts.octets as usize)

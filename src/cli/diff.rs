@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
-use portcullis::batch::Classifier;
+use portcullis::batch::{Classifier, Session};
 use portcullis::input::Records;
 use portcullis::kind::FileKind;
 use portcullis::policy::Detail;
@@ -18,7 +18,6 @@ use portcullis::set::{ChangeCounts, Difference, SetError, StoredSet};
 
 use self::summary::{Changed, Summary};
 use super::args::Format;
-use super::engine::Asker;
 use super::exit::ExitStatus;
 use super::mapped;
 use super::output::{Output, OutputFailed};
@@ -128,23 +127,23 @@ fn compare_urls(
 ) -> anyhow::Result<UrlCounts> {
     let agents = plan.questions.agent_names();
     let (old, new) = (classifier(old, &plan.questions)?, classifier(new, &plan.questions)?);
-    let asker = |classifier| Asker::new(classifier, &plan.questions);
+    let session = |classifier| Session::new(classifier, plan.questions.assumed_scheme.as_deref());
     let mut counts = UrlCounts::new(agents.len());
     stream::run_with(
         stream,
-        || (asker(&old), asker(&new)),
+        || (session(&old), session(&new)),
         |(old, new), chunk, told: &mut Told| {
             told.octets.clear();
             told.counts = UrlCounts::new(agents.len());
-            let (Told { octets, counts }, askers) = (told, (old, new));
+            let (Told { octets, counts }, sessions) = (told, (old, new));
             let records = Records::new(chunk, stream.terminator);
             match plan.format {
                 Format::Tsv => {
                     let form = Tsv(stream.terminator);
-                    urls::write_chunk(records, &agents, askers, &form, counts, octets)?;
+                    urls::write_chunk(records, &agents, sessions, &form, counts, octets)?;
                 }
                 Format::Jsonl => {
-                    urls::write_chunk(records, &agents, askers, &JsonLines, counts, octets)?;
+                    urls::write_chunk(records, &agents, sessions, &JsonLines, counts, octets)?;
                 }
             }
             Ok(counts.octets as usize)

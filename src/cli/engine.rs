@@ -1,16 +1,14 @@
-//! The policies that were asked for, compiled, and the classifier as the report's formats see it.
+//! The policies that were asked for, and the classifier over them.
 
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, ensure};
 use portcullis::access::UnixSeconds;
-use portcullis::batch::{Classifier, ClassifierMemory};
-use portcullis::decision::Decision;
-use portcullis::input::Record;
+use portcullis::batch::Classifier;
 use portcullis::kind::{FileKind, WrongKind};
 use portcullis::policy::Detail;
-use portcullis::report::{CaptureDates, Figures, Judge, Provenance, Witness};
-use portcullis::set::{Damage, LoadConfig, LoadNote, LoadNoteKind, SetError, StoredSet};
+use portcullis::report::{CaptureDates, Figures};
+use portcullis::set::{LoadConfig, LoadNote, LoadNoteKind, SetError, StoredSet};
 use portcullis::syntax::NoteKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -149,46 +147,5 @@ pub fn show_notes(notes: &[LoadNote], count: u64) {
     let rest = count - shown.len() as u64;
     if rest > 0 {
         say_plainly(format_args!("note: and {rest} more of these"));
-    }
-}
-
-/// A classifier with what one thread needs to ask it.
-pub struct Asker<'c> {
-    classifier: &'c Classifier,
-    assumed_scheme: Option<&'c [u8]>,
-    memory: ClassifierMemory,
-}
-
-impl<'c> Asker<'c> {
-    pub fn new(classifier: &'c Classifier, questions: &'c QuestionPlan) -> Asker<'c> {
-        Asker {
-            classifier,
-            assumed_scheme: questions.assumed_scheme.as_deref(),
-            memory: classifier.memory(),
-        }
-    }
-}
-
-impl Judge for Asker<'_> {
-    type Failure = Damage;
-
-    #[inline]
-    fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Damage> {
-        self.classifier.classify(records, self.assumed_scheme, &mut self.memory)
-    }
-}
-
-impl Witness for Asker<'_> {
-    fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Damage> {
-        let (rule, group) = self.classifier.provenance(record, agent, &mut self.memory)?;
-        Ok(Provenance { rule, group })
-    }
-}
-
-impl Asker<'_> {
-    /// The decisions for one URL, one for each agent.
-    pub fn ask(&mut self, url: &[u8]) -> Result<Vec<Decision>, Damage> {
-        let decisions = self.classifier.classify(&[url], self.assumed_scheme, &mut self.memory)?;
-        Ok(decisions.to_vec())
     }
 }

@@ -71,7 +71,7 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
         &plan.stream,
         &plan.questions,
         &classifier,
-        |asker, chunk, sorted: &mut Sorted| {
+        |session, chunk, sorted: &mut Sorted| {
             sorted.records.clear();
             sorted.counts = Counts::new(agents);
             filter::write_chunk(
@@ -79,7 +79,7 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
                 Records::new(chunk, terminator),
                 terminator,
                 &plan.selection,
-                asker,
+                session,
                 &mut sorted.counts,
                 &mut sorted.records,
             )?;

@@ -2,12 +2,11 @@
 
 use std::io;
 
-use portcullis::batch::Classifier;
 use portcullis::batch::runner::{self, Config};
+use portcullis::batch::{Classifier, Session};
 use portcullis::input::{ChunkConfig, Source};
 use portcullis::set::Damage;
 
-use super::engine::Asker;
 use super::mapped;
 use super::output::OutputFailed;
 use super::plan::{QuestionPlan, StreamPlan};
@@ -34,21 +33,22 @@ pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
     classifier: &Classifier,
-    work: impl Fn(&mut Asker<'_>, &[u8], &mut O) -> Result<usize, Damage> + Sync,
+    work: impl Fn(&mut Session<'_>, &[u8], &mut O) -> Result<usize, Damage> + Sync,
     sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {
-    run_with(plan, || Asker::new(classifier, questions), work, sink)
+    let assumed_scheme = questions.assumed_scheme.as_deref();
+    run_with(plan, || Session::new(classifier, assumed_scheme), work, sink)
 }
 
-/// As [`run`], by whatever each thread needs to ask.
+/// As [`run`], with what `session` makes for each thread.
 ///
 /// # Errors
 ///
 /// As [`run`].
-pub fn run_with<A: Send, O: Default + Send + 'static>(
+pub fn run_with<S: Send, O: Default + Send + 'static>(
     plan: &StreamPlan,
-    asker: impl Fn() -> A + Sync,
-    work: impl Fn(&mut A, &[u8], &mut O) -> Result<usize, Damage> + Sync,
+    session: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &[u8], &mut O) -> Result<usize, Damage> + Sync,
     mut sink: impl FnMut(&mut O) -> Result<(), OutputFailed>,
 ) -> anyhow::Result<()> {
     let progress = Progress::new(plan);
@@ -60,14 +60,14 @@ pub fn run_with<A: Send, O: Default + Send + 'static>(
         chunks: ChunkConfig { terminator: plan.terminator, ..ChunkConfig::default() },
         progress: Some(progress.octets_done()),
     };
-    let work_on = |asker: &mut A, chunk: &[u8], done: &mut Done<O>| {
-        let worked = work(asker, chunk, &mut done.output);
+    let work_on = |session: &mut S, chunk: &[u8], done: &mut Done<O>| {
+        let worked = work(session, chunk, &mut done.output);
         let octets = *worked.as_ref().unwrap_or(&chunk.len());
         done.damage = worked.err();
         done.rest = chunk[octets..].to_vec();
     };
-    let mut own_asker = None;
-    let done = runner::run(sources, &config, &asker, work_on, |done: &mut Done<O>| {
+    let mut own_session = None;
+    let done = runner::run(sources, &config, &session, work_on, |done: &mut Done<O>| {
         loop {
             progress.draw(&mut bar);
             if let Some(damage) = done.damage.take() {
@@ -83,7 +83,7 @@ pub fn run_with<A: Send, O: Default + Send + 'static>(
                 return Ok(());
             }
             let rest = std::mem::take(&mut done.rest);
-            work_on(own_asker.get_or_insert_with(&asker), &rest, done);
+            work_on(own_session.get_or_insert_with(&session), &rest, done);
         }
     });
     match failed {

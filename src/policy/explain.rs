@@ -9,6 +9,7 @@ use crate::dialect::{Dialect, Precedence, RobotsTxtUrl};
 use crate::id::{LineNumber, RuleID};
 use crate::pattern::{index_page_text, normal_text};
 use crate::syntax::{RobotsTxt, Rule, Span};
+use crate::target::ComparedPath;
 
 use super::select::speaking_line;
 use super::{AgentChain, OrderedRules, Selection};
@@ -103,15 +104,15 @@ impl Loss {
     }
 }
 
-/// Explains what `file`, whose spans are those of `text`, says to `agent` of `path`, which is in
-/// normal form.
+/// Explains what `file`, whose spans are those of `text`, says to `agent` of `path`.
 pub fn explain(
     file: &RobotsTxt<'_>,
     text: &[u8],
     dialect: &Dialect,
     agent: &AgentChain,
-    path: &[u8],
+    path: ComparedPath<'_>,
 ) -> Explanation {
+    let path = path.as_bytes();
     let mut explanation = Explanation {
         path: path.to_vec(),
         robots_txt: dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed

@@ -7,44 +7,39 @@
 //! are missing, and never false or true. Fields are quoted as RFC 4180 says, where they need it, and
 //! lines end with LF.
 
+use crate::batch::Session;
 use crate::decision::Verdict;
 use crate::input::Record;
-use crate::target::{ROBOTS_TXT_PATH, host_key, split_assuming};
+use crate::set::Damage;
+use crate::target::{ROBOTS_TXT_PATH, SplitUrl, host_key, split_assuming};
 
-use super::{Counts, Judge, in_blocks};
+use super::{Counts, in_blocks};
 
 /// The first line.
 pub const HEADER: &[u8] = b"robotstxt_url,user_agent,url_path,can_fetch\n";
-
-/// How records are read as URLs.
-#[derive(Clone, Copy, Debug)]
-pub struct UrlForm<'a> {
-    /// The scheme that records without one are taken to have.
-    pub assumed_scheme: Option<&'a [u8]>,
-    /// The dialect's [`path_start`](crate::dialect::PathRules::path_start).
-    pub path_start: &'a [u8],
-}
 
 /// Appends one row for each record and each of `agents` to `out`.
 ///
 /// # Errors
 ///
-/// That of the judge; what stands before it is written.
-pub fn write_chunk<'c, J: Judge>(
+/// If the set is damaged; the blocks before are written.
+pub fn write_chunk<'c>(
     records: impl Iterator<Item = Record<'c>>,
     agents: &[String],
-    form: UrlForm<'_>,
-    judge: &mut J,
+    session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Vec<u8>,
-) -> Result<(), J::Failure> {
+) -> Result<(), Damage> {
+    let path_start = session.classifier().dialect().paths.path_start;
+    let assumed_scheme = session.assumed_scheme();
     // The fields before and behind that of the agent.
     let (mut file, mut path) = (Vec::new(), Vec::new());
     in_blocks(records, |block| {
-        let decisions = judge.judge(block)?;
+        let decisions = session.decide(block)?;
         for (record, decisions) in block.iter().zip(decisions.chunks_exact(agents.len())) {
             counts.add(record.whole().len(), decisions);
-            write_parts(record.text(), form, &mut file, &mut path);
+            let url = split_assuming(record.text(), path_start, assumed_scheme).ok();
+            write_parts(record.text(), url, &mut file, &mut path);
             for (agent, decision) in agents.iter().zip(decisions) {
                 let can_fetch: &[u8] = match decision.verdict {
                     Verdict::Allow => b"True",
@@ -67,11 +62,10 @@ pub fn write_chunk<'c, J: Judge>(
 
 /// Writes the URL of the robots.txt and the path of a record; no such URL and the whole record if it is
 /// no URL.
-fn write_parts(text: &[u8], form: UrlForm<'_>, file: &mut Vec<u8>, path: &mut Vec<u8>) {
+fn write_parts(text: &[u8], url: Option<SplitUrl<'_>>, file: &mut Vec<u8>, path: &mut Vec<u8>) {
     file.clear();
     path.clear();
     let mut scratch = Vec::new();
-    let url = split_assuming(text, form.path_start, form.assumed_scheme).ok();
     match url.as_ref().and_then(|url| Some((url, host_key(url, &mut scratch).ok()?))) {
         Some((url, key)) => {
             file.extend(url.scheme.iter().map(u8::to_ascii_lowercase));
@@ -105,28 +99,12 @@ fn push_field(field: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::{Decision, Reason};
+    use crate::batch::Classifier;
+    use crate::dialect::RFC_9309;
     use crate::input::{Records, Terminator};
-
-    /// Allows http, disallows https, knows no policy for ftp.
-    struct ByScheme(Vec<Decision>);
-
-    impl Judge for ByScheme {
-        type Failure = std::convert::Infallible;
-
-        fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Self::Failure> {
-            let decide = |record: &Record<'_>| match record.text().split(|&it| it == b':').next() {
-                Some(b"http") => Decision::without_rule(Verdict::Allow, Reason::NoRule),
-                Some(b"https" | b"HTTPS") => {
-                    Decision::without_rule(Verdict::Disallow, Reason::Unreachable)
-                }
-                Some(b"ftp") => Decision::UNKNOWN,
-                _ => Decision::INVALID,
-            };
-            self.0 = records.iter().map(decide).collect();
-            Ok(&self.0)
-        }
-    }
+    use crate::policy::{AgentChain, Detail};
+    use crate::set::{LoadConfig, StoredSet};
+    use crate::target::Origin;
 
     #[test]
     fn rows_are_csv() {
@@ -141,15 +119,23 @@ mod tests {
             (b"", b",Bot,,"),
             (b"http://a.example/\xff", b"http://a.example/robots.txt,Bot,/\xff,True"),
         ];
+        let origin = |url: &str| Origin::of_robots_txt(url.as_bytes()).unwrap();
+        let files: [(Origin, &[u8]); 3] = [
+            (origin("http://a.example/robots.txt"), b""),
+            (origin("http://a.example:81/robots.txt"), b""),
+            (origin("https://a.example/robots.txt"), b"User-agent: *\nDisallow: /\n"),
+        ];
+        let files = files.iter().map(|(origin, text)| (origin, *text));
+        let set = StoredSet::of_files(files, &LoadConfig::new(&RFC_9309));
+        let agents = vec![AgentChain::parse("Bot", &RFC_9309).unwrap()];
+        let classifier = Classifier::new(set, agents, Detail::Reason).unwrap();
+        let mut session = Session::new(&classifier, None);
         for (record, expected) in cases {
-            let mut counts = Counts::new(1);
-            let mut out = Vec::new();
-            let form = UrlForm { assumed_scheme: None, path_start: b"/?" };
+            let (mut counts, mut out) = (Counts::new(1), Vec::new());
             let list = [record, b"\n"].concat();
             let records = Records::new(&list, Terminator::LineFeed);
             let agents = ["Bot".to_owned()];
-            let Ok(()) =
-                write_chunk(records, &agents, form, &mut ByScheme(vec![]), &mut counts, &mut out);
+            write_chunk(records, &agents, &mut session, &mut counts, &mut out).unwrap();
             assert_eq!(
                 out.escape_ascii().to_string(),
                 [expected, b"\n"].concat().escape_ascii().to_string()

@@ -31,12 +31,13 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::access::{KnownOutage, UnixSeconds};
+use crate::batch::Provenance;
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{ExplainedGroup, ExplainedRule, Explanation};
 
+use super::clause;
 use super::json_lines::{Line, line, shown, shown_cut, write_object};
-use super::{Provenance, clause};
 
 /// What is known beyond the decision.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +173,7 @@ mod tests {
     use crate::dialect::{GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
     use crate::policy::{AgentChain, explain};
     use crate::syntax::RobotsTxt;
+    use crate::target::ComparedPath;
     use serde_json::{Value, json};
 
     const FILE: &[u8] = b"User-agent: *\n dis\xc3\xa4llow: /\n  Disallow:/%7ea # why\nallow: /*\n\
@@ -180,6 +182,7 @@ mod tests {
     fn told(file: &[u8], dialect: &'static Dialect, path: &[u8]) -> Value {
         let agent = AgentChain::parse("Bot", dialect).unwrap();
         let parsed = RobotsTxt::parse(file, dialect, None);
+        let path = ComparedPath::assume_normal(path);
         let explanation = explain(&parsed, file, dialect, &agent, path);
         let told = Told { explanation: Some(&explanation), problem: None, dialect };
         let mut out = Vec::new();

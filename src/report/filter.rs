@@ -5,10 +5,12 @@
 //! say. [`Plan`] tells where each of the four goes. An empty record is invalid like any other that is
 //! no URL.
 
+use crate::batch::Session;
 use crate::decision::{Decision, Verdict};
 use crate::input::{Record, Terminator};
+use crate::set::Damage;
 
-use super::{Counts, Judge, in_blocks};
+use super::{Counts, in_blocks};
 
 /// How many agents must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,23 +115,23 @@ impl Output {
 ///
 /// # Errors
 ///
-/// That of the judge; then nothing that was appended is of use.
+/// If the set is damaged; then `out` is incomplete and must not be used.
 #[inline]
-pub fn write_chunk<'c, J: Judge>(
+pub fn write_chunk<'c>(
     chunk: &'c [u8],
     records: impl Iterator<Item = Record<'c>>,
     terminator: Terminator,
     plan: &Plan,
-    judge: &mut J,
+    session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Output,
-) -> Result<(), J::Failure> {
+) -> Result<(), Damage> {
     let agents = counts.agents().len();
     // What is kept since `run` and not written yet ends where the record begins.
     let mut run = 0;
     let mut start = 0;
     in_blocks(records, |block| {
-        let decisions = judge.judge(block)?;
+        let decisions = session.decide(block)?;
         for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
             let end = start + record.whole().len();
             counts.add(record.whole().len(), decisions);
@@ -180,7 +182,7 @@ fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::input::Records;
-    use crate::report::testing::FirstOctet;
+    use crate::report::testing::{SCHEME, classifier};
 
     const PLAN: Plan = Plan {
         quantifier: Quantifier::All,
@@ -190,16 +192,18 @@ mod tests {
     };
 
     fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
+        let classifier = classifier(&["a"], &["d"], agents);
         let mut out = Output::default();
         write_chunk(
             input,
             Records::new(input, terminator),
             terminator,
             plan,
-            &mut FirstOctet::new(agents),
+            &mut Session::new(&classifier, SCHEME),
             &mut Counts::new(agents),
             &mut out,
-        );
+        )
+        .unwrap();
         out
     }
 
@@ -217,14 +221,19 @@ mod tests {
     #[test]
     fn allowed_records_octet_for_octet() {
         assert_kept(b"", &PLAN, b"", 0);
-        assert_kept(b"a1\nd\na2\r\na3\nu\nx\n\na \xff\n", &PLAN, b"a1\na2\r\na3\na \xff\n", 4);
+        assert_kept(
+            b"a/1\nd\na/2\r\na/3\nu\nx:\n\na/ \xff\n",
+            &PLAN,
+            b"a/1\na/2\r\na/3\na/ \xff\n",
+            4,
+        );
         assert_kept(b"d\nd\n", &PLAN, b"", 0);
     }
 
     #[test]
     fn a_last_record_gets_an_end() {
-        assert_kept(b"a1\na2", &PLAN, b"a1\na2\n", 2);
-        assert_kept(b"a1\nd", &PLAN, b"a1\n", 1);
+        assert_kept(b"a/1\na/2", &PLAN, b"a/1\na/2\n", 2);
+        assert_kept(b"a/1\nd", &PLAN, b"a/1\n", 1);
         let out = filtered_as(b"d\0a", Terminator::Nul, &PLAN, 1);
         assert_eq!(out.kept, b"a\0");
     }
@@ -232,15 +241,15 @@ mod tests {
     #[test]
     fn inverted_keeps_the_disallowed_only() {
         let plan = Plan { invert: true, ..PLAN };
-        assert_kept(b"a\nd\nu\nx\n\n", &plan, b"d\n", 1);
+        assert_kept(b"a\nd\nu\nx:\n\n", &plan, b"d\n", 1);
     }
 
     #[test]
     fn unknown_and_invalid_obey_their_own_flags() {
         let keep_unknown = Plan { unknown: Fate::Keep, ..PLAN };
-        assert_kept(b"a\nd\nu\nx\n", &keep_unknown, b"a\nu\n", 2);
+        assert_kept(b"a\nd\nu\nx:\n", &keep_unknown, b"a\nu\n", 2);
         let keep_invalid = Plan { invalid: Fate::Keep, invert: true, ..PLAN };
-        assert_kept(b"a\nd\nu\nx\n", &keep_invalid, b"d\nx\n", 2);
+        assert_kept(b"a\nd\nu\nx:\n", &keep_invalid, b"d\nx:\n", 2);
     }
 
     #[test]
@@ -258,15 +267,15 @@ mod tests {
     #[test]
     fn records_are_set_aside_with_their_ends() {
         let plan = Plan { unknown: Fate::Aside, invalid: Fate::Aside, ..PLAN };
-        let out = filtered(b"u1\r\na\nx1\nu2\n\nx2", &plan);
+        let out = filtered(b"u/1\r\na\nx:1\nu/2\n\nx:2", &plan);
         assert_eq!(out.kept, b"a\n");
-        assert_eq!(out.unknown, b"u1\r\nu2\n");
-        assert_eq!(out.invalid, b"x1\n\nx2\n");
+        assert_eq!(out.unknown, b"u/1\r\nu/2\n");
+        assert_eq!(out.invalid, b"x:1\n\nx:2\n");
     }
 
     #[test]
     fn all_or_any_of_several_agents() {
-        // The second agent is told the opposite of the first.
+        // The second agent's verdicts are the opposite of the first's.
         assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &PLAN, 2).kept, b"");
         let any = Plan { quantifier: Quantifier::Any, ..PLAN };
         assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &any, 2).kept, b"a\nd\n");
@@ -287,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_cut_into_chunks_changes_nothing() {
-        let input = b"a1\nd\n\na2\r\nu\nx\na3\na4\nd\na5\n";
+        let input = b"a/1\nd\n\na/2\r\nu\nx:\na/3\na/4\nd\na/5\n";
         let whole = filtered(input, &PLAN).kept;
         let ends = input.iter().enumerate().filter(|(_, octet)| **octet == b'\n');
         for (end, _) in ends {

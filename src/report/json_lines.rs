@@ -14,11 +14,13 @@ use std::borrow::Cow;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 
+use crate::batch::{Provenance, Session};
 use crate::decision::Decision;
 use crate::input::Record;
+use crate::set::Damage;
 use crate::visible::{cut_to_show, write_json};
 
-use super::{Counts, Provenance, Witness, has_room, in_blocks_while};
+use super::{Counts, has_room, in_blocks_while};
 
 /// One object, or the first members of one.
 #[derive(Serialize)]
@@ -71,23 +73,23 @@ pub(super) fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Opti
 ///
 /// # Errors
 ///
-/// That of the witness; what stands before it is written.
-pub fn write_chunk<'c, W: Witness>(
+/// If the set is damaged; the objects before are written.
+pub fn write_chunk<'c>(
     records: impl Iterator<Item = Record<'c>>,
     agents: &[String],
-    witness: &mut W,
+    session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Vec<u8>,
-) -> Result<(), W::Failure> {
+) -> Result<(), Damage> {
     let mut decisions = Vec::new();
     in_blocks_while(records, |block| {
         decisions.clear();
-        decisions.extend_from_slice(witness.judge(block)?);
+        decisions.extend_from_slice(session.decide(block)?);
         let by_record = decisions.chunks_exact(agents.len());
         for (index, (record, decisions)) in block.iter().zip(by_record).enumerate() {
             counts.add(record.whole().len(), decisions);
             for (agent, decision) in decisions.iter().enumerate() {
-                let provenance = witness.provenance(index, agent)?;
+                let provenance = session.provenance(index, agent)?;
                 write_line(record.text(), &agents[agent], decision, provenance, out);
             }
         }
@@ -139,28 +141,29 @@ pub(super) fn line<'a>(
 mod tests {
     use super::*;
     use crate::input::{Records, Terminator};
-    use crate::report::testing::FirstOctet;
+    use crate::report::testing::{SCHEME, classifier};
 
     fn written(input: &[u8], agents: &[&str]) -> String {
-        let mut counts = Counts::new(agents.len());
+        let classifier = classifier(&["a"], &["d"], agents.len());
         let mut out = Vec::new();
         write_chunk(
             Records::new(input, Terminator::LineFeed),
             &agents.iter().map(|&agent| agent.into()).collect::<Vec<_>>(),
-            &mut FirstOctet::new(agents.len()),
-            &mut counts,
+            &mut Session::new(&classifier, SCHEME),
+            &mut Counts::new(agents.len()),
             &mut out,
-        );
+        )
+        .unwrap();
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
     #[test]
     fn members_stand_in_order() {
         assert_eq!(
-            written(b"d1\r\n", &["Bot"]),
+            written(b"d/1\r\n", &["Bot"]),
             concat!(
-                r#"{"url":"d1","agent":"Bot","verdict":"disallow","reason":"rule","#,
-                r#""line":3,"rule":"Disallow: /d","group":"bot"}"#,
+                r#"{"url":"d/1","agent":"Bot","verdict":"disallow","reason":"rule","#,
+                r#""line":3,"rule":"/","group":"bot"}"#,
                 "\n"
             )
         );
@@ -168,16 +171,18 @@ mod tests {
 
     #[test]
     fn a_chunk_ends_early_when_its_output_is_full() {
-        use crate::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
+        use crate::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, URL_OCTETS_MAX};
 
-        let record = [&[b'd'; 64 * 1024][..], b"\n"].concat();
+        let record = [b"d/", &[b'x'; URL_OCTETS_MAX - 2][..], b"\n"].concat();
         let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
         let chunk = record.repeat(most + RECORDS_AT_ONCE);
         let mut counts = Counts::new(1);
         let mut out = Vec::new();
         let records = Records::new(&chunk, Terminator::LineFeed);
         let agents = ["Bot".to_owned()];
-        let Ok(()) = write_chunk(records, &agents, &mut FirstOctet::new(1), &mut counts, &mut out);
+        let classifier = classifier(&["a"], &["d"], 1);
+        let mut session = Session::new(&classifier, SCHEME);
+        write_chunk(records, &agents, &mut session, &mut counts, &mut out).unwrap();
         assert_eq!(counts.records as usize, most);
         assert_eq!(counts.octets as usize, most * record.len());
     }
@@ -209,12 +214,12 @@ mod tests {
 
     #[test]
     fn what_is_not_text_stands_beside_it_exactly() {
-        let out = written(b"d\xff\"\t\n", &["Bot"]);
+        let out = written(b"d/\xff\"\t\n", &["Bot"]);
         let object: serde_json::Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(object["url"], "d\u{fffd}\"\t");
-        assert_eq!(object["url_base64"], "ZP8iCQ==");
-        assert_eq!(object["rule"], "Disallow: /\u{fffd}");
-        assert_eq!(object["rule_base64"], BASE64_STANDARD.encode(b"Disallow: /\xff"));
+        assert_eq!(object["url"], "d/\u{fffd}\"\t");
+        assert_eq!(object["url_base64"], "ZC//Igk=");
+        assert_eq!(object["rule"], "/\u{fffd}");
+        assert_eq!(object["rule_base64"], BASE64_STANDARD.encode(b"/\xff"));
         assert_eq!(object.get("group_base64"), None);
     }
 }

@@ -1,65 +1,33 @@
-//! A judge for the tests of the formats.
+//! Classifiers of small sets for the tests of the formats.
 
-use std::convert::Infallible;
+use crate::batch::Classifier;
+use crate::dialect::RFC_9309;
+use crate::policy::{AgentChain, Detail};
+use crate::set::{LoadConfig, StoredSet};
+use crate::target::Origin;
 
-use crate::decision::{Decision, Reason, Verdict};
-use crate::id::{LineNumber, RuleID};
-use crate::input::Record;
+/// The scheme that the tests assume, so that their records are short.
+pub(super) const SCHEME: Option<&[u8]> = Some(b"https");
 
-use super::{Judge, Provenance, Witness};
+/// Allows everything for the first agent without a rule, and disallows everything for the second.
+const ALLOWED: &[u8] = b"User-agent: bot\nDisallow:\n\nUser-agent: other\nDisallow: /\n";
 
-/// Judges by the first octet: `a` allow, `d` disallow, `u` unknown, else invalid; a second agent is
-/// told the opposite of allow and disallow.
-pub(super) struct FirstOctet {
-    agents: usize,
-    decisions: Vec<Decision>,
-    /// Whether the records that were judged last are ASCII.
-    are_text: Vec<bool>,
-}
+/// The opposite. Line 3 decides, and line 4, which is not UTF-8, for paths that start with `/\xff`.
+const DISALLOWED: &[u8] =
+    b"User-agent: bot\n\nDisallow: /\nDisallow: /\xff\n\nUser-agent: other\nDisallow:\n";
 
-impl FirstOctet {
-    pub(super) fn new(agents: usize) -> FirstOctet {
-        FirstOctet { agents, decisions: Vec::new(), are_text: Vec::new() }
-    }
-}
-
-fn decision(first: Option<&u8>, agent: usize) -> Decision {
-    match (first, agent) {
-        (Some(b'a'), 0) | (Some(b'd'), 1..) => {
-            Decision::without_rule(Verdict::Allow, Reason::NoRule)
-        }
-        (Some(b'd'), 0) | (Some(b'a'), 1..) => Decision {
-            verdict: Verdict::Disallow,
-            reason: Reason::Rule,
-            rule: Some(RuleID(0)),
-            line: LineNumber::new(3),
-        },
-        (Some(b'u'), _) => Decision::UNKNOWN,
-        _ => Decision::INVALID,
-    }
-}
-
-impl Judge for FirstOctet {
-    type Failure = Infallible;
-
-    fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Infallible> {
-        self.decisions.clear();
-        self.are_text.clear();
-        for record in records {
-            let agents = 0..self.agents;
-            self.decisions.extend(agents.map(|agent| decision(record.text().first(), agent)));
-            self.are_text.push(record.text().is_ascii());
-        }
-        Ok(&self.decisions)
-    }
-}
-
-impl Witness for FirstOctet {
-    fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Infallible> {
-        if self.decisions[record * self.agents + agent].rule.is_none() {
-            return Ok(Provenance::default());
-        }
-        let rule: &[u8] = if self.are_text[record] { b"Disallow: /d" } else { b"Disallow: /\xff" };
-        Ok(Provenance { rule: Some(rule), group: Some(b"bot") })
-    }
+/// A classifier for the first `agents` of `bot` and `other` over a set of these hosts. For `other`,
+/// the verdicts are the opposite.
+pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -> Classifier {
+    let origin = |host: &&str| {
+        Origin::of_robots_txt(format!("https://{host}/robots.txt").as_bytes()).unwrap()
+    };
+    let allowed = allowed.iter().map(|host| (origin(host), ALLOWED));
+    let files: Vec<(Origin, &[u8])> =
+        allowed.chain(disallowed.iter().map(|host| (origin(host), DISALLOWED))).collect();
+    let files = files.iter().map(|(origin, text)| (origin, *text));
+    let set = StoredSet::of_files(files, &LoadConfig::new(&RFC_9309));
+    let names = ["bot", "other"].iter().take(agents);
+    let agents = names.map(|name| AgentChain::parse(name, &RFC_9309).unwrap()).collect();
+    Classifier::new(set, agents, Detail::Rule).unwrap()
 }

@@ -3,10 +3,12 @@
 //! Every record gives one line, empty ones too, so that output and input can be pasted together. The
 //! record is written octet for octet, white space around it included; only its line end becomes LF.
 
+use crate::batch::Session;
 use crate::decision::Verdict;
 use crate::input::{Record, Terminator};
+use crate::set::Damage;
 
-use super::{Counts, Judge, in_blocks};
+use super::{Counts, in_blocks};
 
 /// Room for a verdict's word and a TAB. Copying a fixed number of octets is one store, copying as
 /// many as a word has is a call.
@@ -42,21 +44,21 @@ pub fn push_column(verdict: Verdict, out: &mut Vec<u8>) {
 }
 
 /// Appends one line for each record to `out`, which ends as `terminator` says.
-#[inline]
 ///
 /// # Errors
 ///
-/// That of the judge; what stands before it is written.
-pub fn write_chunk<'c, J: Judge>(
+/// If the set is damaged; the blocks before are written.
+#[inline]
+pub fn write_chunk<'c>(
     records: impl Iterator<Item = Record<'c>>,
     terminator: Terminator,
-    judge: &mut J,
+    session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Vec<u8>,
-) -> Result<(), J::Failure> {
+) -> Result<(), Damage> {
     let agents = counts.agents().len();
     in_blocks(records, |block| {
-        let decisions = judge.judge(block)?;
+        let decisions = session.decide(block)?;
         for (record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
             counts.add(record.whole().len(), decisions);
             for decision in decisions {
@@ -73,14 +75,15 @@ pub fn write_chunk<'c, J: Judge>(
 mod tests {
     use super::*;
     use crate::input::Records;
-    use crate::report::testing::FirstOctet;
+    use crate::report::testing::{SCHEME, classifier};
 
     fn written(input: &[u8], terminator: Terminator, agents: usize) -> Vec<u8> {
         let mut counts = Counts::new(agents);
         let mut out = Vec::new();
-        let mut judge = FirstOctet::new(agents);
+        let classifier = classifier(&["a"], &["d"], agents);
+        let mut session = Session::new(&classifier, SCHEME);
         let records = Records::new(input, terminator);
-        let Ok(()) = write_chunk(records, terminator, &mut judge, &mut counts, &mut out);
+        write_chunk(records, terminator, &mut session, &mut counts, &mut out).unwrap();
         assert_eq!(counts.octets as usize, input.len());
         out
     }
@@ -98,13 +101,13 @@ mod tests {
     fn one_line_for_each_record() {
         let cases: &[(&[u8], &[u8])] = &[
             (b"", b""),
-            (b"a1\nd2\n", b"allow\ta1\ndisallow\td2\n"),
+            (b"a/1\nd/2\n", b"allow\ta/1\ndisallow\td/2\n"),
             // Its end becomes LF, and a last record gets one.
-            (b"a1\r\nu2", b"allow\ta1\nunknown\tu2\n"),
+            (b"a/1\r\nu/2", b"allow\ta/1\nunknown\tu/2\n"),
             // An empty record stays in its place.
-            (b"\na1\n\r\n", b"invalid\t\nallow\ta1\ninvalid\t\n"),
-            // The octets are the record's own.
-            (b"a\xff \n", b"allow\ta\xff \n"),
+            (b"\na/1\n\r\n", b"invalid\t\nallow\ta/1\ninvalid\t\n"),
+            // The bytes are the record's own.
+            (b"a/\xff \n", b"allow\ta/\xff \n"),
         ];
         for (input, expected) in cases {
             assert_eq!(written(input, Terminator::LineFeed, 1), *expected);
@@ -113,13 +116,13 @@ mod tests {
 
     #[test]
     fn one_column_for_each_agent() {
-        let out = written(b"a1\nx\n", Terminator::LineFeed, 2);
-        assert_eq!(out, b"allow\tdisallow\ta1\ninvalid\tinvalid\tx\n");
+        let out = written(b"a/1\nx:\n", Terminator::LineFeed, 2);
+        assert_eq!(out, b"allow\tdisallow\ta/1\ninvalid\tinvalid\tx:\n");
     }
 
     #[test]
     fn nul_data() {
-        let out = written(b"a\n\0d\0", Terminator::Nul, 1);
-        assert_eq!(out, b"allow\ta\n\0disallow\td\0");
+        let out = written(b"a/\n\0d\0", Terminator::Nul, 1);
+        assert_eq!(out, b"allow\ta/\n\0disallow\td\0");
     }
 }

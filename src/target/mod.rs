@@ -20,7 +20,7 @@
 //! let (mut host, mut path) = (Vec::new(), Vec::new());
 //! let url = split(b"https://Example.COM:443?q=%7E#top", RFC_9309.paths.path_start)?;
 //! assert_eq!(host_key(&url, &mut host)?, b"example.com");
-//! assert_eq!(compared_path(url.path, RFC_9309.paths.escapes, &mut path), b"/?q=~");
+//! assert_eq!(compared_path(url.path, RFC_9309.paths.escapes, &mut path).as_bytes(), b"/?q=~");
 //! # Ok::<(), portcullis::target::BadUrl>(())
 //! ```
 
@@ -36,7 +36,7 @@ mod tests;
 
 pub use host::host_key;
 pub use origin::{Origin, ROBOTS_TXT_PATH, default_port};
-pub use path::compared_path;
+pub use path::{ComparedPath, ComparedPaths, compared_path};
 pub(crate) use plain::{Glance, glances};
 pub use plain::{PlainHead, is_plain_path, plain_head};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};

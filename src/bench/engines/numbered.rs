@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 use crate::policy::{AgentChain, Detail};
 use crate::set::stored::{Inquiry, InquiryMemory};
 use crate::set::{LoadConfig, StoredSet};
-use crate::target::Origin;
+use crate::target::{ComparedPaths, Origin};
 
 /// Texts, compiled for one agent.
 pub struct Numbered {
@@ -49,11 +49,12 @@ impl Numbered {
         Numbered { inquiry, memory: InquiryMemory::default(), policies, asked: Vec::new() }
     }
 
-    /// The decision on each of some paths, by the texts with these numbers.
+    /// The decision on each of some paths in normal form, by the texts with these numbers.
     #[inline]
     pub fn decide(&mut self, texts: impl Iterator<Item = usize>, paths: &[&[u8]]) -> &[Decision] {
         self.asked.clear();
         self.asked.extend(texts.map(|text| self.policies[text]));
+        let paths = ComparedPaths::assume_normal(paths);
         let decided = self.inquiry.decide(&self.asked, paths, &mut self.memory);
         decided.expect("what was just compiled is whole")
     }

@@ -15,12 +15,14 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::batch::{Provenance, Session};
 use crate::decision::{Decision, Verdict};
 use crate::input::{Record, Terminator};
+use crate::set::Damage;
 use crate::visible::cut_to_show;
 
 use super::super::json_lines::{shown, shown_if_any, write_object};
-use super::super::{Provenance, Witness, has_room, in_blocks_while, tsv};
+use super::super::{has_room, in_blocks_while, tsv};
 use super::{push_column, push_text};
 
 /// Verdicts of one agent on both sides, counted.
@@ -111,21 +113,21 @@ pub struct JsonLines;
 ///
 /// # Errors
 ///
-/// That of a witness; what stands before it is written.
-pub fn write_chunk<'c, W: Witness>(
+/// If a set is damaged; the changes before are written.
+pub fn write_chunk<'c>(
     records: impl Iterator<Item = Record<'c>>,
     agents: &[String],
-    (old, new): (&mut W, &mut W),
+    (old, new): (&mut Session<'_>, &mut Session<'_>),
     form: &impl Form,
     counts: &mut UrlCounts,
     out: &mut Vec<u8>,
-) -> Result<(), W::Failure> {
+) -> Result<(), Damage> {
     let mut decisions = (Vec::new(), Vec::new());
     in_blocks_while(records, |block| {
         decisions.0.clear();
-        decisions.0.extend_from_slice(old.judge(block)?);
+        decisions.0.extend_from_slice(old.decide(block)?);
         decisions.1.clear();
-        decisions.1.extend_from_slice(new.judge(block)?);
+        decisions.1.extend_from_slice(new.decide(block)?);
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
         for record in block {
@@ -216,48 +218,21 @@ impl Form for JsonLines {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::*;
     use crate::input::Records;
-    use crate::report::Judge;
-    use crate::report::testing::FirstOctet;
+    use crate::report::testing::{SCHEME, classifier};
 
-    /// Judges by the first octet, or by the second.
-    struct Octet(FirstOctet, usize);
-
-    impl Judge for Octet {
-        type Failure = Infallible;
-
-        fn judge(&mut self, records: &[Record<'_>]) -> Result<&[Decision], Infallible> {
-            let texts: Vec<Vec<u8>> = records
-                .iter()
-                .map(|record| [record.text().get(self.1..).unwrap_or_default(), b"\n"].concat())
-                .collect();
-            let records: Vec<Record<'_>> =
-                texts.iter().flat_map(|text| Records::new(text, Terminator::LineFeed)).collect();
-            self.0.judge(&records)
-        }
-    }
-
-    impl Witness for Octet {
-        fn provenance(
-            &mut self,
-            record: usize,
-            agent: usize,
-        ) -> Result<Provenance<'_>, Infallible> {
-            self.0.provenance(record, agent)
-        }
-    }
-
+    /// The first letter of a host is its verdict by the old set, the second its verdict by the new
+    /// one: allow, disallow or unknown.
     fn written(input: &[u8], agents: &[&str], form: &impl Form) -> (String, UrlCounts) {
         let agents: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
-        let judge = |octet| Octet(FirstOctet::new(agents.len()), octet);
+        let old = classifier(&["aa", "ad"], &["du"], agents.len());
+        let new = classifier(&["aa", "ua"], &["ad"], agents.len());
         let mut counts = UrlCounts::new(agents.len());
         let mut out = Vec::new();
         let records = Records::new(input, Terminator::LineFeed);
-        let judges = (&mut judge(0), &mut judge(1));
-        let Ok(()) = write_chunk(records, &agents, judges, form, &mut counts, &mut out);
+        let sessions = (&mut Session::new(&old, SCHEME), &mut Session::new(&new, SCHEME));
+        write_chunk(records, &agents, sessions, form, &mut counts, &mut out).unwrap();
         (String::from_utf8_lossy(&out).into_owned(), counts)
     }
 
@@ -265,11 +240,11 @@ mod tests {
 
     #[test]
     fn only_what_changes_is_told_in_the_order_of_the_input() {
-        let (out, counts) = written(b"aa\nad\r\n\ndu\nxa\nuu\n", &["One"], &LINES);
+        let (out, counts) = written(b"aa\nad\r\n\ndu\nua\nuu\n", &["One"], &LINES);
         let expected = "\
-One\tallow\tdisallow\tno-rule\t3:Disallow: /d\tad
-One\tdisallow\tunknown\t3:Disallow: /d\tno-policy\tdu
-One\tinvalid\tallow\tbad-url\tno-rule\txa
+One\tallow\tdisallow\tno-rule\t3:/\tad
+One\tdisallow\tunknown\t3:/\tno-policy\tdu
+One\tunknown\tallow\tno-policy\tno-rule\tua
 ";
         assert_eq!(out, expected);
         assert_eq!((counts.records, counts.octets, counts.changed()), (6, 17, 3));
@@ -288,15 +263,15 @@ One\tinvalid\tallow\tbad-url\tno-rule\txa
 
     #[test]
     fn both_decisions_stand_in_an_object() {
-        let (out, _) = written(b"ad\xff\n", &["One"], &JsonLines);
+        let (out, _) = written(b"ad/\xff\n", &["One"], &JsonLines);
         let object: serde_json::Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(object["url"], "ad\u{fffd}");
-        assert_eq!(object["url_base64"], "YWT/");
+        assert_eq!(object["url"], "ad/\u{fffd}");
+        assert_eq!(object["url_base64"], "YWQv/w==");
         assert_eq!((&object["agent"], &object["old"]["verdict"]), (&"One".into(), &"allow".into()));
         assert_eq!(object["old"]["rule"], serde_json::Value::Null);
         assert_eq!(object["new"]["reason"], "rule");
-        assert_eq!((&object["new"]["line"], &object["new"]["group"]), (&3.into(), &"bot".into()));
-        assert_eq!(object["new"]["rule"], "Disallow: /\u{fffd}");
+        assert_eq!((&object["new"]["line"], &object["new"]["group"]), (&4.into(), &"bot".into()));
+        assert_eq!(object["new"]["rule"], "/\u{fffd}");
         assert!(object["new"]["rule_base64"].is_string());
     }
 

@@ -20,6 +20,7 @@ use crate::policy::{
     AgentChain, Block, BlockMemory, Explanation, NO_POLICY, NO_URL, Policies, Start, Ways, explain,
 };
 use crate::syntax::RobotsTxt;
+use crate::target::{ComparedPath, ComparedPaths};
 use crate::vectors::Vectors;
 
 use super::super::file::Damage;
@@ -228,8 +229,8 @@ impl Inquiry {
         }
     }
 
-    /// One decision for each agent on each of a block of paths, which are in normal form, by the policies with
-    /// these numbers; [`NO_POLICY`] and [`NO_URL`] stand for none.
+    /// Returns one decision for each path of a block and each agent, by the policies with these numbers;
+    /// [`NO_POLICY`] and [`NO_URL`] stand for none.
     ///
     /// # Errors
     ///
@@ -241,12 +242,12 @@ impl Inquiry {
     pub fn decide<'m>(
         &self,
         policies: &[u32],
-        paths: &[&[u8]],
+        paths: ComparedPaths<'_>,
         memory: &'m mut InquiryMemory,
     ) -> Result<&'m [Decision], Damage> {
         self.resolve_all(policies, &mut memory.unresolved)?;
         let asked = Asked { inquiry: self, lines: self.set.prefilter_lines() };
-        self.vectors.run(Block::new(&asked, policies, paths, &mut memory.block))?;
+        self.vectors.run(Block::new(&asked, policies, paths.as_slices(), &mut memory.block))?;
         if self.detail == Detail::Rule {
             self.name_rules(&mut memory.block)?;
         }
@@ -344,7 +345,7 @@ impl Inquiry {
         &self,
         position: PolicyNumber,
         agent: usize,
-        path: &[u8],
+        path: ComparedPath<'_>,
     ) -> Result<Explanation, Damage> {
         let policy = self.set.policy(position)?;
         let extract = policy.extract()?;

@@ -49,8 +49,8 @@ fn ask(set: &Arc<StoredSet>, names: &[&str], urls: &[String]) -> Result<Asked, D
     let mut asked = Asked { decisions, origins: Vec::new(), explanations: Vec::new() };
     for (record, url) in urls.iter().enumerate() {
         for agent in 0..names.len() {
-            let (rule, group) = classifier.provenance(record, agent, &mut memory)?;
-            asked.origins.push([rule, group].map(|octets| octets.map(Into::into)));
+            let origin = classifier.provenance(record, agent, &mut memory)?;
+            asked.origins.push([origin.rule, origin.group].map(|octets| octets.map(Into::into)));
             asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
         }
     }
