@@ -18,7 +18,7 @@ use portcullis::decision::Verdict;
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::policy::{AgentChain, OrderedRules, Selection, outcomes};
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use portcullis::syntax::{Lexer, RobotsTxt};
 use portcullis::synth::Corpus;
 use portcullis::target::{Origin, SplitUrl, compared_path, host_key, split};
@@ -99,14 +99,14 @@ fn automata() -> (Vec<Automaton>, Vec<Vec<u8>>) {
     (rule_sets().iter().map(warm).collect(), paths)
 }
 
-fn origins() -> (StoredSet, Vec<OriginParts>) {
+fn origins() -> (PolicySet, Vec<OriginParts>) {
     let origin = |scheme: &str, host| {
         let url = format!("{scheme}://{}/robots.txt", corpus().host(host));
         Origin::of_robots_txt(url.as_bytes()).expect("made-up hosts are hosts")
     };
     let origins: Vec<Origin> =
         (0..HOSTS).flat_map(|host| ["http", "https"].map(|scheme| origin(scheme, host))).collect();
-    let set = StoredSet::of_origins(b"", &origins, &LoadConfig::new(DIALECT));
+    let set = PolicySet::of_origins(b"", &origins, &LoadConfig::new(DIALECT));
     let mut scratch = Vec::new();
     let mut question = |url: &SplitUrl<'static>| {
         let key = host_key(url, &mut scratch).expect("made-up hosts are hosts").to_vec();
@@ -155,7 +155,7 @@ fn normalise(urls: Vec<SplitUrl<'static>>) -> usize {
 
 #[library_benchmark]
 #[bench::origins(origins())]
-fn look_up(data: (StoredSet, Vec<OriginParts>)) -> usize {
+fn look_up(data: (PolicySet, Vec<OriginParts>)) -> usize {
     let (set, questions) = &data;
     let is_known = |question: &&OriginParts| {
         matches!(set.policy_of(question.0, black_box(&question.1)), Ok(Some(_)))

@@ -21,7 +21,7 @@ use portcullis::batch::Classifier;
 use portcullis::bench::Originals;
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use portcullis::syntax::{Lexer, RobotsTxt};
 use portcullis::target::{SplitUrl, compared_path, host_key, split};
 
@@ -29,7 +29,7 @@ const DIALECT: &Dialect = &GOOGLE;
 const AGENT: &str = "Googlebot";
 
 struct Data {
-    set: Arc<StoredSet>,
+    set: Arc<PolicySet>,
     texts: Originals,
     urls: Vec<u8>,
 }
@@ -50,7 +50,7 @@ impl Data {
         let robots = named("PORTCULLIS_ROBOTS", "corpora/sample/robots");
         let urls = named("PORTCULLIS_URLS", "corpora/sample/urls.txt");
         Data {
-            set: StoredSet::load(&robots, &config)
+            set: PolicySet::load(&robots, &config)
                 .expect("PORTCULLIS_ROBOTS names a folder")
                 .set
                 .into(),

@@ -20,7 +20,7 @@ use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::GOOGLE;
 use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -75,20 +75,20 @@ impl Tally {
 }
 
 /// Opens a set by mapping it, as the program does; a folder is compiled into memory.
-fn open(path: &Path) -> Result<Arc<StoredSet>, Failure> {
+fn open(path: &Path) -> Result<Arc<PolicySet>, Failure> {
     if path.is_dir() {
         let config = LoadConfig { robots_octets_max: None, ..LoadConfig::new(&GOOGLE) };
-        return Ok(StoredSet::load(path, &config)?.set.into());
+        return Ok(PolicySet::load(path, &config)?.set.into());
     }
     // SAFETY: this process does not write to the file, and it was made for this comparison.
-    let set = unsafe { StoredSet::map(path) }?;
+    let set = unsafe { PolicySet::map(path) }?;
     if set.dialect() != &GOOGLE || set.robots_octets_max().is_some() {
         return Err("compile the set with --dialect google --max-robots-size unlimited".into());
     }
     Ok(set.into())
 }
 
-fn classifier(set: &Arc<StoredSet>, agents: Vec<AgentChain>) -> Result<Classifier, Failure> {
+fn classifier(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Classifier, Failure> {
     Ok(Classifier::new(Arc::clone(set), agents, Detail::Rule)?)
 }
 

@@ -19,11 +19,11 @@
 //! use portcullis::decision::{Reason, Verdict};
 //! use portcullis::dialect::GOOGLE;
 //! use portcullis::policy::{AgentChain, Detail};
-//! use portcullis::set::{LoadConfig, StoredSet};
+//! use portcullis::set::{LoadConfig, PolicySet};
 //!
 //! let text = b"User-agent: *\nDisallow: /search\nAllow: /search/about\n";
-//! // StoredSet::load reads a folder of files, StoredSet::open a compiled set.
-//! let set = StoredSet::of_text(text, &LoadConfig::new(&GOOGLE));
+//! // PolicySet::load reads a folder of files, PolicySet::open a compiled set.
+//! let set = PolicySet::of_text(text, &LoadConfig::new(&GOOGLE));
 //!
 //! let agents = vec![
 //!     AgentChain::parse("GPTBot", &GOOGLE)?,

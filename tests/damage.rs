@@ -18,7 +18,7 @@ use portcullis::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_OCTETS};
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::compile::{CompileConfig, to_vec};
 use portcullis::set::stored::RuleSetKind;
-use portcullis::set::{GatherConfig, Input, SetError, StoredSet, gather};
+use portcullis::set::{GatherConfig, Input, PolicySet, SetError, gather};
 
 /// Random places at which a bit is flipped, and at which the file is cut.
 const RANDOM_PLACES: usize = 10_000;
@@ -177,13 +177,13 @@ fn ask(octets: &[u8], urls: &[String]) -> Result<Answers, String> {
     let path = folder.path().join("a.set");
     std::fs::write(&path, octets).unwrap();
     // SAFETY: nobody else knows the file.
-    let by_mapping = ask_opened(unsafe { StoredSet::map(&path) }, urls);
-    let by_reading = ask_opened(StoredSet::open(&path), urls);
+    let by_mapping = ask_opened(unsafe { PolicySet::map(&path) }, urls);
+    let by_reading = ask_opened(PolicySet::open(&path), urls);
     assert!(by_mapping == by_reading, "{by_mapping:?} mapped, {by_reading:?} read");
     by_reading
 }
 
-fn ask_opened(set: Result<StoredSet, SetError>, urls: &[String]) -> Result<Answers, String> {
+fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Answers, String> {
     let set = set.map_err(|error| error.to_string())?;
     let agents = agents();
     let count = agents.len();
@@ -205,7 +205,7 @@ fn ask_opened(set: Result<StoredSet, SetError>, urls: &[String]) -> Result<Answe
 #[test]
 fn the_set_has_everything() {
     let whole = Whole::new();
-    let set = StoredSet::of_octets("a.set", whole.octets).unwrap();
+    let set = PolicySet::of_octets("a.set", whole.octets).unwrap();
     assert!(set.section_octets().all(|(_, octets)| octets > 0));
     for kind in [RuleSetKind::Patterns, RuleSetKind::OfGroups] {
         assert!(set.rule_sets().any(|rule_set| rule_set.unwrap().kind() == kind), "{kind:?}");
@@ -283,7 +283,7 @@ fn verifying_finds_every_flip() {
         let (octet, bit) = (random.below(whole.octets.len()), random.below(8));
         let mut octets = whole.octets.clone();
         octets[octet] ^= 1 << bit;
-        let verified = StoredSet::of_octets("a.set", octets).and_then(|set| set.verify());
+        let verified = PolicySet::of_octets("a.set", octets).and_then(|set| set.verify());
         assert!(verified.is_err(), "bit {bit} of octet {octet}");
     }
 }

@@ -27,7 +27,7 @@ use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::oracle;
 use portcullis::pattern::{PatternList, normal_text};
 use portcullis::policy::AgentChain;
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 use portcullis::set::stored::{Inquiry, InquiryMemory};
 use portcullis::target::{ComparedPaths, compared_path, split};
 use rayon::prelude::*;
@@ -184,7 +184,7 @@ fn compare(
 /// Files in a set.
 struct Compiled<'f> {
     files: &'f [File],
-    set: Arc<StoredSet>,
+    set: Arc<PolicySet>,
     /// By file.
     policies: Vec<u32>,
 }

@@ -13,7 +13,7 @@ use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis::set::compile::{self, CompileConfig};
 use portcullis::set::{
-    GatherConfig, Gathered, Input, Merger, OutageConfig, Provenance, StoredSet, gather,
+    GatherConfig, Gathered, Input, Merger, OutageConfig, PolicySet, Provenance, gather,
 };
 
 const OCTETS_MAX: Option<usize> = Some(4_096);
@@ -110,13 +110,13 @@ fn set(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> V
     compiled(&gathered, dialect, &Provenance::of(&gathered.inputs, &outages).to_json())
 }
 
-fn open(octets: &[u8]) -> StoredSet {
-    StoredSet::of_octets("a set in memory", octets.to_vec()).unwrap()
+fn open(octets: &[u8]) -> PolicySet {
+    PolicySet::of_octets("a set in memory", octets.to_vec()).unwrap()
 }
 
 /// Merged as `merge` does it.
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
-    let sets: Vec<StoredSet> = sets.into_iter().map(open).collect();
+    let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
     let (dialect, outages) = (sets[0].dialect(), sets[0].outages().unwrap());
     let mut merger = Merger::new(dialect);
     sets.iter().for_each(|set| merger.add(set.standings().unwrap().part()));

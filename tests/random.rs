@@ -26,7 +26,7 @@ use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::limits::{RECORDS_AT_ONCE, ROBOTS_OCTETS_MAX};
 use portcullis::oracle;
 use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use rayon::prelude::*;
 
 /// Cases that are asked unless the environment wants more. Each is compared twice.
@@ -284,7 +284,7 @@ fn judge(check: &Check) -> Decision {
 fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
     let Check { dialect, robots_octets_max, .. } = *check;
     let config = LoadConfig { robots_octets_max, ..LoadConfig::new(dialect) };
-    let set = StoredSet::of_text(&check.robots, &config);
+    let set = PolicySet::of_text(&check.robots, &config);
     let chain = AgentChain::parse(&check.agents.join("+"), dialect).ok()?;
     let Configuration { detail, limits, .. } = *configuration;
     let classifier = Classifier::with_limits(set, vec![chain], detail, limits).unwrap();

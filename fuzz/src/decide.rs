@@ -9,7 +9,7 @@ use portcullis::dialect::Dialect;
 use portcullis::limits::RECORDS_AT_ONCE;
 use portcullis::oracle;
 use portcullis::policy::{AgentChain, Detail, Ways};
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use portcullis::syntax::RobotsTxt;
 
 use crate::common::{at_origin, configurations, scattered, sets_of};
@@ -91,7 +91,7 @@ fn check(
     reached: &mut Ways,
 ) {
     let judged: Vec<Decision> = urls.iter().map(|url| judge(config, agent, robots, url)).collect();
-    let set = Arc::new(StoredSet::of_text(robots, config));
+    let set = Arc::new(PolicySet::of_text(robots, config));
     for configuration in configurations() {
         let agents = vec![agent.clone()];
         let (detail, limits) = (configuration.detail, configuration.limits);

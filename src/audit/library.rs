@@ -15,7 +15,7 @@ use crate::decision::PolicyState;
 use crate::dialect::AccessOutcome;
 use crate::policy::AgentChain;
 use crate::set::stored::{PolicyNumber, StoredCapture, StoredHost};
-use crate::set::{Damage, StoredSet};
+use crate::set::{Damage, PolicySet};
 use crate::syntax::{NoteSet, RobotsTxt};
 
 /// In the place of a policy or a file: there is none.
@@ -24,7 +24,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// What a set holds.
 #[derive(Debug)]
 pub(super) struct Library {
-    pub set: Arc<StoredSet>,
+    pub set: Arc<PolicySet>,
     /// In the order of their keys.
     pub hosts: Vec<Host>,
     keys: Vec<u8>,
@@ -79,7 +79,7 @@ struct FoundHost {
 impl Library {
     /// Reads what `set` holds and plans the counting for `agents`. It runs on the calling thread's
     /// rayon pool.
-    pub(super) fn new(set: &Arc<StoredSet>, agents: &[AgentChain]) -> Result<Library, Damage> {
+    pub(super) fn new(set: &Arc<PolicySet>, agents: &[AgentChain]) -> Result<Library, Damage> {
         let mut library = Library {
             set: Arc::clone(set),
             hosts: Vec::new(),
@@ -203,7 +203,7 @@ type Numbers<K> = HashMap<K, u32, foldhash::fast::RandomState>;
 /// Fills `library` with what `set` holds, and tells its hosts.
 fn read(
     library: &mut Library,
-    set: &StoredSet,
+    set: &PolicySet,
     agents: &[AgentChain],
 ) -> Result<Vec<FoundHost>, Damage> {
     let positions = set.policies().map(|policy| policy.map(|policy| policy.number()));
@@ -225,7 +225,7 @@ fn read(
 }
 
 fn read_policy(
-    set: &StoredSet,
+    set: &PolicySet,
     position: PolicyNumber,
     agents: &[AgentChain],
 ) -> Result<(AccessOutcome, Draft), Damage> {
@@ -242,7 +242,7 @@ fn read_policy(
 
 /// What is known of hosts that were read.
 struct Reading<'s> {
-    set: &'s StoredSet,
+    set: &'s PolicySet,
     numbers: Numbers<PolicyNumber>,
     files: Numbers<File>,
     /// By where they stand: the number of records that decide nothing.

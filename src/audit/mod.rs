@@ -24,10 +24,10 @@
 //! use portcullis::dialect::RFC_9309;
 //! use portcullis::input::{Records, Terminator};
 //! use portcullis::policy::AgentChain;
-//! use portcullis::set::{LoadConfig, StoredSet};
+//! use portcullis::set::{LoadConfig, PolicySet};
 //!
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
-//! let set = StoredSet::of_text(text, &LoadConfig::new(&RFC_9309));
+//! let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
 //! let audit = Audit::new(&set.into(), agents, Vec::new())?;
 //! let mut findings = audit.findings();
@@ -65,7 +65,7 @@ use crate::batch::Classifier;
 use crate::decision::Verdict;
 use crate::policy::{AgentChain, Detail};
 use crate::set::stored::AskError;
-use crate::set::{Damage, StoredSet};
+use crate::set::{Damage, PolicySet};
 
 pub use findings::Findings;
 pub use model::Report;
@@ -97,7 +97,7 @@ pub struct OtherSide {
     /// The name that it was given by.
     pub name: String,
     /// Its policies.
-    pub set: Arc<StoredSet>,
+    pub set: Arc<PolicySet>,
     /// The agents, as its dialect has them: as many as the audit has, in the same order.
     pub agents: Vec<AgentChain>,
 }
@@ -148,7 +148,7 @@ impl Audit {
     ///
     /// If there is no agent, or another side has another number of them.
     pub fn new(
-        set: &Arc<StoredSet>,
+        set: &Arc<PolicySet>,
         agents: Vec<AgentChain>,
         others: Vec<OtherSide>,
     ) -> Result<Audit, AskError> {

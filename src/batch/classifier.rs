@@ -7,7 +7,7 @@ use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Ways};
 use crate::set::stored::{AskError, Inquiry, InquiryMemory};
-use crate::set::{Damage, StoredSet};
+use crate::set::{Damage, PolicySet};
 use crate::target::{BadUrl, compared_path, host_key, split_assuming};
 use crate::vectors::Vectors;
 
@@ -20,9 +20,9 @@ use super::pieces::{HostOfUrls, Pieces};
 /// use portcullis::decision::Verdict;
 /// use portcullis::dialect::RFC_9309;
 /// use portcullis::policy::{AgentChain, Detail};
-/// use portcullis::set::{LoadConfig, StoredSet};
+/// use portcullis::set::{LoadConfig, PolicySet};
 ///
-/// let set = StoredSet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
+/// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 /// let classifier = Classifier::new(set, agents, Detail::Reason)?;
 /// let mut memory = classifier.memory();
@@ -78,7 +78,7 @@ impl Classifier {
     ///
     /// If those are damaged, or the set was compiled for other agents.
     pub fn new(
-        set: impl Into<Arc<StoredSet>>,
+        set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
         detail: Detail,
     ) -> Result<Classifier, AskError> {
@@ -91,7 +91,7 @@ impl Classifier {
     ///
     /// As [`Classifier::new`].
     pub fn with_limits(
-        set: impl Into<Arc<StoredSet>>,
+        set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
         detail: Detail,
         limits: Limits,
@@ -106,9 +106,9 @@ impl Classifier {
     /// use portcullis::batch::{Classifier, Vectors};
     /// use portcullis::dialect::RFC_9309;
     /// use portcullis::policy::{AgentChain, Detail};
-    /// use portcullis::set::{LoadConfig, StoredSet};
+    /// use portcullis::set::{LoadConfig, PolicySet};
     ///
-    /// let set = StoredSet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
+    /// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
     /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
     /// let mut classifier = Classifier::new(set, agents, Detail::Rule)?;
     /// for vectors in Vectors::all() {
@@ -124,7 +124,7 @@ impl Classifier {
     }
 
     /// The set that is asked.
-    pub fn set(&self) -> &Arc<StoredSet> {
+    pub fn set(&self) -> &Arc<PolicySet> {
         self.inquiry.set()
     }
 

@@ -17,9 +17,9 @@ use super::{Classifier, ClassifierMemory, Provenance};
 /// use portcullis::decision::Verdict;
 /// use portcullis::dialect::RFC_9309;
 /// use portcullis::policy::{AgentChain, Detail};
-/// use portcullis::set::{LoadConfig, StoredSet};
+/// use portcullis::set::{LoadConfig, PolicySet};
 ///
-/// let set = StoredSet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
+/// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 /// let classifier = Classifier::new(set, agents, Detail::Rule)?;
 /// let mut session = Session::new(&classifier, Some(b"https"));

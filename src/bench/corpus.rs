@@ -1,6 +1,6 @@
 //! What is measured on: files, and URLs whose file is known, prepared for all engines alike.
 //!
-//! Owns reading a list and finding each URL's file; the policies are those of a [`StoredSet`], the files'
+//! Owns reading a list and finding each URL's file; the policies are those of a [`PolicySet`], the files'
 //! texts its records, or [`Originals`]. A URL becomes a [`Question`](super::Question): the file, and path
 //! and query in the normal form of the policies' dialect. The list itself is kept too, because the
 //! oracle reads URLs as they stand, and so does a batch from a file.
@@ -17,7 +17,7 @@ use crate::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Termina
 use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::policy::AgentChain;
 use crate::set::stored::{PolicyNumber, StoredPolicy};
-use crate::set::{Damage, StoredSet};
+use crate::set::{Damage, PolicySet};
 use crate::target::{compared_path, host_key, split};
 
 use super::judge::allows_without_file;
@@ -57,7 +57,7 @@ pub struct LeftOut {
 #[derive(Debug)]
 pub struct Corpus {
     /// The policies.
-    pub set: Arc<StoredSet>,
+    pub set: Arc<PolicySet>,
     /// Who asks.
     pub agent: AgentChain,
     /// Where the list is.
@@ -90,7 +90,7 @@ impl Corpus {
     ///
     /// If the list cannot be read, asks about no origin that has a file, or the set is damaged.
     pub fn load(
-        set: impl Into<Arc<StoredSet>>,
+        set: impl Into<Arc<PolicySet>>,
         originals: Option<Originals>,
         agent: AgentChain,
         path: &Path,

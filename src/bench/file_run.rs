@@ -15,7 +15,7 @@ use crate::decision::Verdict;
 use crate::input::{OpenConfig, Record, Records, Source, Terminator};
 use crate::limits::RECORDS_AT_ONCE;
 use crate::policy::{AgentChain, Detail};
-use crate::set::StoredSet;
+use crate::set::PolicySet;
 
 use super::corpus::Corpus;
 use super::engine::{EngineError, EngineKind};
@@ -36,7 +36,7 @@ impl ListRun {
     ///
     /// If the set is damaged, or was compiled for other agents.
     pub fn new(
-        set: &Arc<StoredSet>,
+        set: &Arc<PolicySet>,
         agent: &AgentChain,
         list: &Path,
         opening: OpenConfig,

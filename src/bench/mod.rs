@@ -29,12 +29,12 @@
 //! use portcullis::bench::{self, Corpus, Settings, Standing};
 //! use portcullis::dialect::RFC_9309;
 //! use portcullis::policy::AgentChain;
-//! use portcullis::set::{LoadConfig, StoredSet};
+//! use portcullis::set::{LoadConfig, PolicySet};
 //!
 //! let list = std::env::temp_dir().join(format!("portcullis-doc-{}.txt", std::process::id()));
 //! std::fs::write(&list, "https://a.example/\nhttps://a.example/private/x\n")?;
 //! let text = b"User-agent: *\nDisallow: /private\n";
-//! let set = StoredSet::of_text(text, &LoadConfig::new(&RFC_9309));
+//! let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
 //! let agent = AgentChain::parse("ExampleBot", &RFC_9309)?;
 //! let corpus = Corpus::load(set, None, agent, &list)?;
 //! std::fs::remove_file(&list)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::dialect::RFC_9309;
 use crate::policy::AgentChain;
-use crate::set::{LoadConfig, StoredSet};
+use crate::set::{LoadConfig, PolicySet};
 
 const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private\nAllow: /private/*.html$\n";
 const LIST: &[u8] = b"https://a.example/\nhttps://a.example/private/x\nno URL\n\
@@ -79,7 +79,7 @@ fn corpus() -> Corpus {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("urls.txt");
     std::fs::write(&path, LIST).unwrap();
-    let set = StoredSet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
+    let set = PolicySet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
     Corpus::load(set, None, agent, &path).unwrap()
 }
@@ -216,7 +216,7 @@ fn a_list_that_asks_nothing_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("urls.txt");
     std::fs::write(&path, "nothing\n").unwrap();
-    let set = StoredSet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
+    let set = PolicySet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
     let error = Corpus::load(set, None, agent, &path).unwrap_err();
     assert!(matches!(error, CorpusError::NoQuestion { .. }));

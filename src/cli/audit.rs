@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Context;
 use portcullis::audit::{Audit, OtherKind, OtherSide, Report, Told, page};
 use portcullis::input::Records;
-use portcullis::set::{LoadConfig, StoredSet, Strictness};
+use portcullis::set::{LoadConfig, PolicySet, Strictness};
 
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -22,7 +22,7 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     let engine = Engine::new(plan.stream.threads)?;
     let policies = engine.load(&plan.policies, &plan.questions)?;
     let others = others(plan, &engine)?;
-    let sets: Vec<Arc<StoredSet>> = others.iter().map(|it| Arc::clone(&it.set)).collect();
+    let sets: Vec<Arc<PolicySet>> = others.iter().map(|it| Arc::clone(&it.set)).collect();
     let agents = plan.questions.agents(policies.set.dialect())?;
     let audit = engine.install(|| Audit::new(&policies.set, agents, others))?;
     let audit = audit.with_automata_bytes_max(plan.questions.automata_bytes_max);
@@ -77,7 +77,7 @@ fn others(plan: &AuditPlan, engine: &Engine) -> anyhow::Result<Vec<OtherSide>> {
                 strictness: Strictness::Lenient,
                 ..LoadConfig::new(dialect)
             };
-            let set = engine.install(|| StoredSet::load(path, &config))?.set.into();
+            let set = engine.install(|| PolicySet::load(path, &config))?.set.into();
             sides.push(OtherSide { kind: OtherKind::Dialect, name, set, agents });
         }
     }

@@ -14,7 +14,7 @@ use portcullis::kind::FileKind;
 use portcullis::policy::Detail;
 use portcullis::report::difference::origins;
 use portcullis::report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
-use portcullis::set::{ChangeCounts, Difference, SetError, StoredSet};
+use portcullis::set::{ChangeCounts, Difference, PolicySet, SetError};
 
 use self::summary::{Changed, Summary};
 use super::args::Format;
@@ -58,7 +58,7 @@ pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
 }
 
 /// The policy set at `path`; nothing if what is there is none.
-fn open(path: &Path) -> anyhow::Result<Option<Arc<StoredSet>>> {
+fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
     match mapped::set(path) {
         Ok(set) => Ok(Some(set.into())),
         // Text, or what may hold text.
@@ -84,14 +84,14 @@ fn one_of_each(file: &Path, set: &Path) -> String {
 /// Writes the origins that changed.
 fn compare_origins(
     plan: &DiffPlan,
-    (old, new): (&Arc<StoredSet>, &Arc<StoredSet>),
+    (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
     output: &mut Output,
 ) -> anyhow::Result<ChangeCounts> {
     let agents = plan.questions.agent_names();
     let difference = if agents.is_empty() {
         Difference::new(old, new)
     } else {
-        let chains = |set: &StoredSet| plan.questions.agents(set.dialect());
+        let chains = |set: &PolicySet| plan.questions.agents(set.dialect());
         Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
     };
     let write = match plan.format {
@@ -122,7 +122,7 @@ struct Told {
 fn compare_urls(
     plan: &DiffPlan,
     stream: &StreamPlan,
-    (old, new): (&Arc<StoredSet>, &Arc<StoredSet>),
+    (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
     output: &mut Output,
 ) -> anyhow::Result<UrlCounts> {
     let agents = plan.questions.agent_names();
@@ -156,7 +156,7 @@ fn compare_urls(
     Ok(counts)
 }
 
-fn classifier(set: &Arc<StoredSet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
+fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
     let agents = questions.agents(set.dialect())?;
     let classifier = Classifier::new(Arc::clone(set), agents, Detail::Rule)?;
     Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))

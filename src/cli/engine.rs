@@ -8,7 +8,7 @@ use portcullis::batch::Classifier;
 use portcullis::kind::{FileKind, WrongKind};
 use portcullis::policy::Detail;
 use portcullis::report::{CaptureDates, Figures};
-use portcullis::set::{LoadConfig, LoadNote, LoadNoteKind, SetError, StoredSet};
+use portcullis::set::{LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError};
 use portcullis::syntax::NoteKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -58,7 +58,7 @@ impl Engine {
                     agents: Some(questions.agents(dialect)?.into()),
                     strictness: *strictness,
                 };
-                let loaded = self.install(|| StoredSet::load(path, &config))?;
+                let loaded = self.install(|| PolicySet::load(path, &config))?;
                 show_notes(&loaded.notes, loaded.odd());
                 Ok(Policies { left_out: loaded.left_out, set: loaded.set.into() })
             }
@@ -80,7 +80,7 @@ impl Engine {
 
 /// Policies that were loaded, wherever they came from.
 pub struct Policies {
-    pub set: Arc<StoredSet>,
+    pub set: Arc<PolicySet>,
     /// Files that were left out of a folder.
     pub left_out: u64,
 }

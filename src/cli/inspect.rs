@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 
 use anyhow::Context;
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 use portcullis::set::survey::{HostQuery, Survey, portraits};
 use portcullis::visible::write_json;
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
-fn survey(set: &StoredSet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
+fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
     let survey = Survey::of(set, args.top)?;
     let provenance = Provenance::of(set)?;
     let mut out = Vec::new();
@@ -50,7 +50,7 @@ fn survey(set: &StoredSet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
 }
 
 fn inspect_host(
-    set: &StoredSet,
+    set: &PolicySet,
     host: &OsStr,
     json: bool,
 ) -> anyhow::Result<(ExitStatus, Vec<u8>)> {

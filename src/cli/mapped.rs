@@ -13,16 +13,16 @@
 use std::path::Path;
 
 use portcullis::input::OpenConfig;
-use portcullis::set::{SetError, StoredSet};
+use portcullis::set::{PolicySet, SetError};
 
 /// Maps the policy set at `path`.
 ///
 /// # Errors
 ///
 /// If it cannot be opened, or is none.
-pub fn set(path: &Path) -> Result<StoredSet, SetError> {
+pub fn set(path: &Path) -> Result<PolicySet, SetError> {
     // SAFETY: as the module says.
-    unsafe { StoredSet::map(path) }
+    unsafe { PolicySet::map(path) }
 }
 
 /// How lists of URLs are opened: mapped, unless one is no regular uncompressed file.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis::set::{Gathered, Merger, OutageConfig, StoredSet};
+use portcullis::set::{Gathered, Merger, OutageConfig, PolicySet};
 
 use super::compile::summary::MergedSet;
 use super::compile::{self, Target};
@@ -27,7 +27,7 @@ pub fn run(plan: &MergePlan) -> anyhow::Result<ExitStatus> {
         robots_octets_max: first.robots_octets_max().map(in_memory),
         summary: plan.summary,
     };
-    let of_set = |set: &StoredSet| MergedSet {
+    let of_set = |set: &PolicySet| MergedSet {
         name: set.name().to_owned(),
         set_hash: format!("{:016x}", set.hash()),
         origins: set.counts().origins,
@@ -42,7 +42,7 @@ fn in_memory(octets: u64) -> usize {
 }
 
 /// Opens the sets, which have to be compiled alike, before any of them is read.
-fn open(plan: &MergePlan) -> anyhow::Result<Vec<StoredSet>> {
+fn open(plan: &MergePlan) -> anyhow::Result<Vec<PolicySet>> {
     let sets = plan.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
     for set in &sets[1..] {
         compare(&sets[0], set)?;
@@ -52,8 +52,8 @@ fn open(plan: &MergePlan) -> anyhow::Result<Vec<StoredSet>> {
 }
 
 /// How outages are judged: as the flags say, else as all sets were compiled.
-fn outages(plan: &MergePlan, sets: &[StoredSet]) -> anyhow::Result<OutageConfig> {
-    let compiled = sets.iter().map(StoredSet::outages).collect::<Result<Vec<_>, _>>()?;
+fn outages(plan: &MergePlan, sets: &[PolicySet]) -> anyhow::Result<OutageConfig> {
+    let compiled = sets.iter().map(PolicySet::outages).collect::<Result<Vec<_>, _>>()?;
     for (set, other) in sets.iter().zip(&compiled) {
         let (first, first_name) = (compiled[0], sets[0].name());
         let time = |outages: &OutageConfig| match outages.as_of {
@@ -83,7 +83,7 @@ fn outages(plan: &MergePlan, sets: &[StoredSet]) -> anyhow::Result<OutageConfig>
 }
 
 /// What was compiled differently would mean something else in one set.
-fn compare(first: &StoredSet, other: &StoredSet) -> anyhow::Result<()> {
+fn compare(first: &PolicySet, other: &PolicySet) -> anyhow::Result<()> {
     let dialects = [first, other].map(|set| set.dialect().name);
     ensure!(
         dialects[0] == dialects[1],
@@ -94,7 +94,7 @@ fn compare(first: &StoredSet, other: &StoredSet) -> anyhow::Result<()> {
         other.name(),
         dialects[1]
     );
-    let sizes = [first, other].map(StoredSet::robots_octets_max);
+    let sizes = [first, other].map(PolicySet::robots_octets_max);
     let size = |octets: Option<u64>| octets.map_or("unlimited".to_owned(), |it| it.to_string());
     ensure!(
         sizes[0] == sizes[1],
@@ -110,7 +110,7 @@ fn compare(first: &StoredSet, other: &StoredSet) -> anyhow::Result<()> {
 
 /// Joins the sets in their order; no more than one of them is in memory beside what came of those
 /// before it.
-fn merge(plan: &MergePlan, sets: &[StoredSet], engine: &Engine) -> anyhow::Result<Gathered> {
+fn merge(plan: &MergePlan, sets: &[PolicySet], engine: &Engine) -> anyhow::Result<Gathered> {
     let progress = Progress::over(&plan.sets, plan.progress);
     let mut bar = Bar::default();
     let outages = outages(plan, sets)?;

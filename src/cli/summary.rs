@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use portcullis::report::{Counts, Filtered, Run, Summary};
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 use portcullis::visible;
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ pub fn write_json(value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// What the policies take, by name.
-fn census(set: &StoredSet) -> Vec<(&'static str, u64)> {
+fn census(set: &PolicySet) -> Vec<(&'static str, u64)> {
     let counts = set.counts();
     vec![
         ("policies", counts.policies),

@@ -103,7 +103,7 @@ mod tests {
     use crate::dialect::RFC_9309;
     use crate::input::{Records, Terminator};
     use crate::policy::{AgentChain, Detail};
-    use crate::set::{LoadConfig, StoredSet};
+    use crate::set::{LoadConfig, PolicySet};
     use crate::target::Origin;
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
             (origin("https://a.example/robots.txt"), b"User-agent: *\nDisallow: /\n"),
         ];
         let files = files.iter().map(|(origin, text)| (origin, *text));
-        let set = StoredSet::of_files(files, &LoadConfig::new(&RFC_9309));
+        let set = PolicySet::of_files(files, &LoadConfig::new(&RFC_9309));
         let agents = vec![AgentChain::parse("Bot", &RFC_9309).unwrap()];
         let classifier = Classifier::new(set, agents, Detail::Reason).unwrap();
         let mut session = Session::new(&classifier, None);

@@ -19,9 +19,9 @@
 //! use portcullis::input::{Records, Terminator};
 //! use portcullis::policy::{AgentChain, Detail};
 //! use portcullis::report::{Counts, tsv};
-//! use portcullis::set::{LoadConfig, StoredSet};
+//! use portcullis::set::{LoadConfig, PolicySet};
 //!
-//! let set = StoredSet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
+//! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 //! let classifier = Classifier::new(set, agents, Detail::Reason)?;
 //! let mut session = Session::new(&classifier, None);

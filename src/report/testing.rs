@@ -3,7 +3,7 @@
 use crate::batch::Classifier;
 use crate::dialect::RFC_9309;
 use crate::policy::{AgentChain, Detail};
-use crate::set::{LoadConfig, StoredSet};
+use crate::set::{LoadConfig, PolicySet};
 use crate::target::Origin;
 
 /// The scheme that the tests assume, so that their records are short.
@@ -26,7 +26,7 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
     let files: Vec<(Origin, &[u8])> =
         allowed.chain(disallowed.iter().map(|host| (origin(host), DISALLOWED))).collect();
     let files = files.iter().map(|(origin, text)| (origin, *text));
-    let set = StoredSet::of_files(files, &LoadConfig::new(&RFC_9309));
+    let set = PolicySet::of_files(files, &LoadConfig::new(&RFC_9309));
     let names = ["bot", "other"].iter().take(agents);
     let agents = names.map(|name| AgentChain::parse(name, &RFC_9309).unwrap()).collect();
     Classifier::new(set, agents, Detail::Rule).unwrap()

@@ -1,6 +1,6 @@
 //! robots.txt files, compiled into memory: what `--robots` asks.
 //!
-//! Owns the way from a file, or a folder of files named by host, to a [`StoredSet`] that no file holds.
+//! Owns the way from a file, or a folder of files named by host, to a [`PolicySet`] that no file holds.
 //! It is the way of `compile`: the same readers and the same sections, so what is asked here is what a
 //! compiled set says. Where it is known who will ask, only what those agents obey is compiled
 //! ([`LoadConfig::agents`]); such a set refuses others.
@@ -12,10 +12,10 @@
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
-//! use portcullis::set::{LoadConfig, StoredSet};
+//! use portcullis::set::{LoadConfig, PolicySet};
 //!
 //! let config = LoadConfig::new(&RFC_9309);
-//! let set = StoredSet::of_text(b"User-agent: *\nDisallow: /private\n", &config);
+//! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &config);
 //! assert_eq!(set.counts().policies, 1);
 //! ```
 
@@ -35,7 +35,7 @@ use super::compile::{self, CompileConfig, CompileError};
 use super::gather::{GatherConfig, Gathered, Input, InputReport, file_of, gather};
 use super::stored::{Place, key_with_scheme, place};
 use super::{
-    BlobPool, CaptureFacts, Content, GatherError, HostStanding, Standing, StoredSet, Strictness,
+    BlobPool, CaptureFacts, Content, GatherError, HostStanding, PolicySet, Standing, Strictness,
 };
 
 /// How files are read and compiled.
@@ -70,7 +70,7 @@ pub(super) const EVERY_HOST: &[u8] = b"*";
 #[derive(Debug)]
 pub struct Loaded {
     /// What they say.
-    pub set: StoredSet,
+    pub set: PolicySet,
     /// What is odd about them: the first of the files that were left out, and all that look like
     /// something else.
     pub notes: Vec<LoadNote>,
@@ -158,7 +158,7 @@ impl Loaded {
     }
 }
 
-impl StoredSet {
+impl PolicySet {
     /// Reads a robots.txt file, which then speaks for every URL, or a folder of files named by host
     /// (`example.com`; `.txt` or `.robots.txt` behind it is allowed), each of which speaks for that
     /// host's http and https on their default ports. A port may follow the host (`a.example:8080`).
@@ -186,7 +186,7 @@ impl StoredSet {
     ///
     /// If a line is longer than a set can hold
     /// ([`SET_STRING_OCTETS_MAX`](crate::limits::SET_STRING_OCTETS_MAX)).
-    pub fn of_text(text: &[u8], config: &LoadConfig) -> StoredSet {
+    pub fn of_text(text: &[u8], config: &LoadConfig) -> PolicySet {
         of_text(text, config).expect("one file fits a set")
     }
 
@@ -194,36 +194,36 @@ impl StoredSet {
     ///
     /// ```
     /// use portcullis::dialect::RFC_9309;
-    /// use portcullis::set::{LoadConfig, StoredSet};
+    /// use portcullis::set::{LoadConfig, PolicySet};
     /// use portcullis::target::Origin;
     ///
     /// let config = LoadConfig::new(&RFC_9309);
     /// let origin = Origin::of_robots_txt(b"https://a.example:8181/robots.txt")?;
-    /// let set = StoredSet::of_origins(b"User-agent: *\nDisallow: /\n", [&origin], &config);
+    /// let set = PolicySet::of_origins(b"User-agent: *\nDisallow: /\n", [&origin], &config);
     /// assert_eq!(set.counts().origins, 1);
     /// # Ok::<(), portcullis::target::BadUrl>(())
     /// ```
     ///
     /// # Panics
     ///
-    /// As [`StoredSet::of_text`].
+    /// As [`PolicySet::of_text`].
     pub fn of_origins<'o>(
         text: &'o [u8],
         origins: impl IntoIterator<Item = &'o Origin>,
         config: &LoadConfig,
-    ) -> StoredSet {
-        StoredSet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
+    ) -> PolicySet {
+        PolicySet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
     }
 
     /// A set of files, each of which speaks for its origin. The first file of an origin counts.
     ///
     /// # Panics
     ///
-    /// As [`StoredSet::of_text`].
+    /// As [`PolicySet::of_text`].
     pub fn of_files<'f>(
         files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
         config: &LoadConfig,
-    ) -> StoredSet {
+    ) -> PolicySet {
         let mut pool = BlobPool::default();
         let mut hosts: BTreeMap<Box<[u8]>, HostStanding> = BTreeMap::new();
         for (origin, text) in files {
@@ -271,7 +271,7 @@ pub fn read_text(
     }
 }
 
-fn of_text(text: &[u8], config: &LoadConfig) -> Result<StoredSet, CompileError> {
+fn of_text(text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
     let mut pool = BlobPool::default();
     let standing = standing_of(text, config, &mut pool);
     let host = HostStanding { key: EVERY_HOST.into(), http: Some(standing), https: Some(standing) };
@@ -301,13 +301,13 @@ fn of_hosts(
     hosts: Vec<HostStanding>,
     pool: BlobPool,
     config: &LoadConfig,
-) -> Result<StoredSet, CompileError> {
+) -> Result<PolicySet, CompileError> {
     let compiling = CompileConfig {
         agents: config.agents.clone(),
         ..CompileConfig::new(config.dialect, config.robots_octets_max)
     };
     let octets = compile::to_memory(hosts, pool, &compiling)?;
-    Ok(StoredSet::of_compiled(name, octets, config.agents.as_deref()))
+    Ok(PolicySet::of_compiled(name, octets, config.agents.as_deref()))
 }
 
 fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
@@ -371,7 +371,7 @@ mod tests {
         AgentChain::parse(name, &RFC_9309).unwrap()
     }
 
-    fn ask(set: StoredSet, name: &str) -> Result<Inquiry, AskError> {
+    fn ask(set: PolicySet, name: &str) -> Result<Inquiry, AskError> {
         Inquiry::new(set.into(), vec![agent(name)], Detail::Rule, Limits::default())
     }
 
@@ -380,13 +380,13 @@ mod tests {
         let agents = Some([agent("a+c")].into());
         let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
         for name in ["a", "C", "c+a"] {
-            assert!(ask(StoredSet::of_text(TEXT, &config), name).is_ok(), "{name}");
+            assert!(ask(PolicySet::of_text(TEXT, &config), name).is_ok(), "{name}");
         }
         for name in ["b", "a+b", "other"] {
-            let error = ask(StoredSet::of_text(TEXT, &config), name).unwrap_err().to_string();
+            let error = ask(PolicySet::of_text(TEXT, &config), name).unwrap_err().to_string();
             assert!(error.contains("compiled for other agents") && error.contains(name), "{error}");
         }
-        assert!(ask(StoredSet::of_text(TEXT, &LoadConfig::new(&RFC_9309)), "b").is_ok());
+        assert!(ask(PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309)), "b").is_ok());
     }
 
     #[test]
@@ -394,21 +394,21 @@ mod tests {
         let rule_sets = |agents: Option<&str>| {
             let agents = agents.map(|name| [agent(name)].into());
             let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
-            StoredSet::of_text(TEXT, &config).counts().rule_sets
+            PolicySet::of_text(TEXT, &config).counts().rule_sets
         };
         assert_eq!((rule_sets(None), rule_sets(Some("a")), rule_sets(Some("c"))), (2, 1, 0));
     }
 
     #[test]
     fn one_file_speaks_for_every_host() {
-        let set = StoredSet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
+        let set = PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
         assert!(set.is_universal());
         for (scheme, key) in [("http", "a.example"), ("gopher", "b.example:71"), ("https", "*")] {
             let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap();
             assert_eq!(policy.unwrap().index(), 0);
         }
         let none: [&Origin; 0] = [];
-        let set = StoredSet::of_origins(TEXT, none, &LoadConfig::new(&RFC_9309));
+        let set = PolicySet::of_origins(TEXT, none, &LoadConfig::new(&RFC_9309));
         assert_eq!(set.policy_of(b"http", b"a.example").unwrap(), None);
     }
 }

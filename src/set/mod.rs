@@ -36,7 +36,7 @@ pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text}
 pub use pool::{BlobID, BlobPool};
 pub use provenance::{Provenance, ProvenanceInput};
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
-pub use stored::StoredSet;
+pub use stored::PolicySet;
 pub use strings::StringError;
 
 /// How much may be wrong with what is read.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use portcullis::batch::Classifier;
 use portcullis::decision::Verdict;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{Damage, StoredSet};
+use portcullis::set::{Damage, PolicySet};
 
 use super::*;
 
@@ -131,9 +131,9 @@ fn a_set_that_is_cut_short_gives_no_answer() {
     assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
     let path = folder.path("a.set");
     // SAFETY: what is cut off here is a part of the page that holds all that is asked for.
-    let mapped = Arc::new(unsafe { StoredSet::map(&path) }.unwrap());
-    let read = Arc::new(StoredSet::open(&path).unwrap());
-    let classify = |set: &Arc<StoredSet>| -> Result<Vec<Verdict>, String> {
+    let mapped = Arc::new(unsafe { PolicySet::map(&path) }.unwrap());
+    let read = Arc::new(PolicySet::open(&path).unwrap());
+    let classify = |set: &Arc<PolicySet>| -> Result<Vec<Verdict>, String> {
         let agents = vec![AgentChain::parse("BadBot", set.dialect()).unwrap()];
         let damaged = |damage: Damage| damage.to_string();
         let classifier = Classifier::new(Arc::clone(set), agents, Detail::Reason);

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 
 use super::*;
 
@@ -95,7 +95,7 @@ fn unfinished(folder: &Folder) -> Vec<String> {
 /// The hash of a set that holds.
 #[track_caller]
 fn hash(folder: &Folder, name: &str) -> u64 {
-    let set = StoredSet::open(&folder.path(name)).unwrap();
+    let set = PolicySet::open(&folder.path(name)).unwrap();
     set.verify().unwrap();
     set.hash()
 }

@@ -12,7 +12,7 @@ use portcullis::limits::URL_OCTETS_MAX;
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::compile::{self, CompileConfig};
 use portcullis::set::{
-    BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, Standing, StoredSet,
+    BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, PolicySet, Standing,
 };
 use portcullis::syntax::RobotsTxt;
 use portcullis::target::{Origin, host_key, split};
@@ -176,24 +176,24 @@ pub fn sets_of(
     files: &[&[u8]],
     (dialect, robots_octets_max): (&'static Dialect, Option<usize>),
     agents: &[AgentChain],
-) -> [(&'static str, Arc<StoredSet>); 3] {
+) -> [(&'static str, Arc<PolicySet>); 3] {
     let origins: Vec<Origin> = (0..files.len()).map(parsed_origin).collect();
     let config =
         LoadConfig { robots_octets_max, agents: Some(agents.into()), ..LoadConfig::new(dialect) };
-    let compiled = StoredSet::of_files(origins.iter().zip(files.iter().copied()), &config);
+    let compiled = PolicySet::of_files(origins.iter().zip(files.iter().copied()), &config);
     let of_origins: Vec<_> = origins.into_iter().map(Some).zip(files.iter().copied()).collect();
     let octets = set_octets(&of_origins, &CompileConfig::new(dialect, robots_octets_max));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.pset");
     std::fs::write(&path, octets).expect("a file");
-    let read = StoredSet::open(&path).expect("it was just made");
+    let read = PolicySet::open(&path).expect("it was just made");
     // SAFETY: nobody else knows the file, and its folder is removed without a change to it.
-    let mapped = unsafe { StoredSet::map(&path) }.expect("it was just made");
+    let mapped = unsafe { PolicySet::map(&path) }.expect("it was just made");
     [("compiled", compiled.into()), ("read", read.into()), ("mapped", mapped.into())]
 }
 
 /// By file, the number of its policy in one of [`sets_of`].
-pub fn policies_of(set: &StoredSet, files: usize) -> Vec<u32> {
+pub fn policies_of(set: &PolicySet, files: usize) -> Vec<u32> {
     let number = |file| {
         let origin = parsed_origin(file);
         let policy = set.policy_of(origin.scheme().as_bytes(), origin.key().as_bytes());
@@ -209,8 +209,8 @@ fn parsed_origin(file: usize) -> Origin {
 
 /// A compiled set, opened, in which each file speaks for its origin. Without an origin it speaks for
 /// nobody.
-pub fn stored_set(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> StoredSet {
-    StoredSet::of_octets("a set in memory", set_octets(files, config)).expect("it was just made")
+pub fn stored_set(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> PolicySet {
+    PolicySet::of_octets("a set in memory", set_octets(files, config)).expect("it was just made")
 }
 
 fn set_octets(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use portcullis::dialect::RFC_9309;
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{BlobPool, GatherConfig, Input, LoadConfig, StoredSet, gather};
+use portcullis::set::{BlobPool, GatherConfig, Input, LoadConfig, PolicySet, gather};
 use xxhash_rust::xxh3::xxh3_64;
 
 const TEXTS: u32 = 1_000;
@@ -48,7 +48,7 @@ fn texts_with_one_unseeded_hash_are_told_apart() {
         std::fs::write(folder.path().join(format!("host{number}.example")), text).unwrap();
     }
     let config = LoadConfig::new(&RFC_9309);
-    let load = || StoredSet::load(folder.path(), &config).unwrap().set;
+    let load = || PolicySet::load(folder.path(), &config).unwrap().set;
     let (set, again) = (load(), load());
     assert_eq!(set.counts().policies, u64::from(TEXTS) / 2);
     // What a seed decides is in no output.
@@ -71,7 +71,7 @@ fn hosts_with_one_place_in_a_table_without_a_seed_are_found() {
     let compiled = || compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap();
     let bytes = compiled();
     assert!(bytes == compiled());
-    let set = StoredSet::of_octets("a set", bytes).unwrap();
+    let set = PolicySet::of_octets("a set", bytes).unwrap();
     // A run of more slots than `SET_HOST_RUN_SLOTS_MAX` is damage, for a host that is not there too.
     for host in &hosts {
         assert!(set.host(host.as_bytes()).unwrap().is_some(), "{host}");

@@ -6,7 +6,7 @@ use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis::limits::{GOOGLE_LINE_OCTETS_MAX, ROBOTS_OCTETS_MAX, URL_OCTETS_MAX};
 use portcullis::oracle;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 
 use crate::AGENT;
 
@@ -14,7 +14,7 @@ use crate::AGENT;
 fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
     let robots_octets_max = Some(ROBOTS_OCTETS_MAX);
     let config = LoadConfig { robots_octets_max, ..LoadConfig::new(dialect) };
-    let set = StoredSet::of_text(robots, &config);
+    let set = PolicySet::of_text(robots, &config);
     let agent = AgentChain::parse(AGENT, dialect).expect("a token");
     let classifier = Classifier::new(set, vec![agent], Detail::Rule).unwrap();
     let decision = classifier.classify(&[url], None, &mut classifier.memory()).unwrap()[0];

@@ -8,7 +8,7 @@ use portcullis::batch::Classifier;
 use portcullis::decision::Decision;
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::compile::CompileConfig;
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use portcullis::target::{Origin, split};
 
 use crate::case::Check;
@@ -73,11 +73,11 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
         ..LoadConfig::new(check.dialect)
     };
     let set = match &check.robots_url {
-        None => StoredSet::of_text(&check.robots, &config),
+        None => PolicySet::of_text(&check.robots, &config),
         // A file that stands elsewhere is no robots.txt, and has no origin to speak for.
         Some(robots_url) => {
             let origin = Origin::of_robots_txt(robots_url);
-            StoredSet::of_origins(&check.robots, origin.as_ref(), &config)
+            PolicySet::of_origins(&check.robots, origin.as_ref(), &config)
         }
     };
     let classifier = Classifier::with_limits(set, vec![chain], detail, *limits).unwrap();

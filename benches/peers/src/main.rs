@@ -15,7 +15,7 @@ use clap::Parser;
 use portcullis::bench::{self, Corpus, MemoryUse, Model, Originals, RunnerCommand, Settings};
 use portcullis::dialect::Dialect;
 use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use portcullis_peers::{allocator, engines, mapped};
 
 /// Measure portcullis beside other matchers of robots.txt on your own files and URLs
@@ -106,7 +106,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     ensure!(agent.tokens().count() == 1, "the peers know no chains of agents; name one token");
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
     let (set, originals) = (
-        StoredSet::load(&arguments.robots, &config)?.set,
+        PolicySet::load(&arguments.robots, &config)?.set,
         Originals::load(&arguments.robots, &config)?,
     );
     let corpus = Corpus::load(set, Some(originals), agent, &arguments.urls)?;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use portcullis::input::OpenConfig;
-use portcullis::set::{SetError, StoredSet};
+use portcullis::set::{PolicySet, SetError};
 
 /// How lists are opened.
 pub fn opening() -> OpenConfig {
@@ -17,7 +17,7 @@ pub fn opening() -> OpenConfig {
 /// # Errors
 ///
 /// If it cannot be opened, or is none.
-pub fn set(path: &Path) -> Result<StoredSet, SetError> {
+pub fn set(path: &Path) -> Result<PolicySet, SetError> {
     // SAFETY: as the module says.
-    unsafe { StoredSet::map(path) }
+    unsafe { PolicySet::map(path) }
 }

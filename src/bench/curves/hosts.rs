@@ -15,7 +15,7 @@ use crate::input::{OpenConfig, Record, Records, Source, Terminator};
 use crate::limits::RECORDS_AT_ONCE;
 use crate::policy::{AgentChain, Detail};
 use crate::set::compile::{self, CompileConfig};
-use crate::set::{BlobPool, CaptureFacts, Content, HostStanding, Standing, StoredSet};
+use crate::set::{BlobPool, CaptureFacts, Content, HostStanding, PolicySet, Standing};
 use crate::syntax::RobotsTxt;
 use crate::synth::Corpus;
 
@@ -118,7 +118,7 @@ impl MadeUpHosts {
     /// # Errors
     ///
     /// If a set cannot hold so many hosts.
-    pub fn set(&self) -> Result<StoredSet, EngineError> {
+    pub fn set(&self) -> Result<PolicySet, EngineError> {
         let failed = |error: &dyn std::error::Error| EngineError(error.to_string());
         let mut pool = BlobPool::default();
         let mut octets = Vec::new();
@@ -145,7 +145,7 @@ impl MadeUpHosts {
         standings.sort_by(|one, other| one.key.cmp(&other.key));
         let config = CompileConfig::new(self.dialect, None);
         let octets = compile::to_vec(&standings, &pool, &config).map_err(|error| failed(&error))?;
-        StoredSet::of_octets("a made-up set", octets).map_err(|error| failed(&error))
+        PolicySet::of_octets("a made-up set", octets).map_err(|error| failed(&error))
     }
 
     /// A list of so many URLs, one a line.

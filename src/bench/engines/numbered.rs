@@ -6,7 +6,7 @@ use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{AgentChain, Detail};
 use crate::set::stored::{Inquiry, InquiryMemory};
-use crate::set::{LoadConfig, StoredSet};
+use crate::set::{LoadConfig, PolicySet};
 use crate::target::{ComparedPaths, Origin};
 
 /// Texts, compiled for one agent.
@@ -37,7 +37,7 @@ impl Numbered {
             Origin::of_robots_txt(url.as_bytes()).expect("a URL")
         };
         let origins: Vec<Origin> = (0..texts.len()).map(origin).collect();
-        let set = StoredSet::of_files(origins.iter().zip(texts.iter().copied()), &config);
+        let set = PolicySet::of_files(origins.iter().zip(texts.iter().copied()), &config);
         let number = |origin: &Origin| {
             let policy = set.policy_of(b"http", origin.key().as_bytes());
             let policy = policy.expect("what was just compiled is whole");

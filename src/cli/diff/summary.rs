@@ -7,7 +7,7 @@ use portcullis::access::UnixSeconds;
 use portcullis::decision::Verdict;
 use portcullis::report::CaptureDates;
 use portcullis::report::difference::urls::{UrlCounts, VerdictChanges};
-use portcullis::set::{ChangeCounts, StoredSet};
+use portcullis::set::{ChangeCounts, PolicySet};
 use portcullis::visible::visible;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -112,7 +112,7 @@ impl Turns {
 }
 
 impl<'r> SetObject<'r> {
-    fn new(set: &'r StoredSet) -> SetObject<'r> {
+    fn new(set: &'r PolicySet) -> SetObject<'r> {
         let counts = set.counts();
         let date = |seconds| UnixSeconds(seconds).to_rfc3339();
         SetObject {
@@ -210,7 +210,7 @@ impl<'r> Found<'r> {
 impl<'r> Summary<'r> {
     /// The summary of a comparison that took so long.
     pub fn new(
-        (old, new): (&'r StoredSet, &'r StoredSet),
+        (old, new): (&'r PolicySet, &'r PolicySet),
         agents: &'r [String],
         changed: &Changed,
         time: Duration,

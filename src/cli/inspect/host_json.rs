@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use portcullis::automaton::Reach;
 use portcullis::report::explanation_json::OutageObject;
 use portcullis::report::json_lines::shown;
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 use portcullis::set::survey::{
     HostQuery, ListedRecord, Portrait, PortrayedGroup, PortrayedRobot, RuleSetFigures,
 };
@@ -115,7 +115,7 @@ impl FiguresObject {
 }
 
 pub fn object<'p>(
-    set: &'p StoredSet,
+    set: &'p PolicySet,
     query: &HostQuery,
     portraits: &'p [Portrait<'p>],
     provenance: &'p Provenance,

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use portcullis::access::UnixSeconds;
-use portcullis::set::{InputReport, StoredSet};
+use portcullis::set::{InputReport, PolicySet};
 use serde_json::Value;
 
 /// The provenance of a set.
@@ -21,7 +21,7 @@ impl Provenance {
     /// # Errors
     ///
     /// If it is damaged, or no JSON.
-    pub fn of(set: &StoredSet) -> anyhow::Result<Provenance> {
+    pub fn of(set: &PolicySet) -> anyhow::Result<Provenance> {
         let text = set.provenance()?;
         let object = serde_json::from_slice(text).with_context(|| {
             format!(

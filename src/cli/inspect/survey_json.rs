@@ -7,7 +7,7 @@ use portcullis::access::UnixSeconds;
 use portcullis::capture::CaptureNote;
 use portcullis::decision::PolicyState;
 use portcullis::report::CaptureDates;
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 use portcullis::set::survey::{
     OriginSurvey, PolicySurvey, RobotCount, RobotSurvey, RuleSetStrategy, RuleSetSurvey, Sharing,
     Survey, SurveyedPolicy, SurveyedRuleSet, Tier,
@@ -185,7 +185,7 @@ impl<T: Serialize> Serialize for Members<T> {
 }
 
 pub fn object<'s>(
-    set: &'s StoredSet,
+    set: &'s PolicySet,
     survey: &'s Survey<'s>,
     provenance: &'s Provenance,
 ) -> SurveyObject<'s> {

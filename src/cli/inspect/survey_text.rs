@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use portcullis::access::UnixSeconds;
 use portcullis::capture::CaptureNote;
 use portcullis::decision::PolicyState;
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 use portcullis::set::survey::{
     OriginSurvey, PolicySurvey, RobotCount, RobotSurvey, RuleSetStrategy, RuleSetSurvey, Sharing,
     Survey, SurveyedPolicy, SurveyedRuleSet,
@@ -16,7 +16,7 @@ use super::provenance::Provenance;
 use super::table::{Table, share, shown};
 
 pub fn write(
-    set: &StoredSet,
+    set: &PolicySet,
     survey: &Survey<'_>,
     provenance: &Provenance,
     out: &mut impl Write,
@@ -31,7 +31,7 @@ pub fn write(
 }
 
 fn write_head(
-    set: &StoredSet,
+    set: &PolicySet,
     survey: &Survey<'_>,
     provenance: &Provenance,
     out: &mut impl Write,
@@ -278,7 +278,7 @@ fn write_sharing(
     table.write(out)
 }
 
-fn write_sections(set: &StoredSet, survey: &Survey<'_>, out: &mut impl Write) -> io::Result<()> {
+fn write_sections(set: &PolicySet, survey: &Survey<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut table = Table::new(&["section", "octets"]);
     let mut row = |name: &str, octets| {
         table.push(name, [u64::to_string(&octets), share(octets, set.octets())]);

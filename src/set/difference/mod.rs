@@ -24,11 +24,11 @@
 //! ```
 //! use portcullis::dialect::RFC_9309;
 //! use portcullis::set::compile::{self, CompileConfig};
-//! use portcullis::set::{BlobPool, Change, Difference, StoredSet};
+//! use portcullis::set::{BlobPool, Change, Difference, PolicySet};
 //!
 //! let empty = compile::to_vec(&[], &BlobPool::default(), &CompileConfig::new(&RFC_9309, None))?;
-//! let old = StoredSet::of_octets("old", empty.clone())?;
-//! let new = StoredSet::of_octets("new", empty)?;
+//! let old = PolicySet::of_octets("old", empty.clone())?;
+//! let new = PolicySet::of_octets("new", empty)?;
 //! let difference = Difference::new(&old, &new);
 //! let mut changes = difference.changes();
 //! for change in changes.by_ref() {
@@ -56,15 +56,15 @@ use crate::decision::{PolicyState, Verdict};
 use crate::policy::{AgentChain, Detail};
 
 use super::file::Damage;
-use super::stored::{AskError, Inquiry, PolicyNumber, StoredHost, StoredSet};
+use super::stored::{AskError, Inquiry, PolicyNumber, PolicySet, StoredHost};
 
 use self::pairs::Pairs;
 
 /// Two sets to compare, and for whom.
 #[derive(Debug)]
 pub struct Difference {
-    old: Arc<StoredSet>,
-    new: Arc<StoredSet>,
+    old: Arc<PolicySet>,
+    new: Arc<PolicySet>,
     /// The agents that ask, if there are any, in the old and in the new set.
     asked: Option<(Inquiry, Inquiry)>,
 }
@@ -197,7 +197,7 @@ impl ChangeCounts {
 
 impl Difference {
     /// What changed from `old` to `new`, as far as the records of files go.
-    pub fn new(old: &Arc<StoredSet>, new: &Arc<StoredSet>) -> Difference {
+    pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
         let [old, new] = [old, new].map(Arc::clone);
         Difference { old, new, asked: None }
     }
@@ -212,11 +212,11 @@ impl Difference {
     ///
     /// If the two do not have the same number of agents.
     pub fn for_agents(
-        old: (&Arc<StoredSet>, Vec<AgentChain>),
-        new: (&Arc<StoredSet>, Vec<AgentChain>),
+        old: (&Arc<PolicySet>, Vec<AgentChain>),
+        new: (&Arc<PolicySet>, Vec<AgentChain>),
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let inquiry = |(set, agents): (&Arc<StoredSet>, _)| {
+        let inquiry = |(set, agents): (&Arc<PolicySet>, _)| {
             let limits = crate::automaton::Limits::default();
             Inquiry::new(Arc::clone(set), agents, Detail::Reason, limits)
         };
@@ -242,7 +242,7 @@ impl Difference {
 
 type Hosts<'s> = Peekable<Box<dyn Iterator<Item = Result<StoredHost<'s>, Damage>> + 's>>;
 
-fn hosts(set: &StoredSet) -> Hosts<'_> {
+fn hosts(set: &PolicySet) -> Hosts<'_> {
     let hosts: Box<dyn Iterator<Item = _>> = Box::new(set.hosts());
     hosts.peekable()
 }
@@ -353,7 +353,7 @@ impl<'d> Changes<'d> {
     }
 }
 
-fn state(set: &StoredSet, position: PolicyNumber) -> Result<OriginState, Damage> {
+fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
     let outcome = set.policy(position)?.access()?;
     let has_file = matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules);
     let verdict = (!has_file).then_some(outcome.verdict);

@@ -8,7 +8,7 @@ use crate::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
 use crate::oracle;
 use crate::policy::AgentChain;
 use crate::set::compile::{self, CompileConfig};
-use crate::set::stored::StoredSet;
+use crate::set::stored::PolicySet;
 use crate::set::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use crate::syntax::RobotsTxt;
 
@@ -31,7 +31,7 @@ fn gone(verdict: Verdict) -> Known {
     Known::Access(AccessOutcome { state: PolicyState::Unavailable, verdict })
 }
 
-fn set(world: &World, dialect: &'static Dialect) -> Arc<StoredSet> {
+fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
     let mut pool = BlobPool::default();
     let mut hosts: Vec<HostStanding> = Vec::new();
     for ((key, https), known) in world {
@@ -54,7 +54,7 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<StoredSet> {
         *(if *https { &mut host.https } else { &mut host.http }) = standing;
     }
     let octets = compile::to_vec(&hosts, &pool, &CompileConfig::new(dialect, None));
-    StoredSet::of_octets("a set in memory", octets.expect("memory takes it"))
+    PolicySet::of_octets("a set in memory", octets.expect("memory takes it"))
         .expect("just made")
         .into()
 }
@@ -385,7 +385,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
         let hosts: Vec<HostStanding> = keys.iter().map(|key| host(key)).collect();
         let config = CompileConfig::new(&RFC_9309, None);
         let octets = compile::to_vec(&hosts, &BlobPool::default(), &config).unwrap();
-        Arc::new(StoredSet::of_octets("a set in memory", octets).unwrap())
+        Arc::new(PolicySet::of_octets("a set in memory", octets).unwrap())
     };
     let sound = set(&["a", "b", "c"]);
     for keys in [&["b", "a", "c"][..], &["a", "a"]] {

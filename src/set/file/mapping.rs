@@ -4,7 +4,7 @@
 //! processes use the same one: mapped, it opens at once, only touched pages are read, and the pages
 //! are shared. Reading it would cost each process all of it, in time and memory.
 //!
-//! **The duty**, which falls to whoever asks for a mapping (`StoredSet::map`): nothing may truncate or
+//! **The duty**, which falls to whoever asks for a mapping (`PolicySet::map`): nothing may truncate or
 //! rewrite the file while it is mapped; a set is replaced by renaming another over it, as the writer
 //! does, and then the mapping keeps the old one. If the file is truncated all the same, touching a
 //! page past its new end raises SIGBUS, which ends the process (the program says why and ends with

@@ -9,12 +9,12 @@ use crate::syntax::NoteSet;
 use super::super::CaptureFacts;
 use super::super::file::Damage;
 use super::super::layout::{NONE, capture, outage};
-use super::StoredSet;
+use super::PolicySet;
 
 /// How a policy came to be known.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredCapture<'s> {
-    pub(super) set: &'s StoredSet,
+    pub(super) set: &'s PolicySet,
     /// What is known of it.
     pub facts: CaptureFacts,
     pub(super) others: u32,
@@ -28,7 +28,7 @@ impl StoredCapture<'_> {
     }
 }
 
-impl StoredSet {
+impl PolicySet {
     pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;
         let first = u64::from(index) * capture::WORDS as u64;

@@ -10,7 +10,7 @@ use crate::syntax::ExtractWriter;
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
 use super::super::strings::StringID;
-use super::{StoredCapture, StoredPolicy, StoredSet};
+use super::{PolicySet, StoredCapture, StoredPolicy};
 
 pub use crate::syntax::RecordKind;
 
@@ -50,7 +50,7 @@ pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     (value_start <= text.len()).then_some((text, value_start))
 }
 
-impl StoredSet {
+impl PolicySet {
     /// The words of the record list at `position` of `section`, without its length.
     pub(super) fn record_words(&self, section: Section, position: u32) -> Result<&[U32], Damage> {
         if position == NONE {

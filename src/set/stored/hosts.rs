@@ -9,7 +9,7 @@ use crate::limits::{HOST_OCTETS_MAX, SET_HOST_RUN_SLOTS_MAX};
 use super::super::file::Damage;
 use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
 use super::super::load::EVERY_HOST;
-use super::{PolicyNumber, StoredCapture, StoredSet};
+use super::{PolicyNumber, PolicySet, StoredCapture};
 
 /// Where a host stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +44,7 @@ pub(in crate::set) fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
 /// A host of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredHost<'s> {
-    set: &'s StoredSet,
+    set: &'s PolicySet,
     key: &'s [u8],
     policies: [u32; 2],
     pub(super) captures: [u32; 2],
@@ -61,7 +61,7 @@ pub(super) struct Search {
 /// The longest key: a host, a port, and a scheme before it.
 const KEY_OCTETS_MAX: usize = HOST_OCTETS_MAX + 64 * 1024;
 
-impl StoredSet {
+impl PolicySet {
     /// The host with this key (see [`host_key`](crate::target::host_key)).
     ///
     /// # Errors

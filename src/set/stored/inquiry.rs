@@ -29,12 +29,12 @@ use super::on_demand::patterns_of;
 use super::policy::{FIXED_UNKNOWN, Selected, SelectedRules, fixed};
 use super::rule_set::{RuleSetNumber, StoredTexts};
 use super::tokens::AgentTokens;
-use super::{HostPosition, PolicyNumber, StoredSet};
+use super::{HostPosition, PolicyNumber, PolicySet};
 
 /// A set and the agents that ask it. Threads share it; each has its own [`InquiryMemory`].
 #[derive(Debug)]
 pub struct Inquiry {
-    pub(super) set: Arc<StoredSet>,
+    pub(super) set: Arc<PolicySet>,
     pub(super) detail: Detail,
     limits: Limits,
     pub(super) agents: Vec<AgentChain>,
@@ -122,7 +122,7 @@ impl Inquiry {
     ///
     /// If its names are damaged, or it was compiled for other agents.
     pub fn new(
-        set: Arc<StoredSet>,
+        set: Arc<PolicySet>,
         agents: Vec<AgentChain>,
         detail: Detail,
         limits: Limits,
@@ -149,7 +149,7 @@ impl Inquiry {
     }
 
     /// The set.
-    pub fn set(&self) -> &Arc<StoredSet> {
+    pub fn set(&self) -> &Arc<PolicySet> {
         &self.set
     }
 

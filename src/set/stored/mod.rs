@@ -1,9 +1,9 @@
 //! A compiled set, opened: read or mapped, and used in place.
 //!
-//! Owns reading what [`compile`](super::compile) writes. [`StoredSet::open`] looks at the header and
+//! Owns reading what [`compile`](super::compile) writes. [`PolicySet::open`] looks at the header and
 //! nothing else, so it costs the same for ten hosts and ten million. To ask about URLs make a
 //! [`Classifier`](crate::batch::Classifier); to look at what is in it go through
-//! [`StoredSet::hosts`].
+//! [`PolicySet::hosts`].
 //!
 //! Cost: a look-up touches a slot, a host, a policy and a rule set, one or two cache lines each.
 //! Memory: a bit for each 4,096 octets of the file, two words for each policy and agent, and the states
@@ -52,7 +52,7 @@ pub use verify::Verified;
 
 /// A compiled set.
 #[derive(Debug)]
-pub struct StoredSet {
+pub struct PolicySet {
     file: SetFile,
     dialect: &'static Dialect,
     slots: u64,
@@ -111,16 +111,16 @@ pub struct SetCounts {
     pub appearances: [u64; NoteKind::APPEARANCES.len()],
 }
 
-impl StoredSet {
+impl PolicySet {
     /// Reads the set at `path` into memory. For one that is larger than what is asked of it there is
-    /// [`StoredSet::map`].
+    /// [`PolicySet::map`].
     ///
     /// # Errors
     ///
     /// If the file cannot be read, or is no set that this version can read; the message says what to
     /// do.
-    pub fn open(path: &Path) -> Result<StoredSet, SetError> {
-        StoredSet::of(SetFile::open(Storage::open(path)?)?)
+    pub fn open(path: &Path) -> Result<PolicySet, SetError> {
+        PolicySet::of(SetFile::open(Storage::open(path)?)?)
     }
 
     /// Opens the set at `path` by mapping it: only what is touched is read, and processes share it. A
@@ -128,7 +128,7 @@ impl StoredSet {
     ///
     /// # Errors
     ///
-    /// Those of [`StoredSet::open`].
+    /// Those of [`PolicySet::open`].
     ///
     /// # Safety
     ///
@@ -138,22 +138,22 @@ impl StoredSet {
     /// raises SIGBUS, and what its last page held after its new end reads as zeros;
     /// [`Classifier::classify`](crate::batch::Classifier::classify) compares the length after every
     /// block and returns an error then. Who reads the set in other ways asks
-    /// [`StoredSet::is_whole`] before using what was read.
-    pub unsafe fn map(path: &Path) -> Result<StoredSet, SetError> {
+    /// [`PolicySet::is_whole`] before using what was read.
+    pub unsafe fn map(path: &Path) -> Result<PolicySet, SetError> {
         // SAFETY: as the caller promises.
-        StoredSet::of(SetFile::open(unsafe { Storage::map(path)? })?)
+        PolicySet::of(SetFile::open(unsafe { Storage::map(path)? })?)
     }
 
     /// Opens a copy of a set that is in memory; `name` is what messages call it.
     ///
     /// # Errors
     ///
-    /// As [`StoredSet::open`].
-    pub fn of_octets(name: &str, octets: impl AsRef<[u8]>) -> Result<StoredSet, SetError> {
-        StoredSet::of(SetFile::open(Storage::owned(name, octets.as_ref().into()))?)
+    /// As [`PolicySet::open`].
+    pub fn of_octets(name: &str, octets: impl AsRef<[u8]>) -> Result<PolicySet, SetError> {
+        PolicySet::of(SetFile::open(Storage::owned(name, octets.as_ref().into()))?)
     }
 
-    fn of(file: SetFile) -> Result<StoredSet, SetError> {
+    fn of(file: SetFile) -> Result<PolicySet, SetError> {
         let dialect = dialect(&file)?;
         if file.fields().flags != 0 {
             return Err(file
@@ -182,7 +182,7 @@ impl StoredSet {
         let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];
         let (is_universal, tokens) = (false, None);
-        Ok(StoredSet { file, dialect, slots, host_seed, sections, is_universal, tokens })
+        Ok(PolicySet { file, dialect, slots, host_seed, sections, is_universal, tokens })
     }
 
     /// A set that this process has just compiled, for some agents if it was not for everybody.
@@ -190,18 +190,18 @@ impl StoredSet {
         name: &str,
         octets: ZeroedMemory,
         agents: Option<&[AgentChain]>,
-    ) -> StoredSet {
-        let set = SetFile::trusted(name, octets).and_then(StoredSet::of);
+    ) -> PolicySet {
+        let set = SetFile::trusted(name, octets).and_then(PolicySet::of);
         let tokens = |agents: &[AgentChain]| {
             agents.iter().flat_map(AgentChain::tokens).map(str::to_owned).collect()
         };
         let set = set.expect("what was compiled is a set");
-        StoredSet { tokens: agents.map(tokens), ..set }
+        PolicySet { tokens: agents.map(tokens), ..set }
     }
 
     /// The same set, whose first policy speaks for every URL.
-    pub(super) fn speaking_for_everything(self) -> StoredSet {
-        StoredSet { is_universal: true, ..self }
+    pub(super) fn speaking_for_everything(self) -> PolicySet {
+        PolicySet { is_universal: true, ..self }
     }
 
     /// Whether one policy speaks for every URL, whatever its host is.

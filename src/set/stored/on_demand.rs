@@ -9,7 +9,7 @@ use crate::syntax::RobotsTxt;
 use super::super::compile::record_order;
 use super::super::file::Damage;
 use super::policy::SelectedRules;
-use super::{PolicyNumber, RuleSetKind, StoredSet};
+use super::{PolicyNumber, PolicySet, RuleSetKind};
 
 /// Returns the patterns of a rule set in order of precedence, and what their matches mean. An outcome
 /// has the number of the pattern, or of the rule's record, counted from the first rule of the first
@@ -19,7 +19,7 @@ use super::{PolicyNumber, RuleSetKind, StoredSet};
 ///
 /// If they are damaged.
 pub(super) fn patterns_of(
-    set: &StoredSet,
+    set: &PolicySet,
     selected: &SelectedRules,
 ) -> Result<(PatternList, Vec<Outcome>), Damage> {
     let stored = set.rule_set(selected.rule_set)?;
@@ -37,7 +37,7 @@ pub(super) fn patterns_of(
 /// The rules of some groups, ordered anew, and by pattern its rule's record, counted from the first
 /// rule of the first group.
 pub(super) fn ordered(
-    set: &StoredSet,
+    set: &PolicySet,
     selected: &SelectedRules,
 ) -> Result<(OrderedRules, Vec<u32>), Damage> {
     let policy = set.policy(PolicyNumber(selected.policy))?;

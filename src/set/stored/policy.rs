@@ -8,7 +8,7 @@ use crate::dialect::AccessOutcome;
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
 use super::tokens::AgentTokens;
-use super::{RuleSetNumber, StoredSet};
+use super::{PolicySet, RuleSetNumber};
 
 /// The number of a policy. Origins with the same number have the same policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,7 +24,7 @@ impl PolicyNumber {
 /// A policy of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPolicy<'s> {
-    pub(super) set: &'s StoredSet,
+    pub(super) set: &'s PolicySet,
     number: u32,
     pub(super) position: u32,
     pub(super) words: &'s [U32],
@@ -53,7 +53,7 @@ pub(super) struct SelectedRules {
     pub token: u32,
 }
 
-impl StoredSet {
+impl PolicySet {
     /// The policy with a number.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::pattern::PatternList;
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, rule_set};
-use super::StoredSet;
+use super::PolicySet;
 
 /// The number of a rule set. Equal rule sets have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +39,7 @@ pub enum RuleSetKind {
     OfGroups,
 }
 
-impl StoredSet {
+impl PolicySet {
     /// The rule set with a number.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl StoredSet {
     }
 
     /// The lines of all prefilters. Those of a rule set may be used once
-    /// [`StoredSet::prefilter`] has compared their checksums.
+    /// [`PolicySet::prefilter`] has compared their checksums.
     #[inline]
     pub(super) fn prefilter_lines(&self) -> &[SieveLine] {
         let octets = self.file.uncompared(self.sections.prefilters);
@@ -72,7 +72,7 @@ impl StoredSet {
         <[SieveLine]>::ref_from_bytes(&octets[..whole]).unwrap_or_default()
     }
 
-    /// Where the prefilter of a rule set stands among [`StoredSet::prefilter_lines`]; nothing if it is made
+    /// Where the prefilter of a rule set stands among [`PolicySet::prefilter_lines`]; nothing if it is made
     /// of groups.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl StoredSet {
         self.words(self.sections.patterns, rule_set.patterns_at(), count)
     }
 
-    /// As [`StoredSet::pattern_table`], of a rule set for which that has compared the checksums; empty where
+    /// As [`PolicySet::pattern_table`], of a rule set for which that has compared the checksums; empty where
     /// there is nothing.
     #[inline]
     pub(super) fn compared_table(&self, number: RuleSetNumber) -> &[U32] {
@@ -160,7 +160,7 @@ const ESCAPED_BYTES_MAX: usize = 3;
 /// The texts of a set's patterns. Damage that is found in them is no pattern, so that whoever asks has to look
 /// again in another way, which reports it.
 #[derive(Clone, Copy)]
-pub(super) struct StoredTexts<'s>(pub &'s StoredSet);
+pub(super) struct StoredTexts<'s>(pub &'s PolicySet);
 
 impl<'s> PatternTexts<'s> for StoredTexts<'s> {
     #[inline(always)]

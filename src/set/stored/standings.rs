@@ -15,7 +15,7 @@ use super::super::{
     BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
     Provenance, Standing,
 };
-use super::{PolicyNumber, StoredCapture, StoredHost, StoredSet};
+use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost};
 
 /// What a set knows of each origin, in memory.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Standings {
     }
 }
 
-impl StoredSet {
+impl PolicySet {
     /// Reads what is known of each origin. It reads the whole set but its rule sets.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl StoredSet {
 
 /// A set that is being read.
 struct Reading<'s> {
-    set: &'s StoredSet,
+    set: &'s PolicySet,
     /// How many inputs the set tells of, if it does.
     inputs: Option<usize>,
     pool: BlobPool,

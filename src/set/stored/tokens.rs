@@ -6,7 +6,7 @@ use crate::dialect::NamesAgent;
 use crate::policy::{AgentChain, is_name_of};
 
 use super::super::file::Damage;
-use super::StoredSet;
+use super::PolicySet;
 
 /// An agent in the numbers of one set.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl<'s> Names<'s> {
     }
 }
 
-impl StoredSet {
+impl PolicySet {
     pub(super) fn names(&self) -> Result<Names<'_>, Damage> {
         let section = self.sections.tokens;
         let malformed = || self.malformed(section, 0, "its names do not fit into it");

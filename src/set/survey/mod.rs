@@ -1,8 +1,8 @@
 //! What is in a compiled set: counted, and the few policies and rule sets that stand out.
 //!
 //! Owns the figures of `portcullis inspect`. A [`Survey`] goes once over the hosts, the rule sets and
-//! the policies of a [`StoredSet`]; [`portraits`] shows the policies of one host. To compare every
-//! octet with its checksum use [`StoredSet::verify`], to ask about URLs a
+//! the policies of a [`PolicySet`]; [`portraits`] shows the policies of one host. To compare every
+//! octet with its checksum use [`PolicySet::verify`], to ask about URLs a
 //! [`Classifier`](crate::batch::Classifier).
 //!
 //! Cost: a few dozen nanoseconds for each host, policy and node of an automaton, and some hundred
@@ -17,9 +17,9 @@
 //! ```no_run
 //! use std::path::Path;
 //! use portcullis::decision::PolicyState;
-//! use portcullis::set::{StoredSet, survey::Survey};
+//! use portcullis::set::{PolicySet, survey::Survey};
 //!
-//! let set = StoredSet::open(Path::new("robots.pcs"))?;
+//! let set = PolicySet::open(Path::new("robots.pcs"))?;
 //! let survey = Survey::of(&set, 10)?;
 //! let standings = &survey.origins.standings;
 //! println!("{} of {} have rules", standings.in_state(PolicyState::Rules), standings.origins);
@@ -40,7 +40,7 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
-use super::StoredSet;
+use super::PolicySet;
 use super::file::Damage;
 
 use origins::Hosts;
@@ -85,7 +85,7 @@ impl<'s> Survey<'s> {
     /// # Errors
     ///
     /// With the first damage.
-    pub fn of(set: &'s StoredSet, top: usize) -> Result<Survey<'s>, Damage> {
+    pub fn of(set: &'s PolicySet, top: usize) -> Result<Survey<'s>, Damage> {
         let Hosts { origins, uses, others } = Hosts::of(set)?;
         let records = RecordSurvey::of(set, &others, top)?;
         let mut rule_sets = RuleSets::of(set)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::access::UnixSeconds;
-use crate::set::StoredSet;
+use crate::set::PolicySet;
 use crate::set::file::Damage;
 use crate::set::gather::StandingCounts;
 use crate::set::standing::CaptureFacts;
@@ -67,7 +67,7 @@ pub struct Hosts<'s> {
 }
 
 impl<'s> Hosts<'s> {
-    pub fn of(set: &'s StoredSet) -> Result<Hosts<'s>, Damage> {
+    pub fn of(set: &'s PolicySet) -> Result<Hosts<'s>, Damage> {
         let mut hosts = Hosts {
             origins: OriginSurvey::default(),
             uses: ByPosition::default(),
@@ -88,7 +88,7 @@ impl<'s> Hosts<'s> {
 
     fn add(
         &mut self,
-        set: &'s StoredSet,
+        set: &'s PolicySet,
         host: &StoredHost<'s>,
         days: &mut ByPosition<u64, u64>,
     ) -> Result<(), Damage> {

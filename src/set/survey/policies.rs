@@ -1,7 +1,7 @@
 //! Policies, one after another: what each consists of, and who shares it.
 
 use crate::decision::PolicyState;
-use crate::set::StoredSet;
+use crate::set::PolicySet;
 use crate::set::file::Damage;
 use crate::set::stored::{PolicyNumber, StoredPolicy};
 
@@ -73,7 +73,7 @@ impl<'s> PolicyPass<'s> {
     /// Goes over the policies, who are used as `uses` says, and counts whom they speak to, and which
     /// rule sets they have.
     pub fn of(
-        set: &'s StoredSet,
+        set: &'s PolicySet,
         mut uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
         rule_sets: &mut RuleSets<'s>,
     ) -> Result<PolicyPass<'s>, Damage> {
@@ -151,7 +151,7 @@ impl<'s> PolicyPass<'s> {
 
 impl<'s> PolicySurvey<'s> {
     pub(super) fn new(
-        set: &StoredSet,
+        set: &PolicySet,
         passed: Vec<PassedPolicy<'s>>,
         top: usize,
     ) -> Result<PolicySurvey<'s>, Damage> {
@@ -175,7 +175,7 @@ impl<'s> PolicySurvey<'s> {
 
 /// The same policies, with the lengths of their extracts.
 fn with_extracts<'s>(
-    set: &StoredSet,
+    set: &PolicySet,
     passed: Vec<PassedPolicy<'s>>,
 ) -> Result<Vec<SurveyedPolicy<'s>>, Damage> {
     let look = |PassedPolicy { number, policy }: PassedPolicy<'s>| {

@@ -3,7 +3,7 @@
 use crate::decision::{PolicyState, Verdict};
 use crate::id::LineNumber;
 use crate::policy::Audience;
-use crate::set::StoredSet;
+use crate::set::PolicySet;
 use crate::set::file::Damage;
 use crate::set::standing::CaptureFacts;
 use crate::set::stored::{Place, key_with_scheme, place};
@@ -112,7 +112,7 @@ pub struct PortrayedRobot<'s> {
 /// # Errors
 ///
 /// If what has to be looked at is damaged.
-pub fn portraits<'s>(set: &'s StoredSet, query: &HostQuery) -> Result<Vec<Portrait<'s>>, Damage> {
+pub fn portraits<'s>(set: &'s PolicySet, query: &HostQuery) -> Result<Vec<Portrait<'s>>, Damage> {
     let mut portraits: Vec<Portrait<'s>> = Vec::new();
     for origin in query.origins() {
         let key = match place(origin.scheme().as_bytes()) {
@@ -137,7 +137,7 @@ pub fn portraits<'s>(set: &'s StoredSet, query: &HostQuery) -> Result<Vec<Portra
 }
 
 fn portrait<'s>(
-    set: &'s StoredSet,
+    set: &'s PolicySet,
     origin: &Origin,
     policy: &StoredPolicy<'s>,
     capture: &StoredCapture<'s>,
@@ -198,7 +198,7 @@ fn groups(file: &RobotsTxt<'_>, audience: &Audience) -> Vec<PortrayedGroup> {
 
 /// Who obeys a policy: what its records say joined with what the set has.
 fn robots<'s>(
-    set: &'s StoredSet,
+    set: &'s PolicySet,
     policy: &StoredPolicy<'s>,
     audience: &Audience,
 ) -> Result<Vec<PortrayedRobot<'s>>, Damage> {

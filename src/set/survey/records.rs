@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::dialect::{Dialect, Field};
-use crate::set::StoredSet;
+use crate::set::PolicySet;
 use crate::set::file::Damage;
 use crate::syntax::{Content, records};
 
@@ -41,7 +41,7 @@ type Counts = HashMap<Vec<u8>, (u64, u64), foldhash::fast::RandomState>;
 
 impl RecordSurvey {
     pub(super) fn of(
-        set: &StoredSet,
+        set: &PolicySet,
         lists: &ByPosition<u32, OthersUse>,
         top: usize,
     ) -> Result<RecordSurvey, Damage> {
@@ -80,7 +80,7 @@ impl RecordSurvey {
 }
 
 fn add_list(
-    set: &StoredSet,
+    set: &PolicySet,
     position: u32,
     used: OthersUse,
     counts: &mut Counts,

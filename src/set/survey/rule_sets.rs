@@ -3,7 +3,7 @@
 use crate::automaton::{Outcome, Reach};
 use crate::decision::Verdict;
 use crate::policy::{OrderedRules, reach_of_rules};
-use crate::set::StoredSet;
+use crate::set::PolicySet;
 use crate::set::file::Damage;
 use crate::set::stored::{RuleSetKind, StoredPolicy, StoredRuleSet};
 
@@ -54,7 +54,7 @@ pub struct RuleSetFigures {
 
 impl RuleSetFigures {
     pub(super) fn of(
-        set: &StoredSet,
+        set: &PolicySet,
         rule_set: &StoredRuleSet<'_>,
     ) -> Result<RuleSetFigures, Damage> {
         let (patterns, octets) = (rule_set.patterns(), rule_set.octets());
@@ -146,7 +146,7 @@ pub struct RuleSets<'s> {
 }
 
 impl<'s> RuleSets<'s> {
-    pub fn of(set: &'s StoredSet) -> Result<RuleSets<'s>, Damage> {
+    pub fn of(set: &'s PolicySet) -> Result<RuleSets<'s>, Damage> {
         let mut rule_sets = RuleSets { items: Vec::new() };
         for rule_set in set.rule_sets() {
             let rule_set = rule_set?;

@@ -11,7 +11,7 @@ use crate::dialect::{Dialect, GOOGLE, RFC_9309};
 use crate::limits::{ROBOTS_OCTETS_MAX, SET_BLOCK_OCTETS};
 use crate::policy::{AgentChain, Audience, Detail, OrderedRules};
 use crate::set::compile::{self, CompileConfig};
-use crate::set::{Content, GatherConfig, Gathered, Input, Standing, StoredSet, gather};
+use crate::set::{Content, GatherConfig, Gathered, Input, PolicySet, Standing, gather};
 use crate::syntax::{RobotsTxt, read_others};
 use crate::synth::{Answers, Archive, ArchiveFormat, Corpus};
 
@@ -56,8 +56,8 @@ fn octets(gathered: &Gathered, dialect: &'static Dialect) -> Vec<u8> {
     compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
 }
 
-fn stored(gathered: &Gathered, dialect: &'static Dialect) -> StoredSet {
-    StoredSet::of_octets("made up", octets(gathered, dialect)).unwrap()
+fn stored(gathered: &Gathered, dialect: &'static Dialect) -> PolicySet {
+    PolicySet::of_octets("made up", octets(gathered, dialect)).unwrap()
 }
 
 fn standings(gathered: &Gathered) -> impl Iterator<Item = &Standing> {
@@ -341,13 +341,13 @@ fn hosts_that_are_none() {
 fn damage_is_an_error_and_never_another_count() {
     let gathered = gathered(60, &RFC_9309);
     let whole = octets(&gathered, &RFC_9309);
-    let set = StoredSet::of_octets("whole", whole.clone()).unwrap();
+    let set = PolicySet::of_octets("whole", whole.clone()).unwrap();
     let expected = Survey::of(&set, ALL).unwrap();
     let mut damaged = 0;
     for block in 1..whole.len() / SET_BLOCK_OCTETS {
         let mut octets = whole.clone();
         octets[block * SET_BLOCK_OCTETS + block % SET_BLOCK_OCTETS] ^= 0x10;
-        let set = StoredSet::of_octets("damaged", octets).unwrap();
+        let set = PolicySet::of_octets("damaged", octets).unwrap();
         match Survey::of(&set, ALL) {
             Ok(survey) => assert_eq!(survey, expected, "block {block}"),
             Err(_) => damaged += 1,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use portcullis::bench::{EngineError, ListRun};
 use portcullis::policy::AgentChain;
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 
 use super::rounds::{self, Pass, Seconds, median};
 use super::row::{Fault, Figure, Goal, Relation, Row};
@@ -54,9 +54,9 @@ const WORKS: usize = 9;
 /// What rows are measured over.
 pub struct Subject<'m> {
     /// The policies, compiled into memory.
-    pub files: &'m Arc<StoredSet>,
+    pub files: &'m Arc<PolicySet>,
     /// The same, compiled to `set` and mapped: what users run.
-    pub mapped: &'m Arc<StoredSet>,
+    pub mapped: &'m Arc<PolicySet>,
     /// Where the compiled set is.
     pub set: &'m Path,
     /// The agent that asks.

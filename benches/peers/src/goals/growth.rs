@@ -10,7 +10,7 @@ use portcullis::decision::Verdict;
 use portcullis::dialect::Dialect;
 use portcullis::oracle;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::StoredSet;
+use portcullis::set::PolicySet;
 use rayon::prelude::*;
 
 use super::rounds::{self, Pass, Seconds, median};
@@ -92,7 +92,7 @@ pub fn origins(
 
 /// How many URLs of a made-up list are allowed, if ours says of each what the oracle says.
 fn verified(
-    set: &Arc<StoredSet>,
+    set: &Arc<PolicySet>,
     agent: &AgentChain,
     made_up: &MadeUpHosts,
     list: &[u8],

@@ -37,7 +37,7 @@ use portcullis::bench::{self, BenchError, Corpus, Engine, Machine, Originals, Re
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::limits::ROBOTS_OCTETS_MAX;
 use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use serde::Serialize;
 
 use self::file::{LongLists, Subject};
@@ -295,7 +295,7 @@ fn cannot_write(path: &Path) -> String {
 fn corpus(robots: &Path, urls: &Path, agent: &AgentChain) -> Result<Corpus> {
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(DIALECT) };
     let (set, originals) =
-        (StoredSet::load(robots, &config)?.set, Originals::load(robots, &config)?);
+        (PolicySet::load(robots, &config)?.set, Originals::load(robots, &config)?);
     Ok(Corpus::load(set, Some(originals), agent.clone(), urls)?)
 }
 

@@ -42,14 +42,14 @@ fn paths() -> Vec<Vec<u8>> {
 fn compiled(
     files: impl IntoIterator<Item = usize>,
     agents: &[AgentChain],
-) -> (Arc<StoredSet>, Vec<u32>) {
+) -> (Arc<PolicySet>, Vec<u32>) {
     let files: Vec<&[u8]> = files.into_iter().map(|file| FILES[file]).collect();
     let origin = |number: usize| {
         Origin::of_robots_txt(format!("http://h{number}.example/robots.txt").as_bytes()).unwrap()
     };
     let origins: Vec<Origin> = (0..files.len()).map(origin).collect();
     let config = LoadConfig { agents: Some(agents.into()), ..LoadConfig::new(&RFC_9309) };
-    let set = StoredSet::of_files(origins.iter().zip(files), &config);
+    let set = PolicySet::of_files(origins.iter().zip(files), &config);
     let number = |origin: &Origin| {
         let policy = set.policy_of(b"http", origin.key().as_bytes()).unwrap();
         policy.unwrap().index() as u32

@@ -35,7 +35,7 @@ fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
     names.iter().map(|name| AgentChain::parse(name, dialect).unwrap()).collect()
 }
 
-fn ask(set: &Arc<StoredSet>, names: &[&str], urls: &[String]) -> Result<Asked, Damage> {
+fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, Damage> {
     let short = asked(set, agents(names, set.dialect()), Detail::Reason)?;
     let classifier = asked(set, agents(names, set.dialect()), Detail::Rule)?;
     let (mut memory, mut short_memory) = (classifier.memory(), short.memory());
@@ -58,7 +58,7 @@ fn ask(set: &Arc<StoredSet>, names: &[&str], urls: &[String]) -> Result<Asked, D
 }
 
 /// Whether the answers are what the texts say that the set has for these URLs.
-fn is_what_texts_say(set: &StoredSet, asked: &Asked, urls: &[String], agents: usize) -> bool {
+fn is_what_texts_say(set: &PolicySet, asked: &Asked, urls: &[String], agents: usize) -> bool {
     let states = urls.iter().flat_map(|url| {
         let (scheme, rest) = url.split_once("://").unwrap();
         let key = rest.split('/').next().unwrap();

@@ -19,7 +19,7 @@ use super::*;
 
 /// A classifier over a set that nobody wrote for other agents.
 fn asked(
-    set: &Arc<StoredSet>,
+    set: &Arc<PolicySet>,
     agents: Vec<AgentChain>,
     detail: Detail,
 ) -> Result<Classifier, Damage> {
@@ -71,8 +71,8 @@ impl Parts {
         writer.finish(&self.fields).unwrap().finished.to_vec()
     }
 
-    fn open(&self) -> Result<StoredSet, SetError> {
-        StoredSet::of_octets("a.set", self.sealed())
+    fn open(&self) -> Result<PolicySet, SetError> {
+        PolicySet::of_octets("a.set", self.sealed())
     }
 }
 
@@ -81,7 +81,7 @@ impl Parts {
 /// the number here.
 #[test]
 fn the_content_stays_as_it_is() {
-    let set = |octets| StoredSet::of_octets("a.set", octets).unwrap();
+    let set = |octets| PolicySet::of_octets("a.set", octets).unwrap();
     let hashes = [&crate::dialect::RFC_9309, &crate::dialect::GOOGLE]
         .map(|dialect| set(sample::small(dialect)).hash());
     assert_eq!(hashes, [15_696_626_984_716_032_938, 11_264_907_204_574_119_506]);

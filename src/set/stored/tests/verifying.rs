@@ -9,7 +9,7 @@ use super::*;
 fn sets_of_every_dialect_hold() {
     for dialect in Dialect::ALL {
         for octets in [sample::small(dialect), sample::of_groups(dialect)] {
-            let set = StoredSet::of_octets("a.set", octets).unwrap();
+            let set = PolicySet::of_octets("a.set", octets).unwrap();
             let (verified, counts) = (set.verify().unwrap(), set.counts());
             assert_eq!(verified.blocks * 4_096, set.octets());
             assert_eq!((verified.hosts, verified.origins), (counts.hosts, counts.origins));
@@ -25,13 +25,13 @@ fn sets_of_every_dialect_hold() {
 
 #[test]
 fn the_samples_have_everything() {
-    let set = StoredSet::of_octets("a.set", sample::small(&RFC_9309)).unwrap();
+    let set = PolicySet::of_octets("a.set", sample::small(&RFC_9309)).unwrap();
     assert!(set.section_octets().all(|(_, octets)| octets > 0));
-    let kinds = |set: &StoredSet, kind| {
+    let kinds = |set: &PolicySet, kind| {
         set.rule_sets().filter(|rule_set| rule_set.as_ref().unwrap().kind() == kind).count()
     };
     assert!(kinds(&set, RuleSetKind::Patterns) >= 5);
-    let set = StoredSet::of_octets("a.set", sample::of_groups(&RFC_9309)).unwrap();
+    let set = PolicySet::of_octets("a.set", sample::of_groups(&RFC_9309)).unwrap();
     assert!(kinds(&set, RuleSetKind::OfGroups) >= 2);
 }
 

@@ -10,7 +10,7 @@ use super::super::super::Provenance;
 use super::super::super::compile::HostSlots;
 use super::super::super::file::{Damage, Section};
 use super::super::super::layout::{NONE, capture, host};
-use super::super::{Sections, StoredHost, StoredSet};
+use super::super::{PolicySet, Sections, StoredHost};
 use super::pieces::Pieces;
 use super::policies::{FoundPolicies, is_file};
 use super::texts::{TextKind, Texts};
@@ -33,7 +33,7 @@ pub(super) struct FoundHosts {
 impl FoundHosts {
     /// Walks the hosts, their captures and the records that those point to, and fills their table anew.
     pub(super) fn of(
-        set: &StoredSet,
+        set: &PolicySet,
         policies: &mut FoundPolicies,
         texts: &mut Texts,
     ) -> Result<FoundHosts, Damage> {
@@ -57,7 +57,7 @@ impl FoundHosts {
         Ok(found)
     }
 
-    fn walk_others(&mut self, set: &StoredSet, texts: &mut Texts) -> Result<(), Damage> {
+    fn walk_others(&mut self, set: &PolicySet, texts: &mut Texts) -> Result<(), Damage> {
         let section = set.sections.others;
         let end = section.octets() / size_of::<U32>() as u64;
         let mut position = 0;
@@ -69,7 +69,7 @@ impl FoundHosts {
         Ok(())
     }
 
-    fn walk(&mut self, set: &StoredSet, policies: &mut FoundPolicies) -> Result<(), Damage> {
+    fn walk(&mut self, set: &PolicySet, policies: &mut FoundPolicies) -> Result<(), Damage> {
         let (mut last, mut position) = (None, 0_u32);
         for host in set.hosts() {
             let host = host?;
@@ -101,7 +101,7 @@ impl FoundHosts {
     /// What one of the two places of a host needs.
     fn need_side(
         &mut self,
-        set: &StoredSet,
+        set: &PolicySet,
         host: &StoredHost<'_>,
         https: bool,
         policies: &mut FoundPolicies,
@@ -129,7 +129,7 @@ impl FoundHosts {
         self.need_capture(set, index, has_file)
     }
 
-    fn need_capture(&mut self, set: &StoredSet, index: u32, has_file: bool) -> Result<(), Problem> {
+    fn need_capture(&mut self, set: &PolicySet, index: u32, has_file: bool) -> Result<(), Problem> {
         let stored = set.capture_at(index)?;
         let first = u64::from(index) * capture::WORDS as u64;
         let words: &[U32] = set.file.items(set.sections.captures, first, capture::WORDS as u64)?;
@@ -156,7 +156,7 @@ impl FoundHosts {
     }
 
     /// Fills the table anew that finds the hosts, and compares.
-    fn check_slots(&self, set: &StoredSet) -> Result<(), Damage> {
+    fn check_slots(&self, set: &PolicySet) -> Result<(), Damage> {
         let words = |section: Section| {
             set.file.items::<U32>(section, 0, section.octets() / size_of::<U32>() as u64)
         };

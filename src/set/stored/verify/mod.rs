@@ -26,7 +26,7 @@ use zerocopy::little_endian::U32;
 use super::super::file::{COUNTS, Damage, SetError};
 use super::super::layout::{count, outage};
 use super::super::merge;
-use super::StoredSet;
+use super::PolicySet;
 
 use self::hosts::FoundHosts;
 use self::policies::FoundPolicies;
@@ -58,7 +58,7 @@ pub struct Verified {
     pub strings: u64,
 }
 
-impl StoredSet {
+impl PolicySet {
     /// Looks at everything: every block and its checksum, what lies between, every string, host,
     /// capture, policy and rule set; and works out anew from the texts what was compiled from them.
     ///

@@ -1,11 +1,11 @@
 //! The names of robots: each once, in lower case, found by search.
 
 use super::super::super::file::Damage;
-use super::super::StoredSet;
+use super::super::PolicySet;
 use super::super::tokens::Names;
 
 /// The names, which fill their section.
-pub(super) fn verified(set: &StoredSet) -> Result<Names<'_>, Damage> {
+pub(super) fn verified(set: &PolicySet) -> Result<Names<'_>, Damage> {
     let names = set.names()?;
     let malformed = |what| set.malformed(set.sections.tokens, 0, what);
     let mut start = 0;

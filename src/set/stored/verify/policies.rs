@@ -10,7 +10,7 @@ use super::super::super::compile::{PlannedEntry, PlannedRules, PolicyPlan, plan_
 use super::super::super::file::Damage;
 use super::super::super::layout::{NONE, policy, record};
 use super::super::tokens::Names;
-use super::super::{PolicyNumber, RuleSetKind, StoredPolicy, StoredSet};
+use super::super::{PolicyNumber, PolicySet, RuleSetKind, StoredPolicy};
 use super::pieces::Pieces;
 use super::rule_sets::{ComparedRuleSets, FoundRuleSets};
 use super::texts::{TextKind, Texts};
@@ -34,7 +34,7 @@ pub(super) struct FoundPolicies {
 impl FoundPolicies {
     /// Walks the section, and with it those that policies alone point into.
     pub(super) fn of(
-        set: &StoredSet,
+        set: &PolicySet,
         names: &Names<'_>,
         rule_sets: &mut FoundRuleSets,
         texts: &mut Texts,
@@ -86,7 +86,7 @@ impl FoundPolicies {
     }
 
     /// Whether a host needs each.
-    pub(super) fn all_needed(&self, set: &StoredSet) -> Result<(), Damage> {
+    pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
         match self.policies.all_needed() {
             true => Ok(()),
             false => {
@@ -97,7 +97,7 @@ impl FoundPolicies {
 
     fn need_records(
         &mut self,
-        set: &StoredSet,
+        set: &PolicySet,
         policy: &StoredPolicy<'_>,
         texts: &mut Texts,
     ) -> Result<(), Damage> {
@@ -122,7 +122,7 @@ impl FoundPolicies {
 
     fn need_entries(
         &mut self,
-        set: &StoredSet,
+        set: &PolicySet,
         policy: &StoredPolicy<'_>,
         rule_sets: &mut FoundRuleSets,
     ) -> Result<(), Damage> {
@@ -160,7 +160,7 @@ impl FoundPolicies {
     }
 
     /// Works out each policy anew from its records.
-    pub(super) fn compare(&self, set: &StoredSet, names: &Names<'_>) -> Result<(), Damage> {
+    pub(super) fn compare(&self, set: &PolicySet, names: &Names<'_>) -> Result<(), Damage> {
         let compared = ComparedRuleSets::default();
         let compare = |&number: &u32| {
             let policy = set.policy(PolicyNumber(number))?;
@@ -179,7 +179,7 @@ pub(super) fn is_file(outcome: AccessOutcome) -> bool {
 
 /// A policy that is compared with what its records are compiled to.
 struct Comparison<'c> {
-    set: &'c StoredSet,
+    set: &'c PolicySet,
     names: &'c Names<'c>,
     compared: &'c ComparedRuleSets,
     policy: StoredPolicy<'c>,

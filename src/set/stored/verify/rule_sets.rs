@@ -12,7 +12,7 @@ use crate::policy::{OrderedRules, outcomes};
 use super::super::super::file::Damage;
 use super::super::super::layout::rule_set;
 use super::super::rule_set::StoredTexts;
-use super::super::{RuleSetKind, RuleSetNumber, StoredRuleSet, StoredSet};
+use super::super::{PolicySet, RuleSetKind, RuleSetNumber, StoredRuleSet};
 use super::pieces::Pieces;
 
 /// All rule sets, by number.
@@ -24,7 +24,7 @@ pub(super) struct FoundRuleSets {
 
 impl FoundRuleSets {
     /// Walks the section, and with it those of patterns and prefilters.
-    pub(super) fn of(set: &StoredSet) -> Result<FoundRuleSets, Damage> {
+    pub(super) fn of(set: &PolicySet) -> Result<FoundRuleSets, Damage> {
         let mut found = FoundRuleSets { needed: Vec::new(), of_groups: 0 };
         let (mut next_pattern, mut next_line, mut next_text) = (0_u64, 0_u64, 0_u32);
         let (mut texts, mut distinct) = (Pieces::default(), HashSet::new());
@@ -85,7 +85,7 @@ impl FoundRuleSets {
     /// that entry. Nothing if there is none.
     pub(super) fn need<'s>(
         &mut self,
-        set: &'s StoredSet,
+        set: &'s PolicySet,
         number: RuleSetNumber,
     ) -> Result<Option<StoredRuleSet<'s>>, Damage> {
         let Some(needed) = self.needed.get_mut(number.index()) else { return Ok(None) };
@@ -96,7 +96,7 @@ impl FoundRuleSets {
     }
 
     /// Whether an entry needs each.
-    pub(super) fn all_needed(&self, set: &StoredSet) -> Result<(), Damage> {
+    pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
         match self.needed.iter().position(|needed| !needed) {
             Some(number) => {
                 let word = (number * rule_set::WORDS) as u32;
@@ -121,7 +121,7 @@ impl ComparedRuleSets {
     /// Compares a rule set that is kept as patterns with the rules of an entry.
     pub(super) fn compare(
         &self,
-        set: &StoredSet,
+        set: &PolicySet,
         stored: &StoredRuleSet<'_>,
         rules: &OrderedRules,
     ) -> Result<(), Damage> {
@@ -141,7 +141,7 @@ impl ComparedRuleSets {
 
 /// Whether both the patterns and every line of the prefilter are those of the rules.
 fn is_of(
-    set: &StoredSet,
+    set: &PolicySet,
     stored: &StoredRuleSet<'_>,
     rules: &OrderedRules,
 ) -> Result<bool, Damage> {

@@ -6,7 +6,7 @@ use crate::syntax::{Content, records};
 
 use super::super::super::file::{Damage, Section};
 use super::super::super::layout::record;
-use super::super::StoredSet;
+use super::super::PolicySet;
 use super::super::document::split_record;
 
 /// What the record in a string does.
@@ -31,7 +31,7 @@ const LINE_BEFORE: &[u8] = b"#\n";
 
 impl Texts {
     /// Reads every string as the line that it was.
-    pub(super) fn of(set: &StoredSet) -> Result<Texts, Damage> {
+    pub(super) fn of(set: &PolicySet) -> Result<Texts, Damage> {
         let mut kinds = Vec::new();
         let mut line = Vec::new();
         set.sections.strings.verify(&set.file, |string| {
@@ -59,7 +59,7 @@ impl Texts {
     /// the next one begins. `kind_of` says what the records are by their kinds' numbers.
     pub(super) fn need_list(
         &mut self,
-        set: &StoredSet,
+        set: &PolicySet,
         section: Section,
         position: u32,
         kind_of: impl Fn(u32) -> Option<TextKind>,
@@ -82,7 +82,7 @@ impl Texts {
     }
 
     /// Whether something refers to every string.
-    pub(super) fn all_needed(&self, set: &StoredSet) -> Result<(), Damage> {
+    pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
         match self.needed.iter().all(|&needed| needed) {
             true => Ok(()),
             false => {

@@ -9,7 +9,7 @@ use portcullis::bench::Resident;
 use portcullis::decision::Verdict;
 use portcullis::dialect::GOOGLE;
 use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, StoredSet};
+use portcullis::set::{LoadConfig, PolicySet};
 use serde::{Deserialize, Serialize};
 
 use super::super::row::Fault;
@@ -55,7 +55,7 @@ fn timed(robots: &[u8], url: &[u8]) -> Result<(f64, f64, bool)> {
     let start = Instant::now();
     let agent = AgentChain::parse(AGENT, &GOOGLE)?;
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(&GOOGLE) };
-    let set = StoredSet::of_text(robots, &config);
+    let set = PolicySet::of_text(robots, &config);
     let classifier = Classifier::new(set, vec![agent], Detail::Reason)?;
     let mut memory = classifier.memory();
     let compiled = start.elapsed().as_secs_f64();
