@@ -111,7 +111,7 @@ fn set(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> V
 }
 
 fn open(octets: &[u8]) -> PolicySet {
-    PolicySet::of_octets("a set in memory", octets.to_vec()).unwrap()
+    PolicySet::of_octets("a set in memory", octets).unwrap()
 }
 
 /// Merged as `merge` does it.

@@ -281,13 +281,12 @@ fn of_text(text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> 
 /// What is known of an origin that has this file.
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
-    let mut intern = |write: &mut dyn FnMut(&mut Vec<u8>)| {
-        let mut octets = Vec::new();
-        write(&mut octets);
-        pool.intern(&octets, BlobPool::hash(&octets))
-    };
-    let file = (config.dialect, config.robots_octets_max);
-    let [extract, others] = file_of(text, file, &mut facts, &mut intern);
+    let file = file_of(text, config.dialect, config.robots_octets_max, &mut facts);
+    let (mut extract, mut others) = (Vec::new(), Vec::new());
+    file.write_extract(text, &mut extract);
+    file.write_others(text, &mut others);
+    let [extract, others] =
+        [extract, others].map(|octets| pool.intern(&octets, BlobPool::hash(&octets)));
     Standing { content: Content::File { extract, others }, facts }
 }
 

@@ -134,31 +134,27 @@ impl<'d> Digester<'d> {
     }
 
     fn file(&mut self, body: &[u8], facts: &mut CaptureFacts) -> Held<Blob> {
-        let reading = (self.config.dialect, self.config.robots_octets_max);
-        let digest = &mut *self.digest;
-        let [extract, others] =
-            file_of(body, reading, facts, &mut |write| digest.push_blob(|octets| write(octets)));
-        Held::File { extract, others }
+        let file = file_of(body, self.config.dialect, self.config.robots_octets_max, facts);
+        Held::File {
+            extract: self.digest.push_blob(|octets| file.write_extract(body, octets)),
+            others: self.digest.push_blob(|octets| file.write_others(body, octets)),
+        }
     }
 }
 
-/// What a set keeps of a file, of which so many bytes count if there is a limit: its extract and its other
-/// records, each given to `keep` as what writes it. What else is known of the file is added to `facts`.
-pub(in crate::set) fn file_of<B>(
-    body: &[u8],
-    (dialect, octets_max): (&Dialect, Option<usize>),
+/// Parses a file, of which so many bytes count if there is a limit, and adds what is known of it to `facts`.
+pub(in crate::set) fn file_of<'b>(
+    body: &'b [u8],
+    dialect: &Dialect,
+    octets_max: Option<usize>,
     facts: &mut CaptureFacts,
-    keep: &mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> B,
-) -> [B; 2] {
+) -> RobotsTxt<'b> {
     let file = RobotsTxt::parse(body, dialect, octets_max);
     let kinds = file.notes().iter().map(|note| note.kind);
     facts.file_notes = kinds.fold(NoteSet::EMPTY, NoteSet::with);
     let kept = body.len().min(octets_max.unwrap_or(usize::MAX));
     facts.file_octets = u32::try_from(kept).unwrap_or(u32::MAX);
-    [
-        keep(&mut |octets| file.write_extract(body, octets)),
-        keep(&mut |octets| file.write_others(body, octets)),
-    ]
+    file
 }
 
 impl CaptureSink for Digester<'_> {
