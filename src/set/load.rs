@@ -23,6 +23,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+
 use crate::capture::{BrokenKind, CaptureFormat};
 use crate::dialect::Dialect;
 use crate::input::{InputError, read_robots_txt};
@@ -226,6 +228,8 @@ impl PolicySet {
     ) -> PolicySet {
         let mut pool = BlobPool::default();
         let mut hosts: BTreeMap<Box<[u8]>, HostStanding> = BTreeMap::new();
+        // Half of the files of a crawl are what some software writes for everybody.
+        let mut known: HashMap<&[u8], Standing, foldhash::fast::RandomState> = HashMap::default();
         for (origin, text) in files {
             let (scheme, host) = (origin.scheme().as_bytes(), origin.key());
             let place = place(scheme);
@@ -236,7 +240,9 @@ impl PolicySet {
             let new = HostStanding { key: key.clone(), http: None, https: None };
             let host = hosts.entry(key).or_insert(new);
             let standing = if place == Place::Https { &mut host.https } else { &mut host.http };
-            standing.get_or_insert_with(|| standing_of(text, config, &mut pool));
+            standing.get_or_insert_with(|| {
+                *known.entry(text).or_insert_with(|| standing_of(text, config, &mut pool))
+            });
         }
         let hosts = hosts.into_values().collect();
         of_hosts("the files in memory", hosts, pool, config).expect("files that a set can hold")

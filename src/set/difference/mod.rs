@@ -27,8 +27,8 @@
 //! use portcullis::set::{BlobPool, Change, Difference, PolicySet};
 //!
 //! let empty = compile::to_vec(&[], &BlobPool::default(), &CompileConfig::new(&RFC_9309, None))?;
-//! let old = PolicySet::of_octets("old", empty.clone())?;
-//! let new = PolicySet::of_octets("new", empty)?;
+//! let old = PolicySet::of_octets("old", &empty)?.into();
+//! let new = PolicySet::of_octets("new", &empty)?.into();
 //! let difference = Difference::new(&old, &new);
 //! let mut changes = difference.changes();
 //! for change in changes.by_ref() {
