@@ -15,12 +15,12 @@
 //! the rule set, once a path, a few steps. Building sorts the literals. Memory: some thirty bytes
 //! for each literal.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashTable, hash_table};
 use memchr::memmem;
 use wide::u8x16;
 
+use crate::bytes::seeded_hash;
 use crate::pattern::{PathPattern, PatternList};
 
 use super::chunk::{CHUNK_OCTETS, bits, first_octets};
@@ -108,20 +108,35 @@ struct Pass<'p> {
     steps: u64,
 }
 
+/// The first bytes of a text as a number that orders as they do.
+fn head(text: &[u8]) -> u64 {
+    let mut head = [0; size_of::<u64>()];
+    let bytes = text.len().min(head.len());
+    head[..bytes].copy_from_slice(&text[..bytes]);
+    u64::from_be_bytes(head)
+}
+
 impl Scanner {
     pub(super) fn new(patterns: &PatternList) -> Scanner {
         let bytes = patterns.bytes();
         let state = foldhash::fast::RandomState::default();
-        let mut numbers: HashMap<&[u8], u32, _> = HashMap::with_hasher(state.clone());
-        let mut known: HashSet<Vec<u8>, _> = HashSet::with_hasher(state);
-        let (mut literals, mut waiters, mut sequences) = (Vec::new(), Vec::new(), Vec::new());
+        let mut numbers: HashMap<&[u8], u32, _> =
+            HashMap::with_capacity_and_hasher(patterns.len(), state);
+        let mut known: HashTable<(u64, u32)> = HashTable::with_capacity(patterns.len());
+        let mut waiters = Vec::with_capacity(patterns.len());
+        let mut literals = Vec::with_capacity(patterns.len());
+        let mut sequences = Vec::with_capacity(patterns.len() + patterns.stars());
         let mut identity = Vec::new();
         for (pattern, index) in patterns.iter().zip(0_u32..) {
             pattern.write_identity(&mut identity);
-            if known.contains(&identity) {
-                continue;
-            }
-            known.insert(identity.clone());
+            let hash = seeded_hash(&identity);
+            let same = |&(other, number): &(u64, u32)| {
+                other == hash && patterns.get(number as usize).is_same(&pattern)
+            };
+            match known.entry(hash, same, |&(hash, _)| hash) {
+                hash_table::Entry::Occupied(_) => continue,
+                hash_table::Entry::Vacant(new) => new.insert((hash, index)),
+            };
             let first = sequences.len() as u32;
             let mut start = pattern.start();
             for literal in pattern.literals() {
@@ -149,13 +164,18 @@ impl Scanner {
         }
         drop((numbers, known));
         let text = |literal: &Literal| literal.text(bytes);
-        let mut order: Vec<u32> = (0..literals.len() as u32).collect();
-        order.sort_unstable_by_key(|&number| text(&literals[number as usize]));
+        let of = |number: u32| text(&literals[number as usize]);
+        // The first bytes of most literals differ, and comparing those needs no look at the others.
+        let mut order: Vec<(u64, u32)> =
+            (0..literals.len() as u32).map(|number| (head(of(number)), number)).collect();
+        order.sort_unstable_by(|&(one_head, one), &(other_head, other)| {
+            one_head.cmp(&other_head).then_with(|| of(one).cmp(of(other)))
+        });
         let mut ranks = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(&number, rank)| ranks[number as usize] = rank);
+        order.iter().zip(0..).for_each(|(&(_, number), rank)| ranks[number as usize] = rank);
         sequences.iter_mut().for_each(|number| *number = ranks[*number as usize]);
         let mut literals: Vec<Literal> =
-            order.iter().map(|&number| literals[number as usize]).collect();
+            order.iter().map(|&(_, number)| literals[number as usize]).collect();
         for number in 1..literals.len() {
             let mut parent = number as u32 - 1;
             while parent != NONE {

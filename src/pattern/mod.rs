@@ -61,6 +61,12 @@ pub struct PathPattern<'l> {
 }
 
 impl<'l> PathPattern<'l> {
+    /// Whether both match the same paths by the same bytes and stars, in whatever lists they stand.
+    pub(crate) fn is_same(&self, other: &PathPattern<'_>) -> bool {
+        (self.octets, self.anchored) == (other.octets, other.anchored)
+            && self.stars().eq(other.stars())
+    }
+
     /// The positions in `octets` before which any octets may stand, ascending and distinct.
     pub fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'l {
         let base = self.base;
