@@ -152,7 +152,7 @@ impl PolicySet {
     }
 
     /// The next host that may be the one that is searched for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_candidate(
         &self,
         search: &mut Search,
@@ -182,7 +182,7 @@ impl PolicySet {
     /// # Errors
     ///
     /// If it is damaged.
-    #[inline]
+    #[inline(always)]
     pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
         let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
         let octets = head[host::KEY_OCTETS].get() as usize;

@@ -193,7 +193,7 @@ impl Inquiry {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn policy_of(
         &self,
         (scheme, key): (&[u8], &[u8]),
