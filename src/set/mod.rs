@@ -1,13 +1,13 @@
-//! Policies of many origins: what is known of whom, before it is compiled for an agent.
+//! Policies of many origins: read, compiled, opened, compared and surveyed.
 //!
-//! Owns the files and the origins that they speak for. [`PolicySet::load`] reads one file, which
-//! then speaks for every URL, or a folder of files named by host. To ask a set about URLs make a
-//! [`Classifier`](crate::batch::Classifier) for the agents that matter.
+//! Owns the compiled form, [`PolicySet`]: one sequence of bytes, in memory or mapped from a file. There are
+//! three ways to one. [`PolicySet::load`] compiles robots.txt files into memory; [`gather`](fn@gather) and
+//! [`compile`] make a file of what archives captured; [`PolicySet::open`] reads such a file. To ask a set about
+//! URLs make a [`Classifier`](crate::batch::Classifier) for the agents that matter; to see what is in it use
+//! [`survey`], and [`Difference`] to see what changed.
 //!
-//! Cost: each file is read once, equal files are kept once. A file that cannot be read is an error
-//! that names it, unless [`Strictness`] says otherwise; what a folder holds beside files named by
-//! host is left out with a [`LoadNote`], and a file that looks like HTML, JSON or binary data is
-//! read and has one.
+//! Cost: opening reads a header; compiling parses each distinct file once. What can fail says what to do:
+//! [`LoadError`], [`GatherError`], [`SetError`], and [`Damage`] wherever bytes of a set are used.
 
 pub mod compile;
 mod difference;
