@@ -146,11 +146,11 @@ fn split_url(urls: Vec<Vec<u8>>) -> usize {
 #[bench::urls(split_urls())]
 fn normalise(urls: Vec<SplitUrl<'static>>) -> usize {
     let (mut host, mut path) = (Vec::new(), Vec::new());
-    let mut octets = |url: &SplitUrl<'_>| {
+    let mut bytes = |url: &SplitUrl<'_>| {
         let host = host_key(black_box(url), &mut host).map_or(0, <[u8]>::len);
         host + compared_path(url.path, DIALECT.paths.escapes, &mut path).as_bytes().len()
     };
-    urls.iter().map(&mut octets).sum()
+    urls.iter().map(&mut bytes).sum()
 }
 
 #[library_benchmark]

@@ -46,7 +46,7 @@ impl Data {
             let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(sample);
             std::env::var_os(variable).map_or(sample, PathBuf::from)
         };
-        let config = LoadConfig { robots_octets_max: None, ..LoadConfig::new(DIALECT) };
+        let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(DIALECT) };
         let robots = named("PORTCULLIS_ROBOTS", "corpora/sample/robots");
         let urls = named("PORTCULLIS_URLS", "corpora/sample/urls.txt");
         Data {
@@ -161,10 +161,10 @@ fn urls(criterion: &mut Criterion) {
         bencher.iter(|| split_urls.iter().filter(|url| host_key(url, &mut host).is_ok()).count());
     });
     group.bench_function("compared path", |bencher| {
-        let mut octets = |url: &SplitUrl<'_>| {
+        let mut bytes = |url: &SplitUrl<'_>| {
             compared_path(url.path, DIALECT.paths.escapes, &mut path).as_bytes().len()
         };
-        bencher.iter(|| split_urls.iter().map(&mut octets).sum::<usize>());
+        bencher.iter(|| split_urls.iter().map(&mut bytes).sum::<usize>());
     });
     group.bench_function("host key and look-up", |bencher| {
         let mut known = |url: &&SplitUrl<'_>| {

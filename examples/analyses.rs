@@ -37,8 +37,8 @@ const URLS: usize = 64;
 const EXAMPLES: usize = 32;
 const FILES: usize = 1_000;
 
-/// Octets of a file: the oracle reads all of it for each URL.
-const OCTETS_MAX: u64 = 64 * 1024;
+/// Bytes of a file: the oracle reads all of it for each URL.
+const BYTES_MAX: u64 = 64 * 1024;
 
 /// Problems that are shown.
 const SHOWN_MAX: usize = 10;
@@ -125,14 +125,14 @@ impl<'t> Subject<'t> {
         if !value.starts_with(b"/") {
             url.push(b'/');
         }
-        for &octet in value.strip_suffix(b"$").unwrap_or(value) {
-            match octet {
+        for &byte in value.strip_suffix(b"$").unwrap_or(value) {
+            match byte {
                 b'*' if random.below(3) == 0 => {
                     let other = random.pick(self.file.rules()).map_or(&b""[..], |rule| rule.value);
-                    url.extend(other.iter().filter(|octet| !b"*$".contains(octet)));
+                    url.extend(other.iter().filter(|byte| !b"*$".contains(byte)));
                 }
                 b'*' => url.extend_from_slice(STARS[random.below(STARS.len())].as_bytes()),
-                _ => url.push(octet),
+                _ => url.push(byte),
             }
         }
         if random.below(4) == 0 {
@@ -254,7 +254,7 @@ fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) ->
 fn read(folder: &Path, count: usize) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let is_short =
-        |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|it| it.len() <= OCTETS_MAX);
+        |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|it| it.len() <= BYTES_MAX);
     let mut paths: Vec<_> = entries.iter().filter(|it| is_short(it)).map(|it| it.path()).collect();
     paths.sort();
     let distance = (paths.len() / count.max(1)).max(1);

@@ -59,7 +59,7 @@ impl Tally {
         if got.as_bytes() == expected {
             return;
         }
-        if expected.split(|&octet| octet == b':').next() == Some(allowed.as_bytes()) {
+        if expected.split(|&byte| byte == b':').next() == Some(allowed.as_bytes()) {
             self.line_differences += 1;
         } else {
             self.verdict_differences += 1;
@@ -77,12 +77,12 @@ impl Tally {
 /// Opens a set by mapping it, as the program does; a folder is compiled into memory.
 fn open(path: &Path) -> Result<Arc<PolicySet>, Failure> {
     if path.is_dir() {
-        let config = LoadConfig { robots_octets_max: None, ..LoadConfig::new(&GOOGLE) };
+        let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(&GOOGLE) };
         return Ok(PolicySet::load(path, &config)?.set.into());
     }
     // SAFETY: this process does not write to the file, and it was made for this comparison.
     let set = unsafe { PolicySet::map(path) }?;
-    if set.dialect() != &GOOGLE || set.robots_octets_max().is_some() {
+    if set.dialect() != &GOOGLE || set.robots_bytes_max().is_some() {
         return Err("compile the set with --dialect google --max-robots-size unlimited".into());
     }
     Ok(set.into())
@@ -171,13 +171,13 @@ impl Asked {
     }
 
     fn compare_block(&self, rows: &[&[u8]], tally: &mut Tally, memory: &mut ClassifierMemory) {
-        let url = |row: &&[u8]| row.split(|&octet| octet == b'\t').next().unwrap_or_default().len();
+        let url = |row: &&[u8]| row.split(|&byte| byte == b'\t').next().unwrap_or_default().len();
         let urls: Vec<&[u8]> = rows.iter().map(|row| &row[..url(row)]).collect();
         let agents = self.classifier.agents();
         let decisions =
             self.classifier.classify(&urls, None, memory).expect("a set without damage");
         for ((row, url), decisions) in rows.iter().zip(&urls).zip(decisions.chunks(agents.len())) {
-            let mut columns = row.split(|&octet| octet == b'\t').skip(1 + self.first);
+            let mut columns = row.split(|&byte| byte == b'\t').skip(1 + self.first);
             for (agent, decision) in agents.iter().zip(decisions) {
                 tally.compare(url, agent, columns.next().unwrap_or_default(), decision);
             }

@@ -13,7 +13,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use portcullis::dialect::RFC_9309;
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::syntax::RobotsTxt;
 use portcullis::synth::{Answers, Archive, ArchiveFormat, ArchivedFile};
 use rayon::prelude::*;
@@ -70,7 +70,7 @@ fn hosts(folder: &Path) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
-        let is_plain = |octet: u8| matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
         names.extend(name.to_str().filter(|name| name.bytes().all(is_plain)).map(str::to_owned));
     }
     names.sort_unstable();
@@ -79,7 +79,7 @@ fn hosts(folder: &Path) -> Result<Vec<String>, Failure> {
 
 fn piece(archive: &Archive, position: usize, folder: &Path, name: &str) -> Result<Piece, Failure> {
     let robots = fs::read(folder.join(name))?;
-    let file = RobotsTxt::parse(&robots, &RFC_9309, Some(ROBOTS_OCTETS_MAX));
+    let file = RobotsTxt::parse(&robots, &RFC_9309, Some(ROBOTS_BYTES_MAX));
     let file = ArchivedFile {
         https: !position.is_multiple_of(8),
         host: name.as_bytes(),

@@ -36,7 +36,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempDir, TempPath};
 
-/// Bytes that are gathered before the file is written to.
+/// Bytes that are ingested before the file is written to.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Times that [`abandon`] tries to remove a folder that other threads still write to.

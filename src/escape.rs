@@ -1,10 +1,10 @@
-//! The form in which patterns and URLs are compared: percent escapes and octets outside a URI.
+//! The form in which patterns and URLs are compared: percent escapes and bytes outside a URI.
 //!
 //! Owns the one normaliser of the crate, a pure function of [`Escapes`]; patterns and URLs pass
 //! through the same code. A pattern's wildcards are cut out before, so that what is left of `*` and
 //! `$` is literal on both sides. Cost: one scan of the text; nothing is allocated or copied for a
 //! text that has its normal form already, which holds for nearly all real URLs. It cannot fail: any
-//! octets have a normal form.
+//! bytes have a normal form.
 //!
 //! ```
 //! use portcullis::dialect::Escapes;
@@ -18,7 +18,7 @@
 use crate::bytes::{percent_triplet, push_percent_triplet};
 use crate::dialect::Escapes;
 
-/// What becomes of one octet.
+/// What becomes of one byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Treatment {
@@ -47,27 +47,26 @@ pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>)
     }
 }
 
-/// The first octet that may not stay. Whole chunks are tested without a branch for each octet,
+/// The first byte that may not stay. Whole chunks are tested without a branch for each byte,
 /// because nearly all of them stay.
 #[inline]
 fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
-    const CHUNK_OCTETS: usize = 8;
-    let is_special = |octet: &u8| treatments[usize::from(*octet)] != Treatment::Keep;
-    let has_special =
-        |chunk: &&[u8]| chunk.iter().fold(false, |any, octet| any | is_special(octet));
-    let kept = text.chunks_exact(CHUNK_OCTETS).take_while(|chunk| !has_special(chunk)).count();
-    let start = kept * CHUNK_OCTETS;
+    const CHUNK_BYTES: usize = 8;
+    let is_special = |byte: &u8| treatments[usize::from(*byte)] != Treatment::Keep;
+    let has_special = |chunk: &&[u8]| chunk.iter().fold(false, |any, byte| any | is_special(byte));
+    let kept = text.chunks_exact(CHUNK_BYTES).take_while(|chunk| !has_special(chunk)).count();
+    let start = kept * CHUNK_BYTES;
     text[start..].iter().position(is_special).map(|position| start + position)
 }
 
-/// The first octet that does not stay. A triplet that is in normal form does.
+/// The first byte that does not stay. A triplet that is in normal form does.
 #[inline]
 fn first_changed(text: &[u8], escapes: Escapes, treatments: &Treatments) -> Option<usize> {
     let first = first_special(text, treatments)?;
     changed_from(text, first, escapes, treatments)
 }
 
-/// The first octet that does not stay, if those before the special one at `place` do.
+/// The first byte that does not stay, if those before the special one at `place` do.
 #[cold]
 fn changed_from(
     text: &[u8],
@@ -94,7 +93,7 @@ fn changed_from(
     }
 }
 
-/// Writes the normal form of `text`, whose first `start` octets stay, to the end of `out`.
+/// Writes the normal form of `text`, whose first `start` bytes stay, to the end of `out`.
 #[cold]
 fn rewrite(
     text: &[u8],
@@ -105,16 +104,16 @@ fn rewrite(
 ) {
     let (kept, mut rest) = text.split_at(start);
     out.extend_from_slice(kept);
-    while let Some(&octet) = rest.first() {
+    while let Some(&byte) = rest.first() {
         let triplet = percent_triplet(rest);
-        let read = match (treatments[usize::from(octet)], triplet) {
+        let read = match (treatments[usize::from(byte)], triplet) {
             (Treatment::Keep, _) => {
                 let kept = first_special(rest, treatments).unwrap_or(rest.len());
                 out.extend_from_slice(&rest[..kept]);
                 kept
             }
             (Treatment::Escape, _) => {
-                push_percent_triplet(out, octet);
+                push_percent_triplet(out, byte);
                 1
             }
             (Treatment::Percent, None) => {
@@ -144,16 +143,16 @@ fn decodes(escapes: Escapes, value: u8) -> bool {
 }
 
 /// Letters, digits and `-._~` (RFC 3986, section 2.3).
-const fn is_unreserved(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b'_' | b'~')
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 /// Unreserved and reserved characters and `%` (RFC 3986, section 2).
-const fn is_uri_octet(octet: u8) -> bool {
-    is_unreserved(octet)
-        || matches!(octet, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'%')
+const fn is_uri_byte(byte: u8) -> bool {
+    is_unreserved(byte)
+        || matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'%')
         || matches!(
-            octet,
+            byte,
             b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
         )
 }
@@ -177,10 +176,10 @@ const fn percent(mut table: Treatments) -> Treatments {
 }
 
 const fn escape_non_ascii(mut table: Treatments) -> Treatments {
-    let mut octet = 128;
-    while octet < 256 {
-        table[octet] = Treatment::Escape;
-        octet += 1;
+    let mut byte = 128;
+    while byte < 256 {
+        table[byte] = Treatment::Escape;
+        byte += 1;
     }
     table
 }
@@ -189,12 +188,12 @@ const fn escape_non_ascii(mut table: Treatments) -> Treatments {
 /// (RFC 9309, section 2.2.3), so both sides spell them so.
 const fn escape_outside_uri() -> Treatments {
     let mut table = [Treatment::Escape; 256];
-    let mut octet = 0;
-    while octet < 128 {
-        if is_uri_octet(octet as u8) && !matches!(octet as u8, b'*' | b'$') {
-            table[octet] = Treatment::Keep;
+    let mut byte = 0;
+    while byte < 128 {
+        if is_uri_byte(byte as u8) && !matches!(byte as u8, b'*' | b'$') {
+            table[byte] = Treatment::Keep;
         }
-        octet += 1;
+        byte += 1;
     }
     table
 }

@@ -22,7 +22,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[derive(Debug)]
 pub struct ZeroedMemory {
     kind: Kind,
-    octets: usize,
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -35,12 +35,12 @@ enum Kind {
 /// A line of a processor's cache.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, align(64))]
-struct Line([u8; LINE_OCTETS]);
+struct Line([u8; LINE_BYTES]);
 
-const LINE_OCTETS: usize = 64;
+const LINE_BYTES: usize = 64;
 
 /// Bytes from which on memory is mapped: half of a large page of x86-64 and ARM64.
-const MAPPED_OCTETS_MIN: usize = 1 << 20;
+const MAPPED_BYTES_MIN: usize = 1 << 20;
 
 impl ZeroedMemory {
     /// So many bytes.
@@ -48,30 +48,30 @@ impl ZeroedMemory {
     /// # Panics
     ///
     /// If there is not so much memory, as any allocation does.
-    pub fn new(octets: usize) -> ZeroedMemory {
-        let mapped = (octets >= MAPPED_OCTETS_MIN).then(|| MmapMut::map_anon(octets));
-        let Some(Ok(memory)) = mapped else { return ZeroedMemory::allocated(octets) };
+    pub fn new(bytes: usize) -> ZeroedMemory {
+        let mapped = (bytes >= MAPPED_BYTES_MIN).then(|| MmapMut::map_anon(bytes));
+        let Some(Ok(memory)) = mapped else { return ZeroedMemory::allocated(bytes) };
         // It is a wish; a system that has no large pages is as right without.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
-        ZeroedMemory { kind: Kind::Mapped(memory), octets }
+        ZeroedMemory { kind: Kind::Mapped(memory), bytes }
     }
 
-    fn allocated(octets: usize) -> ZeroedMemory {
-        let lines = vec![Line([0; LINE_OCTETS]); octets.div_ceil(LINE_OCTETS)];
-        ZeroedMemory { kind: Kind::Allocated(lines), octets }
+    fn allocated(bytes: usize) -> ZeroedMemory {
+        let lines = vec![Line([0; LINE_BYTES]); bytes.div_ceil(LINE_BYTES)];
+        ZeroedMemory { kind: Kind::Allocated(lines), bytes }
     }
 
-    /// Forgets what lies behind the first `octets`.
-    pub fn truncate(&mut self, octets: usize) {
-        self.octets = self.octets.min(octets);
+    /// Forgets what lies behind the first `bytes`.
+    pub fn truncate(&mut self, bytes: usize) {
+        self.bytes = self.bytes.min(bytes);
     }
 }
 
 impl From<&[u8]> for ZeroedMemory {
-    fn from(octets: &[u8]) -> ZeroedMemory {
-        let mut memory = ZeroedMemory::new(octets.len());
-        memory.copy_from_slice(octets);
+    fn from(bytes: &[u8]) -> ZeroedMemory {
+        let mut memory = ZeroedMemory::new(bytes.len());
+        memory.copy_from_slice(bytes);
         memory
     }
 }
@@ -81,22 +81,22 @@ impl Deref for ZeroedMemory {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        let octets: &[u8] = match &self.kind {
+        let bytes: &[u8] = match &self.kind {
             Kind::Mapped(memory) => memory,
             Kind::Allocated(lines) => lines.as_bytes(),
         };
-        &octets[..self.octets]
+        &bytes[..self.bytes]
     }
 }
 
 impl DerefMut for ZeroedMemory {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        let octets: &mut [u8] = match &mut self.kind {
+        let bytes: &mut [u8] = match &mut self.kind {
             Kind::Mapped(memory) => memory,
             Kind::Allocated(lines) => lines.as_mut_bytes(),
         };
-        &mut octets[..self.octets]
+        &mut bytes[..self.bytes]
     }
 }
 
@@ -106,13 +106,13 @@ mod tests {
 
     #[test]
     fn bytes_are_zero_and_begin_a_line() {
-        for octets in [0, 1, 13, 64, MAPPED_OCTETS_MIN - 1, MAPPED_OCTETS_MIN, 3 << 20] {
-            let mut memory = ZeroedMemory::new(octets);
-            assert_eq!((memory.len(), memory.as_ptr().addr() % LINE_OCTETS), (octets, 0));
-            assert!(memory.iter().all(|&octet| octet == 0));
+        for bytes in [0, 1, 13, 64, MAPPED_BYTES_MIN - 1, MAPPED_BYTES_MIN, 3 << 20] {
+            let mut memory = ZeroedMemory::new(bytes);
+            assert_eq!((memory.len(), memory.as_ptr().addr() % LINE_BYTES), (bytes, 0));
+            assert!(memory.iter().all(|&byte| byte == 0));
             memory.fill(7);
             memory.truncate(13);
-            assert_eq!(*memory, vec![7; octets.min(13)]);
+            assert_eq!(*memory, vec![7; bytes.min(13)]);
         }
     }
 }

@@ -54,7 +54,7 @@
 //! | [`visible`] | text of strangers as people may see it | |
 //! | [`dialect`] | what a standard or crawler does at each decision point, as data | |
 //! | [`escape`] | the form in which patterns and URLs are compared | one scan |
-//! | [`syntax`] | octets to groups, rules, records and notes | linear in the file |
+//! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
 //! | [`pattern`] | literals, `*` and `$` of a rule | one scan |
 //! | [`target`] | a URL to origin and path | one scan |
 //! | [`access`] | HTTP answers to the state of a policy, expiry, long outages | |

@@ -3,34 +3,34 @@
 //! A limit that is hit is never silent: it ends as a note, a state, an error or a slower engine
 //! that gives the same answer, and the item that hits it says which.
 
-/// Octets of a robots.txt file that are read: 500 KiB.
+/// Bytes of a robots.txt file that are read: 500 KiB.
 ///
 /// Source: RFC 9309, section 2.5 ("MUST be at least 500 kibibytes"), and Google's page, which sets
 /// the same figure. What lies past it is ignored and the line that it cuts is dropped, with a note.
-pub const ROBOTS_OCTETS_MAX: usize = 500 * 1024;
+pub const ROBOTS_BYTES_MAX: usize = 500 * 1024;
 
-/// Octets of a line that the `google` dialect keeps; what follows on the line is lost.
+/// Bytes of a line that the `google` dialect keeps; what follows on the line is lost.
 ///
 /// Source: google/robotstxt, which keeps eight times a browser's longest URL (2,083) less the
 /// terminator of a C string.
-pub const GOOGLE_LINE_OCTETS_MAX: usize = 2_083 * 8 - 1;
+pub const GOOGLE_LINE_BYTES_MAX: usize = 2_083 * 8 - 1;
 
-/// Octets of a URL that is classified. A longer one is `invalid`, never allowed.
+/// Bytes of a URL that is classified. A longer one is `invalid`, never allowed.
 ///
 /// Source: our choice. RFC 9110, section 4.1, asks for 8,000 at least; the longest of 670,000 real
 /// ones had 10,598. It bounds the work that one record can cause against a hostile rule set.
-pub const URL_OCTETS_MAX: usize = 64 * 1024;
+pub const URL_BYTES_MAX: usize = 64 * 1024;
 
-/// Octets of one record (line) of an input that has to be held in memory: 64 MiB.
+/// Bytes of one record (line) of an input that has to be held in memory: 64 MiB.
 ///
 /// Source: our choice. An input with a longer one is not a list of URLs; reading it is an error.
-pub const RECORD_OCTETS_MAX: usize = 64 * 1024 * 1024;
+pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Octets of an input that are classified as one piece of work: 1 MiB, or one longer record.
+/// Bytes of an input that are classified as one piece of work: 1 MiB, or one longer record.
 ///
 /// Source: our choice. About 16,000 URLs: the cost of handing the piece over vanishes, and the
 /// pieces that wait stay small beside the policies.
-pub const CHUNK_OCTETS: usize = 1024 * 1024;
+pub const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// Threads that `-j` starts per processor: 16. A higher number is lowered to that, with a note.
 ///
@@ -41,7 +41,7 @@ pub const PROCESSOR_THREADS_MAX: usize = 16;
 /// Chunks for each thread that are handed over and not yet written.
 ///
 /// Source: our choice. One is classified, one waits, one stands in the order of the output. With
-/// [`CHUNK_OCTETS`] it bounds the memory of a batch: at two threads 6 MiB of input and its output.
+/// [`CHUNK_BYTES`] it bounds the memory of a batch: at two threads 6 MiB of input and its output.
 pub const IN_FLIGHT_CHUNKS_PER_THREAD: usize = 3;
 
 /// Chunks of a stream (a pipe, a compressed file) that are read before a thread asks for them.
@@ -49,36 +49,36 @@ pub const IN_FLIGHT_CHUNKS_PER_THREAD: usize = 3;
 /// Source: our choice. One is ready while the next is being decompressed.
 pub const READ_AHEAD_CHUNKS: usize = 2;
 
-/// Octets that a compressed file is read in: 128 KiB.
+/// Bytes that a compressed file is read in: 128 KiB.
 ///
 /// Source: our choice, two of a Linux pipe's 64 KiB.
-pub const COMPRESSED_READ_OCTETS: usize = 128 * 1024;
+pub const COMPRESSED_READ_BYTES: usize = 128 * 1024;
 
-/// The base-2 logarithm of the window (in octets) that a zstd frame may ask for: 128 MiB.
+/// The base-2 logarithm of the window (in bytes) that a zstd frame may ask for: 128 MiB.
 ///
 /// Source: the zstd program's own default. A frame that asks for more is an error, so that a small
 /// file cannot take all the memory.
 pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
-/// Octets of the dictionary that a zstd file may bring along: 16 MiB.
+/// Bytes of the dictionary that a zstd file may bring along: 16 MiB.
 ///
 /// Source: our choice; those of archives have some 100 KiB to 1 MiB. A longer one is an error.
-pub const ZSTD_DICTIONARY_OCTETS_MAX: usize = 16 * 1024 * 1024;
+pub const ZSTD_DICTIONARY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Octets of a block of header fields, of a WARC record or of an HTTP response, that is read: 64 KiB.
+/// Bytes of a block of header fields, of a WARC record or of an HTTP response, that is read: 64 KiB.
 ///
 /// Source: our choice; browsers and servers take 8 to 256 KiB. A record with a longer one is broken.
-pub const HEADER_BLOCK_OCTETS_MAX: usize = 64 * 1024;
+pub const HEADER_BLOCK_BYTES_MAX: usize = 64 * 1024;
 
-/// Octets of a WARC record that is kept until it is read, its header counted: 64 MiB.
+/// Bytes of a WARC record that is kept until it is read, its header counted: 64 MiB.
 ///
 /// Source: our choice, the length of the longest body. A robots.txt record that is longer is broken.
-pub const WARC_RECORD_OCTETS_MAX: usize = BODY_OCTETS_MAX;
+pub const WARC_RECORD_BYTES_MAX: usize = BODY_BYTES_MAX;
 
-/// Octets of a WARC file, decompressed, that are passed over before the reader gives word: 16 MiB.
+/// Bytes of a WARC file, decompressed, that are passed over before the reader gives word: 16 MiB.
 ///
 /// Source: our choice. It lets a progress bar move through an archive that holds no robots.txt.
-pub const WARC_PASSED_OCTETS_MAX: usize = 16 * 1024 * 1024;
+pub const WARC_PASSED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Content and transfer codings of one body that are undone. A body in more is broken.
 ///
@@ -86,21 +86,21 @@ pub const WARC_PASSED_OCTETS_MAX: usize = 16 * 1024 * 1024;
 /// thousand times longer.
 pub const CONTENT_CODINGS_MAX: usize = 4;
 
-/// The base-2 logarithm of the window (in octets) that a body in zstd may ask for: 8 MiB.
+/// The base-2 logarithm of the window (in bytes) that a body in zstd may ask for: 8 MiB.
 ///
 /// Source: RFC 9659, section 3.
 pub const HTTP_ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
-/// Octets of a host name after lower-casing and IDNA.
+/// Bytes of a host name after lower-casing and IDNA.
 ///
 /// Source: RFC 1035, section 2.3.4, gives 255 on the wire; twice that leaves room for names that
 /// dumps hold and no resolver would take.
-pub const HOST_OCTETS_MAX: usize = 512;
+pub const HOST_BYTES_MAX: usize = 512;
 
-/// Octets of a block of a policy set's file, which is checked as one: 4 KiB.
+/// Bytes of a block of a policy set's file, which is checked as one: 4 KiB.
 ///
 /// Source: our choice, the page of most machines. It is part of the format, see `src/set/FORMAT.md`.
-pub const SET_BLOCK_OCTETS: usize = 4 * 1024;
+pub const SET_BLOCK_BYTES: usize = 4 * 1024;
 
 /// Sections of a policy set's file. A header that gives more is damaged.
 ///
@@ -112,10 +112,10 @@ pub const SET_SECTIONS_MAX: usize = 128;
 /// Source: our choice. Their numbers leave two bits of a `u32` to whoever refers to them.
 pub const SET_STRINGS_MAX: u32 = 1 << 30;
 
-/// Octets of one string of a policy set: 1 GiB. With a longer one, the set cannot be compiled.
+/// Bytes of one string of a policy set: 1 GiB. With a longer one, the set cannot be compiled.
 ///
 /// Source: our choice; more than any line that is read with a limit.
-pub const SET_STRING_OCTETS_MAX: usize = 1 << 30;
+pub const SET_STRING_BYTES_MAX: usize = 1 << 30;
 
 /// Slots of a set's host table that may be taken one behind the other: 512, which are 4 KiB. A seed of the
 /// hash that makes a longer run is left for the next one; a reader that walks more of them finds damage.
@@ -141,7 +141,7 @@ pub const REDIRECTS_MAX: u8 = 5;
 /// Source: our choice. A crawler that keeps to it fetches two dozen pages a day.
 pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
 
-/// Edited texts of one file that are compared with it when it is mended: 256.
+/// Edited texts of one file that are compared with it when it is fixed: 256.
 ///
 /// Source: our choice. All edits at once take one; each that has to be found out takes some two for
 /// each halving. What is past the limit is left as it is, and said to be.
@@ -197,11 +197,11 @@ pub const POSITIONS_PER_BYTE_MAX: u64 = 1;
 /// through. A walk costs as much as some eight.
 pub const CANDIDATES_TRIED_MAX: usize = 16;
 
-/// Octets of a decoded body that are held where files have no limit of their own: 64 MiB.
+/// Bytes of a decoded body that are held where files have no limit of their own: 64 MiB.
 ///
 /// Source: our choice. It bounds what a small compressed body can grow to; a longer one is broken,
 /// not shorter.
-pub const BODY_OCTETS_MAX: usize = 64 * 1024 * 1024;
+pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// NFA positions that building an automaton may look at to tell how much of a site its rules leave.
 ///
@@ -269,16 +269,16 @@ pub const TABLE_CELL_CHARACTERS_MAX: usize = 80;
 /// nothing; what is kept of 64 files of 500 KiB is 32 MB for each thread.
 pub const FOLDER_BATCH_FILES: usize = 64;
 
-/// Octets that a file of a folder is read in at first: 64 KiB.
+/// Bytes that a file of a folder is read in at first: 64 KiB.
 ///
 /// Source: our choice. Of 32,711 real files 99.8 % are shorter and so take two reads, the second of
 /// which finds the end.
-pub const FILE_READ_OCTETS: usize = 64 * 1024;
+pub const FILE_READ_BYTES: usize = 64 * 1024;
 
-/// Octets of a first line that are looked at to tell a file's format.
+/// Bytes of a first line that are looked at to tell a file's format.
 ///
 /// Source: our choice; 16 would do, the rest is for white space before them.
-pub const FORMAT_OCTETS_MAX: usize = 512;
+pub const FORMAT_BYTES_MAX: usize = 512;
 
 /// Rows of a Parquet file that are decoded and read as one piece of work.
 ///
@@ -304,11 +304,11 @@ pub const SHOWN_BYTES_MAX: usize = 1024;
 /// so: counts are bounds then (see `src/audit/unknown.rs`).
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 
-/// Octets of an audit's page: 2 MB.
+/// Bytes of an audit's page: 2 MB.
 ///
 /// Source: our choice; it can be sent by mail and opens at once. Where lists are too long for it, the
 /// page shows fewer of their rows and says so; only very many agents make it longer.
-pub const AUDIT_PAGE_OCTETS_MAX: usize = 2_000_000;
+pub const AUDIT_PAGE_BYTES_MAX: usize = 2_000_000;
 
 /// Characters of a rule, host or URL that an audit's page shows. A longer one is cut, and `…` stands
 /// for what is left out; the JSON has up to [`SHOWN_BYTES_MAX`] bytes.

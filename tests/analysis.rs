@@ -107,9 +107,9 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
                     "{}",
                     shown()
                 );
-                let octets = symbols(one, two, &url);
+                let bytes = symbols(one, two, &url);
                 assert!(
-                    shortest.is_none_or(|shortest| octets <= shortest),
+                    shortest.is_none_or(|shortest| bytes <= shortest),
                     "{} {shortest:?}",
                     shown()
                 );
@@ -120,7 +120,7 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
     }
 }
 
-/// What counts as the length of an example: octets of the path, or symbols where the sides compare
+/// What counts as the length of an example: bytes of the path, or symbols where the sides compare
 /// it in different forms.
 fn symbols(one: &Side<'_>, two: &Side<'_>, url: &[u8]) -> usize {
     if one.dialect.paths.escapes == two.dialect.paths.escapes {

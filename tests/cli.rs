@@ -156,9 +156,9 @@ fn assert_fails(output: &Output, words: &[&str]) {
     }
 }
 
-/// Octets as text that shows each of them, with lines and quotes as they are.
-fn text(octets: &[u8]) -> String {
-    octets.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")
+/// Bytes as text that shows each of them, with lines and quotes as they are.
+fn text(bytes: &[u8]) -> String {
+    bytes.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")
 }
 
 /// A URL for each verdict.

@@ -38,18 +38,18 @@ fn assert_near(facts: &[Fact], measured: &[Fact], percent: u64) {
 fn as_many_hosts_as_were_measured_share_as_much() {
     let facts = facts_of(1, 32_711);
     let measured = [
-        ("octets", 49_558_808),
+        ("bytes", 49_558_808),
         ("texts", 16_086),
-        ("octets of texts", 27_907_355),
+        ("bytes of texts", 27_907_355),
         ("lists", 9_104),
         ("records of lists", 482_385),
         ("record strings", 221_025),
-        ("octets of strings", 10_315_861),
+        ("bytes of strings", 10_315_861),
         ("tokens", 3_337),
         ("pairs of list and token", 52_430),
         ("rule sets", 9_417),
         ("patterns of rule sets", 342_205),
-        ("octets of patterns", 10_422_486),
+        ("bytes of patterns", 10_422_486),
         ("other records", 35_297),
         ("files, half", 495),
         ("files, 90 %", 2_071),
@@ -80,7 +80,7 @@ fn as_many_hosts_as_were_measured_share_as_much() {
 #[test]
 fn fewer_hosts_share_less() {
     let measured = [
-        ("octets", 6_402_686),
+        ("bytes", 6_402_686),
         ("texts", 2_387),
         ("lists", 1_560),
         ("records of lists", 91_478),

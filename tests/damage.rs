@@ -1,4 +1,4 @@
-//! Sets that were damaged on their way: a bit flipped, an end cut off, other octets behind. The
+//! Sets that were damaged on their way: a bit flipped, an end cut off, other bytes behind. The
 //! outcome is an error that says what to do, or the very answers that the whole set gives.
 
 #[path = "common/mod.rs"]
@@ -14,11 +14,11 @@ use common::Random;
 use portcullis::batch::{Classifier, Provenance};
 use portcullis::decision::Decision;
 use portcullis::dialect::RFC_9309;
-use portcullis::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_OCTETS};
+use portcullis::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::compile::{CompileConfig, to_vec};
 use portcullis::set::stored::RuleSetKind;
-use portcullis::set::{GatherConfig, Input, PolicySet, SetError, gather};
+use portcullis::set::{IngestConfig, Input, PolicySet, SetError, ingest};
 
 /// Random places at which a bit is flipped, and at which the file is cut.
 const RANDOM_PLACES: usize = 10_000;
@@ -34,7 +34,7 @@ type Answers = Vec<(Decision, Option<Vec<u8>>, Option<Vec<u8>>)>;
 
 /// A whole set, and what it answers.
 struct Whole {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     urls: Vec<String>,
     answers: Answers,
 }
@@ -96,24 +96,24 @@ impl Whole {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("robots.jsonl");
         fs::write(&path, archive()).unwrap();
-        let gathering = GatherConfig::new(&RFC_9309, None);
-        let gathered = gather(&[Input::new(path)], &gathering, &()).unwrap();
-        let history = gathered.history.clone();
+        let ingesting = IngestConfig::new(&RFC_9309, None);
+        let ingested = ingest(&[Input::new(path)], &ingesting, &()).unwrap();
+        let history = ingested.history.clone();
         let config = CompileConfig { history, ..CompileConfig::new(&RFC_9309, None) };
-        let octets = to_vec(&gathered.hosts, &gathered.pool, &config).unwrap();
+        let bytes = to_vec(&ingested.hosts, &ingested.pool, &config).unwrap();
         let paths = ["/", "/x/a17", "/search?q=1", "/admin/page.php", "/1/x7y2z"];
-        let origins = gathered.hosts.iter().map(|host| String::from_utf8_lossy(&host.key));
+        let origins = ingested.hosts.iter().map(|host| String::from_utf8_lossy(&host.key));
         let origins = origins.chain(["unknown.example".into()]);
         let urls: Vec<String> =
             origins.flat_map(|host| paths.map(|path| format!("https://{host}{path}"))).collect();
-        let answers = ask(&octets, &urls).unwrap();
-        Whole { octets, urls, answers }
+        let answers = ask(&bytes, &urls).unwrap();
+        Whole { bytes, urls, answers }
     }
 
-    /// Whether these octets are refused. If not, every answer has to be that of the whole set.
+    /// Whether these bytes are refused. If not, every answer has to be that of the whole set.
     #[track_caller]
-    fn refuses(&self, octets: Vec<u8>, place: impl std::fmt::Display) -> bool {
-        let asked = catch_unwind(AssertUnwindSafe(|| ask(&octets, &self.urls)));
+    fn refuses(&self, bytes: Vec<u8>, place: impl std::fmt::Display) -> bool {
+        let asked = catch_unwind(AssertUnwindSafe(|| ask(&bytes, &self.urls)));
         let asked = asked.unwrap_or_else(|_| panic!("{place}: it panics"));
         match asked {
             Ok(answers) => {
@@ -122,32 +122,32 @@ impl Whole {
             }
             Err(text) => {
                 assert!(text.contains("a.set"), "{place}: {text}");
-                let mends = ["portcullis compile", "update portcullis", "fetch the file again"];
-                assert!(mends.iter().any(|mend| text.contains(mend)), "{place}: {text}");
+                let fixes = ["portcullis compile", "update portcullis", "fetch the file again"];
+                assert!(fixes.iter().any(|fix| text.contains(fix)), "{place}: {text}");
                 true
             }
         }
     }
 
-    fn refuses_flipped(&self, octet: usize, bit: usize) -> bool {
-        let mut octets = self.octets.clone();
-        octets[octet] ^= 1 << bit;
-        self.refuses(octets, format_args!("bit {bit} of octet {octet}"))
+    fn refuses_flipped(&self, byte: usize, bit: usize) -> bool {
+        let mut bytes = self.bytes.clone();
+        bytes[byte] ^= 1 << bit;
+        self.refuses(bytes, format_args!("bit {bit} of byte {byte}"))
     }
 
     fn refuses_cut(&self, length: usize) -> bool {
-        self.refuses(self.octets[..length].to_vec(), format_args!("cut at {length}"))
+        self.refuses(self.bytes[..length].to_vec(), format_args!("cut at {length}"))
     }
 
     /// Where each section begins and ends, by the table in the header (see `FORMAT.md`, section 4),
     /// and where blocks of checksums do.
     fn boundaries(&self) -> BTreeSet<usize> {
         let u64_at = |at: usize| {
-            let octets = self.octets[at..at + 8].try_into().unwrap();
-            u64::from_le_bytes(octets) as usize
+            let bytes = self.bytes[at..at + 8].try_into().unwrap();
+            u64::from_le_bytes(bytes) as usize
         };
-        let sections = u32::from_le_bytes(self.octets[12..16].try_into().unwrap()) as usize;
-        let mut boundaries = BTreeSet::from([0, SET_BLOCK_OCTETS, self.octets.len()]);
+        let sections = u32::from_le_bytes(self.bytes[12..16].try_into().unwrap()) as usize;
+        let mut boundaries = BTreeSet::from([0, SET_BLOCK_BYTES, self.bytes.len()]);
         let mut end = 0;
         for section in 0..sections {
             let entry = 256 + 24 * section;
@@ -156,9 +156,9 @@ impl Whole {
             boundaries.extend([entry, entry + 8, entry + 16, entry + 24, start, end]);
         }
         boundaries.extend(
-            (end..self.octets.len())
-                .step_by(SET_BLOCK_OCTETS)
-                .map(|at| at.next_multiple_of(SET_BLOCK_OCTETS)),
+            (end..self.bytes.len())
+                .step_by(SET_BLOCK_BYTES)
+                .map(|at| at.next_multiple_of(SET_BLOCK_BYTES)),
         );
         boundaries
     }
@@ -167,15 +167,15 @@ impl Whole {
     fn around_boundaries(&self) -> BTreeSet<usize> {
         let around = |at: usize| [at.saturating_sub(1), at, at + 1];
         let around = self.boundaries().into_iter().flat_map(around);
-        around.filter(|&at| at < self.octets.len()).collect()
+        around.filter(|&at| at < self.bytes.len()).collect()
     }
 }
 
 /// What a set of these bytes answers, or why it does not: read into memory, and mapped. Both do the same.
-fn ask(octets: &[u8], urls: &[String]) -> Result<Answers, String> {
+fn ask(bytes: &[u8], urls: &[String]) -> Result<Answers, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.set");
-    std::fs::write(&path, octets).unwrap();
+    std::fs::write(&path, bytes).unwrap();
     // SAFETY: nobody else knows the file.
     let by_mapping = ask_opened(unsafe { PolicySet::map(&path) }, urls);
     let by_reading = ask_opened(PolicySet::open(&path), urls);
@@ -205,8 +205,8 @@ fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Answe
 #[test]
 fn the_set_has_everything() {
     let whole = Whole::new();
-    let set = PolicySet::of_octets("a.set", whole.octets).unwrap();
-    assert!(set.section_octets().all(|(_, octets)| octets > 0));
+    let set = PolicySet::of_bytes("a.set", whole.bytes).unwrap();
+    assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
     for kind in [RuleSetKind::Patterns, RuleSetKind::OfGroups] {
         assert!(set.rule_sets().any(|rule_set| rule_set.unwrap().kind() == kind), "{kind:?}");
     }
@@ -233,16 +233,16 @@ fn a_cut_at_every_boundary() {
     for place in whole.around_boundaries() {
         assert!(whole.refuses_cut(place), "cut at {place}");
     }
-    let longer = [&whole.octets[..], &[0]].concat();
-    assert!(whole.refuses(longer, "an octet behind"));
+    let longer = [&whole.bytes[..], &[0]].concat();
+    assert!(whole.refuses(longer, "a byte behind"));
 }
 
 #[test]
 fn bits_at_random_places() {
     let whole = Whole::new();
     let mut random = Random::new(1);
-    let flips = (0..RANDOM_PLACES).map(|_| (random.below(whole.octets.len()), random.below(8)));
-    let refused = flips.filter(|&(octet, bit)| whole.refuses_flipped(octet, bit)).count();
+    let flips = (0..RANDOM_PLACES).map(|_| (random.below(whole.bytes.len()), random.below(8)));
+    let refused = flips.filter(|&(byte, bit)| whole.refuses_flipped(byte, bit)).count();
     // Most blocks are touched by some question; what none touches is not compared.
     assert!(refused > RANDOM_PLACES / 4 && refused < RANDOM_PLACES, "{refused}");
 }
@@ -252,25 +252,25 @@ fn cuts_at_random_places() {
     let whole = Whole::new();
     let mut random = Random::new(2);
     for _ in 0..RANDOM_PLACES {
-        let length = random.below(whole.octets.len());
+        let length = random.below(whole.bytes.len());
         assert!(whole.refuses_cut(length), "cut at {length}");
     }
 }
 
 #[test]
-fn several_octets_at_random_places() {
+fn several_bytes_at_random_places() {
     let whole = Whole::new();
     let mut random = Random::new(3);
     for number in 0..RANDOM_PLACES / 10 {
-        let mut octets = whole.octets.clone();
-        let start = random.below(octets.len());
-        let end = (start + 1 + random.below(3 * SET_BLOCK_OCTETS)).min(octets.len());
+        let mut bytes = whole.bytes.clone();
+        let start = random.below(bytes.len());
+        let end = (start + 1 + random.below(3 * SET_BLOCK_BYTES)).min(bytes.len());
         match number % 3 {
-            0 => octets[start..end].fill(0),
-            1 => octets.copy_within(..end - start, start),
-            _ => octets[start..end].iter_mut().for_each(|octet| *octet = random.next() as u8),
+            0 => bytes[start..end].fill(0),
+            1 => bytes.copy_within(..end - start, start),
+            _ => bytes[start..end].iter_mut().for_each(|byte| *byte = random.next() as u8),
         }
-        whole.refuses(octets, format_args!("octets {start} to {end}"));
+        whole.refuses(bytes, format_args!("bytes {start} to {end}"));
     }
 }
 
@@ -280,10 +280,10 @@ fn verifying_finds_every_flip() {
     let whole = Whole::new();
     let mut random = Random::new(4);
     for _ in 0..RANDOM_PLACES / 20 {
-        let (octet, bit) = (random.below(whole.octets.len()), random.below(8));
-        let mut octets = whole.octets.clone();
-        octets[octet] ^= 1 << bit;
-        let verified = PolicySet::of_octets("a.set", octets).and_then(|set| set.verify());
-        assert!(verified.is_err(), "bit {bit} of octet {octet}");
+        let (byte, bit) = (random.below(whole.bytes.len()), random.below(8));
+        let mut bytes = whole.bytes.clone();
+        bytes[byte] ^= 1 << bit;
+        let verified = PolicySet::of_bytes("a.set", bytes).and_then(|set| set.verify());
+        assert!(verified.is_err(), "bit {bit} of byte {byte}");
     }
 }

@@ -32,10 +32,10 @@ use portcullis::set::stored::{Inquiry, InquiryMemory};
 use portcullis::target::{ComparedPaths, compared_path, split};
 use rayon::prelude::*;
 
-/// Octets that patterns are made of.
+/// Bytes that patterns are made of.
 const PATTERN_ALPHABET: &[u8] = b"a/*$%";
 
-/// Octets that paths are made of. With `a` and `b` as digits, `%` starts triplets.
+/// Bytes that paths are made of. With `a` and `b` as digits, `%` starts triplets.
 const PATH_ALPHABET: &[u8] = b"ab/%";
 
 /// The agent that asks; no file names it.

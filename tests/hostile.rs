@@ -19,7 +19,7 @@ use common::Random;
 use portcullis::automaton::{Automaton, Limits, Outcome, Work, pattern_matches};
 use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{AUTOMATON_BUDGET_PART, ROBOTS_OCTETS_MAX};
+use portcullis::limits::{AUTOMATON_BUDGET_PART, ROBOTS_BYTES_MAX};
 use portcullis::oracle;
 use portcullis::pattern::PatternList;
 use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
@@ -35,9 +35,9 @@ const PATHS: usize = 48;
 /// So many of them, the first, go to the oracle too, which takes its time.
 const PATHS_JUDGED: usize = 3;
 
-/// Octets of a long path, and of one that is judged.
-const LONG_OCTETS: usize = 2_048;
-const JUDGED_OCTETS: usize = 256;
+/// Bytes of a long path, and of one that is judged.
+const LONG_BYTES: usize = 2_048;
+const JUDGED_BYTES: usize = 256;
 
 /// Positions that the step which passes a budget may look at: each of the rule set a few times, and
 /// those that a run carries along.
@@ -57,7 +57,7 @@ const BYTES_PER_POSITION_MAX: usize = 96;
 /// Steps of a scan for each byte of the path and of the rules.
 const SCAN_STEPS_PER_BYTE: usize = 4;
 
-/// Octets that the whole test program may ever hold, all shapes that run at once included.
+/// Bytes that the whole test program may ever hold, all shapes that run at once included.
 const PROGRAM_KIBIBYTES_MAX: usize = 256 * 1024;
 
 /// The rules of `shape` in order of precedence.
@@ -75,15 +75,15 @@ fn ordered(shape: &Shape) -> OrderedRules {
 fn paths(shape: &Shape, rules: &OrderedRules) -> Vec<Vec<u8>> {
     let mut random = Random::new(7);
     let mut path = |index: usize| {
-        let octets = if index < PATHS_JUDGED { JUDGED_OCTETS } else { LONG_OCTETS };
+        let bytes = if index < PATHS_JUDGED { JUDGED_BYTES } else { LONG_BYTES };
         match index % 3 {
-            0 => random.word(shape.letters, octets..=octets),
-            1 => vec![*random.pick(shape.letters); octets],
+            0 => random.word(shape.letters, bytes..=bytes),
+            1 => vec![*random.pick(shape.letters); bytes],
             _ => {
                 let pattern = rules.patterns.get(random.below(rules.patterns.len()));
                 let literals: Vec<&[u8]> = pattern.literals().collect();
                 let mut path = literals.join(random.pick(shape.letters));
-                path.truncate(random.within(2..=LONG_OCTETS));
+                path.truncate(random.within(2..=LONG_BYTES));
                 path.strip_prefix(b"/").unwrap_or(&path).to_vec()
             }
         }
@@ -122,7 +122,7 @@ impl RuleSet {
 
 fn check(shape: &Shape) {
     let rules = ordered(shape);
-    let bytes = rules.patterns.octets() + rules.patterns.len();
+    let bytes = rules.patterns.byte_len() + rules.patterns.len();
     let paths = paths(shape, &rules);
     let judged: Vec<Decision> =
         paths[..PATHS_JUDGED].iter().map(|path| judge(shape, path)).collect();
@@ -221,7 +221,7 @@ macro_rules! hostile {
 hostile! {
     random_literals: shapes::random_literals();
     a_thousand_stars_in_one_rule: shapes::stars_in_one_rule(1_000);
-    stars_as_long_as_the_file: shapes::stars_in_one_rule(ROBOTS_OCTETS_MAX / 2 - 20);
+    stars_as_long_as_the_file: shapes::stars_in_one_rule(ROBOTS_BYTES_MAX / 2 - 20);
     many_rules_of_stars: shapes::many_rules_of_stars();
     distinct_literals: shapes::distinct_literals();
     distinct_literals_behind_stars: shapes::distinct_literals_behind_stars();

@@ -91,7 +91,7 @@ const UNSEEDED_WORDS: &[&str] = &["xxhash_rust", "FixedState", "SeedableRandomSt
 const UNFINISHED_MACROS: &[&str] = &["todo", "unimplemented", "dbg"];
 
 /// Lines of a file. A longer one holds more than one idea.
-const FILE_LINES_MAX: usize = 500;
+const FILE_LINES_MAX: usize = 800;
 
 /// Fewer files or imports than these, and the test has looked in the wrong place.
 const FILES_SEEN_MIN: usize = 40;
@@ -282,9 +282,9 @@ fn inspect_imports(path: &str, code: &str, findings: &mut Findings) {
     for import in imports(code, depth) {
         findings.imports += 1;
         let to = import.target.as_str();
-        if let Err(mend) = judge((module, from), to) {
+        if let Err(fix) = judge((module, from), to) {
             let line = import.line;
-            findings.problems.push(format!("{path}:{line}: {module} -> {to}: {mend}"));
+            findings.problems.push(format!("{path}:{line}: {module} -> {to}: {fix}"));
         }
     }
 }
@@ -303,7 +303,7 @@ fn level(module: &str) -> Option<u8> {
     known.map(|&(_, level)| level)
 }
 
-/// Whether a module may import another, or else how to mend it.
+/// Whether a module may import another, or else how to fix it.
 fn judge((module, from): (&str, u8), to: &str) -> Result<(), String> {
     let inside_binary = matches!((module, to), ("main", "cli"));
     if module == to || inside_binary {

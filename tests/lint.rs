@@ -95,7 +95,7 @@ fn made_up_files_have_sound_reports() {
 }
 
 #[test]
-fn any_octets_have_sound_reports() {
+fn any_bytes_have_sound_reports() {
     let parts: [&[u8]; 24] = [
         b"User-agent",
         b"Disallow",
@@ -127,8 +127,8 @@ fn any_octets_have_sound_reports() {
         let count = random.within(0..=30);
         let text: Vec<u8> = (0..count).flat_map(|_| random.pick(&parts).to_vec()).collect();
         for dialect in Dialect::ALL {
-            let octets_max = random.one_in(4).then(|| random.below(40));
-            let config = LintConfig { octets_max, ..LintConfig::new(dialect) };
+            let bytes_max = random.one_in(4).then(|| random.below(40));
+            let config = LintConfig { bytes_max, ..LintConfig::new(dialect) };
             assert_sound(&text, &lint(&text, &config));
         }
     }

@@ -1,4 +1,4 @@
-//! Sets that were compiled apart and merged are the set that is compiled at once, octet for octet:
+//! Sets that were compiled apart and merged are the set that is compiled at once, byte for byte:
 //! sections, provenance and hash. And a set that is read back says all that it said.
 
 use std::fmt::Write;
@@ -13,10 +13,10 @@ use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis::set::compile::{self, CompileConfig};
 use portcullis::set::{
-    GatherConfig, Gathered, Input, Merger, OutageConfig, PolicySet, Provenance, gather,
+    IngestConfig, Ingested, Input, Merger, OutageConfig, PolicySet, Provenance, ingest,
 };
 
-const OCTETS_MAX: Option<usize> = Some(4_096);
+const BYTES_MAX: Option<usize> = Some(4_096);
 
 /// A line of an archive. Hosts are shared by all archives, and so is where they redirect to.
 fn line(random: &mut Random) -> String {
@@ -89,29 +89,29 @@ fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
     paths
 }
 
-fn compiled(gathered: &Gathered, dialect: &'static Dialect, provenance: &str) -> Vec<u8> {
+fn compiled(ingested: &Ingested, dialect: &'static Dialect, provenance: &str) -> Vec<u8> {
     let config = CompileConfig {
         provenance: provenance.to_owned(),
-        history: gathered.history.clone(),
-        ..CompileConfig::new(dialect, OCTETS_MAX)
+        history: ingested.history.clone(),
+        ..CompileConfig::new(dialect, BYTES_MAX)
     };
-    compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
+    compile::to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
 }
 
-fn gathered(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Gathered {
+fn ingested(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Ingested {
     let inputs: Vec<Input> = paths.iter().map(Input::new).collect();
-    let config = GatherConfig { outages, ..GatherConfig::new(dialect, OCTETS_MAX) };
-    gather(&inputs, &config, &()).unwrap()
+    let config = IngestConfig { outages, ..IngestConfig::new(dialect, BYTES_MAX) };
+    ingest(&inputs, &config, &()).unwrap()
 }
 
 /// The set of some archives.
 fn set(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Vec<u8> {
-    let gathered = gathered(paths, dialect, outages);
-    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs, &outages).to_json())
+    let ingested = ingested(paths, dialect, outages);
+    compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &outages).to_json())
 }
 
-fn open(octets: &[u8]) -> PolicySet {
-    PolicySet::of_octets("a set in memory", octets).unwrap()
+fn open(bytes: &[u8]) -> PolicySet {
+    PolicySet::of_bytes("a set in memory", bytes).unwrap()
 }
 
 /// Merged as `merge` does it.
@@ -120,8 +120,8 @@ fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let (dialect, outages) = (sets[0].dialect(), sets[0].outages().unwrap());
     let mut merger = Merger::new(dialect);
     sets.iter().for_each(|set| merger.add(set.standings().unwrap().part()));
-    let gathered = merger.finish(outages);
-    compiled(&gathered, dialect, &Provenance::of(&gathered.inputs, &outages).to_json())
+    let ingested = merger.finish(outages);
+    compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &outages).to_json())
 }
 
 /// How outages are judged in one round of a test.
@@ -148,8 +148,8 @@ fn what_is_compiled_apart_and_merged_is_what_is_compiled_at_once() {
             assert!(merged == at_once, "{} in {archives_in_part}: {outages:?}", dialect.name);
         }
         open(&at_once).verify().unwrap();
-        let gathered = gathered(&paths, dialect, outages);
-        let all = gathered.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
+        let ingested = ingested(&paths, dialect, outages);
+        let all = ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
         all.filter_map(|it| it.facts.outage).for_each(|it| changes[it.change as usize] += 1);
     }
     assert!(changes.iter().all(|&count| count > 10), "{changes:?}");
@@ -209,8 +209,8 @@ fn the_later_of_equals_counts() {
 fn a_set_that_tells_of_no_input_is_one_itself() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(3));
-    let gathered = gathered(&paths, &RFC_9309, OutageConfig::default());
-    let silent = open(&compiled(&gathered, &RFC_9309, "{}"));
+    let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
+    let silent = open(&compiled(&ingested, &RFC_9309, "{}"));
     let standings = silent.standings().unwrap();
     assert_eq!(standings.inputs.len(), 1);
     assert_eq!(standings.inputs[0].name, "a set in memory");
@@ -223,9 +223,9 @@ fn a_set_that_tells_of_no_input_is_one_itself() {
 fn a_capture_of_an_input_that_is_not_told_of_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(4));
-    let gathered = gathered(&paths, &RFC_9309, OutageConfig::default());
-    let lying = Provenance::of(&gathered.inputs[..1], &gathered.outages).to_json();
-    let set = open(&compiled(&gathered, &RFC_9309, &lying));
+    let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
+    let lying = Provenance::of(&ingested.inputs[..1], &ingested.outages).to_json();
+    let set = open(&compiled(&ingested, &RFC_9309, &lying));
     let damage = set.standings().unwrap_err().to_string();
     assert!(damage.contains("an input that the set does not tell of"), "{damage}");
 }

@@ -23,7 +23,7 @@ use common::{Configuration, Random, configurations, origin, scattered, sets_of};
 use portcullis::batch::{Classifier, ClassifierMemory, Vectors};
 use portcullis::decision::{Decision, Reason, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{RECORDS_AT_ONCE, ROBOTS_OCTETS_MAX};
+use portcullis::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
 use portcullis::oracle;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
@@ -123,7 +123,7 @@ struct Question {
 struct Together {
     seed: u64,
     dialect: &'static Dialect,
-    robots_octets_max: Option<usize>,
+    robots_bytes_max: Option<usize>,
     chains: Vec<AgentChain>,
     files: Vec<Vec<u8>>,
     questions: Vec<Question>,
@@ -133,10 +133,10 @@ impl Together {
     fn new(seed: u64) -> Together {
         let mut random = Random::new(seed);
         let dialect = *random.pick(&Dialect::ALL);
-        let robots_octets_max = match random.below(4) {
+        let robots_bytes_max = match random.below(4) {
             0 => None,
             1 => Some(random.within(150..=600)),
-            _ => Some(ROBOTS_OCTETS_MAX),
+            _ => Some(ROBOTS_BYTES_MAX),
         };
         let chains = chains(&mut random, dialect);
         let (mut files, mut questions) = (Vec::new(), Vec::new());
@@ -147,7 +147,7 @@ impl Together {
                 let url = generate::url(&mut random, &patterns, &origin(file));
                 let judge = |chain: &AgentChain| {
                     let agents: Vec<&str> = chain.tokens().collect();
-                    let max = robots_octets_max;
+                    let max = robots_bytes_max;
                     oracle::decide_in_scope(dialect, &robots_url, &text, max, &agents, &url)
                 };
                 let judged = chains.iter().map(judge).collect();
@@ -155,7 +155,7 @@ impl Together {
             }
             files.push(text);
         }
-        Together { seed, dialect, robots_octets_max, chains, files, questions }
+        Together { seed, dialect, robots_bytes_max, chains, files, questions }
     }
 
     /// Asks all questions, in blocks of this size and in no order.
@@ -191,11 +191,11 @@ impl Together {
         configuration: &Configuration,
         decision: Decision,
     ) -> Failure {
-        let Together { dialect, robots_octets_max, .. } = *self;
+        let Together { dialect, robots_bytes_max, .. } = *self;
         let Question { file, ref url, ref judged } = self.questions[at];
         let agents = self.chains[agent].tokens().map(str::to_owned).collect();
         let robots = &self.files[file];
-        let mut check = new_check(dialect, robots, robots_octets_max, agents, url, judged[agent]);
+        let mut check = new_check(dialect, robots, robots_bytes_max, agents, url, judged[agent]);
         check.case = format!("random-{}", self.seed);
         Failure { check, configuration: *configuration, decision }
     }
@@ -205,10 +205,10 @@ impl Together {
 /// and for all together; in blocks as `classify` asks, with every kind of vectors, and one by one.
 fn compare_files(seed: u64) -> Result<Tally, Box<Failure>> {
     let together = Together::new(seed);
-    let Together { dialect, robots_octets_max, ref chains, ref files, .. } = together;
+    let Together { dialect, robots_bytes_max, ref chains, ref files, .. } = together;
     let mut random = Random::new(!seed);
     let files: Vec<&[u8]> = files.iter().map(|file| &**file).collect();
-    let sets = sets_of(&files, (dialect, robots_octets_max), chains);
+    let sets = sets_of(&files, (dialect, robots_bytes_max), chains);
     let configurations = configurations();
     let (usual, other) = (configurations[0], *random.pick(&configurations[1..]));
     let all: Vec<usize> = (0..chains.len()).collect();
@@ -258,7 +258,7 @@ fn chains(random: &mut Random, dialect: &Dialect) -> Vec<AgentChain> {
 fn new_check(
     dialect: &'static Dialect,
     robots: &[u8],
-    robots_octets_max: Option<usize>,
+    robots_bytes_max: Option<usize>,
     agents: Vec<String>,
     url: &[u8],
     judged: Decision,
@@ -268,7 +268,7 @@ fn new_check(
         clause: "as the oracle reads it".to_owned(),
         dialect,
         robots: robots.to_vec(),
-        robots_octets_max,
+        robots_bytes_max,
         agents,
         robots_url: None,
         url: url.to_vec(),
@@ -278,12 +278,12 @@ fn new_check(
 
 fn judge(check: &Check) -> Decision {
     let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
-    oracle::decide(check.dialect, &check.robots, check.robots_octets_max, &agents, &check.url)
+    oracle::decide(check.dialect, &check.robots, check.robots_bytes_max, &agents, &check.url)
 }
 
 fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
-    let Check { dialect, robots_octets_max, .. } = *check;
-    let config = LoadConfig { robots_octets_max, ..LoadConfig::new(dialect) };
+    let Check { dialect, robots_bytes_max, .. } = *check;
+    let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     let set = PolicySet::of_text(&check.robots, &config);
     let chain = AgentChain::parse(&check.agents.join("+"), dialect).ok()?;
     let Configuration { detail, limits, .. } = *configuration;
@@ -327,14 +327,14 @@ fn a_failure_shrinks_and_prints_a_case_that_loads() {
     let smallest = shrink::shrink(&check, disallowed);
     assert_eq!(smallest.robots, b"User-agent:*\rDisallow:/");
     assert_eq!(smallest.url, b"s://b");
-    assert_eq!((smallest.agents.len(), smallest.robots_octets_max), (1, None));
+    assert_eq!((smallest.agents.len(), smallest.robots_bytes_max), (1, None));
     for check in [&check, &smallest] {
         let entry = paste::entry(check, Expected::of(&judge(check)));
         let loaded = checks_of(&entry.replace("why = \"\"", "why = \"it loads\""));
         let loaded = loaded.unwrap_or_else(|problem| panic!("{problem}\n{entry}"));
         assert_eq!(loaded.len(), 1);
         assert_eq!((&loaded[0].robots, &loaded[0].url), (&check.robots, &check.url), "{entry}");
-        assert_eq!(loaded[0].robots_octets_max, check.robots_octets_max);
+        assert_eq!(loaded[0].robots_bytes_max, check.robots_bytes_max);
         assert_eq!(loaded[0].expected, Expected::of(&judge(check)));
     }
 }

@@ -88,8 +88,8 @@ fn failure(engine: &str, check: &Check, decision: &Decision, judged: &Decision) 
     )
 }
 
-/// Octets of a record of the corpus that is compared: the oracle's work grows with the square.
-const COMPARED_OCTETS_MAX: usize = 1_000;
+/// Bytes of a record of the corpus that is compared: the oracle's work grows with the square.
+const COMPARED_BYTES_MAX: usize = 1_000;
 
 /// Every file of the sample corpus with the records that name its host, so that real-looking input
 /// is compared too. What is right is not known here, only that all engines say it.
@@ -103,10 +103,10 @@ fn the_sample_corpus_is_answered_alike() {
         let host = path.file_name().unwrap().as_encoded_bytes().to_vec();
         let robots = std::fs::read(&path).unwrap();
         let speaks_for = |record: &&[u8]| {
-            record.len() <= COMPARED_OCTETS_MAX
+            record.len() <= COMPARED_BYTES_MAX
                 && record.windows(host.len()).any(|part| part == host)
         };
-        for record in records.split(|&octet| octet == b'\n').filter(speaks_for) {
+        for record in records.split(|&byte| byte == b'\n').filter(speaks_for) {
             for dialect in Dialect::ALL {
                 compare_engines(dialect, &robots, record);
                 compared += 1;
@@ -122,7 +122,7 @@ fn compare_engines(dialect: &'static Dialect, robots: &[u8], record: &[u8]) {
         clause: "corpora/sample".to_owned(),
         dialect,
         robots: robots.to_vec(),
-        robots_octets_max: None,
+        robots_bytes_max: None,
         agents: vec!["ExampleBot".to_owned()],
         robots_url: None,
         url: record.to_vec(),
@@ -174,7 +174,7 @@ fn a_pasted_entry_asks_the_same_again() {
         assert_eq!(again[0].url, check.url, "{entry}");
         assert_eq!(again[0].agents, check.agents, "{entry}");
         assert_eq!(again[0].expected, check.expected, "{entry}");
-        assert_eq!(again[0].robots_octets_max, check.robots_octets_max);
+        assert_eq!(again[0].robots_bytes_max, check.robots_bytes_max);
     }
 }
 

@@ -63,7 +63,7 @@ fn read(source: Source) -> Found {
     loop {
         match reader.next_batch() {
             Ok(Some(batch)) => {
-                batch.read(&ReadConfig { robots_octets_max: Some(100_000) }, &mut found);
+                batch.read(&ReadConfig { robots_bytes_max: Some(100_000) }, &mut found);
             }
             Ok(None) => return found,
             Err(error) => {
@@ -78,8 +78,8 @@ fn path_of(sample: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/warc").join(sample)
 }
 
-fn read_octets(octets: Vec<u8>) -> Found {
-    read(Source::from_reader("a.warc", Cursor::new(octets), OpenConfig::default()))
+fn read_bytes(bytes: Vec<u8>) -> Found {
+    read(Source::from_reader("a.warc", Cursor::new(bytes), OpenConfig::default()))
 }
 
 #[test]
@@ -123,24 +123,24 @@ fn samples_of_every_version_and_compression() {
 
 #[test]
 fn a_dictionary_that_is_missing_or_cut_is_an_error() {
-    let octets = std::fs::read(path_of("dictionary.warc.zst")).unwrap();
-    let dictionary_octets = u32::from_le_bytes(octets[4..8].try_into().unwrap()) as usize;
-    let found = read_octets(octets[8 + dictionary_octets..].to_vec());
+    let bytes = std::fs::read(path_of("dictionary.warc.zst")).unwrap();
+    let dictionary_bytes = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+    let found = read_bytes(bytes[8 + dictionary_bytes..].to_vec());
     assert!(found.captures.is_empty());
     assert!(matches!(found.error, Some(CaptureError::Unreadable { .. })), "{:?}", found.error);
-    for octets_kept in [4, 5, 8, 100, 7 + dictionary_octets] {
-        let found = read_octets(octets[..octets_kept].to_vec());
+    for bytes_kept in [4, 5, 8, 100, 7 + dictionary_bytes] {
+        let found = read_bytes(bytes[..bytes_kept].to_vec());
         assert!(found.captures.is_empty());
         let error = found.error.unwrap();
         let source = std::error::Error::source(&error).unwrap().to_string();
-        assert!(source.contains("cut short"), "{octets_kept}: {source}");
+        assert!(source.contains("cut short"), "{bytes_kept}: {source}");
     }
-    let mut octets = octets;
-    octets[7] = 0x7f;
-    assert!(read_octets(octets).error.is_some());
+    let mut bytes = bytes;
+    bytes[7] = 0x7f;
+    assert!(read_bytes(bytes).error.is_some());
 }
 
-/// A SplitMix64 generator: the tests draw the same octets on every run.
+/// A SplitMix64 generator: the tests draw the same bytes on every run.
 struct Draw(u64);
 
 impl Draw {
@@ -176,12 +176,12 @@ fn small_file() -> Vec<u8> {
     .into_bytes()
 }
 
-/// The lines of `file` that name a URL, and the octet after each, which can join another line to it.
+/// The lines of `file` that name a URL, and the byte after each, which can join another line to it.
 /// A flip there makes a good record of another URL.
 fn lines_of_urls(file: &[u8]) -> Vec<Range<usize>> {
     let mut start = 0;
     let mut lines = Vec::new();
-    for line in file.split_inclusive(|&octet| octet == b'\n') {
+    for line in file.split_inclusive(|&byte| byte == b'\n') {
         if line.starts_with(b"WARC-Target-URI") {
             lines.push(start..start + line.len() + 1);
         }
@@ -191,24 +191,24 @@ fn lines_of_urls(file: &[u8]) -> Vec<Range<usize>> {
 }
 
 #[test]
-fn no_flip_of_an_octet_loses_a_record() {
+fn no_flip_of_an_byte_loses_a_record() {
     let file = small_file();
     let urls = lines_of_urls(&file);
-    assert_eq!(read_octets(file.clone()).captures.len(), 3);
+    assert_eq!(read_bytes(file.clone()).captures.len(), 3);
     let mut draw = Draw(1);
     let mut outcomes = BTreeSet::new();
     for at in 0..file.len() {
         let others = (0..90).map(|_| draw.next() as u8);
-        for octet in others.chain(*b"\r\n \t:0123456789WARC/") {
+        for byte in others.chain(*b"\r\n \t:0123456789WARC/") {
             let mut flipped = file.clone();
-            flipped[at] = octet;
-            let found = read_octets(flipped);
+            flipped[at] = byte;
+            let found = read_bytes(flipped);
             let count = found.captures.len() + found.broken.len();
             outcomes.insert((count, found.error.is_some()));
             let in_url = urls.iter().any(|line| line.contains(&at));
             assert!(
                 found.error.is_some() || count >= 3 || in_url,
-                "{octet:?} at {at} ({:?}): {:?}, {:?}",
+                "{byte:?} at {at} ({:?}): {:?}, {:?}",
                 file[at.saturating_sub(20)..at].escape_ascii().to_string(),
                 found.captures,
                 found.broken
@@ -222,9 +222,9 @@ fn no_flip_of_an_octet_loses_a_record() {
 fn no_damage_makes_it_panic() {
     let mut draw = Draw(2);
     for sample in SAMPLES {
-        let octets = std::fs::read(path_of(sample)).unwrap();
+        let bytes = std::fs::read(path_of(sample)).unwrap();
         for _ in 0..2_000 {
-            let mut damaged = octets.clone();
+            let mut damaged = bytes.clone();
             for _ in 0..=draw.below(20) {
                 let at = draw.below(damaged.len());
                 match draw.below(4) {
@@ -237,7 +237,7 @@ fn no_damage_makes_it_panic() {
                     _ => damaged[at] ^= 1 << draw.below(8),
                 }
             }
-            let found = read_octets(damaged);
+            let found = read_bytes(damaged);
             assert!(found.captures.len() <= 40);
         }
     }

@@ -23,12 +23,12 @@ def say(line):
 
 
 def build(texts):
-    """A matcher or an error for each file, and the nanoseconds. Protego takes text, so octets are decoded."""
+    """A matcher or an error for each file, and the nanoseconds. Protego takes text, so bytes are decoded."""
     matchers = []
     start = time.perf_counter_ns()
-    for octets in texts:
+    for bytes in texts:
         try:
-            matchers.append(Protego.parse(octets.decode("utf-8", "replace")))
+            matchers.append(Protego.parse(bytes.decode("utf-8", "replace")))
         except Exception as error:  # Whatever it raises, it refuses the file.
             matchers.append(error)
     return matchers, time.perf_counter_ns() - start
@@ -57,8 +57,8 @@ def main():
         elif word == "files":
             texts = []
             for _ in range(int(rest)):
-                octets = int(INPUT.readline())
-                texts.append(INPUT.read(octets + 1)[:octets])
+                bytes = int(INPUT.readline())
+                texts.append(INPUT.read(bytes + 1)[:bytes])
         elif word == "build":
             matchers, nanoseconds = build(texts)
             gc.freeze()  # What is built stays; a search for garbage in it would be timed.

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash};
 
 use portcullis::decision::Verdict;
 use portcullis::dialect::{FileToken, GOOGLE};
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::policy::OrderedRules;
 use portcullis::syntax::{Group, RobotsTxt, Span};
 
@@ -20,7 +20,7 @@ type Key = (u64, u64);
 #[derive(Clone, Copy)]
 struct Text {
     files: u64,
-    octets: u64,
+    bytes: u64,
     groups: u64,
     /// Rules of the groups of `*` together, if there is one.
     default_rules: Option<u64>,
@@ -39,10 +39,10 @@ pub struct CorpusFacts {
     rule_sets: HashSet<Key>,
     other_records: HashSet<Key>,
     list_records: u64,
-    string_octets: u64,
+    string_bytes: u64,
     pairs: u64,
     patterns: u64,
-    pattern_octets: u64,
+    pattern_bytes: u64,
     rules_per_group: Vec<u64>,
     rule_set_patterns: Vec<u64>,
     rules: Rules,
@@ -67,12 +67,12 @@ impl CorpusFacts {
             known.files += 1;
             return;
         }
-        let file = RobotsTxt::parse(text, &GOOGLE, Some(ROBOTS_OCTETS_MAX));
+        let file = RobotsTxt::parse(text, &GOOGLE, Some(ROBOTS_BYTES_MAX));
         self.texts.insert(
             key,
             Text {
                 files: 1,
-                octets: text.len() as u64,
+                bytes: text.len() as u64,
                 groups: file.groups().len() as u64,
                 default_rules: default_rules(&file),
                 has_cr: text.contains(&b'\r'),
@@ -80,7 +80,7 @@ impl CorpusFacts {
             },
         );
         for record in file.other_records() {
-            let key = self.key(octets(text, record.span));
+            let key = self.key(bytes(text, record.span));
             self.other_records.insert(key);
         }
         self.add_list(text, &file);
@@ -96,7 +96,7 @@ impl CorpusFacts {
         let key = self.key(
             records
                 .iter()
-                .map(|&(line, span)| (line, octets(text, span)))
+                .map(|&(line, span)| (line, bytes(text, span)))
                 .collect::<Vec<_>>()
                 .as_slice(),
         );
@@ -105,10 +105,10 @@ impl CorpusFacts {
         }
         self.list_records += records.len() as u64;
         for &(_, span) in &records {
-            let string = octets(text, span);
+            let string = bytes(text, span);
             let key = self.key(string);
             if self.strings.insert(key) {
-                self.string_octets += string.len() as u64;
+                self.string_bytes += string.len() as u64;
             }
         }
         for rule in file.rules() {
@@ -148,8 +148,8 @@ impl CorpusFacts {
             if self.rule_sets.insert(key) {
                 self.patterns += ordered.patterns.len() as u64;
                 self.rule_set_patterns.push(ordered.patterns.len() as u64);
-                self.pattern_octets +=
-                    (ordered.patterns.octets() + ordered.patterns.stars()) as u64;
+                self.pattern_bytes +=
+                    (ordered.patterns.byte_len() + ordered.patterns.stars()) as u64;
             }
         }
     }
@@ -165,7 +165,7 @@ impl CorpusFacts {
             let with = self.texts.values().filter(|text| property(text)).map(|text| text.files);
             share(with.sum(), files)
         };
-        let sizes = || self.texts.values().map(|text| (text.octets, text.files));
+        let sizes = || self.texts.values().map(|text| (text.bytes, text.files));
         let groups = || self.texts.values().map(|text| (text.groups, text.files));
         let default_rules = || {
             let texts = self.texts.values();
@@ -176,18 +176,18 @@ impl CorpusFacts {
         let of_rules = |count: u64| share(count, self.rules.with_value);
         vec![
             ("files", files),
-            ("octets", sizes().map(|(octets, files)| octets * files).sum()),
+            ("bytes", sizes().map(|(bytes, files)| bytes * files).sum()),
             ("texts", self.texts.len() as u64),
-            ("octets of texts", sizes().map(|(octets, _)| octets).sum()),
+            ("bytes of texts", sizes().map(|(bytes, _)| bytes).sum()),
             ("lists", self.lists.len() as u64),
             ("records of lists", self.list_records),
             ("record strings", self.strings.len() as u64),
-            ("octets of strings", self.string_octets),
+            ("bytes of strings", self.string_bytes),
             ("tokens", self.tokens.len() as u64),
             ("pairs of list and token", self.pairs),
             ("rule sets", self.rule_sets.len() as u64),
             ("patterns of rule sets", self.patterns),
-            ("octets of patterns", self.pattern_octets),
+            ("bytes of patterns", self.pattern_bytes),
             ("other records", self.other_records.len() as u64),
             ("files, half", quantile(sizes(), 5_000)),
             ("files, 90 %", quantile(sizes(), 9_000)),
@@ -256,11 +256,11 @@ fn token(value: &[u8]) -> Vec<u8> {
     let FileToken::Prefix(alphabet) = GOOGLE.groups.file_token else {
         return value.to_ascii_lowercase();
     };
-    let end = value.iter().position(|&octet| !alphabet.contains(octet));
+    let end = value.iter().position(|&byte| !alphabet.contains(byte));
     value[..end.unwrap_or(value.len())].to_ascii_lowercase()
 }
 
-fn octets(text: &[u8], span: Span) -> &[u8] {
+fn bytes(text: &[u8], span: Span) -> &[u8] {
     &text[span.start as usize..span.end as usize]
 }
 

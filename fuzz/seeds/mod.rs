@@ -13,7 +13,7 @@ use portcullis::syntax::RobotsTxt;
 use case::Check;
 
 /// Files longer than this teach a fuzzer nothing that shorter ones do not, and slow it down.
-const ROBOTS_OCTETS_MAX: usize = 2 * 1_024;
+const ROBOTS_BYTES_MAX: usize = 2 * 1_024;
 
 /// The distinct seeds of each target.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Seeds {
         }
         let sample = root.join("corpora/sample");
         let records = std::fs::read(sample.join("urls.txt")).expect("the sample has URLs");
-        let records: Vec<&[u8]> = records.split(|&octet| octet == b'\n').collect();
+        let records: Vec<&[u8]> = records.split(|&byte| byte == b'\n').collect();
         records.iter().for_each(|record| seeds.add_record(record));
         for path in files(&sample.join("robots")) {
             let robots = std::fs::read(&path).expect("a sample file can be read");
@@ -52,7 +52,7 @@ impl Seeds {
 
     fn add_check(&mut self, check: &Check) {
         self.split.insert([dialect(check.dialect), check.url.clone()].concat());
-        if check.robots.len() > ROBOTS_OCTETS_MAX || check.url.len() > ROBOTS_OCTETS_MAX {
+        if check.robots.len() > ROBOTS_BYTES_MAX || check.url.len() > ROBOTS_BYTES_MAX {
             return;
         }
         self.parse.insert([&dialect(check.dialect)[..], b"*", &check.robots].concat());
@@ -61,7 +61,7 @@ impl Seeds {
     }
 
     fn add_file(&mut self, robots: &[u8], record: &[u8]) {
-        let robots = &robots[..robots.len().min(ROBOTS_OCTETS_MAX)];
+        let robots = &robots[..robots.len().min(ROBOTS_BYTES_MAX)];
         for known in Dialect::ALL {
             for limit in [b"*", b"P"] {
                 self.parse.insert([&dialect(known)[..], limit, robots].concat());
@@ -72,7 +72,7 @@ impl Seeds {
     }
 
     fn add_record(&mut self, record: &[u8]) {
-        if record.len() <= ROBOTS_OCTETS_MAX {
+        if record.len() <= ROBOTS_BYTES_MAX {
             for known in [Dialect::ALL[0], Dialect::ALL[4]] {
                 self.split.insert([&dialect(known)[..], record].concat());
             }
@@ -88,7 +88,7 @@ impl Seeds {
 
     fn add_patterns(&mut self, known: &'static Dialect, robots: &[u8], url: &[u8]) {
         let after_scheme = url.windows(3).position(|part| part == b"://").map_or(0, |at| at + 3);
-        let path = url[after_scheme..].iter().position(|octet| b"/?;#".contains(octet));
+        let path = url[after_scheme..].iter().position(|byte| b"/?;#".contains(byte));
         let path = path.map_or(&b""[..], |at| &url[after_scheme + at..]);
         for rule in RobotsTxt::parse(robots, known, None).rules() {
             let parts = [&dialect(known)[..], rule.value, b"\n", path];
@@ -97,7 +97,7 @@ impl Seeds {
     }
 }
 
-/// The octet that chooses `known`.
+/// The byte that chooses `known`.
 fn dialect(known: &Dialect) -> Vec<u8> {
     let number = Dialect::ALL.iter().position(|dialect| dialect.name == known.name);
     vec![b'0' + number.expect("cases name dialects that exist") as u8]

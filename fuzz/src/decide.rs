@@ -1,4 +1,4 @@
-//! The whole way from octets to a decision, by every strategy, against the oracle; one by one and in blocks
+//! The whole way from bytes to a decision, by every strategy, against the oracle; one by one and in blocks
 //! over several files.
 
 use std::sync::{Arc, Once};
@@ -15,16 +15,16 @@ use portcullis::syntax::RobotsTxt;
 use crate::common::{at_origin, configurations, scattered, sets_of};
 use crate::{head, hosts};
 
-/// Octets of a file: the oracle reads it anew for each URL.
-const ROBOTS_OCTETS_MAX: usize = 2 * 1_024;
-/// Octets of a URL: the oracle's work is its length times that of all patterns.
-const URL_OCTETS_MAX: usize = 128;
+/// Bytes of a file: the oracle reads it anew for each URL.
+const ROBOTS_BYTES_MAX: usize = 2 * 1_024;
+/// Bytes of a URL: the oracle's work is its length times that of all patterns.
+const URL_BYTES_MAX: usize = 128;
 /// URLs that are made from the rules of a file, so that rules match and compete.
 const MADE_URLS_MAX: usize = 4;
 /// How often the URLs of one file are asked together: often enough for states after scans.
 const ROUNDS: usize = 3;
 
-/// An octet for the dialect, one for the limit on the file, an agent, LF, a URL or a path, LF, and
+/// A byte for the dialect, one for the limit on the file, an agent, LF, a URL or a path, LF, and
 /// a file.
 ///
 /// # Panics
@@ -45,9 +45,9 @@ pub fn decide_counted(data: &[u8], reached: &mut Ways) {
     let Some((url, robots)) = head::line(rest) else { return };
     let Some(agent) = std::str::from_utf8(agent).ok() else { return };
     let Ok(agent) = AgentChain::parse(agent, dialect) else { return };
-    let robots = &robots[..robots.len().min(ROBOTS_OCTETS_MAX)];
+    let robots = &robots[..robots.len().min(ROBOTS_BYTES_MAX)];
     let config = LoadConfig {
-        robots_octets_max: head::octets_max(*choice, robots.len()),
+        robots_bytes_max: head::bytes_max(*choice, robots.len()),
         agents: Some([agent.clone()].into()),
         ..LoadConfig::new(dialect)
     };
@@ -63,7 +63,7 @@ fn urls(dialect: &Dialect, url: &[u8], robots: &[u8]) -> Vec<Vec<u8>> {
     let rules = file.rules().iter().rev().take(MADE_URLS_MAX);
     let made = rules.map(|rule| at_an_origin(&spelt_out(rule.value)));
     let mut urls: Vec<Vec<u8>> = made.chain([at_an_origin(url)]).collect();
-    urls.iter_mut().for_each(|url| url.truncate(URL_OCTETS_MAX));
+    urls.iter_mut().for_each(|url| url.truncate(URL_BYTES_MAX));
     urls
 }
 
@@ -75,11 +75,11 @@ fn at_an_origin(url: &[u8]) -> Vec<u8> {
 /// A path that `pattern` matches where `*` is a wildcard and `$` the end, unless it has no root.
 fn spelt_out(pattern: &[u8]) -> Vec<u8> {
     let pattern = pattern.strip_suffix(b"$").unwrap_or(pattern);
-    let octets = pattern.iter().flat_map(|octet| match octet {
+    let bytes = pattern.iter().flat_map(|byte| match byte {
         b'*' => &b"/a"[..],
-        octet => std::slice::from_ref(octet),
+        byte => std::slice::from_ref(byte),
     });
-    octets.copied().collect()
+    bytes.copied().collect()
 }
 
 /// One file that speaks for every URL, in every way, one by one.
@@ -127,7 +127,7 @@ fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[
     }
     let order: Vec<usize> = scattered(RECORDS_AT_ONCE).map(|at| at % questions.len()).collect();
     let block: Vec<&[u8]> = order.iter().map(|&at| &*questions[at].1).collect();
-    let sizes = (config.dialect, config.robots_octets_max);
+    let sizes = (config.dialect, config.robots_bytes_max);
     let sets = sets_of(&files, sizes, std::slice::from_ref(agent));
     for detail in [Detail::Rule, Detail::Reason] {
         for (kind, set) in &sets {
@@ -150,7 +150,7 @@ fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[
 
 fn judge(config: &LoadConfig, agent: &AgentChain, robots: &[u8], url: &[u8]) -> Decision {
     let tokens: Vec<&str> = agent.tokens().collect();
-    oracle::decide(config.dialect, robots, config.robots_octets_max, &tokens, url)
+    oracle::decide(config.dialect, robots, config.robots_bytes_max, &tokens, url)
 }
 
 fn differs(
@@ -163,7 +163,7 @@ fn differs(
     format!(
         "{how}: {} {agent} limit {:?} URL {:?} in\n{}",
         config.dialect.name,
-        config.robots_octets_max,
+        config.robots_bytes_max,
         String::from_utf8_lossy(url),
         robots.escape_ascii(),
     )

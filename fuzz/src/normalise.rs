@@ -11,8 +11,8 @@ use portcullis::target::{compared_path, split};
 use crate::common::configurations;
 use crate::head;
 
-/// Octets of a pattern and of a path that are compared: the oracle's work is their product.
-const OCTETS_MAX: usize = 256;
+/// Bytes of a pattern and of a path that are compared: the oracle's work is their product.
+const BYTES_MAX: usize = 256;
 
 /// A pattern, LF, and a path by any dialect.
 ///
@@ -22,15 +22,15 @@ const OCTETS_MAX: usize = 256;
 pub fn normalise(data: &[u8]) {
     let Some((dialect, rest)) = head::dialect(data) else { return };
     let Some((pattern, path)) = head::line(rest) else { return };
-    let pattern = &pattern[..pattern.len().min(OCTETS_MAX)];
-    let path = &path[..path.len().min(OCTETS_MAX)];
+    let pattern = &pattern[..pattern.len().min(BYTES_MAX)];
+    let path = &path[..path.len().min(BYTES_MAX)];
     for text in [pattern, path] {
         check_stays(text, dialect.paths.escapes);
     }
     let Some(path) = check_path(dialect, path) else { return };
     check_pattern(dialect, pattern, &path);
     // A path made from the pattern, so that something matches more often than by chance.
-    let spelt_out: Vec<u8> = pattern.iter().filter(|&&octet| octet != b'*').copied().collect();
+    let spelt_out: Vec<u8> = pattern.iter().filter(|&&byte| byte != b'*').copied().collect();
     if let Some(path) = check_path(dialect, spelt_out.strip_suffix(b"$").unwrap_or(&spelt_out)) {
         check_pattern(dialect, pattern, &path);
     }
@@ -54,7 +54,7 @@ fn check_stays(text: &[u8], escapes: Escapes) {
         }
     }
     if escapes == Escapes::Uri {
-        assert!(once.iter().all(|octet| octet.is_ascii_graphic() && !b"*$".contains(octet)));
+        assert!(once.iter().all(|byte| byte.is_ascii_graphic() && !b"*$".contains(byte)));
     }
 }
 

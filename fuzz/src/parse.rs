@@ -6,63 +6,61 @@ use portcullis::syntax::{Content, Lexer, NoteKind, Record, RobotsTxt, Span, reco
 
 use crate::head;
 
-/// The octets of a file by any dialect, of which some are read.
+/// The bytes of a file by any dialect, of which some are read.
 ///
 /// # Panics
 ///
 /// If the parsed file contradicts its text, itself or the lines read one by one.
 pub fn parse(data: &[u8]) {
     let Some((dialect, [choice, text @ ..])) = head::dialect(data) else { return };
-    let octets_max = head::octets_max(*choice, text.len());
-    let file = RobotsTxt::parse(text, dialect, octets_max);
-    check_raw_lines(text, dialect, octets_max);
+    let bytes_max = head::bytes_max(*choice, text.len());
+    let file = RobotsTxt::parse(text, dialect, bytes_max);
+    check_raw_lines(text, dialect, bytes_max);
     check_values(text, &file);
     check_order(&file);
     check_partition(&file);
-    check_against_lines(text, dialect, octets_max, &file);
+    check_against_lines(text, dialect, bytes_max, &file);
 }
 
 /// Lines, their ends, the byte order mark and what is ignored are the whole text and do not overlap.
-fn check_raw_lines(text: &[u8], dialect: &Dialect, octets_max: Option<usize>) {
-    let mut lexer = Lexer::new(text, &dialect.lines, octets_max);
+fn check_raw_lines(text: &[u8], dialect: &Dialect, bytes_max: Option<usize>) {
+    let mut lexer = Lexer::new(text, &dialect.lines, bytes_max);
     let mut end = lexer.byte_order_mark().map_or(0, |mark| mark.range().end);
     for (index, line) in (&mut lexer).enumerate() {
         assert_eq!(line.number.get() as usize, index + 1);
         let range = line.span.range();
         assert_eq!(range.start, end, "a line starts where the one before it ended");
-        assert!(text[range.clone()].starts_with(line.octets));
-        assert!(!text[range.clone()].iter().any(|octet| b"\r\n".contains(octet)));
+        assert!(text[range.clone()].starts_with(line.bytes));
+        assert!(!text[range.clone()].iter().any(|byte| b"\r\n".contains(byte)));
         end = match &text[range.end..] {
-            [b'\r', b'\n', ..] if range.end + 1 < lexer_end(text, dialect, octets_max) => {
+            [b'\r', b'\n', ..] if range.end + 1 < lexer_end(text, dialect, bytes_max) => {
                 range.end + 2
             }
-            [b'\r' | b'\n', ..] if range.end < lexer_end(text, dialect, octets_max) => {
-                range.end + 1
-            }
+            [b'\r' | b'\n', ..] if range.end < lexer_end(text, dialect, bytes_max) => range.end + 1,
             _ => range.end,
         };
     }
     assert_eq!(end, lexer.text().len(), "the lines are all that is read");
     let ignored = lexer.ignored().map_or(text.len()..text.len(), Span::range);
     assert_eq!(ignored, lexer.text().len()..text.len());
-    if let Some(max) = octets_max {
+    if let Some(max) = bytes_max {
         assert!(lexer.text().len() <= max);
     }
 }
 
-fn lexer_end(text: &[u8], dialect: &Dialect, octets_max: Option<usize>) -> usize {
-    Lexer::new(text, &dialect.lines, octets_max).text().len()
+fn lexer_end(text: &[u8], dialect: &Dialect, bytes_max: Option<usize>) -> usize {
+    Lexer::new(text, &dialect.lines, bytes_max).text().len()
 }
 
-/// Every value is the end of its span, octet for octet and in the same place.
+/// Every value is the end of its span, byte for byte and in the same place.
 fn check_values(text: &[u8], file: &RobotsTxt<'_>) {
     let is_end_of = |value: &[u8], span: Span| {
         let record = &text[span.range()];
         assert!(record.ends_with(value));
         let place = record[record.len() - value.len()..].as_ptr();
         assert!(value.is_empty() || std::ptr::eq(value.as_ptr(), place));
-        assert!(!value.first().is_some_and(|octet| b" \t".contains(octet)));
-        assert!(!value.last().is_some_and(|octet| b" \t".contains(octet)));
+        assert!(!value.first().is_some_and(|byte| b" \t".contains(byte)));
+        assert!(!value.last().is_some_and(|byte| b" \t".contains(byte)));
     };
     file.rules().iter().for_each(|rule| is_end_of(rule.value, rule.span));
     file.user_agents().iter().for_each(|line| is_end_of(line.value, line.span));
@@ -107,7 +105,7 @@ fn check_partition(file: &RobotsTxt<'_>) {
 fn check_against_lines(
     text: &[u8],
     dialect: &Dialect,
-    octets_max: Option<usize>,
+    bytes_max: Option<usize>,
     file: &RobotsTxt<'_>,
 ) {
     let mut agents = file.user_agents().iter();
@@ -120,7 +118,7 @@ fn check_against_lines(
         .map(|note| note.line.get())
         .collect();
     let (mut open, mut notes) = (false, 0);
-    for line in records(text, dialect, octets_max) {
+    for line in records(text, dialect, bytes_max) {
         notes += line.notes.kinds().count();
         match line.content {
             Content::Blank => open &= dialect.groups.blank_line == BlankLine::NoMeaning,

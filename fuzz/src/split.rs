@@ -38,7 +38,7 @@ fn check_parts(record: &[u8], url: &SplitUrl<'_>) {
     }
     assert!(!url.host.is_empty() && url.scheme[0].is_ascii_alphabetic());
     assert!(!url.path.contains(&b'#'));
-    assert!(!url.host.iter().any(|octet| b"/?#@".contains(octet)));
+    assert!(!url.host.iter().any(|byte| b"/?#@".contains(byte)));
 }
 
 /// A key is its own key, and the origin's; it can be told from a path and from another port.
@@ -47,7 +47,7 @@ fn check_key(dialect: &Dialect, url: &SplitUrl<'_>, key: &[u8]) {
     let split = split_url(&again, dialect.paths.path_start);
     let split = split.unwrap_or_else(|error| panic!("{key:?} is no host: {error}"));
     assert_eq!(host_key(&split, &mut Vec::new()), Ok(key));
-    assert!(!key.iter().any(|octet| b"/?#@% ".contains(octet) || !octet.is_ascii()));
+    assert!(!key.iter().any(|byte| b"/?#@% ".contains(byte) || !byte.is_ascii()));
     assert!(!key.iter().any(u8::is_ascii_uppercase));
     let origin = Origin::of_split(url).expect("a URL with a key has an origin");
     assert_eq!(origin.key().as_bytes(), key);

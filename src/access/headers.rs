@@ -63,7 +63,7 @@ impl CachingHeaders {
     }
 
     fn add_directive(&mut self, directive: &[u8]) {
-        let equals = directive.iter().position(|&octet| octet == b'=');
+        let equals = directive.iter().position(|&byte| byte == b'=');
         let (name, argument) = directive.split_at(equals.unwrap_or(directive.len()));
         let name = trim(name, WHITE_SPACE);
         if name.eq_ignore_ascii_case(b"no-store") {
@@ -82,9 +82,9 @@ impl CachingHeaders {
 fn directives(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quoted = false;
     value
-        .split(move |&octet| {
-            quoted ^= octet == b'"';
-            octet == b',' && !quoted
+        .split(move |&byte| {
+            quoted ^= byte == b'"';
+            byte == b',' && !quoted
         })
         .map(|directive| trim(directive, WHITE_SPACE))
 }

@@ -65,7 +65,7 @@ fn seconds_of_day(time: &[u8]) -> Option<u64> {
 /// What stands behind a fraction of a second, if there is one; nothing if it has no digits.
 fn without_fraction(rest: &[u8]) -> Option<&[u8]> {
     let Some(fraction) = rest.strip_prefix(b".") else { return Some(rest) };
-    let digits = fraction.iter().take_while(|octet| octet.is_ascii_digit()).count();
+    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (digits > 0).then(|| &fraction[digits..])
 }
 

@@ -1,7 +1,7 @@
 //! What two rule sets read together, one symbol after the other.
 //!
-//! Where both compare paths in the same form a symbol is an octet of such a path. Where they do not,
-//! one URL has two paths; then a symbol is a *token* of the URL, an octet, an escape or a `%` that is
+//! Where both compare paths in the same form a symbol is a byte of such a path. Where they do not,
+//! one URL has two paths; then a symbol is a *token* of the URL, a byte, an escape or a `%` that is
 //! none, and each side reads what becomes of it. Tokens that no pattern tells apart are one.
 
 use std::collections::HashSet;
@@ -18,8 +18,8 @@ pub(super) type Symbol = u16;
 /// What two sides read.
 #[derive(Debug)]
 pub(super) enum Alphabet {
-    /// Octets of a path that both compare.
-    Octets(Box<Language>),
+    /// Bytes of a path that both compare.
+    Bytes(Box<Language>),
     /// Tokens of a URL.
     Tokens(Vec<Token>),
 }
@@ -63,7 +63,7 @@ impl TokenKind {
 impl Alphabet {
     pub(super) fn new(escapes: [Escapes; 2], sides: [&Machine; 2]) -> Alphabet {
         match escapes[0] == escapes[1] {
-            true => Alphabet::Octets(Box::new(Language::new(escapes[0]))),
+            true => Alphabet::Bytes(Box::new(Language::new(escapes[0]))),
             false => Alphabet::Tokens(tokens(escapes, sides)),
         }
     }
@@ -76,7 +76,7 @@ impl Alphabet {
         moves: &mut Vec<(Symbol, Mark)>,
     ) {
         match self {
-            Alphabet::Octets(language) => language.moves(mark, named, moves),
+            Alphabet::Bytes(language) => language.moves(mark, named, moves),
             Alphabet::Tokens(tokens) => {
                 moves.clear();
                 let after = |token: &Token| token.kind.after(mark);
@@ -95,10 +95,10 @@ impl Alphabet {
         symbol: Symbol,
     ) -> u32 {
         match self {
-            Alphabet::Octets(_) => machine.step(state, symbol as u8),
+            Alphabet::Bytes(_) => machine.step(state, symbol as u8),
             Alphabet::Tokens(tokens) => {
-                let octets = &tokens[usize::from(symbol)].compared[side];
-                octets.iter().fold(state, |state, &octet| machine.step(state, octet))
+                let bytes = &tokens[usize::from(symbol)].compared[side];
+                bytes.iter().fold(state, |state, &byte| machine.step(state, byte))
             }
         }
     }
@@ -107,7 +107,7 @@ impl Alphabet {
     pub(super) fn example(&self, symbols: &[Symbol]) -> Example {
         let mut path = b"/".to_vec();
         match self {
-            Alphabet::Octets(language) => {
+            Alphabet::Bytes(language) => {
                 path.extend(symbols.iter().map(|&symbol| symbol as u8));
                 Example::of(&language.written(&path))
             }
@@ -123,21 +123,21 @@ impl Alphabet {
 /// The tokens of URLs that some pattern of the sides tells apart, the plain ones first.
 fn tokens(escapes: [Escapes; 2], sides: [&Machine; 2]) -> Vec<Token> {
     let digits = *b"0123456789ABCDEFabcdef";
-    let escapes_of_octets = digits.iter().flat_map(|&high| digits.map(|low| vec![b'%', high, low]));
-    let octets = plain_first().iter().filter(|&&octet| octet != b'#').map(|&octet| vec![octet]);
+    let escapes_of_bytes = digits.iter().flat_map(|&high| digits.map(|low| vec![b'%', high, low]));
+    let bytes = plain_first().iter().filter(|&&byte| byte != b'#').map(|&byte| vec![byte]);
     let mut known = HashSet::new();
     let mut tokens = Vec::new();
-    for written in octets.chain(escapes_of_octets) {
+    for written in bytes.chain(escapes_of_bytes) {
         let kind = match *written {
             [b'%'] => TokenKind::Percent,
-            [octet] if octet.is_ascii_hexdigit() => TokenKind::Digit,
+            [byte] if byte.is_ascii_hexdigit() => TokenKind::Digit,
             _ => TokenKind::Other,
         };
         let compared =
             escapes.map(|escapes| normalise(&written, escapes, &mut Vec::new()).to_vec());
         let told_apart = |side: usize| -> Vec<Option<u8>> {
-            let octets = compared[side].iter();
-            octets.map(|&octet| sides[side].names(octet).then_some(octet)).collect()
+            let bytes = compared[side].iter();
+            bytes.map(|&byte| sides[side].names(byte).then_some(byte)).collect()
         };
         if known.insert((kind, told_apart(0), told_apart(1))) {
             tokens.push(Token { written, compared, kind });

@@ -49,7 +49,7 @@ impl Budget {
         match reached {
             Bound::Positions(_) => Bound::Positions(self.limits.positions_max),
             Bound::States(_) => Bound::States(self.limits.states_max),
-            Bound::PathOctets => Bound::PathOctets,
+            Bound::PathBytes => Bound::PathBytes,
         }
     }
 }

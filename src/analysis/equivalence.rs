@@ -58,7 +58,7 @@ impl Search {
 ///
 /// Each side is asked in its own dialect. If the dialects bring paths into different forms, the URLs
 /// are those that both read with the same path, which begins with `/`; and an escape counts as one
-/// octet of an example's length.
+/// byte of an example's length.
 ///
 /// ```
 /// use portcullis::analysis::{Equivalence, Limits, Rules, equivalence};
@@ -208,7 +208,7 @@ impl Comparison<'_> {
                     return reached;
                 }
                 if tree.is_deepest(index) {
-                    bound = Some(Bound::PathOctets);
+                    bound = Some(Bound::PathBytes);
                 } else {
                     let named = first.named(one).chain(second.named(two));
                     self.alphabet.moves(mark, named, &mut moves);

@@ -1,10 +1,10 @@
-//! The paths that rules are compared with: which octets can follow one another in one, and how the
+//! The paths that rules are compared with: which bytes can follow one another in one, and how the
 //! URL is written that has it.
 //!
 //! It is worked out from the normaliser itself, so it cannot differ from it:
 //!
 //! - every path starts with `/`, because [`compared_path`] puts one in front;
-//! - an octet occurs if it stays as it is and does not end the path, as `#` does, or if its escape
+//! - a byte occurs if it stays as it is and does not end the path, as `#` does, or if its escape
 //!   is decoded;
 //! - after a `%` anything may follow where digits or the `%` itself can be written as escapes (a URL
 //!   with `%%341` has the path `%41`). Where nothing is decoded, two digits make a triplet, and
@@ -13,10 +13,10 @@
 use crate::bytes::push_percent_triplet;
 use crate::dialect::Escapes;
 use crate::escape::normalise;
-use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use crate::target::compared_path;
 
-/// What the last octets of a path forbid to follow.
+/// What the last bytes of a path forbid to follow.
 pub(super) type Mark = u8;
 
 /// Nothing is forbidden.
@@ -28,7 +28,7 @@ const UPPER_DIGIT: Mark = 2;
 /// A `%` and a digit in lower case were last, and no digit may follow.
 const LOWER_DIGIT: Mark = 3;
 
-/// Octets that stand for all that no rule names; those that read well come first.
+/// Bytes that stand for all that no rule names; those that read well come first.
 const OTHERS: [u8; 256] = others();
 
 const fn others() -> [u8; 256] {
@@ -41,23 +41,23 @@ const fn others() -> [u8; 256] {
         is_in[first[length] as usize] = true;
         length += 1;
     }
-    let mut octet = 256;
-    while octet > 0 {
-        octet -= 1;
-        if !is_in[octet] {
-            order[length] = octet as u8;
+    let mut byte = 256;
+    while byte > 0 {
+        byte -= 1;
+        if !is_in[byte] {
+            order[length] = byte as u8;
             length += 1;
         }
     }
     order
 }
 
-/// All octets, those that read well first.
+/// All bytes, those that read well first.
 pub(super) fn plain_first() -> &'static [u8; 256] {
     &OTHERS
 }
 
-/// The octets of a path that a URL can have, and what they mean for the next.
+/// The bytes of a path that a URL can have, and what they mean for the next.
 #[derive(Clone, Debug)]
 pub(super) struct Language {
     escapes: Escapes,
@@ -71,44 +71,44 @@ fn normal(text: &[u8], escapes: Escapes) -> Vec<u8> {
     normalise(text, escapes, &mut Vec::new()).to_vec()
 }
 
-/// The escape of `octet`.
-fn triplet(octet: u8) -> Vec<u8> {
+/// The escape of `byte`.
+fn triplet(byte: u8) -> Vec<u8> {
     let mut triplet = Vec::new();
-    push_percent_triplet(&mut triplet, octet);
+    push_percent_triplet(&mut triplet, byte);
     triplet
 }
 
 impl Language {
     pub(super) fn new(escapes: Escapes) -> Language {
-        let decodes = |octet: u8| normal(&triplet(octet), escapes) == [octet];
-        let stays = |octet: u8| octet != b'#' && normal(&[octet], escapes) == [octet];
+        let decodes = |byte: u8| normal(&triplet(byte), escapes) == [byte];
+        let stays = |byte: u8| byte != b'#' && normal(&[byte], escapes) == [byte];
         let mut occurs = [false; 256];
-        (0..=255u8).for_each(|octet| occurs[usize::from(octet)] = stays(octet) || decodes(octet));
+        (0..=255u8).for_each(|byte| occurs[usize::from(byte)] = stays(byte) || decodes(byte));
         let lower_stays = normal(b"%2f", escapes) == b"%2f";
         let triplets_stay = !decodes(b'%') && !decodes(b'0') && !lower_stays;
         Language { escapes, occurs, triplets_stay }
     }
 
-    /// What is forbidden after `octet`; nothing if it cannot occur here.
-    pub(super) fn after(&self, mark: Mark, octet: u8) -> Option<Mark> {
-        if !self.occurs[usize::from(octet)] {
+    /// What is forbidden after `byte`; nothing if it cannot occur here.
+    pub(super) fn after(&self, mark: Mark, byte: u8) -> Option<Mark> {
+        if !self.occurs[usize::from(byte)] {
             return None;
         }
         if !self.triplets_stay {
             return Some(FREE);
         }
-        let is_digit = octet.is_ascii_hexdigit();
-        let is_lower = is_digit && octet.is_ascii_lowercase();
+        let is_digit = byte.is_ascii_hexdigit();
+        let is_lower = is_digit && byte.is_ascii_lowercase();
         match mark {
             PERCENT if is_lower => Some(LOWER_DIGIT),
             PERCENT if is_digit => Some(UPPER_DIGIT),
             UPPER_DIGIT if is_lower => None,
             LOWER_DIGIT if is_digit => None,
-            _ => Some(if octet == b'%' { PERCENT } else { FREE }),
+            _ => Some(if byte == b'%' { PERCENT } else { FREE }),
         }
     }
 
-    /// Writes the octets that can follow, with what they forbid: one that is not `named` for all
+    /// Writes the bytes that can follow, with what they forbid: one that is not `named` for all
     /// that are not, and each that is.
     pub(super) fn moves(
         &self,
@@ -118,23 +118,23 @@ impl Language {
     ) {
         moves.clear();
         let mut is_named = [false; 256];
-        for octet in named {
-            if !is_named[usize::from(octet)] {
-                is_named[usize::from(octet)] = true;
-                moves.extend(self.after(mark, octet).map(|next| (octet.into(), next)));
+        for byte in named {
+            if !is_named[usize::from(byte)] {
+                is_named[usize::from(byte)] = true;
+                moves.extend(self.after(mark, byte).map(|next| (byte.into(), next)));
             }
         }
         let named = moves.len();
-        for &octet in OTHERS.iter().filter(|&&octet| !is_named[usize::from(octet)]) {
-            let Some(next) = self.after(mark, octet) else { continue };
+        for &byte in OTHERS.iter().filter(|&&byte| !is_named[usize::from(byte)]) {
+            let Some(next) = self.after(mark, byte) else { continue };
             if next == FREE {
                 // All that another could be followed by can follow it too.
                 moves.truncate(named);
-                moves.push((octet.into(), next));
+                moves.push((byte.into(), next));
                 break;
             }
             if moves[named..].iter().all(|&(_, other)| other != next) {
-                moves.push((octet.into(), next));
+                moves.push((byte.into(), next));
             }
         }
         // The plainest path is found first.
@@ -143,8 +143,8 @@ impl Language {
 
     /// Whether a URL can have `path`.
     pub(super) fn contains(&self, path: &[u8]) -> bool {
-        let mut marks = path.iter().scan(FREE, |mark, &octet| {
-            let next = self.after(*mark, octet);
+        let mut marks = path.iter().scan(FREE, |mark, &byte| {
+            let next = self.after(*mark, byte);
             *mark = next.unwrap_or(FREE);
             Some(next)
         });
@@ -155,17 +155,17 @@ impl Language {
     pub(super) fn written(&self, path: &[u8]) -> Vec<u8> {
         let mut written = Vec::with_capacity(path.len());
         let mut rest = path;
-        while let [octet, after @ ..] = rest {
+        while let [byte, after @ ..] = rest {
             let digits = after.iter().take(2).take_while(|it| it.is_ascii_hexdigit()).count();
-            if *octet == b'%' && digits == 2 {
+            if *byte == b'%' && digits == 2 {
                 rest = self.write_triplet(rest, &mut written);
                 continue;
             }
-            let plain = octet.is_ascii_graphic() && *octet != b'#';
-            let escape = triplet(*octet);
-            match !plain && normal(&escape, self.escapes) == [*octet] {
+            let plain = byte.is_ascii_graphic() && *byte != b'#';
+            let escape = triplet(*byte);
+            match !plain && normal(&escape, self.escapes) == [*byte] {
                 true => written.extend(escape),
-                false => written.push(*octet),
+                false => written.push(*byte),
             }
             rest = after;
         }
@@ -191,10 +191,9 @@ impl Language {
     }
 }
 
-/// Octets of a path within which examples are looked for. A URL with the longest host and such a path
+/// Bytes of a path within which examples are looked for. A URL with the longest host and such a path
 /// is not too long.
-pub(super) const PATH_OCTETS_MAX: usize =
-    URL_OCTETS_MAX - HOST_OCTETS_MAX - b"https://:65535#".len();
+pub(super) const PATH_BYTES_MAX: usize = URL_BYTES_MAX - HOST_BYTES_MAX - b"https://:65535#".len();
 
 /// A path that a URL can have, as it is written in one.
 ///
@@ -228,7 +227,7 @@ impl Example {
     ///
     /// White space at its end would be taken for none of it, so a `#` follows then.
     pub fn url(&self, origin: &str) -> Vec<u8> {
-        let ends_in_space = self.0.last().is_some_and(|octet| b" \t\r".contains(octet));
+        let ends_in_space = self.0.last().is_some_and(|byte| b" \t\r".contains(byte));
         let end: &[u8] = if ends_in_space { b"#" } else { b"" };
         [origin.as_bytes(), &self.0, end].concat()
     }
@@ -241,15 +240,15 @@ mod tests {
     use crate::target::split;
     use std::collections::HashSet;
 
-    /// All words over `alphabet` of up to `length` octets, each behind a slash.
+    /// All words over `alphabet` of up to `length` bytes, each behind a slash.
     fn words(alphabet: &[u8], length: usize) -> Vec<Vec<u8>> {
         let mut words = vec![b"/".to_vec()];
         let mut start = 0;
         for _ in 0..length {
             let end = words.len();
             for index in start..end {
-                for &octet in alphabet {
-                    words.push([&words[index][..], &[octet]].concat());
+                for &byte in alphabet {
+                    words.push([&words[index][..], &[byte]].concat());
                 }
             }
             start = end;
@@ -257,7 +256,7 @@ mod tests {
         words
     }
 
-    /// Octets of every kind: digits of both cases, escaped ones, reserved ones, those that end paths.
+    /// Bytes of every kind: digits of both cases, escaped ones, reserved ones, those that end paths.
     const ALPHABET: &[u8] = b"%24fFgA/*$#\xe3 ";
 
     #[test]
@@ -288,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn one_octet_stands_for_all_that_are_not_named() {
+    fn one_byte_stands_for_all_that_are_not_named() {
         let language = Language::new(Escapes::Google);
         let mut moves = Vec::new();
         language.moves(FREE, b"x%#".iter().copied(), &mut moves);
         assert_eq!(moves, [(b'y'.into(), FREE), (b'x'.into(), FREE), (b'%'.into(), PERCENT)]);
-        // Where no plain octet is left, each kind has its own.
-        let digits = |octet: &u8| octet.is_ascii_hexdigit();
-        let named = (0..=255u8).filter(|octet| !digits(octet));
+        // Where no plain byte is left, each kind has its own.
+        let digits = |byte: &u8| byte.is_ascii_hexdigit();
+        let named = (0..=255u8).filter(|byte| !digits(byte));
         language.moves(PERCENT, named, &mut moves);
         assert_eq!(moves[..2], [(b'0'.into(), UPPER_DIGIT), (b'f'.into(), LOWER_DIGIT)]);
     }

@@ -25,16 +25,16 @@ struct Node {
     best_at_end: Best,
     positions: Range<u32>,
     arcs: Range<u32>,
-    /// Where an octet leads that no arc names.
+    /// Where a byte leads that no arc names.
     other: State,
     /// Whether something of interest has matched or may.
     counts: bool,
 }
 
-/// Where an octet leads that a position asks for.
+/// Where a byte leads that a position asks for.
 #[derive(Clone, Copy, Debug)]
 struct Arc {
-    octet: u8,
+    byte: u8,
     target: State,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Machine {
     nodes: Vec<Node>,
     /// The positions of all nodes.
     lists: Vec<Position>,
-    /// The arcs of all nodes, each node's ascending by octet.
+    /// The arcs of all nodes, each node's ascending by byte.
     arcs: Vec<Arc>,
     known: HashTable<State>,
     hasher: foldhash::fast::RandomState,
@@ -79,17 +79,17 @@ impl Machine {
         self.work
     }
 
-    /// The octets that some position of `state` asks for, ascending. All others lead to one state.
+    /// The bytes that some position of `state` asks for, ascending. All others lead to one state.
     pub(super) fn named(&self, state: State) -> impl Iterator<Item = u8> {
-        self.arcs_of(state).iter().map(|arc| arc.octet)
+        self.arcs_of(state).iter().map(|arc| arc.byte)
     }
 
-    /// Whether some pattern asks for `octet` anywhere.
-    pub(super) fn names(&self, octet: u8) -> bool {
-        self.positions.names(octet)
+    /// Whether some pattern asks for `byte` anywhere.
+    pub(super) fn names(&self, byte: u8) -> bool {
+        self.positions.names(byte)
     }
 
-    /// Whether no octet changes what is known.
+    /// Whether no byte changes what is known.
     pub(super) fn is_settled(&self, state: State) -> bool {
         self.nodes[state as usize].positions.is_empty()
     }
@@ -119,10 +119,10 @@ impl Machine {
         self.positions.owner(pattern)
     }
 
-    /// The state after `octet`.
-    pub(super) fn step(&mut self, state: State, octet: u8) -> State {
+    /// The state after `byte`.
+    pub(super) fn step(&mut self, state: State, byte: u8) -> State {
         let arcs = as_range(&self.nodes[state as usize].arcs);
-        let found = self.arcs[arcs.clone()].binary_search_by_key(&octet, |arc| arc.octet);
+        let found = self.arcs[arcs.clone()].binary_search_by_key(&byte, |arc| arc.byte);
         let target = match found {
             Ok(index) => self.arcs[arcs.start + index].target,
             Err(_) => self.nodes[state as usize].other,
@@ -133,7 +133,7 @@ impl Machine {
         let node = &self.nodes[state as usize];
         let list = &self.lists[as_range(&node.positions)];
         self.work += list.len() as u64;
-        self.positions.step(node.best, list, found.is_ok().then_some(octet), &mut self.next);
+        self.positions.step(node.best, list, found.is_ok().then_some(byte), &mut self.next);
         let target = self.state_of_next();
         match found {
             Ok(index) => self.arcs[arcs.start + index].target = target,
@@ -142,9 +142,9 @@ impl Machine {
         target
     }
 
-    /// The state after all of `octets`.
-    pub(super) fn walk(&mut self, octets: &[u8]) -> State {
-        octets.iter().fold(self.start, |state, &octet| self.step(state, octet))
+    /// The state after all of `bytes`.
+    pub(super) fn walk(&mut self, bytes: &[u8]) -> State {
+        bytes.iter().fold(self.start, |state, &byte| self.step(state, byte))
     }
 
     fn arcs_of(&self, state: State) -> &[Arc] {
@@ -178,12 +178,12 @@ impl Machine {
         let first_position = self.lists.len() as u32;
         self.lists.extend_from_slice(positions);
         let mut named = [false; 256];
-        let octets = positions.iter().filter_map(|&position| self.positions.octet(position));
-        octets.for_each(|octet| named[usize::from(octet)] = true);
+        let bytes = positions.iter().filter_map(|&position| self.positions.byte(position));
+        bytes.for_each(|byte| named[usize::from(byte)] = true);
         let first_arc = self.arcs.len() as u32;
         if !positions.is_empty() {
-            let octets = (0..=255u8).filter(|&octet| named[usize::from(octet)]);
-            self.arcs.extend(octets.map(|octet| Arc { octet, target: UNBUILT }));
+            let bytes = (0..=255u8).filter(|&byte| named[usize::from(byte)]);
+            self.arcs.extend(bytes.map(|byte| Arc { byte, target: UNBUILT }));
         }
         let counts = |pattern: u32| self.positions.owner(pattern).counts;
         let any_counts = (best[0] != NO_PATTERN && counts(best[0]))

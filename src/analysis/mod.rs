@@ -13,7 +13,7 @@
 //! is walked not along a path but along all of them, breadth-first, so that the first path that shows
 //! something is a shortest one. Four things keep that small:
 //!
-//! - octets that no rule asks for at a place are one octet;
+//! - bytes that no rule asks for at a place are one byte;
 //! - states are built when a walk comes to them, and kept for the next walk;
 //! - what cannot change the answer any more is not walked through: for equivalence, where no rule is
 //!   left that the two sets do not share;
@@ -27,7 +27,7 @@
 //!
 //! # Cost and limits
 //!
-//! A set without stars is a trie, and costs its octets. With stars the states can be exponential in the
+//! A set without stars is a trie, and costs its bytes. With stars the states can be exponential in the
 //! rules; [`Limits`] end that, and the answer then is `Unknown` with the [`Bound`] that was reached. It
 //! never turns into "equal" or "never". Nothing else can fail.
 //!
@@ -103,8 +103,8 @@ pub enum Bound {
     /// [`Limits::states_max`], with its number.
     States(usize),
     /// A longer path would make a URL longer than
-    /// [`URL_OCTETS_MAX`](crate::limits::URL_OCTETS_MAX), which nobody asks about.
-    PathOctets,
+    /// [`URL_BYTES_MAX`](crate::limits::URL_BYTES_MAX), which nobody asks about.
+    PathBytes,
 }
 
 impl fmt::Display for Bound {
@@ -114,8 +114,8 @@ impl fmt::Display for Bound {
                 write!(f, "the limit of {positions} pattern positions was reached")
             }
             Bound::States(states) => write!(f, "the limit of {states} states was reached"),
-            Bound::PathOctets => {
-                write!(f, "the limit of {} octets of a URL was reached", limits::URL_OCTETS_MAX)
+            Bound::PathBytes => {
+                write!(f, "the limit of {} bytes of a URL was reached", limits::URL_BYTES_MAX)
             }
         }
     }

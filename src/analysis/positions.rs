@@ -1,8 +1,8 @@
 //! The patterns of a rule set as positions, and the step from one set of positions to the next.
 //!
-//! A *position* says that so many octets of one pattern have matched. Patterns follow one another in
+//! A *position* says that so many bytes of one pattern have matched. Patterns follow one another in
 //! the order of precedence, so an ascending list of positions is ordered by precedence too. A
-//! [`Set`] is what can be known after some octets of a path: the best rules that match whatever
+//! [`Set`] is what can be known after some bytes of a path: the best rules that match whatever
 //! follows, and the positions of those that may still beat one of them.
 //!
 //! It is the determinisation of [`automaton`](crate::automaton) with another ending. There the best
@@ -61,9 +61,9 @@ pub(super) struct Owner {
 /// What is special about a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// One octet leads on.
+    /// One byte leads on.
     Plain,
-    /// One octet leads on, and any octet leads back, because a star stands before the position.
+    /// One byte leads on, and any byte leads back, because a star stands before the position.
     Looping,
     /// The pattern ends here, and matches whatever follows.
     OpenEnd,
@@ -75,8 +75,8 @@ enum Kind {
 #[derive(Debug)]
 pub(super) struct Positions {
     question: Question,
-    /// By position: the octet that leads to the next one; 0 at the end of a pattern.
-    octets: Vec<u8>,
+    /// By position: the byte that leads to the next one; 0 at the end of a pattern.
+    bytes: Vec<u8>,
     /// By position.
     kinds: Vec<Kind>,
     /// By position: its pattern.
@@ -87,11 +87,11 @@ pub(super) struct Positions {
     owners: Vec<Owner>,
     /// By what an owner allows and counts: the last pattern of such.
     stand_ins: [[u32; 2]; 2],
-    /// By octet: whether a position asks for it.
+    /// By byte: whether a position asks for it.
     names: [bool; 256],
 }
 
-/// What is known after some octets.
+/// What is known after some bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Set {
     pub best: Best,
@@ -107,7 +107,7 @@ impl Positions {
     ) -> Positions {
         let mut new = Positions {
             question,
-            octets: Vec::new(),
+            bytes: Vec::new(),
             kinds: Vec::new(),
             patterns: Vec::new(),
             starts: Vec::new(),
@@ -120,17 +120,17 @@ impl Positions {
     }
 
     fn push_pattern(&mut self, pattern: &PathPattern<'_>, owner: Owner) {
-        let start = self.octets.len();
-        self.octets.extend_from_slice(pattern.octets);
-        pattern.octets.iter().for_each(|&octet| self.names[usize::from(octet)] = true);
-        self.octets.push(0);
-        self.kinds.resize(self.octets.len() - 1, Kind::Plain);
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(pattern.bytes);
+        pattern.bytes.iter().for_each(|&byte| self.names[usize::from(byte)] = true);
+        self.bytes.push(0);
+        self.kinds.resize(self.bytes.len() - 1, Kind::Plain);
         self.kinds.push(if pattern.anchored { Kind::AnchoredEnd } else { Kind::OpenEnd });
         for star in pattern.stars() {
             self.kinds[start + star] = Kind::Looping;
         }
         let number = self.starts.len() as u32;
-        self.patterns.resize(self.octets.len(), number);
+        self.patterns.resize(self.bytes.len(), number);
         self.stand_ins[usize::from(owner.allows)][usize::from(owner.counts)] = number;
         self.starts.push(start as Position);
         self.owners.push(owner);
@@ -141,9 +141,9 @@ impl Positions {
         self.owners[pattern as usize]
     }
 
-    /// Whether some pattern asks for `octet`.
-    pub(super) fn names(&self, octet: u8) -> bool {
-        self.names[usize::from(octet)]
+    /// Whether some pattern asks for `byte`.
+    pub(super) fn names(&self, byte: u8) -> bool {
+        self.names[usize::from(byte)]
     }
 
     /// The pattern of a position.
@@ -156,13 +156,13 @@ impl Positions {
         best[0] == NO_PATTERN || self.owner(best[0]).allows
     }
 
-    /// The octet that leads on from `position`; none at the end of a pattern.
-    pub(super) fn octet(&self, position: Position) -> Option<u8> {
+    /// The byte that leads on from `position`; none at the end of a pattern.
+    pub(super) fn byte(&self, position: Position) -> Option<u8> {
         let position = position as usize;
-        matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.octets[position])
+        matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.bytes[position])
     }
 
-    /// Writes the set before the first octet.
+    /// Writes the set before the first byte.
     pub(super) fn start(&self, next: &mut Set) {
         next.best = NOTHING;
         next.positions.clear();
@@ -174,13 +174,13 @@ impl Positions {
         self.reduce(next);
     }
 
-    /// Writes the set that follows `best` and `positions` when `octet` is read, or any that none of
+    /// Writes the set that follows `best` and `positions` when `byte` is read, or any that none of
     /// them names.
     pub(super) fn step(
         &self,
         best: Best,
         positions: &[Position],
-        octet: Option<u8>,
+        byte: Option<u8>,
         next: &mut Set,
     ) {
         next.best = best;
@@ -190,7 +190,7 @@ impl Positions {
             if stays && !self.push(position, next) {
                 break;
             }
-            let leads_on = octet.is_some() && self.octet(position) == octet;
+            let leads_on = byte.is_some() && self.byte(position) == byte;
             if leads_on && !self.push(position + 1, next) {
                 break;
             }

@@ -4,7 +4,7 @@ use crate::pattern::PathPattern;
 
 use super::Bound;
 use super::budget::Budget;
-use super::language::{FREE, Language, Mark, PATH_OCTETS_MAX};
+use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
 use super::machine::{Machine, State};
 use super::positions::{Owner, Positions, Question};
 use super::tree::Tree;
@@ -58,17 +58,17 @@ fn machine(patterns: &[PathPattern<'_>]) -> Machine {
 }
 
 impl Wanted<'_, '_> {
-    /// Whether the octets before the first star rule it out.
+    /// Whether the bytes before the first star rule it out.
     fn is_impossible(&self) -> bool {
         let start = |pattern: &PathPattern<'_>| pattern.literals().next().unwrap_or_default().len();
-        let one = &self.one.octets[..start(&self.one)];
+        let one = &self.one.bytes[..start(&self.one)];
         let agrees = |other: &PathPattern<'_>| {
-            let other = &other.octets[..start(other)];
+            let other = &other.bytes[..start(other)];
             one.starts_with(other) || other.starts_with(one)
         };
         let covers = |avoided: &PathPattern<'_>| {
             let is_prefix = avoided.stars().len() == 0 && !avoided.anchored;
-            is_prefix && one.starts_with(avoided.octets)
+            is_prefix && one.starts_with(avoided.bytes)
         };
         !self.other.as_ref().is_none_or(agrees) || self.avoided.iter().any(covers)
     }
@@ -80,15 +80,15 @@ impl Wanted<'_, '_> {
             return None;
         }
         let pattern = &self.one;
-        let starts_open = pattern.stars().next() == Some(0) || pattern.octets.is_empty();
-        let has_slash = pattern.octets.first() == Some(&b'/');
+        let starts_open = pattern.stars().next() == Some(0) || pattern.bytes.is_empty();
+        let has_slash = pattern.bytes.first() == Some(&b'/');
         let slash: &[u8] = if starts_open && !has_slash { b"/" } else { b"" };
-        let path = [slash, pattern.octets].concat();
-        (path.len() <= PATH_OCTETS_MAX && language.contains(&path)).then_some(path)
+        let path = [slash, pattern.bytes].concat();
+        (path.len() <= PATH_BYTES_MAX && language.contains(&path)).then_some(path)
     }
 }
 
-/// Where the three machines are after some octets.
+/// Where the three machines are after some bytes.
 type Place = ((State, State, State), Mark);
 
 struct Search {
@@ -114,23 +114,23 @@ impl Search {
                 && (self.is_free || !self.other.allows_at_end(other))
                 && self.avoided.allows_at_end(avoided);
             if matches {
-                return Ok(Some(octets_of(tree.way_to(index))));
+                return Ok(Some(bytes_of(tree.way_to(index))));
             }
             if self.may_match((one, other, avoided)) {
                 if let Some(bound) = reached(self.work(), tree.len()) {
                     return Err(bound);
                 }
                 if tree.is_deepest(index) {
-                    bound = Some(Bound::PathOctets);
+                    bound = Some(Bound::PathBytes);
                 } else {
                     let named = self.one.named(one).chain(self.other.named(other));
                     language.moves(mark, named.chain(self.avoided.named(avoided)), &mut moves);
                     for &(symbol, mark) in &moves {
-                        let octet = symbol as u8;
+                        let byte = symbol as u8;
                         let next = (
-                            self.one.step(one, octet),
-                            self.other.step(other, octet),
-                            self.avoided.step(avoided, octet),
+                            self.one.step(one, byte),
+                            self.other.step(other, byte),
+                            self.avoided.step(avoided, byte),
                         );
                         tree.push(index, symbol, (next, mark));
                     }
@@ -160,7 +160,7 @@ impl Search {
     }
 }
 
-/// The path with a slash and these octets.
-fn octets_of(way: Vec<u16>) -> Vec<u8> {
-    [b'/'].into_iter().chain(way.into_iter().map(|octet| octet as u8)).collect()
+/// The path with a slash and these bytes.
+fn bytes_of(way: Vec<u16>) -> Vec<u8> {
+    [b'/'].into_iter().chain(way.into_iter().map(|byte| byte as u8)).collect()
 }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 
-use super::language::PATH_OCTETS_MAX;
+use super::language::PATH_BYTES_MAX;
 
 /// Where a search starts: it has no parent.
 const ROOT: u32 = u32::MAX;
@@ -51,7 +51,7 @@ impl<K: Copy + Eq + Hash> Tree<K> {
 
     /// Whether a path that leads farther than the one at `index` may be too long for a URL.
     pub(super) fn is_deepest(&self, index: usize) -> bool {
-        self.met[index].depth as usize + 1 >= PATH_OCTETS_MAX
+        self.met[index].depth as usize + 1 >= PATH_BYTES_MAX
     }
 
     /// Notes that `symbol` leads from the one at `parent` to `key`.

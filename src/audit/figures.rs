@@ -19,7 +19,7 @@ use super::tally::Tally;
 use super::{Audit, library};
 use crate::access::UnixSeconds;
 use crate::decision::{PolicyState, Reason, Verdict};
-use crate::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_OCTETS_MAX};
+use crate::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_BYTES_MAX};
 use crate::report::AgentCounts;
 use crate::set::Damage;
 use crate::syntax::NoteKind;
@@ -76,8 +76,8 @@ pub(super) fn report(
 }
 
 /// Text of a file or a URL, to be shown; cut where it is long.
-fn shown(octets: &[u8]) -> String {
-    String::from_utf8_lossy(&cut_to_show(octets)).into_owned()
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&cut_to_show(bytes)).into_owned()
 }
 
 fn source_facts(library: &Library) -> SourceFacts {
@@ -93,7 +93,7 @@ fn source_facts(library: &Library) -> SourceFacts {
         name: String::new(),
         hash: format!("{:016x}", set.hash()),
         dialect: set.dialect().name.to_owned(),
-        robots_octets_max: set.robots_octets_max(),
+        robots_bytes_max: set.robots_bytes_max(),
         hosts: origins.map(|_| library.hosts.len() as u64),
         origins,
         policies: library.policies.len() as u64,
@@ -105,7 +105,7 @@ fn records(tally: &Tally) -> RecordCounts {
     let verdict = |verdict| tally.counts.agents().first().map_or(0, |agent| agent.verdict(verdict));
     RecordCounts {
         records: tally.counts.records,
-        octets: tally.counts.octets,
+        bytes: tally.counts.bytes,
         known: verdict(Verdict::Allow) + verdict(Verdict::Disallow),
         unknown: verdict(Verdict::Unknown),
         invalid: verdict(Verdict::Invalid),
@@ -163,7 +163,7 @@ fn limits(
         found.map_or(0, |note| note.files)
     };
     let set = &audit.library.set;
-    let line_octets = set.dialect().lines.line_octets_max.map(|octets| octets as u64);
+    let line_bytes = set.dialect().lines.line_bytes_max.map(|bytes| bytes as u64);
     let limit = |name: &str, value: Option<u64>, what: &str, hits: u64, unit: &str| LimitCount {
         name: name.to_owned(),
         value,
@@ -173,23 +173,23 @@ fn limits(
     };
     vec![
         limit(
-            "robots-octets",
-            set.robots_octets_max(),
-            "octets of a robots.txt that count; what follows is ignored",
+            "robots-bytes",
+            set.robots_bytes_max(),
+            "bytes of a robots.txt that count; what follows is ignored",
             noted(NoteKind::FileCut),
             "files",
         ),
         limit(
-            "line-octets",
-            line_octets,
-            "octets of a line that count in this dialect; what follows is ignored",
+            "line-bytes",
+            line_bytes,
+            "bytes of a line that count in this dialect; what follows is ignored",
             noted(NoteKind::LineCut),
             "files",
         ),
         limit(
-            "url-octets",
-            Some(URL_OCTETS_MAX as u64),
-            "octets of a URL; a longer one is invalid",
+            "url-bytes",
+            Some(URL_BYTES_MAX as u64),
+            "bytes of a URL; a longer one is invalid",
             tally.too_long,
             "records",
         ),

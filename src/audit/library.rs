@@ -40,7 +40,7 @@ pub(super) struct Library {
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     key_start: usize,
-    key_octets: u32,
+    key_bytes: u32,
     /// Numbers of policies, or [`NONE`].
     pub policies: [u32; 2],
     /// Numbers of files, or [`NONE`]; a file that speaks for both stands at the first place.
@@ -50,8 +50,8 @@ pub(super) struct Host {
 /// A file as it was captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct File {
-    /// Octets, as far as they are kept.
-    pub octets: u64,
+    /// Bytes, as far as they are kept.
+    pub bytes: u64,
     pub notes: NoteSet,
     /// The number of its records that decide nothing.
     pub others: u32,
@@ -104,8 +104,8 @@ impl Library {
             self.keys.extend_from_slice(&host.key);
             let hash = self.hasher.hash_one(&*host.key);
             let FoundHost { policies, files, .. } = host;
-            let key_octets = host.key.len() as u32;
-            self.hosts.push(Host { key_start, key_octets, policies, files });
+            let key_bytes = host.key.len() as u32;
+            self.hosts.push(Host { key_start, key_bytes, policies, files });
             let Library { hosts, keys, table, hasher, policies: shared, .. } = self;
             let hash_of = |&number: &u32| hasher.hash_one(key(&hosts[number as usize], keys));
             table.insert_unique(hash, number, hash_of);
@@ -180,7 +180,7 @@ pub(super) fn push_origin(scheme: &[u8], key: &[u8], out: &mut Vec<u8>) {
 /// The key of a host.
 #[inline]
 fn key<'k>(host: &Host, keys: &'k [u8]) -> &'k [u8] {
-    &keys[host.key_start..][..host.key_octets as usize]
+    &keys[host.key_start..][..host.key_bytes as usize]
 }
 
 impl Policy {
@@ -282,7 +282,7 @@ impl Reading<'_> {
             },
         };
         let facts = &capture.facts;
-        let file = File { octets: facts.file_octets.into(), notes: facts.file_notes, others };
+        let file = File { bytes: facts.file_bytes.into(), notes: facts.file_notes, others };
         let new = library.files.len() as u32;
         let number = *self.files.entry(file).or_insert(new);
         if number == new {

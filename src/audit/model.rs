@@ -1,9 +1,9 @@
 //! What an audit found, as plain data: `--json` is this, and the page is made of it.
 //!
 //! Owns the shape of a [`Report`] and nothing of how it is found. It holds no time and no number of
-//! threads, so the same inputs give the same octets. Rows name agents by their position in
+//! threads, so the same inputs give the same bytes. Rows name agents by their position in
 //! [`Report::agents`], and counts by agent stand in that order. Texts are those of files and URLs as
-//! they stand there; octets that are no UTF-8 are shown as U+FFFD.
+//! they stand there; bytes that are no UTF-8 are shown as U+FFFD.
 //!
 //! A [`List`] has the first rows of an order that its field tells, and the number of all of them; no
 //! list is cut without saying so. Rows of equal counts are ordered by host, then by line.
@@ -110,8 +110,8 @@ pub struct SourceFacts {
     pub hash: String,
     /// The dialect that is followed.
     pub dialect: String,
-    /// Octets of a robots.txt that count; nothing without a limit.
-    pub robots_octets_max: Option<u64>,
+    /// Bytes of a robots.txt that count; nothing without a limit.
+    pub robots_bytes_max: Option<u64>,
     /// Hosts of which something is known; nothing if one file speaks for every URL.
     pub hosts: Option<u64>,
     /// Their origins (scheme, host and port); nothing if one file speaks for every URL.
@@ -136,8 +136,8 @@ pub struct Captured {
 pub struct RecordCounts {
     /// Records, empty ones too. It is `known + unknown + invalid`.
     pub records: u64,
-    /// Their octets, with what ends them.
-    pub octets: u64,
+    /// Their bytes, with what ends them.
+    pub bytes: u64,
     /// URLs for which a policy is known.
     pub known: u64,
     /// URLs for which none is.
@@ -365,7 +365,7 @@ pub struct InvalidFigures {
 /// A limit, and how often it was hit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitCount {
-    /// Its name for machines: `robots-octets`, `line-octets`, `url-octets`, `unknown-origins`,
+    /// Its name for machines: `robots-bytes`, `line-bytes`, `url-bytes`, `unknown-origins`,
     /// `analysis`.
     pub name: String,
     /// The limit; nothing if there is none, or if it is not one number.

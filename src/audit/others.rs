@@ -70,7 +70,7 @@ fn key_of(url: &[u8], dialect: &Dialect) -> Option<Box<[u8]>> {
 /// The seconds of a crawl-delay: digits, with a point among them at most.
 fn seconds(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
-    let is_number = text.bytes().all(|octet| octet.is_ascii_digit() || octet == b'.');
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let number = if is_number { text.parse::<f64>().ok()? } else { return None };
     // Saturates, which is as good as any number of that size.
     Some(number.ceil() as u64)

@@ -13,7 +13,7 @@ use crate::visible::cut_to_show;
 /// What a chunk tells.
 #[derive(Debug, Default)]
 pub struct Told {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     pub(super) samples: Vec<Sample>,
     /// Records that are no URL, by where they stand.
     pub(super) invalid: Vec<Range<usize>>,
@@ -61,7 +61,7 @@ impl ComparedDecision {
 impl Told {
     /// Forgets the chunk before.
     pub(super) fn clear(&mut self) {
-        self.octets.clear();
+        self.bytes.clear();
         self.samples.clear();
         self.invalid.clear();
         self.unknown.clear();
@@ -70,13 +70,13 @@ impl Told {
 
     /// Keeps a text, cut if it is long.
     pub(super) fn push(&mut self, text: &[u8]) -> Range<usize> {
-        let start = self.octets.len();
-        self.octets.extend_from_slice(&cut_to_show(text));
-        start..self.octets.len()
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&cut_to_show(text));
+        start..self.bytes.len()
     }
 
     /// A text that was kept.
     pub(super) fn text(&self, range: &Range<usize>) -> &[u8] {
-        &self.octets[range.clone()]
+        &self.bytes[range.clone()]
     }
 }

@@ -23,22 +23,22 @@ use crate::set::survey::largest;
 pub(super) struct OriginCounts {
     table: HashTable<u32>,
     items: Vec<Item>,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     hasher: foldhash::fast::RandomState,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Item {
     start: usize,
-    octets: u32,
+    bytes: u32,
     count: u64,
     /// What may have been counted before it was forgotten.
     forgotten: u64,
 }
 
 impl Item {
-    fn origin<'o>(&self, octets: &'o [u8]) -> &'o [u8] {
-        &octets[self.start..][..self.octets as usize]
+    fn origin<'o>(&self, bytes: &'o [u8]) -> &'o [u8] {
+        &bytes[self.start..][..self.bytes as usize]
     }
 
     fn count_max(&self) -> u64 {
@@ -51,28 +51,28 @@ impl OriginCounts {
     pub(super) fn clear(&mut self) {
         self.table.clear();
         self.items.clear();
-        self.octets.clear();
+        self.bytes.clear();
     }
 
     /// Counts `origin` so often more. If it is new, so many may have been forgotten before.
     pub(super) fn add(&mut self, origin: &[u8], count: u64, forgotten: u64) {
-        let OriginCounts { table, items, octets, hasher } = self;
+        let OriginCounts { table, items, bytes, hasher } = self;
         let hash = hasher.hash_one(origin);
-        let same = |&number: &u32| items[number as usize].origin(octets) == origin;
+        let same = |&number: &u32| items[number as usize].origin(bytes) == origin;
         if let Some(&number) = table.find(hash, same) {
             items[number as usize].count += count;
             return;
         }
-        let item = Item { start: octets.len(), octets: origin.len() as u32, count, forgotten };
-        octets.extend_from_slice(origin);
+        let item = Item { start: bytes.len(), bytes: origin.len() as u32, count, forgotten };
+        bytes.extend_from_slice(origin);
         items.push(item);
         table.insert_unique(hash, items.len() as u32 - 1, |&number| {
-            hasher.hash_one(items[number as usize].origin(octets))
+            hasher.hash_one(items[number as usize].origin(bytes))
         });
     }
 
     fn iter(&self) -> impl Iterator<Item = (&[u8], Item)> {
-        self.items.iter().map(|item| (item.origin(&self.octets), *item))
+        self.items.iter().map(|item| (item.origin(&self.bytes), *item))
     }
 }
 
@@ -129,7 +129,7 @@ impl UnknownOrigins {
         kept.sort_unstable();
         for &index in kept.iter() {
             let item = before.items[index];
-            self.counts.add(item.origin(&before.octets), item.count, item.forgotten);
+            self.counts.add(item.origin(&before.bytes), item.count, item.forgotten);
         }
     }
 

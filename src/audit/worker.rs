@@ -12,7 +12,7 @@ use super::told::{Compared, ComparedDecision, Sample, Told};
 use crate::batch::ClassifierMemory;
 use crate::decision::{Decision, Verdict};
 use crate::input::Record;
-use crate::limits::{AUDIT_SAMPLES, RECORDS_AT_ONCE, URL_OCTETS_MAX};
+use crate::limits::{AUDIT_SAMPLES, RECORDS_AT_ONCE, URL_BYTES_MAX};
 use crate::set::Damage;
 
 /// What one thread needs for an [`Audit`]. What it has counted is the audit's when it is dropped.
@@ -136,7 +136,7 @@ impl<'a> Worker<'a> {
             self.tally.empty += 1;
             return;
         }
-        self.tally.too_long += u64::from(text.len() > URL_OCTETS_MAX);
+        self.tally.too_long += u64::from(text.len() > URL_BYTES_MAX);
         if told.invalid.len() < AUDIT_SAMPLES {
             let text = told.push(text);
             told.invalid.push(text);

@@ -3,7 +3,7 @@
 //! Every arc that a new node has is kept as an [`Edge`], which knows the step that leads to its target. It
 //! is built when a walk asks for it.
 //!
-//! Sets without a star alive are the trie's: the octets read so far determine them, so no two paths
+//! Sets without a star alive are the trie's: the bytes read so far determine them, so no two paths
 //! lead to the same one, and they are not looked up. The others are kept in a table, which closes
 //! the loops.
 
@@ -14,7 +14,7 @@ use zerocopy::little_endian::U32;
 
 use super::Outcome;
 use super::nfa::{Nfa, Position, PositionSet};
-use super::program::{Program, RUN_OCTETS_MAX, Slot, Target};
+use super::program::{Program, RUN_BYTES_MAX, Slot, Target};
 
 /// What a node costs beside the positions that are looked at, in positions.
 const NODE_WORK: u64 = 8;
@@ -51,16 +51,16 @@ pub(super) struct Determinizer {
 struct Scratch {
     next: PositionSet,
     split: Split,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     keys: Vec<u64>,
 }
 
-/// The positions of a set by what the next octet can do to them.
+/// The positions of a set by what the next byte can do to them.
 #[derive(Clone, Debug, Default)]
 struct Split {
-    /// Those that any octet leads back to.
+    /// Those that any byte leads back to.
     looping: Vec<Position>,
-    /// The others that an octet leads on from.
+    /// The others that a byte leads on from.
     moving: Vec<Position>,
     /// Whether an anchored pattern ends here.
     anchored_end: bool,
@@ -82,12 +82,12 @@ impl Split {
         }
     }
 
-    /// The octet that leads every moving position on and no looping one, if there is such.
-    fn single_octet(&self, nfa: &Nfa) -> Option<u8> {
-        let octet = nfa.octet(*self.moving.first()?);
-        let all_move = self.moving.iter().all(|&position| nfa.octet(position) == octet);
-        let any_loops = || self.looping.iter().any(|&position| nfa.octet(position) == octet);
-        (all_move && !any_loops()).then_some(octet?)
+    /// The byte that leads every moving position on and no looping one, if there is such.
+    fn single_byte(&self, nfa: &Nfa) -> Option<u8> {
+        let byte = nfa.byte(*self.moving.first()?);
+        let all_move = self.moving.iter().all(|&position| nfa.byte(position) == byte);
+        let any_loops = || self.looping.iter().any(|&position| nfa.byte(position) == byte);
+        (all_move && !any_loops()).then_some(byte?)
     }
 }
 
@@ -194,8 +194,8 @@ impl Determinizer {
         } else {
             Target::UNBUILT
         };
-        let node = match self.scratch.split.single_octet(nfa) {
-            Some(octet) => self.push_run(nfa, octet, at_end, miss, &looping),
+        let node = match self.scratch.split.single_byte(nfa) {
+            Some(byte) => self.push_run(nfa, byte, at_end, miss, &looping),
             None => self.push_branch(nfa, at_end, miss, &looping),
         };
         debug_assert!(self.edges.is_sorted_by_key(|edge| edge.slot));
@@ -210,29 +210,29 @@ impl Determinizer {
         }
     }
 
-    /// A run begins with `octet` and goes on as long as all moving positions ask for the same and
+    /// A run begins with `byte` and goes on as long as all moving positions ask for the same and
     /// nothing but these positions changes.
     fn push_run(
         &mut self,
         nfa: &Nfa,
-        octet: u8,
+        byte: u8,
         at_end: Outcome,
         miss: Target,
         looping: &Range<u32>,
     ) -> Target {
-        let Scratch { next, split, octets, .. } = &mut self.scratch;
-        octets.clear();
-        octets.push(octet);
+        let Scratch { next, split, bytes, .. } = &mut self.scratch;
+        bytes.clear();
+        bytes.push(byte);
         if !split.anchored_end {
             let mut stops = [false; 256];
-            let looping = split.looping.iter().filter_map(|&position| nfa.octet(position));
-            looping.for_each(|octet| stops[usize::from(octet)] = true);
-            nfa.common_stretch(&split.moving, &stops, RUN_OCTETS_MAX, octets);
-            let passed = (octets.len() - 1) as Position;
+            let looping = split.looping.iter().filter_map(|&position| nfa.byte(position));
+            looping.for_each(|byte| stops[usize::from(byte)] = true);
+            nfa.common_stretch(&split.moving, &stops, RUN_BYTES_MAX, bytes);
+            let passed = (bytes.len() - 1) as Position;
             split.moving.iter_mut().for_each(|position| *position += passed);
         }
-        self.work += (split.moving.len() * octets.len()) as u64;
-        let node = self.program.push_run(octets, at_end, miss);
+        self.work += (split.moving.len() * bytes.len()) as u64;
+        let node = self.program.push_run(bytes, at_end, miss);
         let best = next.best;
         self.push_miss_edge(node, miss, looping);
         let advancing = push_list(&mut self.lists, &self.scratch.split.moving);
@@ -241,7 +241,7 @@ impl Determinizer {
         node
     }
 
-    /// A branch names the octets that moving positions ask for; all others miss. A star's own state,
+    /// A branch names the bytes that moving positions ask for; all others miss. A star's own state,
     /// where a miss stays, names those that its looping positions ask for.
     fn push_branch(
         &mut self,
@@ -250,10 +250,9 @@ impl Determinizer {
         miss: Target,
         looping: &Range<u32>,
     ) -> Target {
-        let Scratch { split, octets, keys, .. } = &mut self.scratch;
-        let key = |position| {
-            nfa.octet(position).map(|octet| u64::from(octet) << 32 | u64::from(position))
-        };
+        let Scratch { split, bytes, keys, .. } = &mut self.scratch;
+        let key =
+            |position| nfa.byte(position).map(|byte| u64::from(byte) << 32 | u64::from(position));
         keys.clear();
         keys.extend(split.moving.iter().filter_map(|&position| key(position)));
         if miss == Target::STAY {
@@ -265,10 +264,10 @@ impl Determinizer {
             keys.extend(looping.filter(|key| named[(key >> 32) as usize]));
         }
         keys.sort_unstable();
-        octets.clear();
-        octets.extend(keys.iter().map(|key| (key >> 32) as u8));
-        octets.dedup();
-        let node = self.program.push_branch(octets, at_end, miss);
+        bytes.clear();
+        bytes.extend(keys.iter().map(|key| (key >> 32) as u8));
+        bytes.dedup();
+        let node = self.program.push_branch(bytes, at_end, miss);
         self.push_miss_edge(node, miss, looping);
         let best = self.scratch.next.best;
         for (group, index) in

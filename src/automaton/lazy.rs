@@ -150,7 +150,7 @@ impl Automaton {
 
     /// Whether building has been earned.
     fn may_build(&self) -> bool {
-        let rule_set_bytes = (self.patterns.octets() + self.patterns.len()) as u64;
+        let rule_set_bytes = (self.patterns.byte_len() + self.patterns.len()) as u64;
         let earned = rule_set_bytes.saturating_add(self.work.bytes_asked);
         self.work.positions < earned.saturating_mul(self.limits.positions_per_byte)
     }
@@ -182,7 +182,7 @@ impl Automaton {
     /// Returns the bytes of memory that this holds.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Automaton>()
-            + self.patterns.memory_octets()
+            + self.patterns.memory_bytes()
             + size_of_val(&*self.outcomes)
             + self.states.as_ref().map_or(0, |states| states.memory_bytes())
             + self.scanner.as_ref().map_or(0, |scanner| scanner.memory_bytes())

@@ -1,11 +1,11 @@
 //! The patterns of a rule set as one nondeterministic automaton, and its step.
 //!
-//! A state of the NFA is a *position*: so many octets of one pattern have matched. Pattern *p* with
-//! *n* octets owns *n* + 1 positions, numbered in order, and patterns follow one another in the
+//! A state of the NFA is a *position*: so many bytes of one pattern have matched. Pattern *p* with
+//! *n* bytes owns *n* + 1 positions, numbered in order, and patterns follow one another in the
 //! order of precedence; so an ascending list of positions is ordered by precedence too. That is
 //! what makes the two prunings of [`PositionSet`] one comparison each.
 //!
-//! Memory: 2 octets a position and 8 a pattern. A step costs the positions that loop plus those that advance.
+//! Memory: 2 bytes a position and 8 a pattern. A step costs the positions that loop plus those that advance.
 
 use crate::pattern::{PathPattern, PatternList};
 
@@ -18,9 +18,9 @@ pub(super) type Position = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
-    /// One octet leads on.
+    /// One byte leads on.
     Plain,
-    /// One octet leads on, and any octet leads back, because a star stands before the position.
+    /// One byte leads on, and any byte leads back, because a star stands before the position.
     Looping,
     /// The pattern ends here, and matches whatever follows.
     OpenEnd,
@@ -31,8 +31,8 @@ enum Kind {
 /// The positions of all patterns, and what each pattern's match means.
 #[derive(Clone, Debug)]
 pub(super) struct Nfa {
-    /// By position: the octet that leads to the next one; 0 at the end of a pattern.
-    octets: Vec<u8>,
+    /// By position: the byte that leads to the next one; 0 at the end of a pattern.
+    bytes: Vec<u8>,
     /// By position.
     kinds: Vec<Kind>,
     /// By pattern.
@@ -62,9 +62,9 @@ impl Nfa {
     /// If there are not as many outcomes as patterns.
     pub(super) fn new(patterns: &PatternList, outcomes: &[Outcome]) -> Nfa {
         assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
-        let positions = patterns.octets() + patterns.len();
+        let positions = patterns.byte_len() + patterns.len();
         let mut nfa = Nfa {
-            octets: Vec::with_capacity(positions),
+            bytes: Vec::with_capacity(positions),
             kinds: Vec::with_capacity(positions),
             outcomes: outcomes.to_vec(),
             starts: Vec::with_capacity(patterns.len()),
@@ -74,11 +74,11 @@ impl Nfa {
     }
 
     fn push_pattern(&mut self, pattern: &PathPattern<'_>) {
-        let start = self.octets.len();
+        let start = self.bytes.len();
         self.starts.push(start as Position);
-        self.octets.extend_from_slice(pattern.octets);
-        self.octets.push(0);
-        self.kinds.resize(self.octets.len() - 1, Kind::Plain);
+        self.bytes.extend_from_slice(pattern.bytes);
+        self.bytes.push(0);
+        self.kinds.resize(self.bytes.len() - 1, Kind::Plain);
         self.kinds.push(if pattern.anchored { Kind::AnchoredEnd } else { Kind::OpenEnd });
         for star in pattern.stars() {
             self.kinds[start + star] = Kind::Looping;
@@ -87,20 +87,20 @@ impl Nfa {
 
     /// Returns the bytes of memory that this holds.
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.octets)
+        size_of_val(&*self.bytes)
             + size_of_val(&*self.kinds)
             + size_of_val(&*self.outcomes)
             + size_of_val(&*self.starts)
     }
 
-    /// The octet that leads on from `position`; none at the end of a pattern.
+    /// The byte that leads on from `position`; none at the end of a pattern.
     #[inline]
-    pub(super) fn octet(&self, position: Position) -> Option<u8> {
+    pub(super) fn byte(&self, position: Position) -> Option<u8> {
         let position = position as usize;
-        matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.octets[position])
+        matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.bytes[position])
     }
 
-    /// Whether any octet leads from `position` back to itself.
+    /// Whether any byte leads from `position` back to itself.
     #[inline]
     pub(super) fn loops(&self, position: Position) -> bool {
         self.kinds[position as usize] == Kind::Looping
@@ -112,36 +112,36 @@ impl Nfa {
         self.kinds[position as usize] == Kind::AnchoredEnd
     }
 
-    /// Extends `run`, the one octet that all `positions` ask for, by those that they have in common
-    /// behind it, to the next star, end, or octet that `stops`, or until it has `octets_max`.
+    /// Extends `run`, the one byte that all `positions` ask for, by those that they have in common
+    /// behind it, to the next star, end, or byte that `stops`, or until it has `bytes_max`.
     pub(super) fn common_stretch(
         &self,
         positions: &[Position],
         stops: &[bool; 256],
-        octets_max: usize,
+        bytes_max: usize,
         run: &mut Vec<u8>,
     ) {
         let Some((&first, others)) = positions.split_first() else { return };
         let first = first as usize;
-        let room = octets_max - run.len();
+        let room = bytes_max - run.len();
         let plain = |from: usize| {
             let kinds = self.kinds[from..].iter().take(room);
             kinds.take_while(|&&kind| kind == Kind::Plain).count()
         };
-        let stretch = &self.octets[first + 1..][..plain(first + 1)];
-        let mut common = stretch.iter().take_while(|&&octet| !stops[usize::from(octet)]).count();
+        let stretch = &self.bytes[first + 1..][..plain(first + 1)];
+        let mut common = stretch.iter().take_while(|&&byte| !stops[usize::from(byte)]).count();
         for &other in others {
             let other = other as usize + 1;
             let pairs =
-                self.kinds[other..].iter().zip(&self.octets[other..]).zip(&stretch[..common]);
+                self.kinds[other..].iter().zip(&self.bytes[other..]).zip(&stretch[..common]);
             common = pairs
-                .take_while(|((kind, octet), expected)| **kind == Kind::Plain && octet == expected)
+                .take_while(|((kind, byte), expected)| **kind == Kind::Plain && byte == expected)
                 .count();
         }
         run.extend_from_slice(&stretch[..common]);
     }
 
-    /// The set before the first octet.
+    /// The set before the first byte.
     pub(super) fn start(&self) -> PositionSet {
         let mut set = PositionSet::default();
         for &position in &self.starts {
@@ -154,7 +154,7 @@ impl Nfa {
     }
 
     /// Writes to `next` the set that follows `best` and two ascending lists of its positions: those
-    /// that loop, and those that the octet read leads on.
+    /// that loop, and those that the byte read leads on.
     pub(super) fn step(
         &self,
         best: Outcome,

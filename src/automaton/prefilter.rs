@@ -1,9 +1,9 @@
 //! A glance that tells of most paths that no pattern matches them, beside one that matches all.
 //!
 //! Of a hundred URLs of popular sites ninety-eight are decided by no rule or by `/`. A walk finds that
-//! out octet by octet. A *prefilter* asks what every other pattern needs, for all at once: that the path
+//! out byte by byte. A *prefilter* asks what every other pattern needs, for all at once: that the path
 //! begins with one of some prefixes, or that a stretch behind a star stands in it. The *first look* is at a
-//! prefix's three octets, or at a stretch's [two](pairs); where those are found, a second one is at up to
+//! prefix's three bytes, or at a stretch's [two](pairs); where those are found, a second one is at up to
 //! sixteen, in a [filter] of them all. If nothing is found, the answer is known; if something is, an
 //! [index] tells the few patterns whose strings were found, and those are [tried](candidates)
 //! one by one. Where too many have to be tried, a walk is made. It speaks of paths that begin with `/`,
@@ -21,7 +21,7 @@
 //!
 //! Each look is a function of its own, so that many questions can take one step before any takes the next;
 //! first looks are made at [eight](looks) paths at once.
-//! Memory: some twelve octets for a pattern, at least a line for a rule set. A prefilter may come
+//! Memory: some twelve bytes for a pattern, at least a line for a rule set. A prefilter may come
 //! from a file that anybody wrote: one that points beyond its lines answers nothing.
 
 mod candidates;
@@ -37,7 +37,7 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::Outcome;
-use super::chunk::octets_from;
+use super::chunk::bytes_from;
 use crate::pattern::PatternList;
 use needs::Needs;
 
@@ -58,7 +58,7 @@ const LINE_WORDS: usize = 8;
 struct Head {
     /// What a path means in which nothing is found.
     otherwise: U32,
-    /// The bits of a path's octets behind the first that beginnings of prefixes have.
+    /// The bits of a path's bytes behind the first that beginnings of prefixes have.
     beginning_kept: U32,
     /// The lengths to which prefixes are cut, a bit for each.
     prefix_levels: u8,
@@ -111,12 +111,12 @@ impl<'l> FirstLook<'l> {
     /// Whether to look at [prefixes](may_begin); nothing if the prefilter cannot speak of `path`.
     #[inline]
     pub(crate) fn may_begin(&self, path: &[u8]) -> Option<bool> {
-        let octets = match path.first_chunk() {
+        let bytes = match path.first_chunk() {
             Some(chunk) => u64::from_le_bytes(*chunk),
-            None => octets_from(path, 0),
+            None => bytes_from(path, 0),
         };
-        match octets as u8 {
-            b'/' => filter::has(self.beginnings, octets >> 8 & self.kept),
+        match bytes as u8 {
+            b'/' => filter::has(self.beginnings, bytes >> 8 & self.kept),
             _ => None,
         }
     }
@@ -217,8 +217,8 @@ impl Head {
     }
 }
 
-/// Octets of a prefix that its beginning has at most: fewer let more paths through, more cost more.
-const BEGINNING_OCTETS_MAX: u8 = 3;
+/// Bytes of a prefix that its beginning has at most: fewer let more paths through, more cost more.
+const BEGINNING_BYTES_MAX: u8 = 3;
 
 /// The prefilter of patterns in order of precedence.
 ///
@@ -252,7 +252,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
     let (index, _) = rest.split_at_mut(index_words);
 
     let (head, beginnings) = beginnings.as_flattened_mut().split_at_mut(HEAD_WORDS);
-    let kept = filter::kept_of_all(all_prefixes(), BEGINNING_OCTETS_MAX);
+    let kept = filter::kept_of_all(all_prefixes(), BEGINNING_BYTES_MAX);
     filter::fill(all_prefixes(), kept, beginnings);
     let (mut alone_levels, mut stretch_levels, mut both_levels) = (0, 0, 0);
     let mut strings: Vec<index::Entry> = Vec::with_capacity(count);
@@ -271,7 +271,7 @@ pub(crate) fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<Siev
         filter::insert(filter, string);
     }
     let seed = index::fill(&strings[..entries], index);
-    let number = |number: usize| U32::new(u32::try_from(number).expect("a pattern has few octets"));
+    let number = |number: usize| U32::new(u32::try_from(number).expect("a pattern has few bytes"));
     let told = Head {
         otherwise: U32::new(all.unwrap_or(Outcome::NONE).0),
         beginning_kept: U32::new(kept as u32),

@@ -1,22 +1,22 @@
 //! The deterministic automaton as a string of words, and the walk over it.
 //!
 //! Most of a rule set is a trie, and most of a trie is runs without a branch; so a state is not a
-//! row of a table. There are two kinds of node, and an octet that a node does not name takes its
+//! row of a table. There are two kinds of node, and a byte that a node does not name takes its
 //! *miss* arc:
 //!
-//! - a **run**: octets that have to follow one another. It matches by comparing memory;
-//! - a **branch**: a sorted list of octets, each with its target.
+//! - a **run**: bytes that have to follow one another. It matches by comparing memory;
+//! - a **branch**: a sorted list of bytes, each with its target.
 //!
 //! Where a star is alive, what a trie node does not name is what the star's own state does. The
-//! miss arc then leads there *without consuming the octet*, as a failure arc of Aho and Corasick
+//! miss arc then leads there *without consuming the byte*, as a failure arc of Aho and Corasick
 //! does, instead of repeating the star's arcs in every node. A star's own state stays where it is
-//! on a miss, so an octet is looked at twice at most.
+//! on a miss, so a byte is looked at twice at most.
 //!
 //! | words | run | branch |
 //! |---|---|---|
-//! | 1 | kind, shape, number of octets | kind, shape, number of octets |
+//! | 1 | kind, shape, number of bytes | kind, shape, number of bytes |
 //! | 0, 1 or 2, by shape | outcome if the path ends here or within the run; miss arc | the same |
-//! | the rest | target, then the octets, four to a word | the octets, four to a word, then a target each |
+//! | the rest | target, then the bytes, four to a word | the bytes, four to a word, then a target each |
 //!
 //! Most nodes belong to a trie in which nothing has matched yet: a path that ends there, or leaves
 //! it, has no outcome. Their shape leaves both words out; where both would say the same outcome, one
@@ -49,7 +49,7 @@ impl Target {
     const NODE: u32 = Target::ALLOWS - 1;
     /// The node has not been built.
     pub(super) const UNBUILT: Target = Target(Target::NODE);
-    /// A miss leads back to the same node, and consumes the octet.
+    /// A miss leads back to the same node, and consumes the byte.
     pub(super) const STAY: Target = Target(Target::NODE - 1);
     /// The largest number of words that a program may have.
     pub(super) const WORDS_MAX: usize = (Target::NODE - 2) as usize;
@@ -148,8 +148,8 @@ impl Header {
     }
 }
 
-/// The most octets in one run; a longer one is several nodes.
-pub(super) const RUN_OCTETS_MAX: usize = 1 << 16;
+/// The most bytes in one run; a longer one is several nodes.
+pub(super) const RUN_BYTES_MAX: usize = 1 << 16;
 
 /// A slot of the program that holds a target.
 pub(super) type Slot = u32;
@@ -169,7 +169,7 @@ pub(super) enum Walk {
     Unbuilt {
         /// The slot that has to be filled.
         slot: Slot,
-        /// The octets of the path that have been consumed, the arc's own included.
+        /// The bytes of the path that have been consumed, the arc's own included.
         consumed: usize,
     },
 }
@@ -185,20 +185,20 @@ impl Program {
         self.words.capacity() * size_of::<U32>()
     }
 
-    /// Appends a run of one octet or more. Its arcs are not built.
-    pub(super) fn push_run(&mut self, octets: &[u8], at_end: Outcome, miss: Target) -> Target {
-        debug_assert!(!octets.is_empty() && octets.len() <= RUN_OCTETS_MAX);
-        let node = self.push_head(false, octets.len(), at_end, miss);
+    /// Appends a run of one byte or more. Its arcs are not built.
+    pub(super) fn push_run(&mut self, bytes: &[u8], at_end: Outcome, miss: Target) -> Target {
+        debug_assert!(!bytes.is_empty() && bytes.len() <= RUN_BYTES_MAX);
+        let node = self.push_head(false, bytes.len(), at_end, miss);
         self.push(Target::UNBUILT.0);
-        self.push_octets(octets);
+        self.push_bytes(bytes);
         node
     }
 
-    /// Appends a branch over ascending octets. Its arcs are not built.
-    pub(super) fn push_branch(&mut self, octets: &[u8], at_end: Outcome, miss: Target) -> Target {
-        let node = self.push_head(true, octets.len(), at_end, miss);
-        self.push_octets(octets);
-        self.words.extend(std::iter::repeat_n(U32::new(Target::UNBUILT.0), octets.len()));
+    /// Appends a branch over ascending bytes. Its arcs are not built.
+    pub(super) fn push_branch(&mut self, bytes: &[u8], at_end: Outcome, miss: Target) -> Target {
+        let node = self.push_head(true, bytes.len(), at_end, miss);
+        self.push_bytes(bytes);
+        self.words.extend(std::iter::repeat_n(U32::new(Target::UNBUILT.0), bytes.len()));
         node
     }
 
@@ -219,13 +219,13 @@ impl Program {
         self.words.push(U32::new(word));
     }
 
-    fn push_octets(&mut self, octets: &[u8]) {
+    fn push_bytes(&mut self, bytes: &[u8]) {
         let word = |chunk: &[u8]| {
             let mut word = [0; 4];
             word[..chunk.len()].copy_from_slice(chunk);
             U32::from_bytes(word)
         };
-        self.words.extend(octets.chunks(4).map(word));
+        self.words.extend(bytes.chunks(4).map(word));
     }
 
     fn header(&self, node: Target) -> Header {
@@ -243,7 +243,7 @@ impl Program {
         (node.index() + 1 + self.header(node).shape()) as Slot
     }
 
-    /// The slot of a branch's target for the octet at `index`.
+    /// The slot of a branch's target for the byte at `index`.
     pub(super) fn branch_slot(&self, node: Target, index: usize) -> Slot {
         let header = self.header(node);
         (node.index() + 1 + header.shape() + header.count().div_ceil(4) + index) as Slot
@@ -260,7 +260,7 @@ impl Program {
     }
 }
 
-/// Walks from `target` over `path`, of which `consumed` octets have been read, as far as `detail`
+/// Walks from `target` over `path`, of which `consumed` bytes have been read, as far as `detail`
 /// asks.
 #[inline]
 pub(super) fn walk(
@@ -286,8 +286,8 @@ pub(super) fn walk(
             _ => Walk::Done(Outcome(word(node + 1))),
         };
         let slot = if !header.is_branch() {
-            let octets = &words[arcs + 1..][..count.div_ceil(4)];
-            let matched = common_prefix(octets, count, rest);
+            let bytes = &words[arcs + 1..][..count.div_ceil(4)];
+            let matched = common_prefix(bytes, count, rest);
             consumed += matched;
             if matched == count {
                 arcs
@@ -297,18 +297,18 @@ pub(super) fn walk(
                 node + 2
             }
         } else {
-            let octets = &words[arcs..][..count.div_ceil(4)];
+            let bytes = &words[arcs..][..count.div_ceil(4)];
             let stays = shape == 2 && word(node + 2) == Target::STAY.0;
             if stays {
-                consumed = find_any(octets, path, consumed);
+                consumed = find_any(bytes, path, consumed);
             }
-            let Some(&octet) = path.get(consumed) else {
+            let Some(&byte) = path.get(consumed) else {
                 return at_end(shape);
             };
-            match find_octet(octets, count, octet) {
+            match find_byte(bytes, count, byte) {
                 Some(index) => {
                     consumed += 1;
-                    arcs + octets.len() + index
+                    arcs + bytes.len() + index
                 }
                 None if shape < 2 => return at_end(shape),
                 None if stays => {
@@ -325,7 +325,7 @@ pub(super) fn walk(
     }
 }
 
-/// How many of the `count` octets packed in `words` the start of `text` repeats.
+/// How many of the `count` bytes packed in `words` the start of `text` repeats.
 #[inline]
 fn common_prefix(words: &[U32], count: usize, text: &[u8]) -> usize {
     // Most runs are left within their first word.
@@ -351,12 +351,12 @@ fn common_prefix(words: &[U32], count: usize, text: &[u8]) -> usize {
     whole + tail.take_while(|(one, other)| one == other).count()
 }
 
-/// Where `octet` stands among the `count` octets packed in `words`.
+/// Where `byte` stands among the `count` bytes packed in `words`.
 #[inline]
-fn find_octet(words: &[U32], count: usize, octet: u8) -> Option<usize> {
-    let pattern = u32::from(octet) * 0x0101_0101;
+fn find_byte(words: &[U32], count: usize, byte: u8) -> Option<usize> {
+    let pattern = u32::from(byte) * 0x0101_0101;
     for (index, word) in words.iter().enumerate() {
-        // Mycroft's test for a zero octet; the lowest one that it reports is exact.
+        // Mycroft's test for a zero byte; the lowest one that it reports is exact.
         let difference = word.get() ^ pattern;
         let zero = difference.wrapping_sub(0x0101_0101) & !difference & 0x8080_8080;
         if zero != 0 {
@@ -371,9 +371,9 @@ fn find_octet(words: &[U32], count: usize, octet: u8) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn packed(octets: &[u8]) -> Vec<U32> {
+    fn packed(bytes: &[u8]) -> Vec<U32> {
         let mut program = Program::default();
-        program.push_octets(octets);
+        program.push_bytes(bytes);
         program.words
     }
 
@@ -384,8 +384,8 @@ mod tests {
             for length in 0..=text.len() {
                 for changed in 0..=length {
                     let mut other = text[..length].to_vec();
-                    if let Some(octet) = other.get_mut(changed) {
-                        *octet ^= 0x80;
+                    if let Some(byte) = other.get_mut(changed) {
+                        *byte ^= 0x80;
                     }
                     let expected = changed.min(length).min(count);
                     assert_eq!(common_prefix(&packed(&text[..count]), count, &other), expected);
@@ -395,17 +395,17 @@ mod tests {
     }
 
     #[test]
-    fn octets_are_found_where_they_are() {
+    fn bytes_are_found_where_they_are() {
         let all: Vec<u8> = (0..=255).collect();
         for count in [0, 1, 3, 4, 5, 63, 255, 256] {
             let words = packed(&all[..count]);
-            for octet in 0..=255 {
-                let expected = (usize::from(octet) < count).then_some(usize::from(octet));
-                assert_eq!(find_octet(&words, count, octet), expected);
+            for byte in 0..=255 {
+                let expected = (usize::from(byte) < count).then_some(usize::from(byte));
+                assert_eq!(find_byte(&words, count, byte), expected);
             }
         }
-        // Padding is no octet.
-        assert_eq!(find_octet(&packed(b"a"), 1, 0), None);
-        assert_eq!(find_octet(&packed(&[1, 255]), 2, 0), None);
+        // Padding is no byte.
+        assert_eq!(find_byte(&packed(b"a"), 1, 0), None);
+        assert_eq!(find_byte(&packed(&[1, 255]), 2, 0), None);
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn reach(
             continue;
         }
         let asked: BTreeSet<u8> =
-            set.positions.iter().filter_map(|&position| nfa.octet(position)).collect();
+            set.positions.iter().filter_map(|&position| nfa.byte(position)).collect();
         // One byte stands for all that no position asks for.
         let other = (0..=u8::MAX).find(|byte| !asked.contains(byte));
         for byte in asked.iter().copied().map(Some).chain(other.map(|_| None)) {
@@ -70,7 +70,7 @@ pub(crate) fn reach(
 fn step(nfa: &Nfa, set: &PositionSet, byte: Option<u8>) -> PositionSet {
     let positions = || set.positions.iter().copied();
     let looping: Vec<_> = positions().filter(|&position| nfa.loops(position)).collect();
-    let advances = |&position: &_| byte.is_some() && nfa.octet(position) == byte;
+    let advances = |&position: &_| byte.is_some() && nfa.byte(position) == byte;
     let advancing: Vec<_> = positions().filter(advances).collect();
     let mut next = PositionSet::default();
     nfa.step(set.best, &looping, &advancing, &mut next);

@@ -12,7 +12,7 @@
 //!
 //! | variant | building | an answer |
 //! |---|---|---|
-//! | [`RegexEngine::dense`] | the whole table, exponential in the stars at worst, so it has a size limit and may fail | one table look-up for each octet |
+//! | [`RegexEngine::dense`] | the whole table, exponential in the stars at worst, so it has a size limit and may fail | one table look-up for each byte |
 //! | [`RegexEngine::lazy`] | the NFA alone | the same look-up, after a state has been built in the [`RegexCache`]; a full cache is emptied |
 //!
 //! ```
@@ -84,15 +84,15 @@ enum ErrorKind {
 }
 
 impl RegexCache {
-    /// Octets of memory that this holds.
-    pub fn memory_octets(&self) -> usize {
+    /// Bytes of memory that this holds.
+    pub fn memory_bytes(&self) -> usize {
         self.0.as_ref().map_or(0, hybrid::dfa::Cache::memory_usage)
     }
 }
 
 impl RegexEngine {
     /// Builds the whole table. `outcomes[i]` is what a match of pattern *i* means. Neither the table
-    /// nor what building it needs beside it may pass `size_limit_octets`.
+    /// nor what building it needs beside it may pass `size_limit_bytes`.
     ///
     /// # Errors
     ///
@@ -104,14 +104,14 @@ impl RegexEngine {
     pub fn dense(
         patterns: &PatternList,
         outcomes: &[Outcome],
-        size_limit_octets: usize,
+        size_limit_bytes: usize,
     ) -> Result<RegexEngine, RegexError> {
         let config = dense::Config::new()
             .match_kind(MatchKind::LeftmostFirst)
             .start_kind(StartKind::Anchored)
             .accelerate(false)
-            .dfa_size_limit(Some(size_limit_octets))
-            .determinize_size_limit(Some(size_limit_octets));
+            .dfa_size_limit(Some(size_limit_bytes))
+            .determinize_size_limit(Some(size_limit_bytes));
         let nfa = nfa(patterns, outcomes).map_err(ErrorKind::Nfa)?;
         let dfa = dense::Builder::new().configure(config).build_from_nfa(&nfa);
         let kind = Kind::Dense(Box::new(dfa.map_err(ErrorKind::Dense)?));
@@ -154,7 +154,7 @@ impl RegexEngine {
     /// May panic, or answer for the other, if `cache` was made by another engine.
     pub fn decide(&self, path: &[u8], cache: &mut RegexCache) -> Outcome {
         let input = Input::new(path).anchored(Anchored::Yes);
-        // A search gives up at quit octets, of which there are none, and after so many emptied
+        // A search gives up at quit bytes, of which there are none, and after so many emptied
         // caches, of which no number is set.
         const SEARCH: &str = "no search of ours gives up";
         let found = match &self.kind {
@@ -167,8 +167,8 @@ impl RegexEngine {
         found.map_or(Outcome::NONE, |found| self.outcomes[found.pattern().as_usize()])
     }
 
-    /// Octets of memory that this holds, caches not counted.
-    pub fn memory_octets(&self) -> usize {
+    /// Bytes of memory that this holds, caches not counted.
+    pub fn memory_bytes(&self) -> usize {
         let automaton = match &self.kind {
             Kind::Dense(dfa) => dfa.memory_usage(),
             Kind::Lazy(dfa) => dfa.memory_usage(),
@@ -204,8 +204,8 @@ fn add_pattern(
     }
     let literals: Vec<&[u8]> = pattern.literals().collect();
     for (index, literal) in literals.iter().enumerate().rev() {
-        for &octet in literal.iter().rev() {
-            next = builder.add_range(Transition { start: octet, end: octet, next })?;
+        for &byte in literal.iter().rev() {
+            next = builder.add_range(Transition { start: byte, end: byte, next })?;
         }
         if index > 0 {
             next = add_star(builder, next)?;
@@ -214,7 +214,7 @@ fn add_pattern(
     Ok(next)
 }
 
-/// Adds a loop over any octet that prefers to leave for `next`: what follows a star is best found
+/// Adds a loop over any byte that prefers to leave for `next`: what follows a star is best found
 /// at once, because then the loop can be dropped.
 fn add_star(builder: &mut Builder, next: StateID) -> Result<StateID, Box<thompson::BuildError>> {
     let star = builder.add_union(vec![next])?;

@@ -23,7 +23,7 @@ use wide::u8x16;
 use crate::bytes::seeded_hash;
 use crate::pattern::{PathPattern, PatternList};
 
-use super::chunk::{CHUNK_OCTETS, bits, first_octets};
+use super::chunk::{CHUNK_BYTES, bits, first_bytes};
 
 /// In place of a literal's or a pattern's number: none.
 const NONE: u32 = u32::MAX;
@@ -316,7 +316,7 @@ impl Scanner {
         let literal = self.sequences[waiter.at as usize] as usize;
         if waiter.anchored && waiter.at + 1 == waiter.end {
             let text = self.literals[literal].text(pass.bytes);
-            pass.steps += text.len() as u64 / CHUNK_OCTETS as u64;
+            pass.steps += text.len() as u64 / CHUNK_BYTES as u64;
             if pass.path[end..].ends_with(text) {
                 pass.best = waiter.pattern;
             }
@@ -343,8 +343,8 @@ impl Scanner {
 
 /// The number of bytes with which both texts begin.
 fn common_bytes(one: &[u8], other: &[u8]) -> usize {
-    let chunks = one.chunks_exact(CHUNK_OCTETS).zip(other.chunks_exact(CHUNK_OCTETS));
-    let start = chunks.take_while(|(one, other)| one == other).count() * CHUNK_OCTETS;
+    let chunks = one.chunks_exact(CHUNK_BYTES).zip(other.chunks_exact(CHUNK_BYTES));
+    let start = chunks.take_while(|(one, other)| one == other).count() * CHUNK_BYTES;
     let rest = one[start..].iter().zip(&other[start..]);
     start + rest.take_while(|(one, other)| one == other).count()
 }
@@ -382,25 +382,25 @@ pub(super) fn literals_match<'l>(
     }
 }
 
-/// Octets of a text in which a literal is looked for without preparation: to prepare a search that is
+/// Bytes of a text in which a literal is looked for without preparation: to prepare a search that is
 /// never slow takes longer than that.
-const SHORT_OCTETS: usize = 128;
+const SHORT_BYTES: usize = 128;
 
 /// Where `literal` first stands in `text`.
 #[inline]
 fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
     let (Some(&first), Some(&last)) = (literal.first(), literal.last()) else { return Some(0) };
     let last_start = text.len().checked_sub(literal.len())?;
-    if text.len() > SHORT_OCTETS {
+    if text.len() > SHORT_BYTES {
         return memmem::find(text, literal);
     }
     // Sixteen places are looked at together: the literal's ends have to stand there.
-    let places = |from: usize, octet: u8| {
-        let octets = u8x16::new(first_octets(&text[from..]).to_le_bytes());
-        octets.simd_eq(u8x16::splat(octet)).to_bitmask()
+    let places = |from: usize, byte: u8| {
+        let bytes = u8x16::new(first_bytes(&text[from..]).to_le_bytes());
+        bytes.simd_eq(u8x16::splat(byte)).to_bitmask()
     };
     let stands = |place: &usize| *place <= last_start && text[*place..].starts_with(literal);
-    (0..=last_start).step_by(CHUNK_OCTETS).find_map(|start| {
+    (0..=last_start).step_by(CHUNK_BYTES).find_map(|start| {
         let ends = places(start, first) & places(start + literal.len() - 1, last);
         bits(ends & 0xffff).map(|place| start + place).find(stands)
     })

@@ -15,7 +15,7 @@ fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
             [] => return true,
             [b'$'] => return path.is_empty(),
             [b'*', rest @ ..] => return (0..=path.len()).any(|skip| defined(rest, &path[skip..])),
-            [octet, rest @ ..] if path.first() == Some(octet) => (text, path) = (rest, &path[1..]),
+            [byte, rest @ ..] if path.first() == Some(byte) => (text, path) = (rest, &path[1..]),
             _ => return false,
         }
     }
@@ -28,7 +28,7 @@ fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
         let end = words.len();
         for index in start..end {
             let word = words[index].clone();
-            words.extend(alphabet.iter().map(|&octet| [&word[..], &[octet]].concat()));
+            words.extend(alphabet.iter().map(|&byte| [&word[..], &[byte]].concat()));
         }
         start = end;
     }
@@ -117,8 +117,8 @@ fn regex_engines(patterns: &PatternList, outcomes: &[Outcome]) -> [RegexEngine; 
     ]
 }
 
-fn bstr(octets: &[u8]) -> &bstr::BStr {
-    bstr::BStr::new(octets)
+fn bstr(bytes: &[u8]) -> &bstr::BStr {
+    bstr::BStr::new(bytes)
 }
 
 /// The property. Returns how many paths looks alone answered.
@@ -219,7 +219,7 @@ pub(super) const PATTERNS: &[&[u8]] = &[
     b"/*/$",
 ];
 
-/// Paths of some of three octets, short and long, and odd ones.
+/// Paths of some of three bytes, short and long, and odd ones.
 pub(super) fn odd_paths(length_max: usize) -> Vec<Vec<u8>> {
     let mut paths = words(b"ab/", length_max);
     let long =
@@ -305,7 +305,7 @@ fn a_dense_table_has_a_limit() {
     let mut patterns = PatternList::new();
     patterns.push(b"/*a/*b/*c/*d", true);
     let outcomes = [Outcome::new(1, false)];
-    let error = RegexEngine::dense(&patterns, &outcomes, 64).expect_err("64 octets are too few");
+    let error = RegexEngine::dense(&patterns, &outcomes, 64).expect_err("64 bytes are too few");
     assert!(error.to_string().contains("raise the size limit"), "{error}");
     assert!(RegexEngine::dense(&patterns, &outcomes, 1 << 20).is_ok());
 }
@@ -320,7 +320,7 @@ fn regex_automata_agrees_that_nothing_matches() {
 
 #[test]
 fn literals_longer_than_a_node() {
-    for length in program::RUN_OCTETS_MAX - 1..=program::RUN_OCTETS_MAX + 2 {
+    for length in program::RUN_BYTES_MAX - 1..=program::RUN_BYTES_MAX + 2 {
         let literal = vec![b'a'; length];
         let texts = [&[b"/", &literal[..]].concat()[..], &[b"*b", &literal[..]].concat()];
         let shorter = &literal[1..];

@@ -67,7 +67,7 @@ impl ClassifierMemory {
 
     /// Returns the bytes that this holds for rule sets that were asked.
     pub fn automata_bytes(&self) -> usize {
-        self.inquiry.memory_octets()
+        self.inquiry.memory_bytes()
     }
 }
 

@@ -4,7 +4,7 @@
 //! that is used again. A piece is two numbers, so nothing borrows and nothing is allocated for a URL.
 //!
 //! Lists are often grouped by host. A URL that begins with the scheme and host of the one before it,
-//! octet for octet, is neither split nor looked up again; see [`PlainHead`].
+//! byte for byte, is neither split nor looked up again; see [`PlainHead`].
 
 use crate::dialect::PathRules;
 use crate::target::{
@@ -13,7 +13,7 @@ use crate::target::{
 };
 use crate::vectors::Vectors;
 
-/// Octets of a record, or of the memory beside it.
+/// Bytes of a record, or of the memory beside it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
     /// [`Piece::WRITTEN`] is set if they are not the record's.
@@ -80,7 +80,7 @@ impl Pieces {
                     self.push_plain_host(url as u32, head);
                 }
                 let path = match is_plain_path {
-                    true => piece_between(head.octets, record.len()),
+                    true => piece_between(head.bytes, record.len()),
                     false => self.normal_path(record, head, rules),
                 };
                 self.paths.push(path);
@@ -121,15 +121,15 @@ impl Pieces {
 
     #[inline(always)]
     fn push_plain_host(&mut self, url: u32, head: PlainHead) {
-        let scheme = piece_between(0, head.scheme_octets);
-        let key = piece_between(head.scheme_octets + 3, head.octets);
+        let scheme = piece_between(0, head.scheme_bytes);
+        let key = piece_between(head.scheme_bytes + 3, head.bytes);
         self.hosts.push(Host { url, is_invalid: false, scheme, key });
     }
 
     #[inline]
     fn push_plain_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) {
-        let path = match is_plain_path(record, head.octets, rules.escapes) {
-            true => piece_between(head.octets, record.len()),
+        let path = match is_plain_path(record, head.bytes, rules.escapes) {
+            true => piece_between(head.bytes, record.len()),
             false => self.normal_path(record, head, rules),
         };
         self.paths.push(path);
@@ -138,7 +138,7 @@ impl Pieces {
     /// The path of a plain URL, without its fragment, as rules are compared with it.
     #[inline(never)]
     fn normal_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) -> Piece {
-        let path = &record[head.octets..];
+        let path = &record[head.bytes..];
         let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
         let mut scratch = std::mem::take(&mut self.scratch);
         let path = self.piece(record, compared_path(path, rules.escapes, &mut scratch).as_bytes());
@@ -179,25 +179,25 @@ impl Pieces {
         Ok([scheme, key, path])
     }
 
-    fn piece(&mut self, record: &[u8], octets: &[u8]) -> Piece {
-        let length = octets.len() as u32;
+    fn piece(&mut self, record: &[u8], bytes: &[u8]) -> Piece {
+        let length = bytes.len() as u32;
         // Whether it is a part of the record is a question of addresses; it is only asked, and what
         // comes of it is an index that is checked when it is used.
-        let start = (octets.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
+        let start = (bytes.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
         let is_near = start < Piece::WRITTEN as usize;
-        if is_near && start <= record.len() && octets.len() <= record.len() - start {
+        if is_near && start <= record.len() && bytes.len() <= record.len() - start {
             return Piece { start: start as u32, length };
         }
         let start = self.written.len() as u32;
-        self.written.extend_from_slice(octets);
+        self.written.extend_from_slice(bytes);
         Piece { start: start | Piece::WRITTEN, length }
     }
 
     #[inline]
     fn get<'p>(&'p self, piece: Piece, record: &'p [u8]) -> &'p [u8] {
         let is_written = piece.start & Piece::WRITTEN != 0;
-        let octets = if is_written { &self.written } else { record };
-        &octets[(piece.start & !Piece::WRITTEN) as usize..][..piece.length as usize]
+        let bytes = if is_written { &self.written } else { record };
+        &bytes[(piece.start & !Piece::WRITTEN) as usize..][..piece.length as usize]
     }
 
     /// The number of hosts that have to be looked up.

@@ -38,7 +38,7 @@
 //!     },
 //! )?;
 //! assert_eq!(lengths, [3, 3, 5]);
-//! assert_eq!(totals.octets, 14);
+//! assert_eq!(totals.bytes, 14);
 //! # Ok::<(), runner::RunError>(())
 //! ```
 
@@ -66,9 +66,9 @@ pub struct Config<'a> {
     pub threads: usize,
     /// Where the input is cut.
     pub chunks: ChunkConfig,
-    /// Counts up, while the batch runs, the octets of the inputs that are done with, as they are
+    /// Counts up, while the batch runs, the bytes of the inputs that are done with, as they are
     /// stored (before decompression): compare it with
-    /// [`Source::stored_octets`](crate::input::Source::stored_octets).
+    /// [`Source::stored_bytes`](crate::input::Source::stored_bytes).
     pub progress: Option<&'a AtomicU64>,
 }
 
@@ -88,10 +88,10 @@ pub struct RunTotals {
     pub sources: u64,
     /// Chunks that were worked on and written.
     pub chunks: u64,
-    /// Their octets, after decompression.
-    pub octets: u64,
-    /// The octets that were read for them, before decompression.
-    pub stored_octets: u64,
+    /// Their bytes, after decompression.
+    pub bytes: u64,
+    /// The bytes that were read for them, before decompression.
+    pub stored_bytes: u64,
 }
 
 /// Why a batch did not come to its end.

@@ -142,8 +142,8 @@ impl Corpus {
         &self.files
     }
 
-    /// Octets of all files.
-    pub fn file_octets(&self) -> u64 {
+    /// Bytes of all files.
+    pub fn file_bytes(&self) -> u64 {
         self.files().iter().map(|text| text.len() as u64).sum()
     }
 
@@ -151,13 +151,13 @@ impl Corpus {
     pub fn text_as_read(&self, file: usize) -> (&[u8], Option<usize>) {
         let text = self.files[file] as usize;
         match self.as_read.get(text) {
-            Some(text) => (text, self.robots_octets_max()),
+            Some(text) => (text, self.robots_bytes_max()),
             None => (&self.texts[text], None),
         }
     }
 
-    fn robots_octets_max(&self) -> Option<usize> {
-        self.set.robots_octets_max().map(|octets| usize::try_from(octets).unwrap_or(usize::MAX))
+    fn robots_bytes_max(&self) -> Option<usize> {
+        self.set.robots_bytes_max().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     /// The line of the list that the question with this number comes from.
@@ -171,8 +171,8 @@ impl Corpus {
         Records::new(&self.list, Terminator::LineFeed).count()
     }
 
-    /// Octets of the list.
-    pub fn list_octets(&self) -> u64 {
+    /// Bytes of the list.
+    pub fn list_bytes(&self) -> u64 {
         self.list.len() as u64
     }
 
@@ -261,7 +261,7 @@ impl Corpus {
                 let number = *known.entry(text.clone()).or_insert(new);
                 filing.of_original.push(number);
                 if number == new {
-                    let counted = cut(&text, self.robots_octets_max());
+                    let counted = cut(&text, self.robots_bytes_max());
                     self.texts_cut += usize::from(counted.len() < text.len());
                     self.texts.push(counted.into());
                     self.as_read.push(text);
@@ -318,16 +318,16 @@ impl Filing {
 }
 
 /// Drops what lies past the limit, and the line that the limit cuts: one engine cuts by itself, one
-/// refuses the file, others read on, and all shall read the same octets.
-fn cut(text: &[u8], octets_max: Option<usize>) -> &[u8] {
-    let Some(octets_max) = octets_max.filter(|&octets_max| text.len() > octets_max) else {
+/// refuses the file, others read on, and all shall read the same bytes.
+fn cut(text: &[u8], bytes_max: Option<usize>) -> &[u8] {
+    let Some(bytes_max) = bytes_max.filter(|&bytes_max| text.len() > bytes_max) else {
         return text;
     };
-    let is_end = |&octet: &u8| matches!(octet, b'\n' | b'\r');
-    if is_end(&text[octets_max]) {
-        return &text[..octets_max];
+    let is_end = |&byte: &u8| matches!(byte, b'\n' | b'\r');
+    if is_end(&text[bytes_max]) {
+        return &text[..bytes_max];
     }
-    let end = text[..octets_max].iter().rposition(is_end).map_or(0, |last| last + 1);
+    let end = text[..bytes_max].iter().rposition(is_end).map_or(0, |last| last + 1);
     &text[..end]
 }
 

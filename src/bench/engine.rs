@@ -61,7 +61,7 @@ pub trait Engine {
 
 /// Matchers, and the time that building them took.
 pub struct Built<'f> {
-    /// The time, from octets to matchers for the agent.
+    /// The time, from bytes to matchers for the agent.
     pub time: Duration,
     /// The matchers.
     pub matchers: Box<dyn Matchers + 'f>,
@@ -152,8 +152,8 @@ pub trait Matchers {
     /// The files that it refuses, and why.
     fn refusals(&self) -> Vec<(usize, String)>;
 
-    /// Octets of memory of all matchers, if it knows.
-    fn octets(&self) -> Option<u64>;
+    /// Bytes of memory of all matchers, if it knows.
+    fn bytes(&self) -> Option<u64>;
 
     /// What a reader has to know about how it was built.
     fn note(&self) -> Option<String> {
@@ -176,8 +176,8 @@ pub trait Matcher {
     /// Whether the URL is allowed; its file is none that is refused.
     fn allows(&mut self, question: Question<'_>) -> bool;
 
-    /// Octets of memory, if it knows.
-    fn octets(&self) -> Option<u64> {
+    /// Bytes of memory, if it knows.
+    fn bytes(&self) -> Option<u64> {
         None
     }
 
@@ -269,8 +269,8 @@ impl<M: Matcher> Matchers for Asked<M> {
         self.0.refusals()
     }
 
-    fn octets(&self) -> Option<u64> {
-        self.0.octets()
+    fn bytes(&self) -> Option<u64> {
+        self.0.bytes()
     }
 
     fn note(&self) -> Option<String> {

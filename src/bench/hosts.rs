@@ -26,9 +26,9 @@ impl HostTable {
     /// The question that a URL in normal form asks, if its origin is known.
     #[inline]
     pub fn resolve<'u>(&self, url: &'u str) -> Option<Question<'u>> {
-        let octets = url.as_bytes();
-        let host = memchr::memchr(b':', octets)? + "://".len();
-        let rest = octets.get(host..)?;
+        let bytes = url.as_bytes();
+        let host = memchr::memchr(b':', bytes)? + "://".len();
+        let rest = bytes.get(host..)?;
         let path = host + memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len());
         let (origin, path) = url.split_at_checked(path)?;
         let &file = self.0.get(origin)?;

@@ -81,9 +81,9 @@ impl Judgement {
         let tokens: Vec<&str> = corpus.agent.tokens().collect();
         let files: Vec<usize> = corpus.questions.iter().map(|question| question.file).collect();
         let judge = |(number, &file): (usize, &usize)| {
-            let (text, octets_max) = corpus.text_as_read(file);
+            let (text, bytes_max) = corpus.text_as_read(file);
             let record = corpus.record(number);
-            let decision = oracle::decide(corpus.dialect(), text, octets_max, &tokens, record);
+            let decision = oracle::decide(corpus.dialect(), text, bytes_max, &tokens, record);
             decision.verdict == Verdict::Allow
         };
         Judgement { allowed: files.par_iter().enumerate().map(judge).collect() }

@@ -14,7 +14,7 @@ use super::engine::{Engine, EngineError};
 /// The flag, hidden from users, that asks for the memory of the engine named behind it.
 pub const MEMORY_FLAG: &str = "--memory-of";
 
-/// Resident memory of a process with one engine, in octets.
+/// Resident memory of a process with one engine, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryUse {
     /// Before the engine was built: the corpus, which all have.
@@ -71,7 +71,7 @@ impl MemoryUse {
     }
 }
 
-/// What some work adds to a process, in octets resident.
+/// What some work adds to a process, in bytes resident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resident {
     /// Before the work.
@@ -105,7 +105,7 @@ fn forget_peak() -> Option<u64> {
     status("VmRSS:")
 }
 
-/// A figure of `/proc/self/status`, in octets.
+/// A figure of `/proc/self/status`, in bytes.
 fn status(field: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;

@@ -31,7 +31,7 @@ impl Originals {
         let mut originals = Originals { of_host: HashMap::new(), texts: Vec::new() };
         let failed = |error: crate::capture::CaptureError| LoadError::Folder(error.to_string());
         let mut folder = folder::open(path).map_err(failed)?;
-        let reading = ReadConfig { robots_octets_max: config.robots_octets_max };
+        let reading = ReadConfig { robots_bytes_max: config.robots_bytes_max };
         while let Some(batch) = folder.next_batch().map_err(failed)? {
             batch.read(&reading, &mut originals);
         }

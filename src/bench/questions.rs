@@ -44,7 +44,7 @@ impl<'l> QuestionBlock<'l> {
         self.places.iter().map(|place| place.file)
     }
 
-    /// The path of each, as octets.
+    /// The path of each, as bytes.
     #[inline]
     pub fn paths(self) -> impl ExactSizeIterator<Item = &'l [u8]> {
         self.places.iter().map(move |place| &self.text[place.path as usize..place.end as usize])
@@ -75,21 +75,21 @@ impl Order {
 }
 
 impl QuestionList {
-    /// Adds a question; its path is the last `path_octets` of `url`.
+    /// Adds a question; its path is the last `path_bytes` of `url`.
     ///
     /// # Panics
     ///
     /// If the texts of a list pass 4 GiB, or `url` is shorter than its path.
-    pub fn push(&mut self, file: usize, url: &str, path_octets: usize) {
+    pub fn push(&mut self, file: usize, url: &str, path_bytes: usize) {
         let number = self.places.len();
-        self.push_numbered(number as u32, file, url, path_octets);
+        self.push_numbered(number as u32, file, url, path_bytes);
     }
 
-    fn push_numbered(&mut self, number: u32, file: usize, url: &str, path_octets: usize) {
+    fn push_numbered(&mut self, number: u32, file: usize, url: &str, path_bytes: usize) {
         let start = self.text.len();
         self.text.push_str(url);
         let end = u32::try_from(self.text.len()).expect("a list of questions fits in 4 GiB");
-        let path = end - path_octets as u32;
+        let path = end - path_bytes as u32;
         assert!(path >= start as u32, "a path is a part of its URL");
         self.places.push(Place { number, file: file as u32, url: start as u32, path, end });
     }

@@ -42,8 +42,8 @@ pub struct Report {
 pub struct CorpusFacts {
     /// The list's name without its folder.
     pub list: String,
-    /// Octets of the list.
-    pub list_octets: u64,
+    /// Bytes of the list.
+    pub list_bytes: u64,
     /// The dialect of the policies.
     pub dialect: String,
     /// Who asks.
@@ -52,8 +52,8 @@ pub struct CorpusFacts {
     pub files: usize,
     /// Distinct texts among them.
     pub texts: usize,
-    /// Octets of all files.
-    pub file_octets: u64,
+    /// Bytes of all files.
+    pub file_bytes: u64,
     /// Texts that were longer than the limit.
     pub texts_cut: usize,
     /// URLs that the oracle judged.
@@ -98,8 +98,8 @@ pub struct EngineReport {
     pub results: Vec<Measurement>,
     /// Times of single URLs, shuffled.
     pub single: Option<Distribution>,
-    /// Octets that its matchers hold, if it knows.
-    pub matcher_octets: Option<u64>,
+    /// Bytes that its matchers hold, if it knows.
+    pub matcher_bytes: Option<u64>,
     /// Memory of a process with this engine alone.
     pub memory: Option<MemoryUse>,
     /// What a reader has to know about how it was built or timed.
@@ -110,11 +110,11 @@ pub struct EngineReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
-    /// Octets to parsed files.
+    /// Bytes to parsed files.
     Parse,
-    /// Octets to matchers for the agent.
+    /// Bytes to matchers for the agent.
     Compile,
-    /// Octets to matchers, and one pass over all URLs.
+    /// Bytes to matchers, and one pass over all URLs.
     FirstTouch,
     /// Verdicts by matchers that have answered before; which file speaks is known.
     DecideHot,

@@ -215,12 +215,12 @@ fn facts(corpus: &Corpus) -> CorpusFacts {
     texts.dedup();
     CorpusFacts {
         list: name.to_string_lossy().into_owned(),
-        list_octets: corpus.list_octets(),
+        list_bytes: corpus.list_bytes(),
         dialect: corpus.dialect().name.to_owned(),
         agent: corpus.agent.name().to_owned(),
         files: corpus.file_texts().len(),
         texts: texts.len(),
-        file_octets: corpus.file_octets(),
+        file_bytes: corpus.file_bytes(),
         texts_cut: corpus.texts_cut,
         questions: corpus.questions.len(),
         timed: 0,
@@ -349,7 +349,7 @@ fn engine_report(seat: &mut Seat<'_>, memory: bool, told: &dyn Fn(&str)) -> Engi
         questions: seat.questions,
         results: times.into_iter().filter_map(|(cell, it)| Measurement::of(cell, it)).collect(),
         single: distribution(&mut seat.singles),
-        matcher_octets: seat.matchers.as_ref().and_then(|matchers| matchers.octets()),
+        matcher_bytes: seat.matchers.as_ref().and_then(|matchers| matchers.bytes()),
         memory: memory.flatten(),
         notes: std::mem::take(&mut seat.notes),
         verification: std::mem::take(&mut seat.verification),

@@ -156,7 +156,7 @@ impl Talking {
 impl Matchers for Talking {
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
         let (_, answers) = self.decide(list)?;
-        let answer = |octet: u8| match octet {
+        let answer = |byte: u8| match byte {
             b'1' => Ok(Some(true)),
             b'0' => Ok(Some(false)),
             b'?' => Ok(None),
@@ -167,7 +167,7 @@ impl Matchers for Talking {
 
     fn pass(&mut self, list: &QuestionList) -> Result<Option<Pass>, EngineError> {
         let (time, answers) = self.decide(list)?;
-        Ok(Some(Pass { time, tally: Tally::of(answers.bytes().map(|octet| octet == b'1')) }))
+        Ok(Some(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) }))
     }
 
     fn batch(&mut self, _: &QuestionList, _: &HostTable) -> Result<Option<Pass>, EngineError> {
@@ -182,7 +182,7 @@ impl Matchers for Talking {
         self.refusals.clone()
     }
 
-    fn octets(&self) -> Option<u64> {
+    fn bytes(&self) -> Option<u64> {
         None
     }
 }

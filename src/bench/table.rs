@@ -178,7 +178,7 @@ fn singles_and_memory(report: &Report) -> String {
             of(single.map(|it| it.p99_ns)),
             of(single.map(|it| it.p999_ns)),
             of(single.map(|it| it.max_ns)),
-            mebibytes(engine.matcher_octets),
+            mebibytes(engine.matcher_bytes),
             mebibytes(engine.memory.map(|memory| memory.added())),
         );
     }
@@ -192,9 +192,9 @@ fn singles_and_memory(report: &Report) -> String {
     text
 }
 
-/// Octets as MiB.
-pub(super) fn mebibytes(octets: Option<u64>) -> String {
-    octets.map_or_else(|| "–".to_owned(), |octets| format!("{:.1}", octets as f64 / 1048576.0))
+/// Bytes as MiB.
+pub(super) fn mebibytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "–".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1048576.0))
 }
 
 fn file_runs(report: &Report) -> String {

@@ -260,7 +260,7 @@ fn assert_is_well_formed(page: &str) {
         assert!(!tag.contains('<') && tag.matches('"').count().is_multiple_of(2), "{tag}");
         let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
         if let Some(closed) = tag.strip_prefix('/') {
-            assert_eq!(open.pop(), Some(closed), "at octet {position}");
+            assert_eq!(open.pop(), Some(closed), "at byte {position}");
         } else if !tag.ends_with('/') && !VOID.contains(&name) {
             open.push(name);
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::access::Answer;
-use crate::limits::BODY_OCTETS_MAX;
+use crate::limits::BODY_BYTES_MAX;
 
 use super::http::Coding;
 use super::{CaptureNote, CaptureNotes, ReadConfig};
@@ -28,25 +28,25 @@ pub(super) fn settle<'c>(
     mut is_whole: bool,
     config: &ReadConfig,
 ) -> Settled<'c> {
-    let octets_max = config.body_octets_max();
+    let bytes_max = config.body_bytes_max();
     let mut notes = CaptureNotes::EMPTY;
     if let Some(coding) = Coding::of_first_bytes(&body) {
-        let decoded = coding.undo(&body, octets_max.saturating_add(1));
-        if !decoded.is_whole && decoded.octets.len() <= octets_max {
+        let decoded = coding.undo(&body, bytes_max.saturating_add(1));
+        if !decoded.is_whole && decoded.bytes.len() <= bytes_max {
             notes = notes.with(CaptureNote::BadCompression);
             is_whole = false;
         }
-        body = Cow::Owned(decoded.octets);
+        body = Cow::Owned(decoded.bytes);
     }
-    let is_cut = body.len() > octets_max;
+    let is_cut = body.len() > bytes_max;
     if is_cut {
         notes = notes.with(CaptureNote::BodyCut);
         match &mut body {
-            Cow::Borrowed(octets) => *octets = &octets[..octets_max],
-            Cow::Owned(octets) => octets.truncate(octets_max),
+            Cow::Borrowed(bytes) => *bytes = &bytes[..bytes_max],
+            Cow::Owned(bytes) => bytes.truncate(bytes_max),
         }
     }
-    let holds_what_counts = if body.len() >= octets_max {
+    let holds_what_counts = if body.len() >= bytes_max {
         (is_whole && !is_cut) || reaches_past_what_counts(config)
     } else {
         is_whole
@@ -59,7 +59,7 @@ pub(super) fn settle<'c>(
 
 /// Whether a body as long as is handed out at most holds all that counts of any file.
 fn reaches_past_what_counts(config: &ReadConfig) -> bool {
-    config.robots_octets_max.is_some_and(|max| max < BODY_OCTETS_MAX)
+    config.robots_bytes_max.is_some_and(|max| max < BODY_BYTES_MAX)
 }
 
 #[cfg(test)]
@@ -70,9 +70,9 @@ mod tests {
     const BROKEN: Answer = Answer::BrokenBody;
 
     #[track_caller]
-    fn check(octets: usize, is_whole: bool, max: Option<usize>, expected: (Answer, usize, bool)) {
-        let config = ReadConfig { robots_octets_max: max };
-        let text = vec![b'a'; octets];
+    fn check(bytes: usize, is_whole: bool, max: Option<usize>, expected: (Answer, usize, bool)) {
+        let config = ReadConfig { robots_bytes_max: max };
+        let text = vec![b'a'; bytes];
         let borrowed = settle(200, Cow::Borrowed(&text), is_whole, &config);
         let cut = borrowed.notes == CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
         assert!(cut || borrowed.notes == CaptureNotes::EMPTY);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn compression_that_no_header_names_is_undone() {
-        let config = ReadConfig { robots_octets_max: Some(10) };
+        let config = ReadConfig { robots_bytes_max: Some(10) };
         let zstd = zstd::encode_all(&b"Disallow: /"[..], 1).unwrap();
         let whole = settle(200, Cow::Borrowed(&zstd), true, &config);
         assert_eq!((whole.answer, &*whole.body), (STATUS, &b"Disallow: /"[..]));
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn lengths_beside_the_limit() {
-        // A limit of 10 octets lets 12 be handed out.
+        // A limit of 10 bytes lets 12 be handed out.
         check(0, true, Some(10), (STATUS, 0, false));
         check(10, true, Some(10), (STATUS, 10, false));
         check(12, true, Some(10), (STATUS, 12, false));
@@ -106,15 +106,15 @@ mod tests {
 
     #[test]
     fn without_a_limit_what_cannot_be_held_is_broken() {
-        for max in [None, Some(usize::MAX), Some(BODY_OCTETS_MAX)] {
+        for max in [None, Some(usize::MAX), Some(BODY_BYTES_MAX)] {
             check(100, true, max, (STATUS, 100, false));
             check(100, false, max, (BROKEN, 0, false));
-            check(BODY_OCTETS_MAX, true, max, (STATUS, BODY_OCTETS_MAX, false));
-            check(BODY_OCTETS_MAX, false, max, (BROKEN, 0, false));
-            check(BODY_OCTETS_MAX + 1, true, max, (BROKEN, 0, true));
+            check(BODY_BYTES_MAX, true, max, (STATUS, BODY_BYTES_MAX, false));
+            check(BODY_BYTES_MAX, false, max, (BROKEN, 0, false));
+            check(BODY_BYTES_MAX + 1, true, max, (BROKEN, 0, true));
         }
-        let max = Some(BODY_OCTETS_MAX - 1);
-        check(BODY_OCTETS_MAX + 1, true, max, (STATUS, BODY_OCTETS_MAX, true));
-        check(BODY_OCTETS_MAX, false, max, (STATUS, BODY_OCTETS_MAX, false));
+        let max = Some(BODY_BYTES_MAX - 1);
+        check(BODY_BYTES_MAX + 1, true, max, (STATUS, BODY_BYTES_MAX, true));
+        check(BODY_BYTES_MAX, false, max, (STATUS, BODY_BYTES_MAX, false));
     }
 }

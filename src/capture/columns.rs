@@ -21,7 +21,7 @@ pub struct ParquetColumns {
     pub host: Option<String>,
     /// The status of the answer, a number; `null` or 0 if there was none.
     pub status: Option<String>,
-    /// The decoded body, octets or text; `null` if it is not known.
+    /// The decoded body, bytes or text; `null` if it is not known.
     pub body: Option<String>,
     /// When it was answered: a timestamp (taken as UTC if it has no zone), or a text as RFC 3339
     /// has it.

@@ -12,12 +12,12 @@ use crate::bytes::trim;
 /// White space around names and values.
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r";
 
-/// The octets of the header block that `octets` begin with, its empty line counted; nothing if it
+/// The bytes of the header block that `bytes` begin with, its empty line counted; nothing if it
 /// has no end in them.
-pub(super) fn block_octets(octets: &[u8]) -> Option<usize> {
+pub(super) fn block_bytes(bytes: &[u8]) -> Option<usize> {
     let mut line_start = 0;
-    for line_end in memchr_iter(b'\n', octets) {
-        if matches!(&octets[line_start..line_end], b"" | b"\r") {
+    for line_end in memchr_iter(b'\n', bytes) {
+        if matches!(&bytes[line_start..line_end], b"" | b"\r") {
             return Some(line_end + 1);
         }
         line_start = line_end + 1;
@@ -48,7 +48,7 @@ fn is_fold(block: &[u8], at: usize) -> bool {
 
 /// The lines of an unfolded block, without their ends.
 pub(super) fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
-    block.split(|&octet| octet == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    block.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 /// The fields of an unfolded block whose first line says something else; name and value, trimmed.
@@ -59,8 +59,8 @@ pub(super) fn fields(block: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// The number in a field that counts octets, such as `Content-Length`.
-pub(super) fn octet_count(value: &[u8]) -> Option<u64> {
+/// The number in a field that counts bytes, such as `Content-Length`.
+pub(super) fn byte_count(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn all(block: &[u8]) -> Vec<(String, String)> {
-        let text = |octets: &[u8]| String::from_utf8(octets.to_vec()).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         fields(&unfold(block)).map(|(name, value)| (text(name), text(value))).collect()
     }
 
@@ -89,8 +89,8 @@ mod tests {
             (b"A\r\nb: c\r\n \r\n\r\n", Some(14)),
             (b"\n\n", Some(1)),
         ];
-        for (octets, expected) in rows {
-            assert_eq!(block_octets(octets), expected, "{octets:?}");
+        for (bytes, expected) in rows {
+            assert_eq!(block_bytes(bytes), expected, "{bytes:?}");
         }
     }
 
@@ -108,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_octets() {
-        assert_eq!(octet_count(b"0"), Some(0));
-        assert_eq!(octet_count(b"0042"), Some(42));
-        assert_eq!(octet_count(b"18446744073709551615"), Some(u64::MAX));
+    fn counts_of_bytes() {
+        assert_eq!(byte_count(b"0"), Some(0));
+        assert_eq!(byte_count(b"0042"), Some(42));
+        assert_eq!(byte_count(b"18446744073709551615"), Some(u64::MAX));
         for text in [&b""[..], b"-1", b"+1", b"1 2", b"1,1", b"x", b"18446744073709551616"] {
-            assert_eq!(octet_count(text), None);
+            assert_eq!(byte_count(text), None);
         }
     }
 }

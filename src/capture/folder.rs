@@ -32,7 +32,7 @@
 //! std::fs::write(folder.join("a.example"), "User-agent: *\nDisallow: /\n")?;
 //! let mut reader = folder::open(folder)?;
 //! while let Some(batch) = reader.next_batch()? {
-//!     batch.read(&ReadConfig { robots_octets_max: None }, &mut Show);
+//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut Show);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -157,7 +157,7 @@ struct Files {
 
 impl Batch for Files {
     /// Always 0: the sizes of files are not asked for.
-    fn stored_octets(&self) -> u64 {
+    fn stored_bytes(&self) -> u64 {
         0
     }
 
@@ -185,10 +185,10 @@ impl Files {
         }
         let path = self.folder.join(&entry.name);
         let name = path.display().to_string();
-        let octets_max = config.body_octets_max().saturating_add(1); // which shows whether it is cut
+        let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
         let read = File::open(&path)
             .map_err(|error| InputError::Open { name: name.clone(), error })
-            .and_then(|file| fill_robots_txt(&name, file, octets_max, scratch));
+            .and_then(|file| fill_robots_txt(&name, file, bytes_max, scratch));
         let text = read.map_err(|error| match error {
             InputError::WrongKind(wrong) => BrokenRecord::senseless(place(), wrong.to_string()),
             // Some systems list a folder as a file.
@@ -236,7 +236,7 @@ mod tests {
     use crate::access::Answer;
     use crate::capture::testing::{Keeper, read_all};
     use crate::capture::{BrokenKind, CaptureNote, CaptureNotes};
-    use crate::limits::FILE_READ_OCTETS;
+    use crate::limits::FILE_READ_BYTES;
 
     fn read_folder(path: &Path) -> Keeper {
         read_all(&mut open(path).unwrap(), Some(10))
@@ -281,7 +281,7 @@ mod tests {
             ("c.example", ""),
             ("b.example.txt", "0123456789ab"),
             ("a.example", "0123456789abc"),
-            ("d.example", &"d".repeat(3 * FILE_READ_OCTETS)),
+            ("d.example", &"d".repeat(3 * FILE_READ_BYTES)),
             ("user@e.example", "no host"),
             ("dump.warc.gz", "another format"),
         ];
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn a_long_file_is_read_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let text: Vec<u8> = (0..5 * FILE_READ_OCTETS + 1).map(|index| index as u8).collect();
+        let text: Vec<u8> = (0..5 * FILE_READ_BYTES + 1).map(|index| index as u8).collect();
         std::fs::write(folder.path().join("a.example"), &text).unwrap();
         let found = read_all(&mut open(folder.path()).unwrap(), None);
         assert!(found.captures[0].capture.body == text, "the file came out changed");

@@ -1,10 +1,10 @@
-//! Which reader an input gets: by what it is, by its name, by its first octets.
+//! Which reader an input gets: by what it is, by its name, by its first bytes.
 
 use std::path::Path;
 
 use crate::input::{InputError, OpenConfig, Source, Terminator};
 use crate::kind::{FileKind, Wanted, WrongKind};
-use crate::limits::FORMAT_OCTETS_MAX;
+use crate::limits::FORMAT_BYTES_MAX;
 
 use super::{BatchReader, CaptureError, ParquetColumns, folder, json_lines, warc};
 
@@ -81,7 +81,7 @@ fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
 /// How a file of captures is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureConfig {
-    /// How its octets are read; no matter for a folder and for Parquet.
+    /// How its bytes are read; no matter for a folder and for Parquet.
     pub input: OpenConfig,
     /// The columns of a Parquet file.
     pub columns: ParquetColumns,
@@ -126,7 +126,7 @@ fn not_this_format(source: &Source, problem: impl Into<String>) -> CaptureError 
 
 /// What the first bytes of `source` say, or its name; none are consumed.
 fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError> {
-    let first = source.peek(Terminator::LineFeed, FORMAT_OCTETS_MAX)?;
+    let first = source.peek(Terminator::LineFeed, FORMAT_BYTES_MAX)?;
     let kind = FileKind::of(first);
     let by_name = CaptureFormat::of_name(path);
     let found = match kind {
@@ -237,9 +237,9 @@ mod tests {
         std::fs::write(hosts.join("a.example"), "").unwrap();
         assert!(read(&hosts, None).captures[0].is_host);
 
-        let file = |name: &str, octets: &[u8]| {
+        let file = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);
-            std::fs::write(&path, octets).unwrap();
+            std::fs::write(&path, bytes).unwrap();
             path
         };
         assert!(open(&file("a.jsonl", b"PAR1"), None, &CaptureConfig::default()).is_err());

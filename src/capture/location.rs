@@ -10,7 +10,7 @@ use crate::bytes::trim;
 /// fragment; nothing if there is none.
 ///
 /// White space around the reference is passed over, and an empty one says no place. Otherwise
-/// octets are kept as they are, so that the URL is found under the name that an archive has for it.
+/// bytes are kept as they are, so that the URL is found under the name that an archive has for it.
 ///
 /// † `http:x` and `https:/x`, which some clients understand, are no URL here.
 ///
@@ -69,7 +69,7 @@ impl<'u> Url<'u> {
 
     /// Splits what stands after `//`.
     fn split_after(scheme: &'static [u8], rest: &'u [u8]) -> Option<Url<'u>> {
-        let end = rest.iter().position(|octet| b"/?".contains(octet)).unwrap_or(rest.len());
+        let end = rest.iter().position(|byte| b"/?".contains(byte)).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
         let (path, query) = split_query(rest);
         (!authority.is_empty()).then_some(Url { scheme, authority, path, query })
@@ -99,8 +99,8 @@ fn split_query(text: &[u8]) -> (&[u8], Option<&[u8]>) {
 
 /// Whether a reference begins with a scheme (RFC 3986, section 3.1), whichever it is.
 fn has_scheme(reference: &[u8]) -> bool {
-    let is_name = |octet: &u8| octet.is_ascii_alphanumeric() || b"+-.".contains(octet);
-    let name = reference.iter().take_while(|octet| is_name(octet)).count();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let name = reference.iter().take_while(|byte| is_name(byte)).count();
     reference.first().is_some_and(u8::is_ascii_alphabetic) && reference.get(name) == Some(&b':')
 }
 
@@ -108,13 +108,13 @@ fn has_scheme(reference: &[u8]) -> bool {
 /// 5.2.4).
 fn push_without_dot_segments(url: &mut Vec<u8>, path: &[u8]) {
     let start = url.len();
-    let mut segments = path.split(|&octet| octet == b'/').skip(1).peekable();
+    let mut segments = path.split(|&byte| byte == b'/').skip(1).peekable();
     while let Some(segment) = segments.next() {
         let is_last = segments.peek().is_none();
         match segment {
             b"." => {}
             b".." => {
-                let parent = url[start..].iter().rposition(|&octet| octet == b'/').unwrap_or(0);
+                let parent = url[start..].iter().rposition(|&byte| byte == b'/').unwrap_or(0);
                 url.truncate(start + parent);
             }
             _ => {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_are_kept() {
+    fn bytes_are_kept() {
         let rows: [(&[u8], &[u8], &[u8]); 7] = [
             (b"http://A.example:80/x", b"/%7e\xff b", b"http://A.example:80/%7e\xff b"),
             (b"HTTPS://a.example/x", b"//B.example", b"https://B.example"),

@@ -56,7 +56,7 @@ pub struct Capture<'c> {
     /// What the header says about caching.
     pub caching: CachingHeaders,
     /// The body of a 2xx answer, decoded, as far as counts and at most a little more (see
-    /// [`ReadConfig::body_octets_max`]); else empty.
+    /// [`ReadConfig::body_bytes_max`]); else empty.
     pub body: Cow<'c, [u8]>,
     /// What is odd.
     pub notes: CaptureNotes,
@@ -76,7 +76,7 @@ pub enum Subject<'c> {
 /// A record that could not be read, and was passed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenRecord {
-    /// Where it is: "line 12", "record at octet 4096".
+    /// Where it is: "line 12", "record at byte 4096".
     pub place: String,
     /// What is wrong with it and what to do.
     pub problem: String,
@@ -109,21 +109,21 @@ pub enum BrokenKind {
 /// How captures are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadConfig {
-    /// Octets of a robots.txt that count; all, if there is no limit.
-    pub robots_octets_max: Option<usize>,
+    /// Bytes of a robots.txt that count; all, if there is no limit.
+    pub robots_bytes_max: Option<usize>,
 }
 
 impl ReadConfig {
-    /// Octets past the limit that are handed out if they are there, so that the parser sees that
-    /// something was cut, and where: a line end is two octets at most.
+    /// Bytes past the limit that are handed out if they are there, so that the parser sees that
+    /// something was cut, and where: a line end is two bytes at most.
     const SEEN_PAST_MAX: usize = 2;
 
-    /// Octets of a body that are handed out.
-    pub fn body_octets_max(&self) -> usize {
+    /// Bytes of a body that are handed out.
+    pub fn body_bytes_max(&self) -> usize {
         let asked = self
-            .robots_octets_max
+            .robots_bytes_max
             .map_or(usize::MAX, |max| max.saturating_add(ReadConfig::SEEN_PAST_MAX));
-        asked.min(crate::limits::BODY_OCTETS_MAX)
+        asked.min(crate::limits::BODY_BYTES_MAX)
     }
 }
 
@@ -147,8 +147,8 @@ pub trait BatchReader: Send {
 
 /// A piece of a file.
 pub trait Batch: Send {
-    /// Octets of the stored file that this came from, for progress.
-    fn stored_octets(&self) -> u64;
+    /// Bytes of the stored file that this came from, for progress.
+    fn stored_bytes(&self) -> u64;
 
     /// Reads the captures and hands them to `sink`, in their order.
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink);

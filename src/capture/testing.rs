@@ -20,7 +20,7 @@ pub(super) struct Kept {
 pub(super) struct Keeper {
     pub captures: Vec<Kept>,
     pub broken: Vec<BrokenRecord>,
-    pub stored_octets: u64,
+    pub stored_bytes: u64,
 }
 
 impl CaptureSink for Keeper {
@@ -54,11 +54,11 @@ impl<R: BatchReader + ?Sized> BatchReader for &mut R {
 
 /// Reads everything.
 #[track_caller]
-pub(super) fn read_all(mut reader: impl BatchReader, robots_octets_max: Option<usize>) -> Keeper {
+pub(super) fn read_all(mut reader: impl BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
     let mut keeper = Keeper::default();
     while let Some(batch) = reader.next_batch().unwrap() {
-        keeper.stored_octets += batch.stored_octets();
-        batch.read(&ReadConfig { robots_octets_max }, &mut keeper);
+        keeper.stored_bytes += batch.stored_bytes();
+        batch.read(&ReadConfig { robots_bytes_max }, &mut keeper);
     }
     keeper
 }

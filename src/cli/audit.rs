@@ -66,12 +66,12 @@ fn others(plan: &AuditPlan, engine: &Engine) -> anyhow::Result<Vec<OtherSide>> {
         agents.with_context(|| format!("cannot compare with {name}"))
     };
     let mut sides = Vec::new();
-    if let PolicyPlan::Robots { path, octets_max, .. } = &plan.policies {
+    if let PolicyPlan::Robots { path, bytes_max, .. } = &plan.policies {
         for dialect in &plan.compare_dialects {
             let name = dialect.name.to_owned();
             let agents = agents(&name, dialect)?;
             let config = LoadConfig {
-                robots_octets_max: *octets_max,
+                robots_bytes_max: *bytes_max,
                 agents: Some(agents.clone().into()),
                 // What is wrong with the files was said when they were loaded.
                 strictness: Strictness::Lenient,

@@ -38,9 +38,9 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         "the other engines know no chains of agents; name one product token with -a"
     );
     let originals = match &plan {
-        PolicyPlan::Robots { path, octets_max, .. } => {
+        PolicyPlan::Robots { path, bytes_max, .. } => {
             let config =
-                LoadConfig { robots_octets_max: *octets_max, ..LoadConfig::new(set.dialect()) };
+                LoadConfig { robots_bytes_max: *bytes_max, ..LoadConfig::new(set.dialect()) };
             Some(Originals::load(path, &config)?)
         }
         PolicyPlan::Set { .. } => None,

@@ -17,7 +17,7 @@ use super::summary::{self, Clock};
 /// What comes of a chunk.
 #[derive(Default)]
 struct Tagged {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     counts: Counts,
 }
 
@@ -43,26 +43,26 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
         &plan.questions,
         &classifier,
         |session, chunk, tagged: &mut Tagged| {
-            tagged.octets.clear();
+            tagged.bytes.clear();
             tagged.counts = Counts::new(agents.len());
             let records = Records::new(chunk, terminator);
-            let Tagged { octets, counts } = tagged;
+            let Tagged { bytes, counts } = tagged;
             match plan.format {
                 ClassifyFormat::Tsv => {
-                    tsv::write_chunk(records, terminator, session, counts, octets)?
+                    tsv::write_chunk(records, terminator, session, counts, bytes)?
                 }
                 ClassifyFormat::Jsonl => {
-                    json_lines::write_chunk(records, &agents, session, counts, octets)?;
+                    json_lines::write_chunk(records, &agents, session, counts, bytes)?;
                 }
                 ClassifyFormat::Advertools => {
-                    advertools::write_chunk(records, &agents, session, counts, octets)?;
+                    advertools::write_chunk(records, &agents, session, counts, bytes)?;
                 }
             }
-            Ok(counts.octets as usize)
+            Ok(counts.bytes as usize)
         },
         |tagged| {
             counts.merge(&tagged.counts);
-            output.write(&tagged.octets)
+            output.write(&tagged.bytes)
         },
     )?;
     policies.set.is_whole()?;

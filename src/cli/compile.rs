@@ -12,7 +12,7 @@ use portcullis::dialect::Dialect;
 use portcullis::report::Figures;
 use portcullis::set::compile::{self, CompileConfig};
 use portcullis::set::{
-    self, GatherError, GatherObserver, Gathered, InputReport, Provenance, Strictness,
+    self, IngestError, IngestObserver, Ingested, InputReport, Provenance, Strictness,
 };
 use portcullis::syntax::NoteKind;
 
@@ -30,25 +30,25 @@ pub fn run(plan: &CompilePlan) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     check_folder_of(&plan.output)?;
     let engine = Engine::new(plan.threads)?;
-    let gathered = gather(plan, &engine)?;
+    let ingested = ingest(plan, &engine)?;
     let target = Target {
         output: &plan.output,
-        dialect: plan.gathering.dialect,
-        robots_octets_max: plan.gathering.robots_octets_max,
+        dialect: plan.ingesting.dialect,
+        robots_bytes_max: plan.ingesting.robots_bytes_max,
         summary: plan.summary,
     };
-    write(&target, &[], &gathered, &engine, started)
+    write(&target, &[], &ingested, &engine, started)
 }
 
 /// The set to write.
 pub struct Target<'p> {
     pub output: &'p Path,
     pub dialect: &'static Dialect,
-    pub robots_octets_max: Option<usize>,
+    pub robots_bytes_max: Option<usize>,
     pub summary: SummaryForm,
 }
 
-/// Compiles what was gathered since `started`, from `sets` if from any, and says what was done.
+/// Compiles what was ingested since `started`, from `sets` if from any, and says what was done.
 ///
 /// # Errors
 ///
@@ -56,20 +56,20 @@ pub struct Target<'p> {
 pub fn write(
     target: &Target<'_>,
     sets: &[MergedSet],
-    gathered: &Gathered,
+    ingested: &Ingested,
     engine: &Engine,
     started: Instant,
 ) -> anyhow::Result<ExitStatus> {
-    let gathering = started.elapsed();
+    let ingesting = started.elapsed();
     let config = CompileConfig {
-        provenance: Provenance::of(&gathered.inputs, &gathered.outages).to_json(),
-        history: gathered.history.clone(),
-        ..CompileConfig::new(target.dialect, target.robots_octets_max)
+        provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
+        history: ingested.history.clone(),
+        ..CompileConfig::new(target.dialect, target.robots_bytes_max)
     };
-    let write = || compile::write(&gathered.hosts, &gathered.pool, &config, target.output);
+    let write = || compile::write(&ingested.hosts, &ingested.pool, &config, target.output);
     let written = engine.install(write)?;
-    let times = (gathering, started.elapsed());
-    Summary::new(target, sets, gathered, &written, times).show(target.summary);
+    let times = (ingesting, started.elapsed());
+    Summary::new(target, sets, ingested, &written, times).show(target.summary);
     Ok(ExitStatus::Done)
 }
 
@@ -85,41 +85,41 @@ pub fn check_folder_of(output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn gather(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Gathered> {
+fn ingest(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Ingested> {
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| input.path.as_path()).collect();
     let observer = Observer {
         progress: Progress::over(&paths, plan.progress),
         bar: Mutex::new(Bar::default()),
     };
-    let gathered = engine.install(|| set::gather(&plan.inputs, &plan.gathering, &observer));
+    let ingested = engine.install(|| set::ingest(&plan.inputs, &plan.ingesting, &observer));
     drop(observer); // The bar goes before anything is said.
     // Who asked for JSON finds the same in the object at the end, if it comes to that. An error names
     // the first problem itself.
-    let inputs = gathered.as_ref().map_or_else(GatherError::inputs, |done| &done.inputs);
+    let inputs = ingested.as_ref().map_or_else(IngestError::inputs, |done| &done.inputs);
     let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
-    let shows = match &gathered {
+    let shows = match &ingested {
         Ok(_) => plan.summary != SummaryForm::Json,
         Err(_) => inputs.iter().map(problems).sum::<u64>() > 1,
     };
     if shows {
         show_problems(inputs);
     }
-    let gathered = gathered.map_err(|error| match plan.gathering.strictness {
+    let ingested = ingested.map_err(|error| match plan.ingesting.strictness {
         Strictness::Usual if !error.inputs().iter().all(InputReport::is_readable) => {
             anyhow!("{error}; nothing was compiled (--lenient leaves out what cannot be read)")
         }
         _ => anyhow!("{error}; nothing was compiled"),
     })?;
-    let counts = &gathered.counts;
+    let counts = &ingested.counts;
     let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
     let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
     if plan.summary != SummaryForm::Json && figures.0.iter().any(|&(_, count)| count > 0) {
         say_plainly(format_args!(
             "warning: origins whose robots.txt looks like something else, read as {} says: {figures}",
-            plan.gathering.dialect.name
+            plan.ingesting.dialect.name
         ));
     }
-    Ok(gathered)
+    Ok(ingested)
 }
 
 /// Draws the bar as pieces are read, on whatever thread reads them.
@@ -128,9 +128,9 @@ struct Observer {
     bar: Mutex<Bar>,
 }
 
-impl GatherObserver for Observer {
+impl IngestObserver for Observer {
     fn progressed(&self, progress: &set::Progress) {
-        self.progress.octets_done().fetch_add(progress.octets, Ordering::Relaxed);
+        self.progress.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
         // Nobody waits for another thread's drawing.
         if let Ok(mut bar) = self.bar.try_lock() {
             self.progress.draw(&mut bar);

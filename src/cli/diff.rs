@@ -24,7 +24,7 @@ use super::output::{Output, OutputFailed};
 use super::plan::{DiffPlan, QuestionPlan, StreamPlan};
 use super::stream;
 
-/// Octets of lines that are gathered before they are written.
+/// Bytes of lines that are ingested before they are written.
 const WRITTEN_AT_ONCE: usize = 64 * 1024;
 
 pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
@@ -36,7 +36,7 @@ pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
         (Some(_), None) => bail!(one_of_each(&plan.new, &plan.old)),
     };
     ensure!(
-        plan.dialect.is_none() && plan.octets_max.is_none(),
+        plan.dialect.is_none() && plan.bytes_max.is_none(),
         "a policy set has the dialect and the size limit that it was compiled with; leave --dialect \
          and --max-robots-size out"
     );
@@ -99,22 +99,22 @@ fn compare_origins(
         Format::Jsonl => origins::write_json,
     };
     let mut changes = difference.changes();
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     for change in changes.by_ref() {
-        write(&change?, &agents, &mut octets);
-        if octets.len() >= WRITTEN_AT_ONCE {
-            output.write(&octets)?;
-            octets.clear();
+        write(&change?, &agents, &mut bytes);
+        if bytes.len() >= WRITTEN_AT_ONCE {
+            output.write(&bytes)?;
+            bytes.clear();
         }
     }
-    output.write(&octets)?;
+    output.write(&bytes)?;
     Ok(changes.counts().clone())
 }
 
 /// What comes of a chunk.
 #[derive(Default)]
 struct Told {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     counts: UrlCounts,
 }
 
@@ -133,24 +133,24 @@ fn compare_urls(
         stream,
         || (session(&old), session(&new)),
         |(old, new), chunk, told: &mut Told| {
-            told.octets.clear();
+            told.bytes.clear();
             told.counts = UrlCounts::new(agents.len());
-            let (Told { octets, counts }, sessions) = (told, (old, new));
+            let (Told { bytes, counts }, sessions) = (told, (old, new));
             let records = Records::new(chunk, stream.terminator);
             match plan.format {
                 Format::Tsv => {
                     let form = Tsv(stream.terminator);
-                    urls::write_chunk(records, &agents, sessions, &form, counts, octets)?;
+                    urls::write_chunk(records, &agents, sessions, &form, counts, bytes)?;
                 }
                 Format::Jsonl => {
-                    urls::write_chunk(records, &agents, sessions, &JsonLines, counts, octets)?;
+                    urls::write_chunk(records, &agents, sessions, &JsonLines, counts, bytes)?;
                 }
             }
-            Ok(counts.octets as usize)
+            Ok(counts.bytes as usize)
         },
         |told| -> Result<(), OutputFailed> {
             counts.merge(&told.counts);
-            output.write(&told.octets)
+            output.write(&told.bytes)
         },
     )?;
     Ok(counts)

@@ -51,10 +51,10 @@ impl Engine {
     /// dialect.
     pub fn load(&self, plan: &PolicyPlan, questions: &QuestionPlan) -> anyhow::Result<Policies> {
         match plan {
-            PolicyPlan::Robots { path, dialect, octets_max, strictness } => {
+            PolicyPlan::Robots { path, dialect, bytes_max, strictness } => {
                 let config = LoadConfig {
                     dialect,
-                    robots_octets_max: *octets_max,
+                    robots_bytes_max: *bytes_max,
                     agents: Some(questions.agents(dialect)?.into()),
                     strictness: *strictness,
                 };

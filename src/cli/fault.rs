@@ -3,7 +3,7 @@
 //! failure, with a message and status 2. None leaves an unfinished output.
 //!
 //! Lists of URLs and policy sets are mapped. If one of them is truncated meanwhile, or its disk
-//! fails, there are no octets where the program looks next, and the system raises SIGBUS, which by
+//! fails, there are no bytes where the program looks next, and the system raises SIGBUS, which by
 //! itself ends it without a word. No code can go on from there, because it may stand anywhere; so
 //! the handler says what happened, removes unfinished outputs and ends the process. Where a stack that
 //! is full raises the same signal, as on macOS, it ends with the same message.

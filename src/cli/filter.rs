@@ -1,4 +1,4 @@
-//! `portcullis filter`: the allowed records, octet for octet.
+//! `portcullis filter`: the allowed records, byte for byte.
 
 use std::time::Instant;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis::set::{Gathered, Merger, OutageConfig, PolicySet};
+use portcullis::set::{Ingested, Merger, OutageConfig, PolicySet};
 
 use super::compile::summary::MergedSet;
 use super::compile::{self, Target};
@@ -24,7 +24,7 @@ pub fn run(plan: &MergePlan) -> anyhow::Result<ExitStatus> {
     let target = Target {
         output: &plan.output,
         dialect: first.dialect(),
-        robots_octets_max: first.robots_octets_max().map(in_memory),
+        robots_bytes_max: first.robots_bytes_max().map(in_memory),
         summary: plan.summary,
     };
     let of_set = |set: &PolicySet| MergedSet {
@@ -37,8 +37,8 @@ pub fn run(plan: &MergePlan) -> anyhow::Result<ExitStatus> {
 }
 
 /// No file in memory is longer than this tells.
-fn in_memory(octets: u64) -> usize {
-    usize::try_from(octets).unwrap_or(usize::MAX)
+fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// Opens the sets, which have to be compiled alike, before any of them is read.
@@ -94,8 +94,8 @@ fn compare(first: &PolicySet, other: &PolicySet) -> anyhow::Result<()> {
         other.name(),
         dialects[1]
     );
-    let sizes = [first, other].map(PolicySet::robots_octets_max);
-    let size = |octets: Option<u64>| octets.map_or("unlimited".to_owned(), |it| it.to_string());
+    let sizes = [first, other].map(PolicySet::robots_bytes_max);
+    let size = |bytes: Option<u64>| bytes.map_or("unlimited".to_owned(), |it| it.to_string());
     ensure!(
         sizes[0] == sizes[1],
         "{} was compiled with --max-robots-size {}, and {} with {}: compile the captures of one of \
@@ -110,7 +110,7 @@ fn compare(first: &PolicySet, other: &PolicySet) -> anyhow::Result<()> {
 
 /// Joins the sets in their order; no more than one of them is in memory beside what came of those
 /// before it.
-fn merge(plan: &MergePlan, sets: &[PolicySet], engine: &Engine) -> anyhow::Result<Gathered> {
+fn merge(plan: &MergePlan, sets: &[PolicySet], engine: &Engine) -> anyhow::Result<Ingested> {
     let progress = Progress::over(&plan.sets, plan.progress);
     let mut bar = Bar::default();
     let outages = outages(plan, sets)?;
@@ -119,7 +119,7 @@ fn merge(plan: &MergePlan, sets: &[PolicySet], engine: &Engine) -> anyhow::Resul
         let standings = set.standings()?;
         set.is_whole()?;
         merger.add(standings.part());
-        progress.octets_done().fetch_add(set.octets(), Ordering::Relaxed);
+        progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
         progress.draw(&mut bar);
     }
     Ok(engine.install(|| merger.finish(outages)))

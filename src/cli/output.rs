@@ -30,14 +30,14 @@ impl Destination {
 
 /// An output that could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {name}: {}", mend(.source))]
+#[error("cannot write {name}: {}", fix(.source))]
 pub struct OutputFailed {
     name: String,
     source: io::Error,
 }
 
 /// What to do about a failure, for the messages of the system that leave it open.
-fn mend(error: &io::Error) -> &'static str {
+fn fix(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room, or choose another place with -o"
@@ -104,7 +104,7 @@ enum Encoder {
     Zstd(zstd::Encoder<'static, Plain>),
 }
 
-/// Bytes that are gathered before something that is no regular file is written to.
+/// Bytes that are ingested before something that is no regular file is written to.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 impl Output {
@@ -145,12 +145,12 @@ impl Output {
         }
     }
 
-    /// Writes all of `octets`.
-    pub fn write(&mut self, octets: &[u8]) -> Result<(), OutputFailed> {
-        if octets.is_empty() {
+    /// Writes all of `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
+        if bytes.is_empty() {
             return Ok(());
         }
-        self.encoder.write_all(octets).map_err(|error| OutputFailed::new(&self.name, error))
+        self.encoder.write_all(bytes).map_err(|error| OutputFailed::new(&self.name, error))
     }
 
     /// Ends the output; a file gets its name now.
@@ -210,11 +210,11 @@ impl Plain {
 }
 
 impl Write for Plain {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Plain::Standard(output) => output.write(octets),
-            Plain::InPlace(file) => file.write(octets),
-            Plain::File(file) => file.write(octets),
+            Plain::Standard(output) => output.write(bytes),
+            Plain::InPlace(file) => file.write(bytes),
+            Plain::File(file) => file.write(bytes),
         }
     }
 
@@ -237,11 +237,11 @@ impl Encoder {
         })
     }
 
-    fn write_all(&mut self, octets: &[u8]) -> io::Result<()> {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Encoder::Identity(plain) => plain.write_all(octets),
-            Encoder::Gzip(encoder) => encoder.write_all(octets),
-            Encoder::Zstd(encoder) => encoder.write_all(octets),
+            Encoder::Identity(plain) => plain.write_all(bytes),
+            Encoder::Gzip(encoder) => encoder.write_all(bytes),
+            Encoder::Zstd(encoder) => encoder.write_all(bytes),
         }
     }
 

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::input::Terminator;
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::report::filter::{self, Fate, Quantifier};
-use portcullis::set::{GatherConfig, Input, OutageConfig, Strictness};
+use portcullis::set::{IngestConfig, Input, OutageConfig, Strictness};
 
 use super::args::{
     CheckArgs, ClassifyArgs, ClassifyFormat, Color, CompileArgs, FigureArgs, FilterArgs, Format,
@@ -31,7 +31,7 @@ pub enum PolicyPlan {
     Robots {
         path: PathBuf,
         dialect: &'static Dialect,
-        octets_max: Option<usize>,
+        bytes_max: Option<usize>,
         strictness: Strictness,
     },
     /// A compiled set, which has to be for the dialect if one was named.
@@ -159,7 +159,7 @@ pub struct FilterPlan {
 pub struct CompilePlan {
     /// At least one; `-` is standard input.
     pub inputs: Vec<Input>,
-    pub gathering: GatherConfig,
+    pub ingesting: IngestConfig,
     /// The set.
     pub output: PathBuf,
     /// 0 for one a processor.
@@ -241,13 +241,13 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
     let input = |path| Input { path, format: args.input_format };
     Ok(CompilePlan {
         inputs: args.inputs.into_iter().map(input).collect(),
-        gathering: GatherConfig {
+        ingesting: IngestConfig {
             strictness: strictness(args.strict, args.lenient),
             outages: OutageConfig {
                 as_of: args.outages.as_of,
                 long_outage: args.outages.long_outage.unwrap_or_default(),
             },
-            ..GatherConfig::new(args.dialect, args.max_robots_size.0)
+            ..IngestConfig::new(args.dialect, args.max_robots_size.0)
         },
         output: args.output,
         threads: args.run.threads,
@@ -263,7 +263,7 @@ pub fn policies(args: PolicyArgs) -> PolicyPlan {
         None => PolicyPlan::Robots {
             path: args.robots.expect("clap asks for one of the two"),
             dialect: args.dialect.unwrap_or(&RFC_9309),
-            octets_max: args.max_robots_size.map_or(Some(ROBOTS_OCTETS_MAX), |size| size.0),
+            bytes_max: args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0),
             strictness: strictness(args.strict, args.lenient),
         },
     }

@@ -19,8 +19,8 @@ const SILENCE: Duration = Duration::from_millis(500);
 pub struct Progress {
     started: Instant,
     wanted: bool,
-    octets_total: Option<u64>,
-    octets_done: AtomicU64,
+    bytes_total: Option<u64>,
+    bytes_done: AtomicU64,
 }
 
 /// What is drawn, once it is.
@@ -34,32 +34,32 @@ impl Progress {
         Progress::over(&plan.inputs, plan.progress && !prints_to_terminal)
     }
 
-    /// Progress over the octets of `inputs`, drawn if it is wanted and somebody can see it.
+    /// Progress over the bytes of `inputs`, drawn if it is wanted and somebody can see it.
     pub fn over(inputs: &[impl AsRef<Path>], wanted: bool) -> Progress {
         let wanted = wanted && io::stderr().is_terminal();
         Progress {
             started: Instant::now(),
             wanted,
-            octets_total: wanted.then(|| octets_stored(inputs)).flatten(),
-            octets_done: AtomicU64::new(0),
+            bytes_total: wanted.then(|| bytes_stored(inputs)).flatten(),
+            bytes_done: AtomicU64::new(0),
         }
     }
 
-    /// Where the octets that were read are counted.
-    pub fn octets_done(&self) -> &AtomicU64 {
-        &self.octets_done
+    /// Where the bytes that were read are counted.
+    pub fn bytes_done(&self) -> &AtomicU64 {
+        &self.bytes_done
     }
 
     /// Draws the bar as far as the run has come.
     pub fn draw(&self, bar: &mut Bar) {
         if self.wanted && self.started.elapsed() > SILENCE {
             let bar = bar.0.get_or_insert_with(|| self.bar());
-            bar.set_position(self.octets_done.load(Ordering::Relaxed));
+            bar.set_position(self.bytes_done.load(Ordering::Relaxed));
         }
     }
 
     fn bar(&self) -> ProgressBar {
-        let (bar, template) = match self.octets_total {
+        let (bar, template) = match self.bytes_total {
             Some(total) => (
                 ProgressBar::new(total),
                 "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
@@ -83,11 +83,11 @@ impl Drop for Bar {
     }
 }
 
-/// The octets of all inputs, if each is a regular file.
-fn octets_stored(inputs: &[impl AsRef<Path>]) -> Option<u64> {
-    let octets = |path: &Path| {
+/// The bytes of all inputs, if each is a regular file.
+fn bytes_stored(inputs: &[impl AsRef<Path>]) -> Option<u64> {
+    let bytes = |path: &Path| {
         let metadata = path.metadata().ok()?;
         metadata.is_file().then_some(metadata.len())
     };
-    inputs.iter().map(|path| octets(path.as_ref())).sum()
+    inputs.iter().map(|path| bytes(path.as_ref())).sum()
 }

@@ -58,13 +58,13 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let config = Config {
         threads: plan.threads,
         chunks: ChunkConfig { terminator: plan.terminator, ..ChunkConfig::default() },
-        progress: Some(progress.octets_done()),
+        progress: Some(progress.bytes_done()),
     };
     let work_on = |session: &mut S, chunk: &[u8], done: &mut Done<O>| {
         let worked = work(session, chunk, &mut done.output);
-        let octets = *worked.as_ref().unwrap_or(&chunk.len());
+        let bytes = *worked.as_ref().unwrap_or(&chunk.len());
         done.damage = worked.err();
-        done.rest = chunk[octets..].to_vec();
+        done.rest = chunk[bytes..].to_vec();
     };
     let mut own_session = None;
     let done = runner::run(sources, &config, &session, work_on, |done: &mut Done<O>| {

@@ -83,6 +83,6 @@ fn census(set: &PolicySet) -> Vec<(&'static str, u64)> {
         ("policies", counts.policies),
         ("rule_sets", counts.rule_sets),
         ("rule_sets_of_groups", counts.rule_sets_of_groups),
-        ("set_octets", set.octets()),
+        ("set_bytes", set.bytes()),
     ]
 }

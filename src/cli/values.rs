@@ -13,14 +13,14 @@ use super::message::say_plainly;
 
 /// How much of a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OctetsMax(pub Option<usize>);
+pub struct BytesMax(pub Option<usize>);
 
 /// Reads how much of a file is read: a size, or `unlimited`.
-pub fn octets_max(text: &str) -> Result<OctetsMax, String> {
+pub fn bytes_max(text: &str) -> Result<BytesMax, String> {
     match size(text)? {
         // A file of which nothing is read would allow everything.
         Some(0) => Err("nothing of any file would be read; write at least 1".into()),
-        octets => Ok(OctetsMax(octets)),
+        bytes => Ok(BytesMax(bytes)),
     }
 }
 
@@ -118,7 +118,7 @@ fn threads_on(processors: usize, asked: usize) -> usize {
 /// Reads a scheme (RFC 3986, section 3.1), without the colon behind it.
 pub fn scheme(text: &str) -> Result<String, String> {
     let starts = text.starts_with(|first: char| first.is_ascii_alphabetic());
-    let goes_on = |octet: u8| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet);
+    let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     if starts && text.bytes().all(goes_on) {
         Ok(text.to_ascii_lowercase())
     } else {
@@ -140,16 +140,16 @@ mod tests {
             ("2mib", Some(2_097_152)),
             ("unlimited", None),
         ];
-        for (text, octets) in cases {
-            assert_eq!(octets_max(text), Ok(OctetsMax(octets)), "{text}");
-            assert_eq!(memory(text), Ok(octets.unwrap_or(usize::MAX)), "{text}");
+        for (text, bytes) in cases {
+            assert_eq!(bytes_max(text), Ok(BytesMax(bytes)), "{text}");
+            assert_eq!(memory(text), Ok(bytes.unwrap_or(usize::MAX)), "{text}");
         }
     }
 
     #[test]
     fn sizes_that_are_none() {
         for text in ["", "0", "0K", "K", "-1", "1.5M", "500KB", "99999999999999999999", "1 M"] {
-            assert!(octets_max(text).is_err(), "{text}");
+            assert!(bytes_max(text).is_err(), "{text}");
             assert_eq!(memory(text).is_err(), !matches!(text, "0" | "0K"), "{text}");
         }
     }

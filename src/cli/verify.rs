@@ -1,4 +1,4 @@
-//! `portcullis verify`: whether every octet of a set holds, and what they say.
+//! `portcullis verify`: whether every byte of a set holds, and what they say.
 
 use super::args::VerifyArgs;
 use super::exit::ExitStatus;
@@ -9,11 +9,11 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     let verified = set.verify()?;
     say(format_args!(
-        "{}: all {} blocks hold; set {:016x}, {} octets",
+        "{}: all {} blocks hold; set {:016x}, {} bytes",
         set.name(),
         verified.blocks,
         set.hash(),
-        set.octets(),
+        set.bytes(),
     ));
     say(format_args!(
         "read {} hosts, {} origins, {} captures, {} strings, {} names of robots; worked out anew {} \

@@ -16,7 +16,7 @@
 //! use portcullis::dialect::{Dialect, Precedence};
 //!
 //! let google = Dialect::by_name("google").unwrap();
-//! assert_eq!(google.paths.precedence, Precedence::MostOctets);
+//! assert_eq!(google.paths.precedence, Precedence::MostBytes);
 //! ```
 
 mod access;
@@ -34,7 +34,7 @@ pub struct Dialect {
     pub name: &'static str,
     /// The document that it follows.
     pub source: &'static str,
-    /// How octets become lines and records.
+    /// How bytes become lines and records.
     pub lines: LineRules,
     /// How records become groups, and which group speaks to an agent.
     pub groups: GroupRules,
@@ -57,19 +57,19 @@ impl Dialect {
     }
 }
 
-/// How octets become lines, and lines become records.
+/// How bytes become lines, and lines become records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRules {
     /// What is skipped at the start of a file.
     pub byte_order_mark: ByteOrderMark,
     /// What a NUL does to its line, comments included.
-    pub nul: NulOctet,
-    /// What another control octet (not TAB) does in a value.
-    pub control: ControlOctet,
-    /// Octets trimmed at the ends of lines, field names and values.
+    pub nul: NulByte,
+    /// What another control byte (not TAB) does in a value.
+    pub control: ControlByte,
+    /// Bytes trimmed at the ends of lines, field names and values.
     pub white_space: &'static [u8],
-    /// Octets of a line that are kept, its end not counted.
-    pub line_octets_max: Option<usize>,
+    /// Bytes of a line that are kept, its end not counted.
+    pub line_bytes_max: Option<usize>,
     /// The spellings of the field names that mean something.
     pub fields: &'static [FieldSpelling],
     /// How a field name is compared with those spellings, in any case.
@@ -89,8 +89,8 @@ pub enum ByteOrderMark {
 
 /// What a NUL does to its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NulOctet {
-    /// It is an octet like any other.
+pub enum NulByte {
+    /// It is a byte like any other.
     Ordinary,
     /// The line cannot be parsed: it is ignored and noted. Not so a user-agent line: its value ends
     /// at the NUL, because its rules would join the group before it if it were ignored.
@@ -99,12 +99,12 @@ pub enum NulOctet {
     CutsLine,
 }
 
-/// What a control octet other than NUL and TAB does in a value. DEL is none (RFC 9309, 2.2).
+/// What a control byte other than NUL and TAB does in a value. DEL is none (RFC 9309, 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ControlOctet {
-    /// It is an octet like any other.
+pub enum ControlByte {
+    /// It is a byte like any other.
     Ordinary,
-    /// The line is ignored and noted. Not so a user-agent line, as in [`NulOctet::DropsLine`].
+    /// The line is ignored and noted. Not so a user-agent line, as in [`NulByte::DropsLine`].
     DropsLine,
 }
 
@@ -197,16 +197,16 @@ pub enum TokenAlphabet {
 }
 
 impl TokenAlphabet {
-    /// Whether `octet` may stand in a token.
+    /// Whether `byte` may stand in a token.
     #[inline]
-    pub fn contains(self, octet: u8) -> bool {
+    pub fn contains(self, byte: u8) -> bool {
         match self {
-            TokenAlphabet::Letters => octet.is_ascii_alphabetic() || matches!(octet, b'-' | b'_'),
+            TokenAlphabet::Letters => byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'),
             TokenAlphabet::LettersAndDigits => {
-                octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_' | b'.')
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
             }
             TokenAlphabet::Rfc1945 => {
-                octet.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&octet)
+                byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&byte)
             }
         }
     }
@@ -291,9 +291,9 @@ pub enum UnrootedPattern {
 pub enum Precedence {
     /// The first in file order.
     FirstInFile,
-    /// The one with the most octets in its normalised pattern, `*` and `$` counted; among equals
+    /// The one with the most bytes in its normalised pattern, `*` and `$` counted; among equals
     /// Allow; among equals the first in file order.
-    MostOctets,
+    MostBytes,
 }
 
 /// Whether the URL of robots.txt itself is always allowed.
@@ -317,14 +317,14 @@ pub enum IndexPage {
 /// The form that patterns and URLs are brought into before they are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escapes {
-    /// As they stand, octet by octet.
+    /// As they stand, byte by byte.
     AsWritten,
     /// `%xx` is decoded; `%2f` stays, in upper case (Koster 1996, section 3.2.2).
     Decoded,
-    /// The form of RFC 9309, section 2.2.2: octets outside the URI characters are escaped, escapes
+    /// The form of RFC 9309, section 2.2.2: bytes outside the URI characters are escaped, escapes
     /// of unreserved characters are decoded, other escapes get upper-case digits, and a literal `*`
     /// or `$` is `%2A` or `%24`.
     Uri,
-    /// Non-ASCII octets are escaped and escapes get upper-case digits; nothing is decoded.
+    /// Non-ASCII bytes are escaped and escapes get upper-case digits; nothing is decoded.
     Google,
 }

@@ -4,13 +4,13 @@
 
 use super::clauses;
 use super::{
-    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, ControlOctet, DefaultName,
+    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, ControlByte, DefaultName,
     Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness, GroupRules,
-    IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulOctet, PathRules,
+    IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulByte, PathRules,
     Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
 };
 use crate::decision::{PolicyState, Verdict};
-use crate::limits::{GOOGLE_LINE_OCTETS_MAX, REDIRECTS_MAX};
+use crate::limits::{GOOGLE_LINE_BYTES_MAX, REDIRECTS_MAX};
 
 const fn spelling(text: &'static str, field: Field) -> FieldSpelling {
     FieldSpelling { text, field }
@@ -70,11 +70,11 @@ pub const ORIGINAL_1994: Dialect = Dialect {
         // † The text is older than byte order marks; a file that starts with one means its first
         // line, and losing that line could lose the group that disallows.
         byte_order_mark: ByteOrderMark::Whole,
-        // † Compared octet by octet, so every octet is ordinary.
-        nul: NulOctet::Ordinary,
-        control: ControlOctet::Ordinary,
+        // † Compared byte by byte, so every byte is ordinary.
+        nul: NulByte::Ordinary,
+        control: ControlByte::Ordinary,
         white_space: b" \t",
-        line_octets_max: None,
+        line_bytes_max: None,
         fields: FIELDS_1994,
         field_match: FieldMatch::Whole,
         missing_colon: MissingColon::Ignored,
@@ -150,11 +150,11 @@ pub const RFC_9309: Dialect = Dialect {
     name: "rfc9309",
     source: "RFC 9309, Robots Exclusion Protocol (September 2022)",
     lines: LineRules {
-        // † Section 2.2 gives the octets of a line, and NUL and the other controls are none. But
+        // † Section 2.2 gives the bytes of a line, and NUL and the other controls are none. But
         // "crawlers MUST try to parse each line" (section 2.3.1.5), and of a user-agent line the
-        // product token before such an octet can be parsed.
-        nul: NulOctet::DropsLine,
-        control: ControlOctet::DropsLine,
+        // product token before such a byte can be parsed.
+        nul: NulByte::DropsLine,
+        control: ControlByte::DropsLine,
         ..KOSTER_1996.lines
     },
     groups: GroupRules {
@@ -170,7 +170,7 @@ pub const RFC_9309: Dialect = Dialect {
     paths: PathRules {
         wildcards: true,
         unrooted: UnrootedPattern::NeverMatches,
-        precedence: Precedence::MostOctets,
+        precedence: Precedence::MostBytes,
         robots_txt: RobotsTxtUrl::AlwaysAllowed,
         index_page: IndexPage::NoMeaning,
         path_start: b"/?",
@@ -202,10 +202,10 @@ pub const GOOGLE: Dialect = Dialect {
     source: "How Google interprets the robots.txt specification; google/robotstxt",
     lines: LineRules {
         byte_order_mark: ByteOrderMark::WholeOrCut,
-        nul: NulOctet::CutsLine,
-        control: ControlOctet::Ordinary,
+        nul: NulByte::CutsLine,
+        control: ControlByte::Ordinary,
         white_space: b" \t\x0b\x0c",
-        line_octets_max: Some(GOOGLE_LINE_OCTETS_MAX),
+        line_bytes_max: Some(GOOGLE_LINE_BYTES_MAX),
         fields: FIELDS_GOOGLE,
         field_match: FieldMatch::Prefix,
         missing_colon: MissingColon::TwoWords,

@@ -1,7 +1,7 @@
 //! Chunks: an input cut into pieces that end where records end.
 //!
-//! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_octets`], or one longer
-//! record. The cuts depend on the octets alone, not on how they arrived, so a file that is mapped
+//! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer
+//! record. The cuts depend on the bytes alone, not on how they arrived, so a file that is mapped
 //! and the same file through a pipe give the same chunks. The price: a pipe's chunk is handed out
 //! when it is full or the pipe ends, not when a line arrives.
 
@@ -10,34 +10,34 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use super::error::InputError;
-use super::gather::Gather;
+use super::ingest::Ingest;
 use super::mapping::Mapping;
 use super::records::Terminator;
 use super::source::{Content, Source};
-use crate::limits::{CHUNK_OCTETS, RECORD_OCTETS_MAX};
+use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 
 /// Where an input is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkConfig {
     /// What ends a record. LF by default.
     pub terminator: Terminator,
-    /// Octets of a chunk, unless one record is longer; 0 counts as 1. By default [`CHUNK_OCTETS`].
-    pub chunk_octets: usize,
-    /// Octets of the longest record, its end not counted. By default [`RECORD_OCTETS_MAX`].
-    pub record_octets_max: usize,
+    /// Bytes of a chunk, unless one record is longer; 0 counts as 1. By default [`CHUNK_BYTES`].
+    pub chunk_bytes: usize,
+    /// Bytes of the longest record, its end not counted. By default [`RECORD_BYTES_MAX`].
+    pub record_bytes_max: usize,
 }
 
 impl Default for ChunkConfig {
     fn default() -> ChunkConfig {
         ChunkConfig {
             terminator: Terminator::default(),
-            chunk_octets: CHUNK_OCTETS,
-            record_octets_max: RECORD_OCTETS_MAX,
+            chunk_bytes: CHUNK_BYTES,
+            record_bytes_max: RECORD_BYTES_MAX,
         }
     }
 }
 
-/// What becomes of the octets at hand.
+/// What becomes of the bytes at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     /// So many of them are the next chunk.
@@ -49,66 +49,66 @@ pub(super) enum Cut {
 }
 
 impl ChunkConfig {
-    /// The config with a chunk that is at least one octet and at most one record.
+    /// The config with a chunk that is at least one byte and at most one record.
     fn within_bounds(self) -> ChunkConfig {
-        let chunk_octets = self.chunk_octets.min(self.record_octets_max).max(1);
-        ChunkConfig { chunk_octets, ..self }
+        let chunk_bytes = self.chunk_bytes.min(self.record_bytes_max).max(1);
+        ChunkConfig { chunk_bytes, ..self }
     }
 
-    /// Octets that have to be at hand to cut a usual chunk: one more than it has, which tells a
+    /// Bytes that have to be at hand to cut a usual chunk: one more than it has, which tells a
     /// chunk that ends the input from one that does not.
-    pub(super) fn wanted_octets(&self) -> usize {
-        self.chunk_octets + 1
+    pub(super) fn wanted_bytes(&self) -> usize {
+        self.chunk_bytes + 1
     }
 
     /// Cuts a chunk off `rest`, which begins where a record begins and, if `is_last`, is all that is
-    /// left. Else it has at least [`ChunkConfig::wanted_octets`].
+    /// left. Else it has at least [`ChunkConfig::wanted_bytes`].
     pub(super) fn cut(&self, rest: &[u8], is_last: bool) -> Cut {
-        if is_last && rest.len() <= self.chunk_octets {
+        if is_last && rest.len() <= self.chunk_bytes {
             return Cut::At(rest.len());
         }
-        let terminator = self.terminator.octet();
-        let (window, beyond) = rest.split_at(self.chunk_octets);
+        let terminator = self.terminator.byte();
+        let (window, beyond) = rest.split_at(self.chunk_bytes);
         if let Some(end) = memchr::memrchr(terminator, window) {
             return Cut::At(end + 1);
         }
         // The first record fills the window: it is longer than a chunk, and a chunk of its own.
-        let beyond_max = self.record_octets_max + 1 - self.chunk_octets;
+        let beyond_max = self.record_bytes_max + 1 - self.chunk_bytes;
         let searched = &beyond[..beyond.len().min(beyond_max)];
         match memchr::memchr(terminator, searched) {
-            Some(end) => Cut::At(self.chunk_octets + end + 1),
-            None if rest.len() > self.record_octets_max => Cut::TooLong,
+            Some(end) => Cut::At(self.chunk_bytes + end + 1),
+            None if rest.len() > self.record_bytes_max => Cut::TooLong,
             None if is_last => Cut::At(rest.len()),
             None => Cut::More,
         }
     }
 }
 
-/// Some whole records, one behind the other. Dereferences to their octets.
+/// Some whole records, one behind the other. Dereferences to their bytes.
 ///
 /// The last one may be without an end if the input is: a chunk of another input that follows does
 /// not continue it.
 pub struct Chunk {
-    octets: Octets,
+    bytes: Bytes,
     range: Range<usize>,
-    stored_octets: u64,
+    stored_bytes: u64,
 }
 
-enum Octets {
+enum Bytes {
     Mapped(Arc<Mapping>),
     Owned(Vec<u8>),
 }
 
 impl Chunk {
     /// A part of a buffer.
-    pub(super) fn owned(buffer: Vec<u8>, range: Range<usize>, stored_octets: u64) -> Chunk {
-        Chunk { octets: Octets::Owned(buffer), range, stored_octets }
+    pub(super) fn owned(buffer: Vec<u8>, range: Range<usize>, stored_bytes: u64) -> Chunk {
+        Chunk { bytes: Bytes::Owned(buffer), range, stored_bytes }
     }
 
-    /// The octets that were taken from the file or pipe, before decompression, since the chunk
+    /// The bytes that were taken from the file or pipe, before decompression, since the chunk
     /// before this one. Over all chunks of an input they add up to what is stored.
-    pub fn stored_octets(&self) -> u64 {
-        self.stored_octets
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
     }
 
     /// Whether the bytes are still those that were cut: asked after the chunk has been worked on, and
@@ -118,17 +118,17 @@ impl Chunk {
     ///
     /// [`InputError::Shrunk`] if the chunk is of a mapped file that became shorter.
     pub(crate) fn check(&self) -> Result<(), InputError> {
-        match &self.octets {
-            Octets::Mapped(mapping) => mapping.check(),
-            Octets::Owned(_) => Ok(()),
+        match &self.bytes {
+            Bytes::Mapped(mapping) => mapping.check(),
+            Bytes::Owned(_) => Ok(()),
         }
     }
 
     /// The buffer, if the chunk has one.
     pub(super) fn into_buffer(self) -> Option<Vec<u8>> {
-        match self.octets {
-            Octets::Mapped(_) => None,
-            Octets::Owned(buffer) => Some(buffer),
+        match self.bytes {
+            Bytes::Mapped(_) => None,
+            Bytes::Owned(buffer) => Some(buffer),
         }
     }
 }
@@ -138,16 +138,16 @@ impl Deref for Chunk {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        match &self.octets {
-            Octets::Mapped(mapping) => &mapping[self.range.clone()],
-            Octets::Owned(buffer) => &buffer[self.range.clone()],
+        match &self.bytes {
+            Bytes::Mapped(mapping) => &mapping[self.range.clone()],
+            Bytes::Owned(buffer) => &buffer[self.range.clone()],
         }
     }
 }
 
 impl fmt::Debug for Chunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Chunk({} octets)", self.len())
+        write!(f, "Chunk({} bytes)", self.len())
     }
 }
 
@@ -159,7 +159,7 @@ pub struct Chunks {
 
 enum ChunkContent {
     Mapped(MappedChunks),
-    Stream(Gather),
+    Stream(Ingest),
 }
 
 impl Chunks {
@@ -173,7 +173,7 @@ impl Chunks {
                     position: start,
                     is_over: false,
                 }),
-                Content::Stream(stream) => ChunkContent::Stream(Gather::new(stream)),
+                Content::Stream(stream) => ChunkContent::Stream(Ingest::new(stream)),
             },
         }
     }
@@ -185,10 +185,10 @@ impl Chunks {
 
     /// Takes back a chunk that is done with, so that a later one can use its memory.
     pub fn recycle(&mut self, chunk: Chunk) {
-        if let ChunkContent::Stream(gather) = &mut self.content
+        if let ChunkContent::Stream(ingest) = &mut self.content
             && let Some(buffer) = chunk.into_buffer()
         {
-            gather.recycle(buffer, &self.config);
+            ingest.recycle(buffer, &self.config);
         }
     }
 }
@@ -199,7 +199,7 @@ impl Iterator for Chunks {
     fn next(&mut self) -> Option<Result<Chunk, InputError>> {
         match &mut self.content {
             ChunkContent::Mapped(mapped) => mapped.next(&self.config),
-            ChunkContent::Stream(gather) => gather.next(&self.config),
+            ChunkContent::Stream(ingest) => ingest.next(&self.config),
         }
     }
 }
@@ -225,13 +225,13 @@ impl MappedChunks {
             return self.mapping.check().err().map(Err);
         }
         match config.cut(rest, true) {
-            Cut::At(octets) => {
-                let range = self.position..self.position + octets;
+            Cut::At(bytes) => {
+                let range = self.position..self.position + bytes;
                 self.position = range.end;
                 Some(Ok(Chunk {
-                    octets: Octets::Mapped(Arc::clone(&self.mapping)),
+                    bytes: Bytes::Mapped(Arc::clone(&self.mapping)),
                     range,
-                    stored_octets: octets as u64,
+                    stored_bytes: bytes as u64,
                 }))
             }
             Cut::More | Cut::TooLong => {
@@ -239,7 +239,7 @@ impl MappedChunks {
                 Some(Err(InputError::RecordTooLong {
                     name: self.mapping.name().to_owned(),
                     offset: (self.position - self.start) as u64,
-                    octets_max: config.record_octets_max,
+                    bytes_max: config.record_bytes_max,
                 }))
             }
         }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn cuts() {
         let config =
-            ChunkConfig { terminator: Terminator::LineFeed, chunk_octets: 4, record_octets_max: 6 };
+            ChunkConfig { terminator: Terminator::LineFeed, chunk_bytes: 4, record_bytes_max: 6 };
         let cases: &[(&[u8], bool, Cut)] = &[
             (b"ab\nc", true, Cut::At(4)),
             (b"ab\ncd", true, Cut::At(3)),

@@ -1,8 +1,8 @@
-//! Compression: found by the first octets, undone while reading.
+//! Compression: found by the first bytes, undone while reading.
 //!
 //! gzip with any number of members and zstd with any number of frames (and skippable ones, of which
 //! the first may hold a dictionary for the others). What follows the last member or frame has to be
-//! another one: trailing octets of another kind are damage, because nobody can tell them from a
+//! another one: trailing bytes of another kind are damage, because nobody can tell them from a
 //! member that was hit.
 
 use std::fmt;
@@ -13,9 +13,9 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::dictionary::split_dictionary;
 use crate::kind::{self, FileKind};
-use crate::limits::{COMPRESSED_READ_OCTETS, ZSTD_WINDOW_LOG_MAX};
+use crate::limits::{COMPRESSED_READ_BYTES, ZSTD_WINDOW_LOG_MAX};
 
-/// How the octets of an input are stored.
+/// How the bytes of an input are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// As they are.
@@ -27,10 +27,10 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Octets that [`Encoding::detect`] needs to see, or all there are.
-    pub(super) const MAGIC_OCTETS: usize = 4;
+    /// Bytes that [`Encoding::detect`] needs to see, or all there are.
+    pub(super) const MAGIC_BYTES: usize = 4;
 
-    /// What the first octets of an input say (RFC 1952, 2.3.1; RFC 8878, 3.1.1 and 3.1.2).
+    /// What the first bytes of an input say (RFC 1952, 2.3.1; RFC 8878, 3.1.1 and 3.1.2).
     ///
     /// ```
     /// use portcullis::input::Encoding;
@@ -74,7 +74,7 @@ impl Encoding {
 
     /// A reader of what `stored` decompresses to.
     pub(super) fn decode(self, stored: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-        let buffered = |stored| BufReader::with_capacity(COMPRESSED_READ_OCTETS, stored);
+        let buffered = |stored| BufReader::with_capacity(COMPRESSED_READ_BYTES, stored);
         Ok(match self {
             Encoding::Identity => stored,
             Encoding::Gzip => Box::new(MultiGzDecoder::new(buffered(stored))),

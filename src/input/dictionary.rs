@@ -7,7 +7,7 @@
 use std::io::{self, Cursor, ErrorKind, Read};
 
 use crate::kind::{ZSTD, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
-use crate::limits::ZSTD_DICTIONARY_OCTETS_MAX;
+use crate::limits::ZSTD_DICTIONARY_BYTES_MAX;
 
 /// The dictionary at the begin of `stored`, or none, and what the frames of data are read from.
 ///
@@ -20,21 +20,21 @@ pub(super) fn split_dictionary(
     if first != ZSTD_DICTIONARY_FRAME {
         return Ok((Vec::new(), Box::new(Cursor::new(first).chain(stored))));
     }
-    let mut octets = [0; 4];
-    stored.read_exact(&mut octets)?;
-    let content = read_exactly(&mut stored, u32::from_le_bytes(octets) as usize)?;
+    let mut bytes = [0; 4];
+    stored.read_exact(&mut bytes)?;
+    let content = read_exactly(&mut stored, u32::from_le_bytes(bytes) as usize)?;
     let dictionary = if content.starts_with(ZSTD) { decompress(&content)? } else { content };
     let is_dictionary = dictionary.starts_with(ZSTD_DICTIONARY);
     Ok((if is_dictionary { dictionary } else { Vec::new() }, stored))
 }
 
-fn read_exactly(stored: &mut dyn Read, octets: usize) -> io::Result<Vec<u8>> {
-    if octets > ZSTD_DICTIONARY_OCTETS_MAX {
+fn read_exactly(stored: &mut dyn Read, bytes: usize) -> io::Result<Vec<u8>> {
+    if bytes > ZSTD_DICTIONARY_BYTES_MAX {
         return Err(too_long());
     }
     let mut content = Vec::new();
-    stored.take(octets as u64).read_to_end(&mut content)?;
-    if content.len() < octets {
+    stored.take(bytes as u64).read_to_end(&mut content)?;
+    if content.len() < bytes {
         return Err(ErrorKind::UnexpectedEof.into());
     }
     Ok(content)
@@ -43,12 +43,12 @@ fn read_exactly(stored: &mut dyn Read, octets: usize) -> io::Result<Vec<u8>> {
 fn decompress(content: &[u8]) -> io::Result<Vec<u8>> {
     let mut dictionary = Vec::new();
     zstd::Decoder::with_buffer(content)?
-        .take(ZSTD_DICTIONARY_OCTETS_MAX as u64 + 1)
+        .take(ZSTD_DICTIONARY_BYTES_MAX as u64 + 1)
         .read_to_end(&mut dictionary)?;
-    if dictionary.len() > ZSTD_DICTIONARY_OCTETS_MAX { Err(too_long()) } else { Ok(dictionary) }
+    if dictionary.len() > ZSTD_DICTIONARY_BYTES_MAX { Err(too_long()) } else { Ok(dictionary) }
 }
 
 fn too_long() -> io::Error {
-    let problem = format!("its dictionary is longer than {ZSTD_DICTIONARY_OCTETS_MAX} octets");
+    let problem = format!("its dictionary is longer than {ZSTD_DICTIONARY_BYTES_MAX} bytes");
     io::Error::new(ErrorKind::InvalidData, problem)
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between a name and its octets.
+//! What can go wrong between a name and its bytes.
 
 use std::io;
 
@@ -20,7 +20,7 @@ pub enum InputError {
     /// The file is surely of another kind than what is read.
     #[error(transparent)]
     WrongKind(#[from] WrongKind),
-    /// The system failed to deliver the octets.
+    /// The system failed to deliver the bytes.
     #[error("cannot read {name} to its end; what was read before is complete records")]
     Read {
         /// The input.
@@ -59,7 +59,7 @@ pub enum InputError {
     },
     /// A record is longer than can be held.
     #[error(
-        "{name}: the record at octet {offset} is longer than {octets_max} octets; \
+        "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
          is this a list, and are its records ended as you say (a line feed, or NUL)?"
     )]
     RecordTooLong {
@@ -68,15 +68,15 @@ pub enum InputError {
         /// Where the record begins, counted from 0 after decompression.
         offset: u64,
         /// The most that a record may have.
-        octets_max: usize,
+        bytes_max: usize,
     },
     /// A compressed robots.txt is longer than can be held.
-    #[error("{name}: longer than {octets_max} bytes after decompression; set --max-robots-size")]
+    #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
     TooLong {
         /// The file.
         name: String,
         /// The most that it may have.
-        octets_max: usize,
+        bytes_max: usize,
     },
 }
 

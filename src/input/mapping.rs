@@ -22,7 +22,7 @@ use super::error::InputError;
 /// A file that is mapped for reading, whole.
 #[derive(Debug)]
 pub(super) struct Mapping {
-    octets: Mmap,
+    bytes: Mmap,
     /// Kept to ask for the length again.
     file: File,
     /// What errors call it.
@@ -39,9 +39,9 @@ impl Mapping {
         // SAFETY: the map is read-only and private to this type, which hands out shared slices no
         // longer than it lives. The caller promises the rest.
         match unsafe { Mmap::map(&file) } {
-            Ok(octets) => {
-                advise_sequential(&octets);
-                Ok(Mapping { octets, file, name: name.to_owned() })
+            Ok(bytes) => {
+                advise_sequential(&bytes);
+                Ok(Mapping { bytes, file, name: name.to_owned() })
             }
             Err(_) => Err(file),
         }
@@ -66,7 +66,7 @@ impl Mapping {
     /// [`InputError::Shrunk`] if it is not.
     pub(super) fn check(&self) -> Result<(), InputError> {
         match self.file.metadata() {
-            Ok(metadata) if metadata.len() >= self.octets.len() as u64 => Ok(()),
+            Ok(metadata) if metadata.len() >= self.bytes.len() as u64 => Ok(()),
             _ => Err(InputError::Shrunk { name: self.name.clone() }),
         }
     }
@@ -76,14 +76,14 @@ impl Deref for Mapping {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.octets
+        &self.bytes
     }
 }
 
 /// Asks for early reading and early forgetting of pages. Only advice: a refusal changes nothing.
 #[cfg(unix)]
-fn advise_sequential(octets: &Mmap) {
-    octets.advise(memmap2::Advice::Sequential).ok();
+fn advise_sequential(bytes: &Mmap) {
+    bytes.advise(memmap2::Advice::Sequential).ok();
 }
 
 #[cfg(not(unix))]

@@ -1,18 +1,18 @@
-//! Octets of a URL list: from a mapped file, a pipe, gzip or zstd, cut into chunks and records.
+//! Bytes of a URL list: from a mapped file, a pipe, gzip or zstd, cut into chunks and records.
 //!
 //! Owns opening ([`Source`]), decompression, cutting at record ends ([`Chunks`]) and splitting
 //! ([`Records`]). It knows nothing about URLs, fields or verdicts; `batch` feeds its chunks to the
-//! threads that classify, and whoever wants one plain stream of octets (a WARC or JSON Lines reader)
+//! threads that classify, and whoever wants one plain stream of bytes (a WARC or JSON Lines reader)
 //! takes [`Source::into_reader`].
 //!
-//! An input is a stream, decompressed if its first octets say so, and held a chunk at a time. A
+//! An input is a stream, decompressed if its first bytes say so, and held a chunk at a time. A
 //! regular uncompressed file can be mapped instead, and is never copied then; that is the caller's
-//! decision ([`OpenConfig::mapped`]). Either way the same octets give the same
+//! decision ([`OpenConfig::mapped`]). Either way the same bytes give the same
 //! chunks, so that nothing downstream depends on how a file was opened.
 //!
 //! Cost: one `memrchr` a chunk for a mapping, one read and a copy of part of a record a chunk for a
 //! stream, one `memchr` pass for the records. Memory: a stream holds one chunk, or one record up to
-//! [`RECORD_OCTETS_MAX`](crate::limits::RECORD_OCTETS_MAX).
+//! [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX).
 //!
 //! What can fail is in [`InputError`], which names the input and what to do. A compressed input that
 //! is cut short or damaged is an error after the whole records before the damage, never a shorter
@@ -38,7 +38,7 @@ mod chunks;
 mod decompress;
 mod dictionary;
 mod error;
-mod gather;
+mod ingest;
 mod mapping;
 mod reader;
 mod records;

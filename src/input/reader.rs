@@ -8,7 +8,7 @@ use super::mapping::Mapping;
 use super::source::{Content, Source};
 use super::stream::Stream;
 
-/// The octets of a [`Source`], decompressed.
+/// The bytes of a [`Source`], decompressed.
 ///
 /// An error of `read` holds an [`InputError`] (see [`io::Error::get_ref`]); once there was one, every
 /// later read fails too. Reads are large and unbuffered: wrap it in a [`std::io::BufReader`] to read
@@ -40,11 +40,11 @@ impl SourceReader {
         })
     }
 
-    /// The octets that were taken from the file or pipe so far, before decompression.
-    pub fn stored_octets(&self) -> u64 {
+    /// The bytes that were taken from the file or pipe so far, before decompression.
+    pub fn stored_bytes(&self) -> u64 {
         match &self.0 {
             Inner::Mapped { start, position, .. } => (position - start) as u64,
-            Inner::Stream(stream) => stream.stored_octets(),
+            Inner::Stream(stream) => stream.stored_bytes(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Records: what stands between two line feeds, or between two NULs.
 //!
-//! A record keeps the octets of its end, so that it can be written as it was read. Cost: one
-//! pass over the chunk, 64 octets at a time. It cannot fail, and nothing is dropped: the records laid end to end
+//! A record keeps the bytes of its end, so that it can be written as it was read. Cost: one
+//! pass over the chunk, 64 bytes at a time. It cannot fail, and nothing is dropped: the records laid end to end
 //! are the chunk.
 //!
 //! ```
@@ -15,7 +15,7 @@
 
 use wide::u8x16;
 
-/// The octet that ends a record.
+/// The byte that ends a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminator {
     /// LF, with a CR directly before it counted to the end.
@@ -26,8 +26,8 @@ pub enum Terminator {
 }
 
 impl Terminator {
-    /// The octet itself.
-    pub const fn octet(self) -> u8 {
+    /// The byte itself.
+    pub const fn byte(self) -> u8 {
         match self {
             Terminator::LineFeed => b'\n',
             Terminator::Nul => 0,
@@ -39,7 +39,7 @@ impl Terminator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     whole: &'a [u8],
-    text_octets: usize,
+    text_bytes: usize,
 }
 
 impl AsRef<[u8]> for Record<'_> {
@@ -54,13 +54,13 @@ impl<'a> Record<'a> {
     /// The record without its end.
     #[inline]
     pub fn text(&self) -> &'a [u8] {
-        &self.whole[..self.text_octets]
+        &self.whole[..self.text_bytes]
     }
 
-    /// The octets that end it: LF, CR LF or NUL; none if the input ends without them.
+    /// The bytes that end it: LF, CR LF or NUL; none if the input ends without them.
     #[inline]
     pub fn end(&self) -> &'a [u8] {
-        &self.whole[self.text_octets..]
+        &self.whole[self.text_bytes..]
     }
 
     /// The text and its end, as they were read.
@@ -76,14 +76,14 @@ pub struct Records<'a> {
     chunk: &'a [u8],
     start: usize,
     terminator: Terminator,
-    /// Octets that have been looked at.
+    /// Bytes that have been looked at.
     seen: usize,
     /// Of the last 64 of them, those that end a record and have not been handed out.
     ends: u64,
 }
 
-/// Octets that are looked at as one.
-const WINDOW_OCTETS: usize = 64;
+/// Bytes that are looked at as one.
+const WINDOW_BYTES: usize = 64;
 
 impl<'a> Records<'a> {
     /// Splits `chunk`, which begins where a record begins.
@@ -91,7 +91,7 @@ impl<'a> Records<'a> {
         Records { chunk, start: 0, terminator, seen: 0, ends: 0 }
     }
 
-    /// The octet that ends the next record.
+    /// The byte that ends the next record.
     #[inline]
     fn next_end(&mut self) -> Option<usize> {
         while self.ends == 0 {
@@ -99,25 +99,25 @@ impl<'a> Records<'a> {
             if rest.is_empty() {
                 return None;
             }
-            // The last window may begin with octets that were looked at before.
+            // The last window may begin with bytes that were looked at before.
             self.ends = match (rest.first_chunk(), self.chunk.last_chunk()) {
-                (Some(window), _) => places(window, self.terminator.octet()),
+                (Some(window), _) => places(window, self.terminator.byte()),
                 (None, Some(window)) => {
-                    let again = WINDOW_OCTETS - rest.len();
-                    places(window, self.terminator.octet()) >> again << again
+                    let again = WINDOW_BYTES - rest.len();
+                    places(window, self.terminator.byte()) >> again << again
                 }
                 (None, None) => {
-                    let mut window = [!self.terminator.octet(); WINDOW_OCTETS];
-                    window[WINDOW_OCTETS - rest.len()..].copy_from_slice(rest);
-                    places(&window, self.terminator.octet())
+                    let mut window = [!self.terminator.byte(); WINDOW_BYTES];
+                    window[WINDOW_BYTES - rest.len()..].copy_from_slice(rest);
+                    places(&window, self.terminator.byte())
                 }
             };
-            self.seen += rest.len().min(WINDOW_OCTETS);
+            self.seen += rest.len().min(WINDOW_BYTES);
         }
         let place = self.ends.trailing_zeros() as usize;
         self.ends &= self.ends - 1;
-        // A window ends with the last octet that was looked at.
-        Some(self.seen + place - WINDOW_OCTETS)
+        // A window ends with the last byte that was looked at.
+        Some(self.seen + place - WINDOW_BYTES)
     }
 
     /// The last record, whose end the input does not hold.
@@ -125,7 +125,7 @@ impl<'a> Records<'a> {
     fn without_end(&mut self) -> Option<Record<'a>> {
         let whole = &self.chunk[self.start..];
         self.start = self.chunk.len();
-        (!whole.is_empty()).then_some(Record { whole, text_octets: whole.len() })
+        (!whole.is_empty()).then_some(Record { whole, text_bytes: whole.len() })
     }
 }
 
@@ -139,21 +139,21 @@ impl<'a> Iterator for Records<'a> {
         };
         let whole = &self.chunk[self.start..=end];
         self.start = end + 1;
-        let end_octets = match (self.terminator, whole) {
+        let end_bytes = match (self.terminator, whole) {
             (Terminator::LineFeed, [.., b'\r', _]) => 2,
             _ => 1,
         };
-        Some(Record { whole, text_octets: whole.len() - end_octets })
+        Some(Record { whole, text_bytes: whole.len() - end_bytes })
     }
 }
 
 impl std::iter::FusedIterator for Records<'_> {}
 
-/// The places of `octet` in a window, a bit for each.
+/// The places of `byte` in a window, a bit for each.
 #[inline]
-fn places(window: &[u8; WINDOW_OCTETS], octet: u8) -> u64 {
+fn places(window: &[u8; WINDOW_BYTES], byte: u8) -> u64 {
     let (chunks, _) = window.as_chunks::<16>();
-    let places = |chunk: &[u8; 16]| u8x16::new(*chunk).simd_eq(u8x16::splat(octet)).to_bitmask();
+    let places = |chunk: &[u8; 16]| u8x16::new(*chunk).simd_eq(u8x16::splat(byte)).to_bitmask();
     chunks.iter().rev().fold(0, |all, chunk| all << 16 | u64::from(places(chunk) & 0xffff))
 }
 
@@ -209,13 +209,13 @@ mod tests {
     #[test]
     fn every_end_is_found_wherever_windows_lie() {
         let mut state = 1_u32;
-        for octets in 0..300 {
+        for bytes in 0..300 {
             for sparseness in [2, 5, 40, 200] {
                 let chunk: Vec<u8> = std::iter::repeat_with(|| {
                     state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                     if (state >> 16).is_multiple_of(sparseness) { b'\n' } else { b'a' }
                 })
-                .take(octets)
+                .take(bytes)
                 .collect();
                 let parts = split(&chunk, Terminator::LineFeed);
                 let expected: Vec<&[u8]> = chunk.split_inclusive(|&it| it == b'\n').collect();

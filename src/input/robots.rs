@@ -8,17 +8,17 @@ use super::decompress::Encoding;
 use super::error::InputError;
 use super::source::{OpenConfig, Source};
 use crate::kind::{FileKind, Wanted, WrongKind};
-use crate::limits::{BODY_OCTETS_MAX, FILE_READ_OCTETS};
+use crate::limits::{BODY_BYTES_MAX, FILE_READ_BYTES};
 
-/// Reads the robots.txt at `path`: `octets_max` bytes, or all, and a little more if it is there, so
+/// Reads the robots.txt at `path`: `bytes_max` bytes, or all, and a little more if it is there, so
 /// that the parser sees what was cut. gzip and zstd are decompressed, up to
-/// [`BODY_OCTETS_MAX`] bytes.
+/// [`BODY_BYTES_MAX`] bytes.
 ///
 /// # Errors
 ///
 /// If it cannot be opened, read or decompressed, or is surely no robots.txt
 /// ([`InputError::WrongKind`]). HTML, JSON and binary data are read as the parser reads them.
-pub fn read_robots_txt(path: &Path, octets_max: Option<usize>) -> Result<Vec<u8>, InputError> {
+pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>, InputError> {
     let name = path.display().to_string();
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
     let file = match opened {
@@ -29,7 +29,7 @@ pub fn read_robots_txt(path: &Path, octets_max: Option<usize>) -> Result<Vec<u8>
         }
         Err(error) => return Err(InputError::Open { name, error }),
     };
-    read_robots_txt_from(&name, file, octets_max)
+    read_robots_txt_from(&name, file, bytes_max)
 }
 
 /// As [`read_robots_txt`], from any reader; `name` is what errors call it.
@@ -40,14 +40,14 @@ pub fn read_robots_txt(path: &Path, octets_max: Option<usize>) -> Result<Vec<u8>
 pub fn read_robots_txt_from(
     name: &str,
     stored: impl Read + Send + 'static,
-    octets_max: Option<usize>,
+    bytes_max: Option<usize>,
 ) -> Result<Vec<u8>, InputError> {
     /// A line end is two bytes at most.
     const SEEN_PAST_MAX: usize = 2;
-    let wanted = octets_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
+    let wanted = bytes_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
     let mut text = Vec::new();
-    let octets = fill_robots_txt(name, stored, wanted, &mut text)?.len();
-    text.truncate(octets);
+    let bytes = fill_robots_txt(name, stored, wanted, &mut text)?.len();
+    text.truncate(bytes);
     Ok(text)
 }
 
@@ -60,28 +60,28 @@ pub(crate) fn fill_robots_txt<'t>(
     text: &'t mut Vec<u8>,
 ) -> Result<&'t [u8], InputError> {
     let failed = |error| InputError::Open { name: name.to_owned(), error };
-    let mut octets = fill(&mut stored, wanted, text).map_err(failed)?;
-    let mut kind = FileKind::of(&text[..octets]);
-    let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&text[..octets]);
+    let mut bytes = fill(&mut stored, wanted, text).map_err(failed)?;
+    let mut kind = FileKind::of(&text[..bytes]);
+    let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&text[..bytes]);
     if is_stump || matches!(kind, FileKind::Gzip | FileKind::Zstd) {
-        let begin = Cursor::new(text[..octets].to_vec());
+        let begin = Cursor::new(text[..bytes].to_vec());
         let source = Source::from_reader(name, begin.chain(stored), OpenConfig::default());
-        let bound = wanted.min(BODY_OCTETS_MAX + 1);
-        octets = fill(&mut source.into_reader(), bound, text).map_err(|error| {
+        let bound = wanted.min(BODY_BYTES_MAX + 1);
+        bytes = fill(&mut source.into_reader(), bound, text).map_err(|error| {
             let kind = error.kind();
             let inner = error.into_inner().and_then(|inner| inner.downcast().ok());
             inner.map_or_else(|| failed(kind.into()), |inner| *inner)
         })?;
-        if octets > BODY_OCTETS_MAX {
-            let (name, octets_max) = (name.to_owned(), BODY_OCTETS_MAX);
-            return Err(InputError::TooLong { name, octets_max });
+        if bytes > BODY_BYTES_MAX {
+            let (name, bytes_max) = (name.to_owned(), BODY_BYTES_MAX);
+            return Err(InputError::TooLong { name, bytes_max });
         }
-        kind = FileKind::of(&text[..octets]);
+        kind = FileKind::of(&text[..bytes]);
     }
     if kind.is_no_robots_txt() {
         return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::RobotsTxt }.into());
     }
-    Ok(&text[..octets])
+    Ok(&text[..bytes])
 }
 
 /// Reads up to `wanted` bytes to the begin of `text`, which grows as needed. Returns their number.
@@ -89,7 +89,7 @@ fn fill(reader: &mut impl Read, wanted: usize, text: &mut Vec<u8>) -> io::Result
     let mut filled = 0;
     while filled < wanted {
         if filled == text.len() {
-            let room = (2 * filled).max(FILE_READ_OCTETS);
+            let room = (2 * filled).max(FILE_READ_BYTES);
             text.resize(room, 0);
         }
         let end = text.len().min(wanted);

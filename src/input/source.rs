@@ -59,16 +59,16 @@ impl Default for OpenConfig {
 ///
 /// let source = Source::open(Path::new("urls.txt.gz"), OpenConfig::default())?;
 /// for chunk in source.chunks(ChunkConfig::default()) {
-///     println!("{} octets of whole lines", chunk?.len());
+///     println!("{} bytes of whole lines", chunk?.len());
 /// }
 /// # Ok::<(), portcullis::input::InputError>(())
 /// ```
 pub struct Source {
-    stored_octets: Option<u64>,
+    stored_bytes: Option<u64>,
     pub(super) content: Content,
 }
 
-/// Where the octets are.
+/// Where the bytes are.
 pub(super) enum Content {
     /// In a mapping, from `start` on.
     Mapped {
@@ -87,7 +87,7 @@ impl Source {
     /// # Errors
     ///
     /// [`InputError::Open`] if it cannot be opened or is a folder, [`InputError::Read`] if its first
-    /// octets cannot be read. Pipes are not read yet, so that opening one waits for nothing.
+    /// bytes cannot be read. Pipes are not read yet, so that opening one waits for nothing.
     pub fn open(path: &Path, config: OpenConfig) -> Result<Source, InputError> {
         if path == Path::new("-") {
             return Source::stdin(config);
@@ -132,7 +132,7 @@ impl Source {
         config: OpenConfig,
     ) -> Source {
         Source {
-            stored_octets: None,
+            stored_bytes: None,
             content: Content::Stream(Stream::new(name.into(), reader, config.decompress)),
         }
     }
@@ -161,30 +161,30 @@ impl Source {
     fn from_regular_file(
         name: String,
         mut file: File,
-        octets: u64,
+        bytes: u64,
         config: OpenConfig,
     ) -> Result<Source, InputError> {
         let (start, is_plain) = match look_at_start(&mut file, &name, config.decompress) {
             Ok(found) => found,
             Err(source) => return Err(InputError::Read { name, source }),
         };
-        let stored_octets = (octets > start).then(|| octets - start);
-        if config.map && is_plain && stored_octets.is_some() {
+        let stored_bytes = (bytes > start).then(|| bytes - start);
+        if config.map && is_plain && stored_bytes.is_some() {
             // SAFETY: who made the config has promised that nothing truncates or rewrites the file.
             match unsafe { Mapping::new(&name, file) } {
                 Ok(mapping) => return Ok(Source::from_mapping(mapping, start)),
                 Err(unmapped) => file = unmapped,
             }
         }
-        Ok(Source { stored_octets, ..Source::from_reader(name, file, config) })
+        Ok(Source { stored_bytes, ..Source::from_reader(name, file, config) })
     }
 
-    /// The octets of `mapping` from `start` on, which are taken to be read whole.
+    /// The bytes of `mapping` from `start` on, which are taken to be read whole.
     fn from_mapping(mapping: Mapping, start: u64) -> Source {
         mapping.leave_at_end();
         let start = usize::try_from(start).map_or(mapping.len(), |start| start.min(mapping.len()));
         Source {
-            stored_octets: Some((mapping.len() - start) as u64),
+            stored_bytes: Some((mapping.len() - start) as u64),
             content: Content::Mapped { mapping: Arc::new(mapping), start },
         }
     }
@@ -197,9 +197,9 @@ impl Source {
         }
     }
 
-    /// The octets that are stored, before decompression, if that is known beforehand.
-    pub fn stored_octets(&self) -> Option<u64> {
-        self.stored_octets
+    /// The bytes that are stored, before decompression, if that is known beforehand.
+    pub fn stored_bytes(&self) -> Option<u64> {
+        self.stored_bytes
     }
 
     /// Whether the input is mapped, not read.
@@ -207,7 +207,7 @@ impl Source {
         matches!(self.content, Content::Mapped { .. })
     }
 
-    /// How the octets are stored. Of a pipe it reads the first few.
+    /// How the bytes are stored. Of a pipe it reads the first few.
     ///
     /// # Errors
     ///
@@ -219,19 +219,19 @@ impl Source {
         }
     }
 
-    /// The first record and perhaps more, at most `octets_max`, decompressed: for whoever tells
-    /// formats apart by their first octets. Nothing is consumed. Of a pipe it waits for no more than
+    /// The first record and perhaps more, at most `bytes_max`, decompressed: for whoever tells
+    /// formats apart by their first bytes. Nothing is consumed. Of a pipe it waits for no more than
     /// the first record.
     ///
     /// # Errors
     ///
     /// Those of [`Source::encoding`].
-    pub fn peek(&mut self, terminator: Terminator, octets_max: usize) -> Result<&[u8], InputError> {
+    pub fn peek(&mut self, terminator: Terminator, bytes_max: usize) -> Result<&[u8], InputError> {
         let first = match &mut self.content {
             Content::Mapped { mapping, start } => &mapping[*start..],
-            Content::Stream(stream) => stream.peek(terminator.octet(), octets_max)?,
+            Content::Stream(stream) => stream.peek(terminator.byte(), bytes_max)?,
         };
-        Ok(&first[..first.len().min(octets_max)])
+        Ok(&first[..first.len().min(bytes_max)])
     }
 
     /// The input in chunks of whole records.
@@ -245,7 +245,7 @@ impl Source {
     }
 }
 
-/// Where `file` stands, and whether its octets from there are the list itself, neither compressed
+/// Where `file` stands, and whether its bytes from there are the list itself, neither compressed
 /// nor the stump of something compressed. It stays there.
 fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u64, bool)> {
     let start = file.stream_position()?;
@@ -253,7 +253,7 @@ fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u
         return Ok((start, true));
     }
     let mut first = Vec::new();
-    file.take(Encoding::MAGIC_OCTETS as u64).read_to_end(&mut first)?;
+    file.take(Encoding::MAGIC_BYTES as u64).read_to_end(&mut first)?;
     file.seek(SeekFrom::Start(start))?;
     let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&first);
     let is_plain = Encoding::detect(&first) == Encoding::Identity && !is_stump;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::decompress::Encoding;
 use super::error::InputError;
 
-/// Octets in order, decompressed, with errors that name the input.
+/// Bytes in order, decompressed, with errors that name the input.
 pub(super) struct Stream {
     name: String,
     state: State,
@@ -19,7 +19,7 @@ pub(super) struct Stream {
     ahead: Vec<u8>,
 }
 
-/// Whether the first octets have been looked at.
+/// Whether the first bytes have been looked at.
 enum State {
     /// Not yet. With a promised encoding, if compression is looked for at all.
     Unread {
@@ -35,7 +35,7 @@ enum State {
 }
 
 impl Stream {
-    /// A stream of `stored`; without `decompress` its octets are taken as they are.
+    /// A stream of `stored`; without `decompress` its bytes are taken as they are.
     pub(super) fn new(
         name: String,
         stored: impl Read + Send + 'static,
@@ -51,23 +51,23 @@ impl Stream {
         &self.name
     }
 
-    /// Octets taken from the file or pipe so far, before decompression.
-    pub(super) fn stored_octets(&self) -> u64 {
-        self.gauge.octets.load(Ordering::Relaxed)
+    /// Bytes taken from the file or pipe so far, before decompression.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.gauge.bytes.load(Ordering::Relaxed)
     }
 
-    /// How the octets are stored; reads the first of them if nobody has.
+    /// How the bytes are stored; reads the first of them if nobody has.
     pub(super) fn encoding(&mut self) -> Result<Encoding, InputError> {
         self.reader().map(|(_, encoding)| encoding)
     }
 
-    /// The first octets that are yet to be read: up to the first `terminator`, `octets_max` or the
+    /// The first bytes that are yet to be read: up to the first `terminator`, `bytes_max` or the
     /// end, whichever comes first, and perhaps some more.
-    pub(super) fn peek(&mut self, terminator: u8, octets_max: usize) -> Result<&[u8], InputError> {
-        while self.ahead.len() < octets_max && memchr::memchr(terminator, &self.ahead).is_none() {
+    pub(super) fn peek(&mut self, terminator: u8, bytes_max: usize) -> Result<&[u8], InputError> {
+        while self.ahead.len() < bytes_max && memchr::memchr(terminator, &self.ahead).is_none() {
             let read = self.ahead.len();
             let mut ahead = std::mem::take(&mut self.ahead);
-            ahead.resize(octets_max, 0);
+            ahead.resize(bytes_max, 0);
             let count = self.read(&mut ahead[read..]);
             ahead.truncate(read + *count.as_ref().unwrap_or(&0));
             self.ahead = ahead;
@@ -78,7 +78,7 @@ impl Stream {
         Ok(&self.ahead)
     }
 
-    /// Reads some octets into `out`, which is not empty; 0 is the end.
+    /// Reads some bytes into `out`, which is not empty; 0 is the end.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, InputError> {
         if !self.ahead.is_empty() {
             let count = self.ahead.len().min(out.len());
@@ -107,7 +107,7 @@ impl Stream {
         }
     }
 
-    /// Looks at the first octets and puts the decompressor in place.
+    /// Looks at the first bytes and puts the decompressor in place.
     fn start(&mut self) -> Result<(), InputError> {
         let State::Unread { mut stored, promised } =
             std::mem::replace(&mut self.state, State::Failed)
@@ -115,7 +115,7 @@ impl Stream {
             return Ok(());
         };
         let first =
-            first_octets(&mut stored).map_err(|error| self.fail(error, Encoding::Identity))?;
+            first_bytes(&mut stored).map_err(|error| self.fail(error, Encoding::Identity))?;
         let encoding = match promised {
             None => Encoding::Identity,
             Some(promised) if promised.is_cut_short(&first) => {
@@ -144,10 +144,10 @@ impl Stream {
     }
 }
 
-/// As many of the first octets as detection needs, or all there are.
-fn first_octets(stored: &mut impl Read) -> io::Result<Vec<u8>> {
+/// As many of the first bytes as detection needs, or all there are.
+fn first_bytes(stored: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    stored.take(Encoding::MAGIC_OCTETS as u64).read_to_end(&mut first)?;
+    stored.take(Encoding::MAGIC_BYTES as u64).read_to_end(&mut first)?;
     Ok(first)
 }
 
@@ -164,12 +164,12 @@ fn read_some(reader: &mut dyn Read, out: &mut [u8]) -> io::Result<usize> {
 /// What has come through a [`Tap`].
 #[derive(Default)]
 struct Gauge {
-    octets: AtomicU64,
+    bytes: AtomicU64,
     /// The reader below failed, so an error from above is its error and not the decompressor's.
     failed: AtomicBool,
 }
 
-/// The stored octets on their way to the decompressor.
+/// The stored bytes on their way to the decompressor.
 struct Tap<R> {
     stored: R,
     gauge: Arc<Gauge>,
@@ -180,7 +180,7 @@ impl<R: Read> Read for Tap<R> {
         let result = self.stored.read(out);
         match &result {
             Ok(count) => {
-                self.gauge.octets.fetch_add(*count as u64, Ordering::Relaxed);
+                self.gauge.bytes.fetch_add(*count as u64, Ordering::Relaxed);
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => self.gauge.failed.store(true, Ordering::Relaxed),

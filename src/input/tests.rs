@@ -13,9 +13,9 @@ use compressed::{gzip, zstd_frame};
 
 /// Chunks small enough to put every record at every place of one.
 const SMALL: ChunkConfig =
-    ChunkConfig { terminator: Terminator::LineFeed, chunk_octets: 8, record_octets_max: 12 };
+    ChunkConfig { terminator: Terminator::LineFeed, chunk_bytes: 8, record_bytes_max: 12 };
 
-/// Gives one octet a read, now and then interrupted by a signal.
+/// Gives one byte a read, now and then interrupted by a signal.
 struct Dribble<R> {
     inner: R,
     reads: usize,
@@ -35,7 +35,7 @@ fn dribble<R>(inner: R) -> Dribble<R> {
     Dribble { inner, reads: 0 }
 }
 
-/// Fails after some octets.
+/// Fails after some bytes.
 struct Failing(io::Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -47,12 +47,12 @@ impl Read for Failing {
     }
 }
 
-fn failing_after(octets: &[u8]) -> Failing {
-    Failing(io::Cursor::new(octets.to_vec()))
+fn failing_after(bytes: &[u8]) -> Failing {
+    Failing(io::Cursor::new(bytes.to_vec()))
 }
 
-fn from_octets(octets: &[u8]) -> Source {
-    let reader = io::Cursor::new(octets.to_vec());
+fn from_bytes(bytes: &[u8]) -> Source {
+    let reader = io::Cursor::new(bytes.to_vec());
     Source::from_reader("list", reader, OpenConfig::default())
 }
 
@@ -74,16 +74,16 @@ fn cut(source: Source, config: ChunkConfig) -> (Vec<Vec<u8>>, Option<InputError>
     (whole, failure)
 }
 
-/// The octets of an input that has no error.
+/// The bytes of an input that has no error.
 fn read_whole(source: Source) -> Vec<u8> {
     let (chunks, failure) = cut(source, ChunkConfig::default());
     assert!(failure.is_none(), "{failure:?}");
     chunks.concat()
 }
 
-fn write_file(folder: &TempDir, name: &str, octets: &[u8]) -> std::path::PathBuf {
+fn write_file(folder: &TempDir, name: &str, bytes: &[u8]) -> std::path::PathBuf {
     let path = folder.path().join(name);
-    std::fs::write(&path, octets).unwrap();
+    std::fs::write(&path, bytes).unwrap();
     path
 }
 
@@ -92,7 +92,7 @@ fn open(path: &Path) -> Source {
 }
 
 #[test]
-fn chunks_do_not_depend_on_how_the_octets_arrive() {
+fn chunks_do_not_depend_on_how_the_bytes_arrive() {
     let folder = TempDir::new().unwrap();
     let lists: &[&[u8]] = &[
         b"a",
@@ -119,8 +119,8 @@ fn chunks_do_not_depend_on_how_the_octets_arrive() {
         let streamed = Source::open(&path, OpenConfig::default()).unwrap();
         assert!(!streamed.is_mapped());
         assert_eq!(cut(streamed, SMALL).0, expected.0, "{list:?}");
-        assert_eq!(cut(from_octets(&gzip(list)), SMALL).0, expected.0);
-        assert_eq!(cut(from_octets(&zstd_frame(list)), SMALL).0, expected.0);
+        assert_eq!(cut(from_bytes(&gzip(list)), SMALL).0, expected.0);
+        assert_eq!(cut(from_bytes(&zstd_frame(list)), SMALL).0, expected.0);
         let slow = dribble(io::Cursor::new(list));
         let slow = Source::from_reader("slow", slow, OpenConfig::default());
         assert_eq!(cut(slow, SMALL).0, expected.0, "{list:?}");
@@ -131,21 +131,21 @@ fn chunks_do_not_depend_on_how_the_octets_arrive() {
 fn every_length_of_record_at_every_place() {
     let folder = TempDir::new().unwrap();
     for before in 0..20 {
-        for octets in 0..20 {
+        for bytes in 0..20 {
             let mut list = b"x\n".repeat(before);
-            list.extend(b"y".repeat(octets));
+            list.extend(b"y".repeat(bytes));
             list.extend(b"\nz\n\nz");
             let mapped = cut(open(&write_file(&folder, "list", &list)), SMALL);
-            let streamed = cut(from_octets(&list), SMALL);
-            assert_eq!(mapped.0, streamed.0, "{before}, {octets}");
+            let streamed = cut(from_bytes(&list), SMALL);
+            assert_eq!(mapped.0, streamed.0, "{before}, {bytes}");
             let Some(InputError::RecordTooLong { offset, .. }) = mapped.1 else {
-                assert!(octets <= SMALL.record_octets_max && streamed.1.is_none());
+                assert!(bytes <= SMALL.record_bytes_max && streamed.1.is_none());
                 assert_eq!(mapped.0.concat(), list);
                 continue;
             };
-            assert!(octets > SMALL.record_octets_max, "{before}, {octets}");
+            assert!(bytes > SMALL.record_bytes_max, "{before}, {bytes}");
             assert_eq!(offset, 2 * before as u64);
-            assert!(mapped.1.unwrap().to_string().contains("12 octets"));
+            assert!(mapped.1.unwrap().to_string().contains("12 bytes"));
             assert!(matches!(
                 streamed.1,
                 Some(InputError::RecordTooLong { offset, .. }) if offset == 2 * before as u64
@@ -156,21 +156,21 @@ fn every_length_of_record_at_every_place() {
 
 #[test]
 fn the_limits_themselves() {
-    use crate::limits::{CHUNK_OCTETS, RECORD_OCTETS_MAX};
+    use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 
     let mut list = b"short\n".to_vec();
-    list.resize(list.len() + RECORD_OCTETS_MAX, b'a');
+    list.resize(list.len() + RECORD_BYTES_MAX, b'a');
     list.extend(b"\nshort\n");
-    list.extend(b"x\n".repeat(2 * CHUNK_OCTETS));
-    let (chunks, failure) = cut(from_octets(&list), ChunkConfig::default());
+    list.extend(b"x\n".repeat(2 * CHUNK_BYTES));
+    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
     assert!(failure.is_none());
     let lengths: Vec<usize> = chunks.iter().map(Vec::len).collect();
-    assert_eq!(lengths[..2], [6, RECORD_OCTETS_MAX + 1]);
-    assert!(lengths[2..].iter().all(|&octets| octets <= CHUNK_OCTETS));
+    assert_eq!(lengths[..2], [6, RECORD_BYTES_MAX + 1]);
+    assert!(lengths[2..].iter().all(|&bytes| bytes <= CHUNK_BYTES));
     assert!(chunks.concat() == list);
 
     list.insert(6, b'a');
-    let (chunks, failure) = cut(from_octets(&list), ChunkConfig::default());
+    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
     assert_eq!(chunks.concat(), b"short\n");
     assert!(matches!(failure, Some(InputError::RecordTooLong { offset: 6, .. })));
 }
@@ -179,7 +179,7 @@ fn the_limits_themselves() {
 fn records_of_a_mebibyte() {
     let long = [b"b".repeat(1 << 20), b"\r\n".to_vec()].concat();
     let list = [b"a\n".as_slice(), &long, &long, b"c"].concat();
-    let (chunks, failure) = cut(from_octets(&list), ChunkConfig::default());
+    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
     assert!(failure.is_none());
     let texts: Vec<usize> = chunks
         .iter()
@@ -192,22 +192,22 @@ fn records_of_a_mebibyte() {
 #[test]
 fn nul_data_is_not_cut_at_line_feeds() {
     let config = ChunkConfig { terminator: Terminator::Nul, ..SMALL };
-    let (chunks, _) = cut(from_octets(b"a\nb\nc\nd\0\ne\0f"), config);
+    let (chunks, _) = cut(from_bytes(b"a\nb\nc\nd\0\ne\0f"), config);
     assert_eq!(chunks, [&b"a\nb\nc\nd\0"[..8], b"\ne\0f"]);
 }
 
 #[test]
 fn a_read_error_comes_after_the_whole_records_before_it() {
     let source =
-        |octets: &[u8]| Source::from_reader("pipe", failing_after(octets), OpenConfig::default());
-    for (octets, whole) in [
+        |bytes: &[u8]| Source::from_reader("pipe", failing_after(bytes), OpenConfig::default());
+    for (bytes, whole) in [
         (&b"one\ntwo\nthree"[..], &b"one\ntwo\n"[..]),
         (b"one\n", b"one\n"),
         (b"on", b""),
         (b"", b""),
         (b"1\n2\n3\n4\n5\n6\n7\n8\n9", b"1\n2\n3\n4\n5\n6\n7\n8\n"),
     ] {
-        let (chunks, failure) = cut(source(octets), SMALL);
+        let (chunks, failure) = cut(source(bytes), SMALL);
         assert_eq!(chunks.concat(), whole);
         assert!(matches!(failure, Some(InputError::Read { .. })));
     }
@@ -219,7 +219,7 @@ fn a_read_error_comes_after_the_whole_records_before_it() {
 #[test]
 fn a_failed_stream_stays_failed() {
     let stored = gzip(b"one\ntwo\n");
-    let mut reader = from_octets(&stored[..stored.len() - 1]).into_reader();
+    let mut reader = from_bytes(&stored[..stored.len() - 1]).into_reader();
     let mut out = Vec::new();
     let error = reader.read_to_end(&mut out).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
@@ -248,7 +248,7 @@ fn what_cannot_be_opened() {
 fn an_empty_file_is_an_empty_list() {
     let folder = TempDir::new().unwrap();
     let source = open(&write_file(&folder, "list", b""));
-    assert_eq!(source.stored_octets(), None);
+    assert_eq!(source.stored_bytes(), None);
     assert_eq!(cut(source, SMALL).0.len(), 0);
 }
 
@@ -299,11 +299,11 @@ fn peeking_consumes_nothing() {
     let folder = TempDir::new().unwrap();
     let list = b"one\ntwo\nthree\nfour\n";
     let mapped = open(&write_file(&folder, "list", list));
-    for mut source in [mapped, from_octets(list), from_octets(&zstd_frame(list))] {
-        for octets_max in [0, 1, 3, 64] {
-            let first = source.peek(Terminator::LineFeed, octets_max).unwrap();
-            assert!(list.starts_with(first) && first.len() <= octets_max);
-            assert!(first.len() == octets_max || first.starts_with(b"one\n"));
+    for mut source in [mapped, from_bytes(list), from_bytes(&zstd_frame(list))] {
+        for bytes_max in [0, 1, 3, 64] {
+            let first = source.peek(Terminator::LineFeed, bytes_max).unwrap();
+            assert!(list.starts_with(first) && first.len() <= bytes_max);
+            assert!(first.len() == bytes_max || first.starts_with(b"one\n"));
         }
         let mut read = Vec::new();
         source.into_reader().read_to_end(&mut read).unwrap();
@@ -312,15 +312,15 @@ fn peeking_consumes_nothing() {
 }
 
 #[test]
-fn stored_octets_add_up() {
+fn stored_bytes_add_up() {
     let folder = TempDir::new().unwrap();
     let list = b"https://example.com/\n".repeat(50);
     for stored in [list.clone(), gzip(&list), zstd_frame(&list)] {
         for config in [OpenConfig::MAPPED, OpenConfig::default()] {
             let source = Source::open(&write_file(&folder, "list", &stored), config).unwrap();
-            assert_eq!(source.stored_octets(), Some(stored.len() as u64));
-            let small = ChunkConfig { chunk_octets: 64, ..ChunkConfig::default() };
-            let sum: u64 = source.chunks(small).map(|chunk| chunk.unwrap().stored_octets()).sum();
+            assert_eq!(source.stored_bytes(), Some(stored.len() as u64));
+            let small = ChunkConfig { chunk_bytes: 64, ..ChunkConfig::default() };
+            let sum: u64 = source.chunks(small).map(|chunk| chunk.unwrap().stored_bytes()).sum();
             assert_eq!(sum, stored.len() as u64);
         }
     }

@@ -1,4 +1,4 @@
-//! What is reported: a code at a place, what each dialect makes of it, and how to mend it.
+//! What is reported: a code at a place, what each dialect makes of it, and how to fix it.
 
 use super::{Code, Severity};
 use crate::dialect::Dialect;
@@ -18,7 +18,7 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// What each dialect makes of it, in the order of [`Dialect::ALL`].
     pub effects: Vec<Effect>,
-    /// How to mend it, if that can be written down as an edit.
+    /// How to fix it, if that can be written down as an edit.
     pub fix: Option<Fix>,
 }
 
@@ -29,24 +29,24 @@ impl Diagnostic {
     }
 }
 
-/// A stretch of octets and where it stands for people.
+/// A stretch of bytes and where it stands for people.
 ///
-/// Columns are counted from 1. An editor shows characters: those of UTF-8, where an octet that
-/// belongs to none counts as one. Programs that cut the line want octets.
+/// Columns are counted from 1. An editor shows characters: those of UTF-8, where a byte that
+/// belongs to none counts as one. Programs that cut the line want bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The octets in the file.
+    /// The bytes in the file.
     pub span: Span,
     /// The line that the span starts in.
     pub line: LineNumber,
     /// That line in the file, without its end.
     pub line_span: Span,
-    /// The column of the first octet, in characters.
+    /// The column of the first byte, in characters.
     pub column: u32,
-    /// The column after the last octet that stands in that line, in characters.
+    /// The column after the last byte that stands in that line, in characters.
     pub end_column: u32,
-    /// The column of the first octet, in octets.
-    pub octet_column: u32,
+    /// The column of the first byte, in bytes.
+    pub byte_column: u32,
 }
 
 /// Another place, and what it has to do with the diagnostic.
@@ -67,7 +67,7 @@ pub struct Effect {
     pub text: String,
 }
 
-/// An edit that mends a file.
+/// An edit that fixes a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// What it does, as one tells another to do it.
@@ -97,7 +97,7 @@ impl Safety {
     }
 }
 
-/// Octets to be replaced; an empty span is a place to insert at.
+/// Bytes to be replaced; an empty span is a place to insert at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// What is replaced.

@@ -1,7 +1,7 @@
 //! A file as each dialect reads it: what a diagnostic's effects are computed from.
 //!
 //! Owns the parses, one for each dialect, and the questions that checks ask of them: what a line is
-//! in a dialect, and where octets stand. Cost: five parses of the file.
+//! in a dialect, and where bytes stand. Cost: five parses of the file.
 
 use super::LineIndex;
 use super::diagnostic::{Effect, Place, Related};
@@ -20,8 +20,8 @@ use crate::visible::visible;
 pub(super) struct Examination<'t> {
     /// The file.
     pub(super) text: &'t [u8],
-    /// Octets of it that are read.
-    pub(super) octets_max: Option<usize>,
+    /// Bytes of it that are read.
+    pub(super) bytes_max: Option<usize>,
     /// One for each of [`Dialect::ALL`], in that order, and the chosen dialect's if it is another.
     pub(super) readings: Vec<Reading<'t>>,
     chosen: usize,
@@ -40,12 +40,12 @@ impl<'t> Reading<'t> {
     pub(super) fn new(
         text: &'t [u8],
         dialect: &'static Dialect,
-        octets_max: Option<usize>,
+        bytes_max: Option<usize>,
     ) -> Reading<'t> {
         Reading {
             dialect,
-            lines: records(text, dialect, octets_max).collect(),
-            file: RobotsTxt::parse(text, dialect, octets_max),
+            lines: records(text, dialect, bytes_max).collect(),
+            file: RobotsTxt::parse(text, dialect, bytes_max),
         }
     }
 
@@ -124,7 +124,7 @@ impl<'t> Examination<'t> {
     pub(super) fn new(
         text: &'t [u8],
         chosen: &'static Dialect,
-        octets_max: Option<usize>,
+        bytes_max: Option<usize>,
     ) -> Examination<'t> {
         let mut dialects = Dialect::ALL.to_vec();
         let position = dialects.iter().position(|dialect| *dialect == chosen);
@@ -132,9 +132,9 @@ impl<'t> Examination<'t> {
             dialects.push(chosen);
             dialects.len() - 1
         });
-        let reading = |dialect| Reading::new(text, dialect, octets_max);
+        let reading = |dialect| Reading::new(text, dialect, bytes_max);
         let readings = dialects.into_iter().map(reading).collect();
-        Examination { text, octets_max, readings, chosen, index: LineIndex::new(text) }
+        Examination { text, bytes_max, readings, chosen, index: LineIndex::new(text) }
     }
 
     /// The reading of the dialect that was chosen.
@@ -149,17 +149,17 @@ impl<'t> Examination<'t> {
         kinds.fold(NoteSet::EMPTY, NoteSet::with)
     }
 
-    /// The octets of `span`.
-    pub(super) fn octets(&self, span: Span) -> &'t [u8] {
+    /// The bytes of `span`.
+    pub(super) fn bytes(&self, span: Span) -> &'t [u8] {
         &self.text[span.range()]
     }
 
     /// What is written on the line at `index`, without the white space around it.
     pub(super) fn written(&self, index: usize) -> Span {
         let line = self.chosen().lines[index].span;
-        let octets = self.octets(line);
-        let text = trim(octets, b" \t");
-        let start = line.start + (text.as_ptr() as usize - octets.as_ptr() as usize) as u32;
+        let bytes = self.bytes(line);
+        let text = trim(bytes, b" \t");
+        let start = line.start + (text.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
         Span { start, end: start + text.len() as u32 }
     }
 

@@ -1,4 +1,4 @@
-//! Diagnostics while they are gathered: places, effects and edits found for the checks.
+//! Diagnostics while they are ingested: places, effects and edits found for the checks.
 
 use std::collections::BTreeMap;
 
@@ -67,8 +67,8 @@ impl<'e, 't> Findings<'e, 't> {
     /// Leaves the last finding out if it is one too many.
     fn settle_last(&mut self) {
         let Some(last) = self.diagnostics.last().filter(|_| self.is_last_past_max) else { return };
-        let is_mended = |fix: &Fix| fix.safety == Safety::ToBeProved;
-        if !(self.keeps_fixes && last.fix.as_ref().is_some_and(is_mended)) {
+        let is_fixed = |fix: &Fix| fix.safety == Safety::ToBeProved;
+        if !(self.keeps_fixes && last.fix.as_ref().is_some_and(is_fixed)) {
             self.counts.entry(last.code).or_default().omitted += 1;
             self.diagnostics.pop();
         }
@@ -137,15 +137,15 @@ impl<'e, 't> Finding<'_, 'e, 't> {
 
     /// An edit that changes verdicts, to what was probably meant.
     pub(super) fn suggest(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        self.fix(title, Safety::Suggestion, edits)
+        self.propose(title, Safety::Suggestion, edits)
     }
 
     /// An edit that is meant to change no verdict.
-    pub(super) fn mend(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        self.fix(title, Safety::ToBeProved, edits)
+    pub(super) fn fix(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        self.propose(title, Safety::ToBeProved, edits)
     }
 
-    fn fix(self, title: impl Into<String>, safety: Safety, edits: Vec<Edit>) -> Self {
+    fn propose(self, title: impl Into<String>, safety: Safety, edits: Vec<Edit>) -> Self {
         if edits.len() <= LINT_EDITS_PER_FINDING_MAX {
             self.diagnostic.fix = Some(Fix { title: title.into(), safety, edits });
         }
@@ -170,8 +170,8 @@ pub(super) fn insert(position: u32, text: impl Into<Vec<u8>>) -> Edit {
 /// Takes out the record on the line at `index`: the whole line, unless it has a comment too.
 pub(super) fn remove_record(examination: &Examination<'_>, index: usize) -> Edit {
     let line = examination.chosen().lines[index].span;
-    let octets = examination.octets(line);
-    match memchr::memchr(b'#', octets) {
+    let bytes = examination.bytes(line);
+    match memchr::memchr(b'#', bytes) {
         Some(comment) => replace(Span { end: line.start + comment as u32, ..line }, []),
         None => remove_line(examination, index),
     }

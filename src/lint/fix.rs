@@ -11,24 +11,24 @@ use crate::limits::FIX_PROOFS_MAX;
 
 pub use super::proof::Unproved;
 
-/// How files are mended.
+/// How files are fixed.
 #[derive(Clone, Debug)]
 pub struct FixConfig {
     /// The dialects in which no verdict may change.
     pub dialects: Vec<&'static Dialect>,
-    /// Octets of a file that are read; all, if there is no limit.
-    pub octets_max: Option<usize>,
+    /// Bytes of a file that are read; all, if there is no limit.
+    pub bytes_max: Option<usize>,
     /// What one comparison may spend.
     pub limits: Limits,
 }
 
-/// A file that was mended.
+/// A file that was fixed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
     /// The text with all edits that were proved to change no verdict.
     pub text: Vec<u8>,
-    /// The diagnostics that were mended, by position in the report.
-    pub mended: Vec<usize>,
+    /// The diagnostics that were fixed, by position in the report.
+    pub fixed: Vec<usize>,
     /// Those whose edits were left, with the reason.
     pub left: Vec<(usize, Unproved)>,
 }
@@ -46,22 +46,22 @@ pub struct Fixed {
 /// let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /a\nDisalow: /c\n";
 /// let report = lint(text, &LintConfig::new(&RFC_9309));
 /// let dialects = Dialect::ALL.to_vec();
-/// let config = FixConfig { dialects, octets_max: None, limits: Limits::default() };
+/// let config = FixConfig { dialects, bytes_max: None, limits: Limits::default() };
 /// let fixed = fix(text, &report, &config);
 /// assert_eq!(fixed.text, b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisalow: /c\n");
 /// ```
 pub fn fix(text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
-    let prover = Prover::new(text, &config.dialects, config.octets_max, config.limits);
+    let prover = Prover::new(text, &config.dialects, config.bytes_max, config.limits);
     let candidates = candidates(&report.diagnostics);
     let mut work = Work { text, candidates: &candidates, prover, proofs: 0, left: Vec::new() };
     let mut accepted = Vec::new();
     work.settle(0, candidates.len(), &mut accepted);
     let text = apply(text, accepted.iter().flat_map(|&index| candidates[index].edits));
-    let mut mended: Vec<usize> =
+    let mut fixed: Vec<usize> =
         accepted.iter().flat_map(|&index| candidates[index].diagnostics.clone()).collect();
-    mended.sort_unstable();
+    fixed.sort_unstable();
     work.left.sort_by_key(|&(diagnostic, _)| diagnostic);
-    Fixed { text, mended, left: work.left }
+    Fixed { text, fixed, left: work.left }
 }
 
 /// Edits that are made together, and the diagnostics that ask for them.
@@ -70,7 +70,7 @@ struct Candidate<'d> {
     diagnostics: Vec<usize>,
 }
 
-/// The edits that are to be proved, each once. Of edits that touch the same octets the first stays,
+/// The edits that are to be proved, each once. Of edits that touch the same bytes the first stays,
 /// and the others wait for the next look at the file.
 fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
     let mut candidates: Vec<Candidate<'_>> = Vec::new();
@@ -92,7 +92,7 @@ fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
     candidates
 }
 
-/// Whether `edit` touches octets that one of `taken` touches.
+/// Whether `edit` touches bytes that one of `taken` touches.
 fn overlaps(taken: &BTreeMap<u32, (u32, usize)>, edit: &Edit) -> bool {
     let before = taken.range(..edit.span.end).next_back();
     before.is_some_and(|(_, &(end, _))| end > edit.span.start)

@@ -1,4 +1,4 @@
-//! Where octets stand: lines and columns, as editors count them.
+//! Where bytes stand: lines and columns, as editors count them.
 
 use bstr::ByteSlice as _;
 
@@ -28,19 +28,19 @@ impl<'t> LineIndex<'t> {
         LineIndex { text, starts }
     }
 
-    /// The line that has the octet at `position` (its end counts as its own), and its octets
+    /// The line that has the byte at `position` (its end counts as its own), and its bytes
     /// without its end.
     pub fn line_at(&self, position: u32) -> (LineNumber, Span) {
         let index = self.starts.partition_point(|&start| start <= position) - 1;
         let start = self.starts[index];
         let rest = &self.text[start as usize..];
-        let octets = rest.find_byteset(b"\r\n").unwrap_or(rest.len());
+        let bytes = rest.find_byteset(b"\r\n").unwrap_or(rest.len());
         let number = u32::try_from(index + 1).ok().and_then(LineNumber::new);
-        let span = Span { start, end: start + octets as u32 };
+        let span = Span { start, end: start + bytes as u32 };
         (number.unwrap_or(LineNumber::FIRST), span)
     }
 
-    /// Line and column, in characters from 1, of the octet at `position`.
+    /// Line and column, in characters from 1, of the byte at `position`.
     pub fn position(&self, position: u32) -> (LineNumber, u32) {
         let (number, line) = self.line_at(position);
         (number, 1 + self.characters(Span { end: position.max(line.start), ..line }))
@@ -58,7 +58,7 @@ impl<'t> LineIndex<'t> {
             line_span,
             column,
             end_column: column + self.characters(Span { start, end }),
-            octet_column: 1 + start - line_span.start,
+            byte_column: 1 + start - line_span.start,
         }
     }
 
@@ -73,11 +73,11 @@ mod tests {
 
     fn place(text: &[u8], start: u32, end: u32) -> (u32, u32, u32, u32) {
         let place = LineIndex::new(text).place(Span { start, end });
-        (place.line.get(), place.column, place.end_column, place.octet_column)
+        (place.line.get(), place.column, place.end_column, place.byte_column)
     }
 
     #[test]
-    fn columns_count_characters_and_octets() {
+    fn columns_count_characters_and_bytes() {
         assert_eq!(place("a\nDisallow: /ä€x\n".as_bytes(), 12, 18), (2, 11, 14, 11));
         assert_eq!(place("/ä\u{20ac}x".as_bytes(), 6, 7), (1, 4, 5, 7));
         assert_eq!(place(b"/\xff\xfex", 3, 4), (1, 4, 5, 4));

@@ -11,7 +11,7 @@
 //!
 //! Cost: a parse for each dialect, then what [`analysis`](crate::analysis) takes for the rules; each
 //! bound that is hit is told in [`Report::unknown`], and findings past
-//! [`LintConfig::findings_per_code_max`] are counted in [`Report::omitted`]. Nothing can fail: any octets are a file.
+//! [`LintConfig::findings_per_code_max`] are counted in [`Report::omitted`]. Nothing can fail: any bytes are a file.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
@@ -52,7 +52,7 @@ use findings::Findings;
 
 use crate::analysis::Limits;
 use crate::dialect::Dialect;
-use crate::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_OCTETS_MAX};
+use crate::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX};
 use crate::policy::AgentChain;
 
 /// How files are looked at.
@@ -60,8 +60,8 @@ use crate::policy::AgentChain;
 pub struct LintConfig {
     /// The dialect that the files are written for.
     pub dialect: &'static Dialect,
-    /// Octets of a file that are read; all, if there is no limit.
-    pub octets_max: Option<usize>,
+    /// Bytes of a file that are read; all, if there is no limit.
+    pub bytes_max: Option<usize>,
     /// Who is asked about when rules are compared; if there is nobody, everybody: each robot that
     /// the file names, and one that it does not.
     pub agents: Vec<AgentChain>,
@@ -82,7 +82,7 @@ impl LintConfig {
     pub fn new(dialect: &'static Dialect) -> LintConfig {
         LintConfig {
             dialect,
-            octets_max: Some(ROBOTS_OCTETS_MAX),
+            bytes_max: Some(ROBOTS_BYTES_MAX),
             agents: Vec::new(),
             compares_dialects: true,
             limits: Limits::default(),
@@ -105,7 +105,7 @@ pub struct Report {
 
 /// Looks for what is wrong in `text`.
 pub fn lint(text: &[u8], config: &LintConfig) -> Report {
-    let examination = Examination::new(text, config.dialect, config.octets_max);
+    let examination = Examination::new(text, config.dialect, config.bytes_max);
     let mut findings = Findings::new(&examination, config);
     checks::run(&mut findings, config);
     findings.finish()

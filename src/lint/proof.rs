@@ -78,7 +78,7 @@ impl fmt::Display for Unproved {
 
 /// A file that edits of it are compared with.
 pub(super) struct Prover<'t> {
-    octets_max: Option<usize>,
+    bytes_max: Option<usize>,
     limits: Limits,
     readings: Vec<(&'static Dialect, Side<'t>)>,
 }
@@ -92,8 +92,8 @@ struct Side<'t> {
 }
 
 impl<'t> Side<'t> {
-    fn new(text: &'t [u8], dialect: &'static Dialect, octets_max: Option<usize>) -> Side<'t> {
-        let file = RobotsTxt::parse(text, dialect, octets_max);
+    fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
+        let file = RobotsTxt::parse(text, dialect, bytes_max);
         let audience = Audience::of(&file, dialect);
         let robots = audience.robots.iter().enumerate();
         let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
@@ -132,17 +132,17 @@ impl<'t> Prover<'t> {
     pub(super) fn new(
         text: &'t [u8],
         dialects: &[&'static Dialect],
-        octets_max: Option<usize>,
+        bytes_max: Option<usize>,
         limits: Limits,
     ) -> Prover<'t> {
-        let side = |&dialect| (dialect, Side::new(text, dialect, octets_max));
-        Prover { octets_max, limits, readings: dialects.iter().map(side).collect() }
+        let side = |&dialect| (dialect, Side::new(text, dialect, bytes_max));
+        Prover { bytes_max, limits, readings: dialects.iter().map(side).collect() }
     }
 
     /// Proves that `edited` says the same.
     pub(super) fn prove(&self, edited: &[u8]) -> Result<(), Unproved> {
         for (dialect, old) in &self.readings {
-            let new = Side::new(edited, dialect, self.octets_max);
+            let new = Side::new(edited, dialect, self.bytes_max);
             Comparison { dialect, limits: &self.limits, old, new: &new, known: HashSet::default() }
                 .run()?;
         }

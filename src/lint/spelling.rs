@@ -3,8 +3,8 @@
 use crate::dialect::{Dialect, Field};
 use crate::syntax::EXTENSIONS;
 
-/// Octets of a name that is compared; a longer one is no misspelling of a field.
-const NAME_OCTETS_MAX: usize = 32;
+/// Bytes of a name that is compared; a longer one is no misspelling of a field.
+const NAME_BYTES_MAX: usize = 32;
 
 /// The usual spelling of a field that dialects know.
 pub(super) fn usual(field: Field) -> &'static str {
@@ -39,7 +39,7 @@ pub(super) fn meant(name: &[u8]) -> Option<Meant> {
     if let Some(field) = Dialect::ALL.into_iter().find_map(|dialect| accepted(name, dialect)) {
         return Some(known(usual(field), Some(field)));
     }
-    if name.len() > NAME_OCTETS_MAX {
+    if name.len() > NAME_BYTES_MAX {
         return None;
     }
     let fields = fields().map(|field| known(usual(field), Some(field)));

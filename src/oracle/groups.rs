@@ -108,7 +108,7 @@ fn names(dialect: &Dialect, value: &[u8], agent: &[u8]) -> bool {
     let token = match dialect.groups.file_token {
         FileToken::WholeValue => value,
         FileToken::Prefix(alphabet) => {
-            let end = value.iter().position(|&octet| !alphabet.contains(octet));
+            let end = value.iter().position(|&byte| !alphabet.contains(byte));
             &value[..end.unwrap_or(value.len())]
         }
     };

@@ -1,7 +1,7 @@
-//! Octets of a file to lines, and lines to records.
+//! Bytes of a file to lines, and lines to records.
 
 use crate::dialect::{
-    ByteOrderMark, ControlOctet, Field, FieldMatch, LineRules, MissingColon, NulOctet,
+    ByteOrderMark, ControlByte, Field, FieldMatch, LineRules, MissingColon, NulByte,
 };
 use crate::id::LineNumber;
 
@@ -13,15 +13,15 @@ pub(super) enum Record<'t> {
     Field(Field, &'t [u8], LineNumber),
 }
 
-/// The records of `robots`, of which `octets_max` octets are read, in file order.
+/// The records of `robots`, of which `bytes_max` bytes are read, in file order.
 pub(super) fn records<'t>(
     rules: &LineRules,
     robots: &'t [u8],
-    octets_max: Option<usize>,
+    bytes_max: Option<usize>,
 ) -> Vec<Record<'t>> {
     let mut number = LineNumber::FIRST;
     let mut records = Vec::new();
-    for line in lines(rules, robots, octets_max) {
+    for line in lines(rules, robots, bytes_max) {
         records.extend(record(rules, line, number));
         number = number.next();
     }
@@ -29,13 +29,13 @@ pub(super) fn records<'t>(
 }
 
 /// The lines that are read, without their ends.
-fn lines<'t>(rules: &LineRules, robots: &'t [u8], octets_max: Option<usize>) -> Vec<&'t [u8]> {
-    let limit = octets_max.unwrap_or(robots.len()).min(robots.len());
+fn lines<'t>(rules: &LineRules, robots: &'t [u8], bytes_max: Option<usize>) -> Vec<&'t [u8]> {
+    let limit = bytes_max.unwrap_or(robots.len()).min(robots.len());
     let (read, ignored) = robots.split_at(limit);
     let mut lines = split_lines(after_byte_order_mark(rules.byte_order_mark, read));
     let last_is_whole = ignored.is_empty()
-        || read.last().is_some_and(|&octet| ends_line(octet))
-        || ignored.first().is_some_and(|&octet| ends_line(octet));
+        || read.last().is_some_and(|&byte| ends_line(byte))
+        || ignored.first().is_some_and(|&byte| ends_line(byte));
     if !last_is_whole {
         lines.pop();
     }
@@ -50,14 +50,14 @@ fn after_byte_order_mark(mark: ByteOrderMark, text: &[u8]) -> &[u8] {
     skipped.iter().find_map(|&prefix| text.strip_prefix(prefix)).unwrap_or(text)
 }
 
-fn ends_line(octet: u8) -> bool {
-    octet == b'\r' || octet == b'\n'
+fn ends_line(byte: u8) -> bool {
+    byte == b'\r' || byte == b'\n'
 }
 
 /// CR, LF and CRLF each end one line. What follows the last of them is a line too.
 fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
-    while let Some(length) = text.iter().position(|&octet| ends_line(octet)) {
+    while let Some(length) = text.iter().position(|&byte| ends_line(byte)) {
         let (line, rest) = text.split_at(length);
         lines.push(line);
         text = rest.strip_prefix(b"\r\n").unwrap_or(&rest[1..]);
@@ -68,10 +68,10 @@ fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
 
 /// What one line is; `None` if it means nothing.
 fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<Record<'t>> {
-    let line = &line[..rules.line_octets_max.unwrap_or(line.len()).min(line.len())];
+    let line = &line[..rules.line_bytes_max.unwrap_or(line.len()).min(line.len())];
     let line = match rules.nul {
-        NulOctet::CutsLine => before(line, 0),
-        NulOctet::DropsLine | NulOctet::Ordinary => line,
+        NulByte::CutsLine => before(line, 0),
+        NulByte::DropsLine | NulByte::Ordinary => line,
     };
     // Before the comment goes: a line with a comment alone is not blank.
     if trim(line, rules.white_space).is_empty() {
@@ -81,10 +81,9 @@ fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<R
     let (name, value) = name_and_value(rules, content)?;
     let value = trim(value, rules.white_space);
     let field = field(rules, trim(name, rules.white_space))?;
-    let nul_drops = rules.nul == NulOctet::DropsLine;
-    let control_drops = rules.control == ControlOctet::DropsLine;
-    let drops =
-        |octet: &u8| if *octet == 0 { nul_drops } else { control_drops && is_control(octet) };
+    let nul_drops = rules.nul == NulByte::DropsLine;
+    let control_drops = rules.control == ControlByte::DropsLine;
+    let drops = |byte: &u8| if *byte == 0 { nul_drops } else { control_drops && is_control(byte) };
     let value = match field {
         // Never dropped, for its rules must not join the group before it; its value ends there.
         Field::UserAgent => trim(value.split(drops).next()?, rules.white_space),
@@ -94,16 +93,16 @@ fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<R
     Some(Record::Field(field, value, number))
 }
 
-fn is_control(octet: &u8) -> bool {
-    *octet < b' ' && *octet != b'\t'
+fn is_control(byte: &u8) -> bool {
+    *byte < b' ' && *byte != b'\t'
 }
 
 /// The two sides of what separates a field's name from its value.
 fn name_and_value<'t>(rules: &LineRules, content: &'t [u8]) -> Option<(&'t [u8], &'t [u8])> {
-    if let Some(colon) = content.iter().position(|&octet| octet == b':') {
+    if let Some(colon) = content.iter().position(|&byte| byte == b':') {
         return Some((&content[..colon], &content[colon + 1..]));
     }
-    let is_space = |octet: &u8| b" \t".contains(octet);
+    let is_space = |byte: &u8| b" \t".contains(byte);
     match rules.missing_colon {
         MissingColon::Ignored => None,
         MissingColon::TwoWords => {
@@ -126,13 +125,13 @@ fn field(rules: &LineRules, name: &[u8]) -> Option<Field> {
     Some(spelling.field)
 }
 
-/// What stands before the first `octet`, or all of `text`.
-fn before(text: &[u8], octet: u8) -> &[u8] {
-    let end = text.iter().position(|&o| o == octet);
+/// What stands before the first `byte`, or all of `text`.
+fn before(text: &[u8], byte: u8) -> &[u8] {
+    let end = text.iter().position(|&o| o == byte);
     &text[..end.unwrap_or(text.len())]
 }
 
-/// `text` without the octets of `set` at both its ends.
+/// `text` without the bytes of `set` at both its ends.
 pub(super) fn trim<'t>(mut text: &'t [u8], set: &[u8]) -> &'t [u8] {
     while let [first, rest @ ..] = text
         && set.contains(first)

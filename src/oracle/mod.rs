@@ -1,13 +1,13 @@
 //! The whole protocol done naively: the judge that every fast engine is compared with.
 //!
-//! Owns a second, independent reading of the specification: octets to lines, lines to groups, URLs
+//! Owns a second, independent reading of the specification: bytes to lines, lines to groups, URLs
 //! to paths, patterns against paths, and the rule that decides. It shares the
 //! [`Dialect`] data and the words of an answer with the engine and not one line of code, so that
 //! the two have no mistake in common. Use it in tests and to verify results; use the engine for
 //! anything else.
 //!
 //! Cost: every call reads the whole file again, and each pattern takes as many steps as it has
-//! octets, times the octets of the path. Nothing backtracks, so hostile input is slow but not
+//! bytes, times the bytes of the path. Nothing backtracks, so hostile input is slow but not
 //! endless. Nothing can fail: what is no URL is [`Decision::INVALID`].
 //!
 //! ```
@@ -40,7 +40,7 @@ use groups::Rule;
 
 /// What `robots` says to an agent about `url`.
 ///
-/// `robots` is the text of a robots.txt file, of which `robots_octets_max` octets are read (`None`:
+/// `robots` is the text of a robots.txt file, of which `robots_bytes_max` bytes are read (`None`:
 /// all). `agents` is a chain to fall back along: the first that some group names is the one that is
 /// obeyed; if no group names any of them, the default group speaks. Whether the file speaks for the
 /// URL's origin is the caller's business, or that of [`decide_in_scope`].
@@ -52,7 +52,7 @@ use groups::Rule;
 pub fn decide(
     dialect: &Dialect,
     robots: &[u8],
-    robots_octets_max: Option<usize>,
+    robots_bytes_max: Option<usize>,
     agents: &[&str],
     url: &[u8],
 ) -> Decision {
@@ -62,7 +62,7 @@ pub fn decide(
     if dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == b"/robots.txt" {
         return Decision::ROBOTS_TXT;
     }
-    let records = lines::records(&dialect.lines, robots, robots_octets_max);
+    let records = lines::records(&dialect.lines, robots, robots_bytes_max);
     let groups = groups::groups(&dialect.groups, &records);
     if groups.iter().all(|group| group.rules.is_empty()) {
         return Decision::without_rule(Verdict::Allow, Reason::NoRules);
@@ -91,7 +91,7 @@ pub fn decide_in_scope(
     dialect: &Dialect,
     robots_url: &[u8],
     robots: &[u8],
-    robots_octets_max: Option<usize>,
+    robots_bytes_max: Option<usize>,
     agents: &[&str],
     url: &[u8],
 ) -> Decision {
@@ -101,7 +101,7 @@ pub fn decide_in_scope(
     if origin::of_robots_txt(robots_url) != Some(own) {
         return Decision::UNKNOWN;
     }
-    decide(dialect, robots, robots_octets_max, agents, url)
+    decide(dialect, robots, robots_bytes_max, agents, url)
 }
 
 /// The path and query of `url` that are compared, in normal form; `None` if it is no URL.
@@ -141,21 +141,21 @@ fn deciding_rule<'g, 't: 'g>(
     path: &[u8],
 ) -> Option<&'g Rule<'t>> {
     let matching = rules.filter_map(|rule| {
-        let octets = octets_matched(dialect, rule, path)?;
-        Some((rule, octets))
+        let bytes = bytes_matched(dialect, rule, path)?;
+        Some((rule, bytes))
     });
     let best = match dialect.paths.precedence {
         Precedence::FirstInFile => matching.min_by_key(|(rule, _)| rule.id),
-        Precedence::MostOctets => matching.max_by_key(|(rule, octets)| {
+        Precedence::MostBytes => matching.max_by_key(|(rule, bytes)| {
             let allows = rule.verdict == Verdict::Allow;
-            (*octets, allows, Reverse(rule.id))
+            (*bytes, allows, Reverse(rule.id))
         }),
     };
     best.map(|(rule, _)| rule)
 }
 
-/// The octets of the pattern with which `rule` matches `path`, if it does.
-fn octets_matched(dialect: &Dialect, rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
+/// The bytes of the pattern with which `rule` matches `path`, if it does.
+fn bytes_matched(dialect: &Dialect, rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
     let pattern = pattern::normal_form(&dialect.paths, rule.value);
     if pattern::matches(&dialect.paths, &pattern, path) {
         return Some(pattern.len());

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use idna::AsciiDenyList;
 
 use crate::dialect::{PathRules, RFC_9309};
-use crate::limits::HOST_OCTETS_MAX;
+use crate::limits::HOST_BYTES_MAX;
 
 use super::url::{Parts, parts};
 
@@ -35,8 +35,8 @@ pub(super) fn of_robots_txt(url: &[u8]) -> Option<Origin> {
 
 fn of_parts(parts: &Parts<'_>) -> Option<Origin> {
     let scheme = String::from_utf8(parts.scheme.to_ascii_lowercase()).ok()?;
-    let server = parts.authority.rsplit(|&octet| octet == b'@').next()?;
-    let port_colon = server.iter().rposition(|&octet| octet == b':');
+    let server = parts.authority.rsplit(|&byte| byte == b'@').next()?;
+    let port_colon = server.iter().rposition(|&byte| byte == b':');
     // A colon within brackets belongs to the address.
     let port_colon = port_colon.filter(|&colon| !server[colon..].contains(&b']'));
     let (host, port) = server.split_at(port_colon.unwrap_or(server.len()));
@@ -57,7 +57,7 @@ fn host_name(host: &[u8]) -> Option<String> {
         let address = std::str::from_utf8(address.strip_suffix(b"]")?).ok()?;
         return Some(address.parse::<Ipv6Addr>().ok()?.to_string());
     }
-    let is_plain = |octet: &u8| octet.is_ascii() && !b"%[]".contains(octet);
+    let is_plain = |byte: &u8| byte.is_ascii() && !b"%[]".contains(byte);
     let name = match host.iter().all(is_plain) {
         true => String::from_utf8(host.to_ascii_lowercase()).ok()?,
         false => a_labels(&decoded(host))?,
@@ -65,11 +65,11 @@ fn host_name(host: &[u8]) -> Option<String> {
     let without_dot = name.strip_suffix('.').unwrap_or(&name);
     let last_part = without_dot.rsplit('.').next()?;
     let is_number = number(last_part).is_some()
-        || (!last_part.is_empty() && last_part.bytes().all(|octet| octet.is_ascii_digit()));
+        || (!last_part.is_empty() && last_part.bytes().all(|byte| byte.is_ascii_digit()));
     if is_number {
         return Some(ipv4(without_dot)?.to_string());
     }
-    Some(name).filter(|name| (1..=HOST_OCTETS_MAX).contains(&name.len()))
+    Some(name).filter(|name| (1..=HOST_BYTES_MAX).contains(&name.len()))
 }
 
 /// A name with its labels in ASCII (UTS 46). `_` is in the names of real hosts, so of ASCII only
@@ -88,8 +88,8 @@ fn decoded(host: &[u8]) -> Vec<u8> {
         let digits = host.get(position + 1..position + 3).filter(|_| host[position] == b'%');
         let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         match digits.and_then(hex) {
-            Some(octet) => {
-                out.push(octet);
+            Some(byte) => {
+                out.push(byte);
                 position += 3;
             }
             None => {

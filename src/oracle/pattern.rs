@@ -2,7 +2,7 @@
 //!
 //! A pattern in normal form is text again. In dialects with wildcards a `*` in it is a wildcard and
 //! a `$` at its end the anchor: under [`Escapes::Uri`] a literal one is `%2A` or `%24`, and under
-//! [`Escapes::Google`] there is no literal `*` and no literal `$` at the end. So its octets are
+//! [`Escapes::Google`] there is no literal `*` and no literal `$` at the end. So its bytes are
 //! counted by its length.
 
 use crate::dialect::{Escapes, PathRules, UnrootedPattern};
@@ -14,14 +14,14 @@ const RESERVED: &[u8] = b":/?#[]@!$&'()*+,;=";
 pub(super) fn normalise(text: &[u8], escapes: Escapes) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
-    while let [octet, after @ ..] = rest {
+    while let [byte, after @ ..] = rest {
         match triplet_value(rest) {
             Some(value) => {
                 out.extend(normal_triplet(&rest[..3], value, escapes));
                 rest = &rest[3..];
             }
             None => {
-                out.extend(normal_octet(*octet, escapes));
+                out.extend(normal_byte(*byte, escapes));
                 rest = after;
             }
         }
@@ -29,7 +29,7 @@ pub(super) fn normalise(text: &[u8], escapes: Escapes) -> Vec<u8> {
     out
 }
 
-/// The octet that a percent triplet at the start of `text` stands for.
+/// The byte that a percent triplet at the start of `text` stands for.
 fn triplet_value(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"%")?.get(..2)?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -48,21 +48,21 @@ fn normal_triplet(triplet: &[u8], value: u8, escapes: Escapes) -> Vec<u8> {
     if decoded { vec![value] } else { escaped(value) }
 }
 
-fn normal_octet(octet: u8, escapes: Escapes) -> Vec<u8> {
+fn normal_byte(byte: u8, escapes: Escapes) -> Vec<u8> {
     let kept = match escapes {
         Escapes::AsWritten | Escapes::Decoded => true,
-        Escapes::Google => octet.is_ascii(),
+        Escapes::Google => byte.is_ascii(),
         Escapes::Uri => {
-            octet == b'%'
-                || UNRESERVED.contains(&octet)
-                || (RESERVED.contains(&octet) && !b"*$".contains(&octet))
+            byte == b'%'
+                || UNRESERVED.contains(&byte)
+                || (RESERVED.contains(&byte) && !b"*$".contains(&byte))
         }
     };
-    if kept { vec![octet] } else { escaped(octet) }
+    if kept { vec![byte] } else { escaped(byte) }
 }
 
-fn escaped(octet: u8) -> Vec<u8> {
-    format!("%{octet:02X}").into_bytes()
+fn escaped(byte: u8) -> Vec<u8> {
+    format!("%{byte:02X}").into_bytes()
 }
 
 /// The normal form of a pattern as written.
@@ -77,10 +77,8 @@ pub(super) fn normal_form(rules: &PathRules, written: &[u8]) -> Vec<u8> {
         return normalise(&rooted, rules.escapes);
     }
     let (body, anchor) = split_anchor(&rooted);
-    let stretches: Vec<Vec<u8>> = body
-        .split(|&octet| octet == b'*')
-        .map(|stretch| normalise(stretch, rules.escapes))
-        .collect();
+    let stretches: Vec<Vec<u8>> =
+        body.split(|&byte| byte == b'*').map(|stretch| normalise(stretch, rules.escapes)).collect();
     [&stretches.join(&b'*'), anchor].concat()
 }
 
@@ -90,8 +88,8 @@ fn is_rooted(pattern: &[u8]) -> bool {
 
 /// A pattern and the `$` at its end, if there is one.
 fn split_anchor(pattern: &[u8]) -> (&[u8], &[u8]) {
-    let anchor_octets = usize::from(pattern.ends_with(b"$"));
-    pattern.split_at(pattern.len() - anchor_octets)
+    let anchor_bytes = usize::from(pattern.ends_with(b"$"));
+    pattern.split_at(pattern.len() - anchor_bytes)
 }
 
 /// Whether a pattern in normal form matches a path in normal form.
@@ -109,7 +107,7 @@ pub(super) fn matches(rules: &PathRules, pattern: &[u8], path: &[u8]) -> bool {
 }
 
 /// For every length from 0 to that of `path`: whether `pattern` matches the prefix of that length,
-/// from its first octet to its last.
+/// from its first byte to its last.
 fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
     let mut matched = vec![false; path.len() + 1];
     matched[0] = true;
@@ -131,7 +129,7 @@ fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
 /// The pattern for the directory of an index page, in normal form like `pattern`: `/a/$` for
 /// `/a/index.html`.
 pub(super) fn index_page_directory(pattern: &[u8]) -> Option<Vec<u8>> {
-    let slash = pattern.iter().rposition(|&octet| octet == b'/')?;
+    let slash = pattern.iter().rposition(|&byte| byte == b'/')?;
     let (directory, page) = pattern.split_at(slash + 1);
     page.starts_with(b"index.htm").then(|| [directory, b"$"].concat())
 }

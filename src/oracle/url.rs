@@ -1,7 +1,7 @@
 //! What is a URL, and what of it is compared.
 
 use crate::dialect::PathRules;
-use crate::limits::URL_OCTETS_MAX;
+use crate::limits::URL_BYTES_MAX;
 
 use super::lines::trim;
 use super::pattern::normalise;
@@ -24,15 +24,15 @@ pub(super) struct Parts<'u> {
 /// The parts of `url`, as written; `None` if it is no URL.
 pub(super) fn parts<'u>(rules: &PathRules, url: &'u [u8]) -> Option<Parts<'u>> {
     let url = trim(url, b" \t\r");
-    if url.len() > URL_OCTETS_MAX {
+    if url.len() > URL_BYTES_MAX {
         return None;
     }
-    let colon = url.iter().position(|&octet| octet == b':')?;
+    let colon = url.iter().position(|&byte| byte == b':')?;
     let after_scheme = url[colon..].strip_prefix(b"://")?;
-    let authority = after_scheme.split(|octet| b"/?#".contains(octet)).next()?;
+    let authority = after_scheme.split(|byte| b"/?#".contains(byte)).next()?;
     // It may begin within the authority, but is over where a fragment begins.
-    let before_fragment = after_scheme.split(|&octet| octet == b'#').next()?;
-    let begins_path = |octet: &u8| rules.path_start.contains(octet);
+    let before_fragment = after_scheme.split(|&byte| byte == b'#').next()?;
+    let begins_path = |byte: &u8| rules.path_start.contains(byte);
     let path_begins = before_fragment.iter().position(begins_path);
     let scheme = &url[..colon];
     if !is_scheme(scheme) || !is_authority(authority) {
@@ -44,7 +44,7 @@ pub(super) fn parts<'u>(rules: &PathRules, url: &'u [u8]) -> Option<Parts<'u>> {
 
 /// A letter, then letters, digits, `+`, `-` and `.` (RFC 3986, section 3.1).
 fn is_scheme(text: &[u8]) -> bool {
-    let may_follow = |octet: &u8| octet.is_ascii_alphanumeric() || b"+-.".contains(octet);
+    let may_follow = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     text.first().is_some_and(u8::is_ascii_alphabetic) && text.iter().all(may_follow)
 }
 
@@ -57,17 +57,17 @@ fn is_authority(authority: &[u8]) -> bool {
     if authority.contains(&b'\\') {
         return false;
     }
-    let user_octets = authority.iter().rposition(|&octet| octet == b'@');
-    let host_and_port = &authority[user_octets.map_or(0, |at| at + 1)..];
+    let user_bytes = authority.iter().rposition(|&byte| byte == b'@');
+    let host_and_port = &authority[user_bytes.map_or(0, |at| at + 1)..];
     let in_brackets = host_and_port.starts_with(b"[");
-    let host_ends_before = |octet: &u8| *octet == if in_brackets { b']' } else { b':' };
-    let host_octets = match host_and_port.iter().position(host_ends_before) {
+    let host_ends_before = |byte: &u8| *byte == if in_brackets { b']' } else { b':' };
+    let host_bytes = match host_and_port.iter().position(host_ends_before) {
         Some(end) if in_brackets => end + 1,
         Some(end) => end,
         None if in_brackets => return false,
         None => host_and_port.len(),
     };
-    let (host, port) = host_and_port.split_at(host_octets);
+    let (host, port) = host_and_port.split_at(host_bytes);
     let is_host = if in_brackets {
         host != b"[]"
     } else {
@@ -76,8 +76,8 @@ fn is_authority(authority: &[u8]) -> bool {
     is_host && (port.is_empty() || port.strip_prefix(b":").is_some_and(is_port))
 }
 
-fn never_in_host(octet: &u8) -> bool {
-    *octet <= b' ' || *octet == 0x7f || b"<>\\^|\"{}`".contains(octet)
+fn never_in_host(byte: &u8) -> bool {
+    *byte <= b' ' || *byte == 0x7f || b"<>\\^|\"{}`".contains(byte)
 }
 
 /// Nothing, or decimal digits for a number of 16 bits. A sign is no digit.

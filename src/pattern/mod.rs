@@ -1,12 +1,12 @@
-//! Path patterns: the literal octets and wildcards of a rule, in normal form.
+//! Path patterns: the literal bytes and wildcards of a rule, in normal form.
 //!
-//! Owns what a rule's value *means* under a dialect: which octets it compares, where `*` stands,
-//! whether it is anchored by `$`, and how many octets count for precedence. It does not match
+//! Owns what a rule's value *means* under a dialect: which bytes it compares, where `*` stands,
+//! whether it is anchored by `$`, and how many bytes count for precedence. It does not match
 //! anything: that is [`automaton`](crate::automaton). A [`PatternList`] keeps the patterns of one
 //! rule set end to end in three allocations, in the order in which they are pushed; the order is
 //! the caller's and means precedence to the automaton.
 //!
-//! Cost: one scan of each value; memory is the octets plus 12 bytes a pattern and 4 a star. It
+//! Cost: one scan of each value; memory is the bytes plus 12 bytes a pattern and 4 a star. It
 //! cannot fail: a value that can match no path is reported as such, and kept out of lists.
 //!
 //! ```
@@ -20,7 +20,7 @@
 //! let mut patterns = PatternList::new();
 //! patterns.push(&text, RFC_9309.paths.wildcards);
 //! let pattern = patterns.get(0);
-//! assert_eq!(pattern.octets, b"/a~/.php");
+//! assert_eq!(pattern.bytes, b"/a~/.php");
 //! assert_eq!(pattern.stars().collect::<Vec<_>>(), [4]);
 //! assert!(pattern.anchored);
 //! ```
@@ -34,9 +34,9 @@ pub use text::{index_page_text, normal_text};
 /// The patterns of one rule set, end to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PatternList {
-    /// The literal octets of all patterns.
-    octets: Vec<u8>,
-    /// Positions in `octets` before which a star stands, ascending.
+    /// The literal bytes of all patterns.
+    bytes: Vec<u8>,
+    /// Positions in `bytes` before which a star stands, ascending.
     stars: Vec<u32>,
     ends: Vec<PatternEnd>,
 }
@@ -44,7 +44,7 @@ pub struct PatternList {
 /// Where a pattern ends in the two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct PatternEnd {
-    octets: u32,
+    bytes: u32,
     stars: u32,
     anchored: bool,
 }
@@ -52,8 +52,8 @@ struct PatternEnd {
 /// One pattern of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct PathPattern<'l> {
-    /// The literal octets, without wildcards.
-    pub octets: &'l [u8],
+    /// The literal bytes, without wildcards.
+    pub bytes: &'l [u8],
     /// Whether the path must end where the pattern does.
     pub anchored: bool,
     stars: &'l [u32],
@@ -63,11 +63,11 @@ pub struct PathPattern<'l> {
 impl<'l> PathPattern<'l> {
     /// Whether both match the same paths by the same bytes and stars, in whatever lists they stand.
     pub(crate) fn is_same(&self, other: &PathPattern<'_>) -> bool {
-        (self.octets, self.anchored) == (other.octets, other.anchored)
+        (self.bytes, self.anchored) == (other.bytes, other.anchored)
             && self.stars().eq(other.stars())
     }
 
-    /// The positions in `octets` before which any octets may stand, ascending and distinct.
+    /// The positions in `bytes` before which any bytes may stand, ascending and distinct.
     pub fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'l {
         let base = self.base;
         self.stars.iter().map(move |&star| (star - base) as usize)
@@ -78,30 +78,30 @@ impl<'l> PathPattern<'l> {
         self.base as usize
     }
 
-    /// Writes octets that two patterns have in common exactly if they are equal.
+    /// Writes bytes that two patterns have in common exactly if they are equal.
     pub fn write_identity(&self, out: &mut Vec<u8>) {
         out.clear();
         out.push(self.anchored.into());
         push_varint(out, self.stars.len() as u32);
         self.stars().for_each(|star| push_varint(out, star as u32));
-        out.extend_from_slice(self.octets);
+        out.extend_from_slice(self.bytes);
     }
 
     /// The literal stretches: the first is compared at the start of the path, each later one
     /// follows a star. The first is empty for a pattern that starts with a star.
     pub fn literals(&self) -> impl Iterator<Item = &'l [u8]> + 'l {
-        literals_between(self.octets, self.stars())
+        literals_between(self.bytes, self.stars())
     }
 }
 
-/// The stretches of a pattern's octets between its stars; see [`PathPattern::literals`].
+/// The stretches of a pattern's bytes between its stars; see [`PathPattern::literals`].
 #[inline]
 pub(crate) fn literals_between<'l>(
-    octets: &'l [u8],
+    bytes: &'l [u8],
     stars: impl Iterator<Item = usize> + 'l,
 ) -> impl Iterator<Item = &'l [u8]> + 'l {
-    stars.chain([octets.len()]).scan(0, move |start, end| {
-        let literal = &octets[*start..end];
+    stars.chain([bytes.len()]).scan(0, move |start, end| {
+        let literal = &bytes[*start..end];
         *start = end;
         Some(literal)
     })
@@ -125,12 +125,12 @@ impl PatternList {
 
     /// The literal bytes of all patterns, end to end.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.octets
+        &self.bytes
     }
 
-    /// The literal octets of all patterns together.
-    pub fn octets(&self) -> usize {
-        self.octets.len()
+    /// The literal bytes of all patterns together.
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// The stars of all patterns together.
@@ -138,14 +138,14 @@ impl PatternList {
         self.stars.len()
     }
 
-    /// Octets of memory that this holds.
-    pub fn memory_octets(&self) -> usize {
-        size_of_val(&*self.octets) + size_of_val(&*self.stars) + size_of_val(&*self.ends)
+    /// Bytes of memory that this holds.
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.bytes) + size_of_val(&*self.stars) + size_of_val(&*self.ends)
     }
 
     /// Removes all patterns and keeps the memory.
     pub fn clear(&mut self) {
-        self.octets.clear();
+        self.bytes.clear();
         self.stars.clear();
         self.ends.clear();
     }
@@ -157,15 +157,15 @@ impl PatternList {
     /// If `index` is not less than [`PatternList::len`].
     pub fn get(&self, index: usize) -> PathPattern<'_> {
         let end = self.ends[index];
-        let (octets, stars) = match index.checked_sub(1) {
-            Some(before) => (self.ends[before].octets, self.ends[before].stars),
+        let (bytes, stars) = match index.checked_sub(1) {
+            Some(before) => (self.ends[before].bytes, self.ends[before].stars),
             None => (0, 0),
         };
         PathPattern {
-            octets: &self.octets[octets as usize..end.octets as usize],
+            bytes: &self.bytes[bytes as usize..end.bytes as usize],
             anchored: end.anchored,
             stars: &self.stars[stars as usize..end.stars as usize],
-            base: octets,
+            base: bytes,
         }
     }
 
@@ -184,47 +184,47 @@ impl PatternList {
             let body = text.strip_suffix(b"$");
             anchored = body.is_some();
             self.push_wildcards(body.unwrap_or(text));
-            let at_end = self.stars.last() == Some(&offset(self.octets.len()));
+            let at_end = self.stars.last() == Some(&offset(self.bytes.len()));
             if at_end && self.stars_of_last() > 0 {
                 self.stars.pop();
                 anchored = false;
             }
         } else {
-            self.octets.extend_from_slice(text);
+            self.bytes.extend_from_slice(text);
         }
         self.ends.push(PatternEnd {
-            octets: offset(self.octets.len()),
+            bytes: offset(self.bytes.len()),
             stars: offset(self.stars.len()),
             anchored,
         });
     }
 
-    /// Appends a pattern of these literal octets, before some of which stars stand, ascending.
+    /// Appends a pattern of these literal bytes, before some of which stars stand, ascending.
     pub(crate) fn push_parts(
         &mut self,
-        octets: &[u8],
+        bytes: &[u8],
         stars: impl Iterator<Item = usize>,
         anchored: bool,
     ) {
-        let base = self.octets.len();
-        self.octets.extend_from_slice(octets);
+        let base = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
         self.stars.extend(stars.map(|star| offset(base + star)));
         self.ends.push(PatternEnd {
-            octets: offset(self.octets.len()),
+            bytes: offset(self.bytes.len()),
             stars: offset(self.stars.len()),
             anchored,
         });
     }
 
-    /// Makes room for so many patterns, and for so many octets of all.
-    pub(crate) fn reserve(&mut self, patterns: usize, octets: usize) {
+    /// Makes room for so many patterns, and for so many bytes of all.
+    pub(crate) fn reserve(&mut self, patterns: usize, bytes: usize) {
         self.ends.reserve(patterns);
-        self.octets.reserve(octets);
+        self.bytes.reserve(bytes);
     }
 
     /// Gives back the memory that is not used.
     pub(crate) fn shrink_to_fit(&mut self) {
-        self.octets.shrink_to_fit();
+        self.bytes.shrink_to_fit();
         self.stars.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
@@ -234,14 +234,14 @@ impl PatternList {
         let own_stars = self.stars.len();
         let mut rest = body;
         while let Some(literal_end) = memchr::memchr(b'*', rest) {
-            self.octets.extend_from_slice(&rest[..literal_end]);
-            let star = offset(self.octets.len());
+            self.bytes.extend_from_slice(&rest[..literal_end]);
+            let star = offset(self.bytes.len());
             if self.stars.len() == own_stars || self.stars.last() != Some(&star) {
                 self.stars.push(star);
             }
             rest = &rest[literal_end + 1..];
         }
-        self.octets.extend_from_slice(rest);
+        self.bytes.extend_from_slice(rest);
     }
 
     /// Stars pushed since the last complete pattern.
@@ -250,7 +250,7 @@ impl PatternList {
     }
 }
 
-/// A position in a list. A rule set within [`limits`](crate::limits) has far fewer octets.
+/// A position in a list. A rule set within [`limits`](crate::limits) has far fewer bytes.
 fn offset(position: usize) -> u32 {
     u32::try_from(position).expect("a rule set is smaller than 4 GiB")
 }
@@ -264,7 +264,7 @@ mod tests {
         list.push(b"/*other", true);
         list.push(text, true);
         let pattern = list.get(1);
-        (pattern.octets.to_vec(), pattern.stars().collect(), pattern.anchored)
+        (pattern.bytes.to_vec(), pattern.stars().collect(), pattern.anchored)
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         list.push(b"*a", true);
         list.push(b"", true);
         assert_eq!(list.get(1).stars().collect::<Vec<_>>(), [0]);
-        assert_eq!(list.get(2).octets, b"");
+        assert_eq!(list.get(2).bytes, b"");
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
     fn without_wildcards_all_is_literal() {
         let mut list = PatternList::new();
         list.push(b"/a*$", false);
-        assert_eq!(list.get(0).octets, b"/a*$");
+        assert_eq!(list.get(0).bytes, b"/a*$");
         assert!(!list.get(0).anchored);
     }
 }

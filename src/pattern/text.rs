@@ -8,7 +8,7 @@ use crate::escape::normalise;
 /// where no path does.
 ///
 /// In a dialect with wildcards every `*` of the text is a wildcard and a `$` at its end is the
-/// anchor; literal ones are escaped or stand elsewhere. The number of octets of the text is what
+/// anchor; literal ones are escaped or stand elsewhere. The number of bytes of the text is what
 /// counts for precedence (RFC 9309, section 2.2.2).
 pub fn normal_text(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) -> bool {
     text.clear();

@@ -60,7 +60,7 @@ pub enum AgentError {
         /// The header as given.
         header: String,
     },
-    /// A User-Agent header has an octet that no header has.
+    /// A User-Agent header has a byte that no header has.
     #[error(
         "the User-Agent header '{}' has a control character; write it in one line, as it is sent",
         header.escape_debug()
@@ -84,7 +84,7 @@ impl AgentChain {
                 return Err(AgentError::Empty { agent: text.to_owned() });
             }
             if let CallerToken::Token(alphabet) = dialect.groups.caller_token
-                && !token.bytes().all(|octet| alphabet.contains(octet))
+                && !token.bytes().all(|byte| alphabet.contains(byte))
             {
                 return Err(AgentError::NotAToken {
                     token: token.clone(),

@@ -181,7 +181,7 @@ impl BlockMemory {
 
 impl BlockMemory {
     /// Returns the bytes that this holds for rule sets that were asked; those for one block are not counted.
-    pub fn memory_octets(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         self.automata.memory_bytes()
     }
 

@@ -58,7 +58,7 @@ pub struct ExplainedRule {
     pub value: Vec<u8>,
     /// The record as it stands in the file, without white space around it and without comment.
     pub text: Vec<u8>,
-    /// The pattern in normal form; its octets count for precedence.
+    /// The pattern in normal form; its bytes count for precedence.
     pub pattern: Vec<u8>,
     /// Why it does not decide; nothing if it does.
     pub loss: Option<Loss>,
@@ -67,11 +67,11 @@ pub struct ExplainedRule {
 /// Why a rule that matches does not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Loss {
-    /// Its pattern has fewer octets.
-    FewerOctets,
-    /// Its pattern has as many octets, and the rule that decides allows.
+    /// Its pattern has fewer bytes.
+    FewerBytes,
+    /// Its pattern has as many bytes, and the rule that decides allows.
     AllowGoesFirst,
-    /// Its pattern has as many octets and it says the same, in a later line.
+    /// Its pattern has as many bytes and it says the same, in a later line.
     LaterLine,
     /// It stands after the first rule that matches, in a dialect in which that one decides.
     AfterFirstMatch,
@@ -83,7 +83,7 @@ impl Loss {
     /// The word for it that programs read.
     pub fn as_str(self) -> &'static str {
         match self {
-            Loss::FewerOctets => "fewer-octets",
+            Loss::FewerBytes => "fewer-bytes",
             Loss::AllowGoesFirst => "allow-goes-first",
             Loss::LaterLine => "later-line",
             Loss::AfterFirstMatch => "after-first-match",
@@ -95,11 +95,11 @@ impl Loss {
     fn to(rule: &ExplainedRule, deciding: &ExplainedRule, precedence: Precedence) -> Loss {
         match precedence {
             Precedence::FirstInFile => Loss::AfterFirstMatch,
-            Precedence::MostOctets if rule.pattern.len() < deciding.pattern.len() => {
-                Loss::FewerOctets
+            Precedence::MostBytes if rule.pattern.len() < deciding.pattern.len() => {
+                Loss::FewerBytes
             }
-            Precedence::MostOctets if rule.verdict != deciding.verdict => Loss::AllowGoesFirst,
-            Precedence::MostOctets => Loss::LaterLine,
+            Precedence::MostBytes if rule.verdict != deciding.verdict => Loss::AllowGoesFirst,
+            Precedence::MostBytes => Loss::LaterLine,
         }
     }
 }

@@ -58,11 +58,11 @@ fn write_path(pattern: &PathPattern<'_>, path: &mut Vec<u8>) {
     path.clear();
     let mut from = 0;
     for star in pattern.stars() {
-        path.extend_from_slice(&pattern.octets[from..star]);
+        path.extend_from_slice(&pattern.bytes[from..star]);
         path.push(b'-');
         from = star;
     }
-    path.extend_from_slice(&pattern.octets[from..]);
+    path.extend_from_slice(&pattern.bytes[from..]);
     if path.first() != Some(&b'/') {
         path.insert(0, b'/');
     }
@@ -72,7 +72,7 @@ fn write_path(pattern: &PathPattern<'_>, path: &mut Vec<u8>) {
 fn disallows_all(rules: &OrderedRules) -> bool {
     let matches_all = |pattern: &PathPattern<'_>| {
         let stars = pattern.stars().len();
-        match pattern.octets {
+        match pattern.bytes {
             b"" => stars > 0,
             // Stars in front and behind change nothing, but one in front and the end anchored do.
             b"/" => !pattern.anchored || pattern.stars().any(|star| star == 1),

@@ -99,7 +99,7 @@ fn push_patterns(
 fn sort(entries: &mut [Entry], precedence: Precedence) {
     match precedence {
         Precedence::FirstInFile => {}
-        Precedence::MostOctets => entries.sort_by_key(|entry| {
+        Precedence::MostBytes => entries.sort_by_key(|entry| {
             let disallows = entry.verdict != Verdict::Allow;
             (std::cmp::Reverse(entry.end - entry.start), disallows)
         }),

@@ -103,7 +103,7 @@ pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
     let name = match dialect.groups.file_token {
         FileToken::WholeValue => value,
         FileToken::Prefix(alphabet) => {
-            let end = value.iter().position(|&octet| !alphabet.contains(octet));
+            let end = value.iter().position(|&byte| !alphabet.contains(byte));
             &value[..end.unwrap_or(value.len())]
         }
     };

@@ -81,17 +81,17 @@ fn write_parts(text: &[u8], url: Option<SplitUrl<'_>>, file: &mut Vec<u8>, path:
     }
 }
 
-/// Appends a field, in quotes if it has an octet that would end it.
+/// Appends a field, in quotes if it has a byte that would end it.
 fn push_field(field: &[u8], out: &mut Vec<u8>) {
-    if !field.iter().any(|octet| b"\",\r\n".contains(octet)) {
+    if !field.iter().any(|byte| b"\",\r\n".contains(byte)) {
         return out.extend_from_slice(field);
     }
     out.push(b'"');
-    for &octet in field {
-        if octet == b'"' {
+    for &byte in field {
+        if byte == b'"' {
             out.push(b'"');
         }
-        out.push(octet);
+        out.push(byte);
     }
     out.push(b'"');
 }

@@ -31,34 +31,34 @@ impl AgentCounts {
     }
 }
 
-/// What was seen in some records: their number and octets, and the decisions for each agent.
+/// What was seen in some records: their number and bytes, and the decisions for each agent.
 ///
 /// Counts of several chunks add up to the same sum in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Records seen, empty ones too.
     pub records: u64,
-    /// Their octets, with what ends them.
-    pub octets: u64,
+    /// Their bytes, with what ends them.
+    pub bytes: u64,
     agents: Vec<AgentCounts>,
 }
 
 impl Counts {
     /// Nothing seen yet, for so many agents.
     pub fn new(agents: usize) -> Counts {
-        Counts { records: 0, octets: 0, agents: vec![AgentCounts::default(); agents] }
+        Counts { records: 0, bytes: 0, agents: vec![AgentCounts::default(); agents] }
     }
 
-    /// Counts one record of `octets` (with its end) and the decisions about it.
+    /// Counts one record of `bytes` (with its end) and the decisions about it.
     ///
     /// # Panics
     ///
     /// If there is not one decision for each agent: an output would have lost a column.
     #[inline]
-    pub fn add(&mut self, octets: usize, decisions: &[Decision]) {
+    pub fn add(&mut self, bytes: usize, decisions: &[Decision]) {
         assert_eq!(decisions.len(), self.agents.len(), "one decision for each agent");
         self.records += 1;
-        self.octets += octets as u64;
+        self.bytes += bytes as u64;
         for (agent, decision) in self.agents.iter_mut().zip(decisions) {
             agent.add(decision);
         }
@@ -67,7 +67,7 @@ impl Counts {
     /// Adds what another chunk counted.
     pub fn merge(&mut self, other: &Counts) {
         self.records += other.records;
-        self.octets += other.octets;
+        self.bytes += other.bytes;
         if self.agents.len() < other.agents.len() {
             self.agents.resize(other.agents.len(), AgentCounts::default());
         }
@@ -94,7 +94,7 @@ mod tests {
         let mut counts = Counts::new(2);
         counts.add(10, &[ALLOWED, FORBIDDEN]);
         counts.add(5, &[Decision::UNKNOWN, ALLOWED]);
-        assert_eq!((counts.records, counts.octets), (2, 15));
+        assert_eq!((counts.records, counts.bytes), (2, 15));
         assert_eq!(counts.agents()[0].verdict(Verdict::Allow), 1);
         assert_eq!(counts.agents()[0].verdict(Verdict::Unknown), 1);
         assert_eq!(counts.agents()[1].verdict(Verdict::Disallow), 1);
@@ -107,10 +107,10 @@ mod tests {
         let mut whole = Counts::new(1);
         let mut left = Counts::new(1);
         let mut right = Counts::new(1);
-        for (octets, decision) in [(3, ALLOWED), (4, Decision::INVALID), (5, FORBIDDEN)] {
-            whole.add(octets, &[decision]);
-            let part = if octets == 3 { &mut left } else { &mut right };
-            part.add(octets, &[decision]);
+        for (bytes, decision) in [(3, ALLOWED), (4, Decision::INVALID), (5, FORBIDDEN)] {
+            whole.add(bytes, &[decision]);
+            let part = if bytes == 3 { &mut left } else { &mut right };
+            part.add(bytes, &[decision]);
         }
         let mut sum = Counts::default();
         sum.merge(&right);

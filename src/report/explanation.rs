@@ -67,12 +67,12 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
     Ok(())
 }
 
-/// Why a rule whose pattern has `octets` did not decide where one with `most` octets is first.
-fn why_lost(loss: Loss, octets: usize, most: usize) -> String {
+/// Why a rule whose pattern has `bytes` did not decide where one with `most` bytes is first.
+fn why_lost(loss: Loss, bytes: usize, most: usize) -> String {
     match loss {
-        Loss::FewerOctets => format!("{octets} octets against {most}"),
-        Loss::AllowGoesFirst => format!("{octets} octets as well, and Allow goes first"),
-        Loss::LaterLine => format!("{octets} octets as well, and it stands later"),
+        Loss::FewerBytes => format!("{bytes} bytes against {most}"),
+        Loss::AllowGoesFirst => format!("{bytes} bytes as well, and Allow goes first"),
+        Loss::LaterLine => format!("{bytes} bytes as well, and it stands later"),
         Loss::AfterFirstMatch => "it stands after the first that matches".into(),
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),
     }
@@ -141,7 +141,7 @@ mod tests {
             rule(Verdict::Disallow, "/*rivate/", 5, Some(Loss::LaterLine)),
             ExplainedRule {
                 pattern: b"/~".into(),
-                ..rule(Verdict::Allow, "/%7e", 2, Some(Loss::FewerOctets))
+                ..rule(Verdict::Allow, "/%7e", 2, Some(Loss::FewerBytes))
             },
         ]);
         let decision = Decision {
@@ -157,8 +157,8 @@ mod tests {
   path     /private/x
   rule     DISALLOW : /private/  (line 4: it decides)
   pattern  /private/
-  lost     DISALLOW : /*rivate/  (line 5: 9 octets as well, and it stands later)
-  lost     Allow: /%7e  (line 2: 2 octets against 9)
+  lost     DISALLOW : /*rivate/  (line 5: 9 bytes as well, and it stands later)
+  lost     Allow: /%7e  (line 2: 2 bytes against 9)
   pattern  /~
   clause   RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed
 ";

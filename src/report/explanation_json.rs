@@ -18,11 +18,11 @@
 //! | `outage` | of a host that is in an outage: `since`, `change` and `copy_captured_at`; else `null` |
 //!
 //! A rule is `line`, `text` (the record as it stands in the file), `verdict`, `value` (its pattern
-//! as written), `pattern` (the same in normal form) and `octets` (how many that has, which is what
-//! precedence counts). `why` is `fewer-octets`, `allow-goes-first`, `later-line`,
+//! as written), `pattern` (the same in normal form) and `bytes` (how many that has, which is what
+//! precedence counts). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`,
 //! `after-first-match` or `always-allowed`. An outage's `change` says what more than 30 days of it changed:
 //! `no-change`, `unavailable` (everything is allowed) or `last-good-copy`. What is not UTF-8 has a member
-//! with `_base64` behind its name for the exact octets, and what is long is cut, as in
+//! with `_base64` behind its name for the exact bytes, and what is long is cut, as in
 //! [`json_lines`](super::json_lines). New members may be added at
 //! the end.
 
@@ -109,7 +109,7 @@ struct Rule<'a> {
     pattern: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern_base64: Option<String>,
-    octets: usize,
+    bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'static str>,
 }
@@ -162,7 +162,7 @@ fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
         value_base64,
         pattern,
         pattern_base64,
-        octets: rule.pattern.len(),
+        bytes: rule.pattern.len(),
         why: rule.loss.map(|loss| loss.as_str()),
     }
 }
@@ -196,18 +196,18 @@ mod tests {
     }
 
     #[test]
-    fn most_octets_allow_and_the_earlier_line_win() {
+    fn most_bytes_allow_and_the_earlier_line_win() {
         let told = told(FILE, &RFC_9309, b"/~a");
         let deciding = json!({
             "line": 5, "text": "Allow: /~a", "verdict": "allow", "value": "/~a", "pattern": "/~a",
-            "octets": 3,
+            "bytes": 3,
         });
         assert_eq!(told["deciding"], deciding);
         let expected = [
             (7, "later-line"),
             (3, "allow-goes-first"),
             (6, "allow-goes-first"),
-            (4, "fewer-octets"),
+            (4, "fewer-bytes"),
         ];
         assert_eq!(losses(&told), expected);
         assert_eq!(told["lost"][1]["text"], "Disallow:/%7ea");
@@ -238,11 +238,11 @@ mod tests {
         let file = b"User-agent: *\nAllow: /a*/index.html\nDisallow: /\n";
         let told = told(file, &GOOGLE, b"/ab/index.html/");
         assert_eq!(told["deciding"]["pattern"], "/a*/index.html");
-        assert_eq!(losses(&told), [(3, "fewer-octets")]);
+        assert_eq!(losses(&told), [(3, "fewer-bytes")]);
     }
 
     #[test]
-    fn octets_that_are_no_text_stand_in_base64() {
+    fn bytes_that_are_no_text_stand_in_base64() {
         let told = told(b"User-agent: *\nDisallow: /\xff\n", &ORIGINAL_1994, b"/\xff");
         for member in ["text", "value", "pattern"] {
             let shown = told["deciding"][member].as_str().unwrap();

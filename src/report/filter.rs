@@ -1,4 +1,4 @@
-//! The records that may be fetched, octet for octet, and those that are set aside.
+//! The records that may be fetched, byte for byte, and those that are set aside.
 //!
 //! A record is **allowed** or **disallowed** by what the agents' verdicts have in common
 //! ([`Quantifier`]); it is **unknown** or **invalid** if any agent's verdict is, whatever the others
@@ -173,8 +173,8 @@ fn set_aside(
 /// Appends whole records, and an end if the last of them lacks one.
 fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
     out.extend_from_slice(records);
-    if records.last().is_some_and(|&last| last != terminator.octet()) {
-        out.push(terminator.octet());
+    if records.last().is_some_and(|&last| last != terminator.byte()) {
+        out.push(terminator.byte());
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn allowed_records_octet_for_octet() {
+    fn allowed_records_byte_for_byte() {
         assert_kept(b"", &PLAN, b"", 0);
         assert_kept(
             b"a/1\nd\na/2\r\na/3\nu\nx:\n\na/ \xff\n",
@@ -298,7 +298,7 @@ mod tests {
     fn the_cut_into_chunks_changes_nothing() {
         let input = b"a/1\nd\n\na/2\r\nu\nx:\na/3\na/4\nd\na/5\n";
         let whole = filtered(input, &PLAN).kept;
-        let ends = input.iter().enumerate().filter(|(_, octet)| **octet == b'\n');
+        let ends = input.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         for (end, _) in ends {
             let (left, right) = input.split_at(end + 1);
             let parts = [filtered(left, &PLAN).kept, filtered(right, &PLAN).kept];

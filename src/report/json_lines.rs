@@ -3,7 +3,7 @@
 //! The members always come in the same order, `null` where there is nothing to say:
 //! `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`. The URL is the record's text. If
 //! a text is not UTF-8, its member holds what can be shown (U+FFFD for the rest), and a member named
-//! after it with `_base64` behind, which stands directly after it, holds the exact octets.
+//! after it with `_base64` behind, which stands directly after it, holds the exact bytes.
 //!
 //! A rule or group longer than [`SHOWN_BYTES_MAX`](crate::limits::SHOWN_BYTES_MAX) is cut and ends with
 //! `…`, and so is what its `_base64` member holds; `line` says where the whole rule is. Control and
@@ -40,11 +40,11 @@ pub(super) struct Line<'a> {
     group_base64: Option<String>,
 }
 
-/// A text to show, and its octets in base64 if that text is not all of it.
-pub fn shown(octets: &[u8]) -> (Cow<'_, str>, Option<String>) {
-    match String::from_utf8_lossy(octets) {
+/// A text to show, and its bytes in base64 if that text is not all of it.
+pub fn shown(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
+    match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), None),
-        lossy => (lossy, Some(BASE64_STANDARD.encode(octets))),
+        lossy => (lossy, Some(BASE64_STANDARD.encode(bytes))),
     }
 }
 
@@ -59,8 +59,8 @@ pub(super) fn shown_cut(text: &[u8]) -> (Cow<'_, str>, Option<String>) {
     }
 }
 
-pub(super) fn shown_if_any(octets: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>) {
-    match octets.map(shown_cut) {
+pub(super) fn shown_if_any(bytes: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>) {
+    match bytes.map(shown_cut) {
         Some((text, exact)) => (Some(text), exact),
         None => (None, None),
     }
@@ -171,9 +171,9 @@ mod tests {
 
     #[test]
     fn a_chunk_ends_early_when_its_output_is_full() {
-        use crate::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, URL_OCTETS_MAX};
+        use crate::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX};
 
-        let record = [b"d/", &[b'x'; URL_OCTETS_MAX - 2][..], b"\n"].concat();
+        let record = [b"d/", &[b'x'; URL_BYTES_MAX - 2][..], b"\n"].concat();
         let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
         let chunk = record.repeat(most + RECORDS_AT_ONCE);
         let mut counts = Counts::new(1);
@@ -184,7 +184,7 @@ mod tests {
         let mut session = Session::new(&classifier, SCHEME);
         write_chunk(records, &agents, &mut session, &mut counts, &mut out).unwrap();
         assert_eq!(counts.records as usize, most);
-        assert_eq!(counts.octets as usize, most * record.len());
+        assert_eq!(counts.bytes as usize, most * record.len());
     }
 
     #[test]

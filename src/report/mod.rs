@@ -1,8 +1,8 @@
-//! Verdicts as octets: tagged lines, JSON Lines, the kept records of a filter, and the summary.
+//! Verdicts as bytes: tagged lines, JSON Lines, the kept records of a filter, and the summary.
 //!
 //! Owns the formats that `portcullis classify`, `filter` and `check` write; use `batch` to get
 //! decisions, and this module to show them. Each format is a pure function from one chunk of input
-//! records to the octets of its output, so that chunks can be written by many threads and put back
+//! records to the bytes of its output, so that chunks can be written by many threads and put back
 //! in order, and tested without any: [`tsv::write_chunk`], [`json_lines::write_chunk`] and
 //! [`filter::write_chunk`]. They count what they see in [`Counts`]; [`Summary`] shows the sum.
 //!

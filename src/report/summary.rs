@@ -109,13 +109,13 @@ impl Summary {
         }
         writeln!(
             out,
-            "{} records, {} octets in {:.3} s (and {:.3} s to load): {} URL/s, {} bytes/s",
+            "{} records, {} bytes in {:.3} s (and {:.3} s to load): {} URL/s, {} bytes/s",
             self.counts.records,
-            self.counts.octets,
+            self.counts.bytes,
             self.running.as_secs_f64(),
             self.loading.as_secs_f64(),
             self.rate(self.counts.records),
-            self.rate(self.counts.octets),
+            self.rate(self.counts.bytes),
         )?;
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
@@ -145,13 +145,13 @@ impl Summary {
             left_out: self.run.left_out,
             file_notes: &self.run.file_notes,
             records: self.counts.records,
-            octets: self.counts.octets,
+            bytes: self.counts.bytes,
             kept: self.filtered.map(|filtered| filtered.kept),
             per_agent: self.agents().map(AgentObject::new).collect(),
             load_seconds: self.loading.as_secs_f64(),
             seconds: self.running.as_secs_f64(),
             urls_per_second: self.rate(self.counts.records),
-            bytes_per_second: self.rate(self.counts.octets),
+            bytes_per_second: self.rate(self.counts.bytes),
             census: (!self.census.is_empty()).then(|| Figures(self.census.clone())),
         };
         write_json(&object, &mut *out)?;
@@ -220,7 +220,7 @@ struct SummaryObject<'a> {
     left_out: u64,
     file_notes: &'a Figures,
     records: u64,
-    octets: u64,
+    bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
     per_agent: Vec<AgentObject<'a>>,
@@ -264,7 +264,7 @@ mod tests {
     fn json(summary: &Summary) -> serde_json::Value {
         let mut out = Vec::new();
         summary.write_json(&mut out).unwrap();
-        assert_eq!(out.iter().filter(|&&octet| octet == b'\n').count(), 1);
+        assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 1);
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -313,7 +313,7 @@ mod tests {
         summary().write_text(&mut out).unwrap();
         let expected = "\
 portcullis 0.1.0, set 00000000000000ab, dialect rfc9309, 7 origins, capture dates not known
-2 records, 50 octets in 0.500 s (and 0.250 s to load): 4 URL/s, 100 bytes/s
+2 records, 50 bytes in 0.500 s (and 0.250 s to load): 4 URL/s, 100 bytes/s
 One: allow 2 disallow 0 unknown 0 invalid 0 (no-rule 2)
 Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
 ";

@@ -1,7 +1,7 @@
 //! Tagged lines: a verdict for each agent, then the record as it came, TAB between.
 //!
 //! Every record gives one line, empty ones too, so that output and input can be pasted together. The
-//! record is written octet for octet, white space around it included; only its line end becomes LF.
+//! record is written byte for byte, white space around it included; only its line end becomes LF.
 
 use crate::batch::Session;
 use crate::decision::Verdict;
@@ -10,14 +10,14 @@ use crate::set::Damage;
 
 use super::{Counts, in_blocks};
 
-/// Room for a verdict's word and a TAB. Copying a fixed number of octets is one store, copying as
+/// Room for a verdict's word and a TAB. Copying a fixed number of bytes is one store, copying as
 /// many as a word has is a call.
-const COLUMN_OCTETS: usize = 16;
+const COLUMN_BYTES: usize = 16;
 
-/// A verdict's word and a TAB, and how many octets that is.
+/// A verdict's word and a TAB, and how many bytes that is.
 struct Column {
-    padded: [u8; COLUMN_OCTETS],
-    octets: usize,
+    padded: [u8; COLUMN_BYTES],
+    bytes: usize,
 }
 
 /// By the verdict's number. The words are those of [`Verdict::as_str`], which a test holds.
@@ -25,20 +25,20 @@ static COLUMNS: [Column; Verdict::ALL.len()] =
     [column(b"allow"), column(b"disallow"), column(b"unknown"), column(b"invalid")];
 
 const fn column(word: &[u8]) -> Column {
-    let mut padded = [b'\t'; COLUMN_OCTETS];
+    let mut padded = [b'\t'; COLUMN_BYTES];
     let mut index = 0;
     while index < word.len() {
         padded[index] = word[index];
         index += 1;
     }
-    Column { padded, octets: word.len() + 1 }
+    Column { padded, bytes: word.len() + 1 }
 }
 
 /// Appends a verdict's word and a TAB.
 #[inline]
 pub fn push_column(verdict: Verdict, out: &mut Vec<u8>) {
     let column = &COLUMNS[verdict as usize];
-    let end = out.len() + column.octets;
+    let end = out.len() + column.bytes;
     out.extend_from_slice(&column.padded);
     out.truncate(end);
 }
@@ -65,7 +65,7 @@ pub fn write_chunk<'c>(
                 push_column(decision.verdict, out);
             }
             out.extend_from_slice(record.text());
-            out.push(terminator.octet());
+            out.push(terminator.byte());
         }
         Ok(())
     })
@@ -84,7 +84,7 @@ mod tests {
         let mut session = Session::new(&classifier, SCHEME);
         let records = Records::new(input, terminator);
         write_chunk(records, terminator, &mut session, &mut counts, &mut out).unwrap();
-        assert_eq!(counts.octets as usize, input.len());
+        assert_eq!(counts.bytes as usize, input.len());
         out
     }
 

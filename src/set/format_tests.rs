@@ -40,11 +40,11 @@ fn the_header() {
         &[
             (at::VERSION, "format version"),
             (at::SECTIONS, "number of sections"),
-            (at::FILE_OCTETS, "octets of the whole file"),
+            (at::FILE_BYTES, "bytes of the whole file"),
             (at::CONTENT_HASH, "content hash"),
             (at::ROOT, "root checksum"),
             (at::DIALECT_FINGERPRINT, "fingerprint"),
-            (at::ROBOTS_OCTETS_MAX, "octets of a robots.txt"),
+            (at::ROBOTS_BYTES_MAX, "bytes of a robots.txt"),
             (at::FLAGS, "flags"),
             (at::DIALECT_NAME, "name of the dialect"),
             (at::COUNTS, "counts"),
@@ -106,7 +106,7 @@ fn the_words_of_hosts() {
     assert_rows(
         &tables[0],
         &[
-            (host::KEY_OCTETS, "octets of the key"),
+            (host::KEY_BYTES, "bytes of the key"),
             (host::HTTP_POLICY, "policy for http,"),
             (host::HTTPS_POLICY, "policy for https,"),
             (host::HTTP_CAPTURE, "capture for http,"),
@@ -131,7 +131,7 @@ fn the_words_of_captures() {
             (capture::SERVES_SECONDS, "serves"),
             (capture::STATUS_AND_REDIRECTS, "status"),
             (capture::NOTES, "odd"),
-            (capture::FILE_OCTETS, "octets of the file"),
+            (capture::FILE_BYTES, "bytes of the file"),
             (capture::OTHERS, "`others`"),
             (capture::INPUT, "input"),
         ],

@@ -9,7 +9,7 @@ pub(super) const SLOT_WORDS: usize = 2;
 
 /// Words of a host before its key.
 pub(super) mod host {
-    pub const KEY_OCTETS: usize = 0;
+    pub const KEY_BYTES: usize = 0;
     pub const HTTP_POLICY: usize = 1;
     pub const HTTPS_POLICY: usize = 2;
     pub const HTTP_CAPTURE: usize = 3;
@@ -24,7 +24,7 @@ pub(super) mod capture {
     pub const SERVES_SECONDS: usize = 2;
     pub const STATUS_AND_REDIRECTS: usize = 3;
     pub const NOTES: usize = 4;
-    pub const FILE_OCTETS: usize = 5;
+    pub const FILE_BYTES: usize = 5;
     pub const OTHERS: usize = 6;
     pub const INPUT: usize = 7;
     pub const WORDS: usize = 8;

@@ -28,16 +28,16 @@ use hashbrown::HashMap;
 use crate::capture::{BrokenKind, CaptureFormat};
 use crate::dialect::Dialect;
 use crate::input::{InputError, read_robots_txt};
-use crate::limits::ROBOTS_OCTETS_MAX;
+use crate::limits::ROBOTS_BYTES_MAX;
 use crate::policy::AgentChain;
 use crate::syntax::{NoteKind, NoteSet, RobotsTxt, appearance};
 use crate::target::Origin;
 
 use super::compile::{self, CompileConfig, CompileError};
-use super::gather::{GatherConfig, Gathered, Input, InputReport, file_of, gather};
+use super::ingest::{IngestConfig, Ingested, Input, InputReport, file_of, ingest};
 use super::stored::{Place, key_with_scheme, place};
 use super::{
-    BlobPool, CaptureFacts, Content, GatherError, HostStanding, PolicySet, Standing, Strictness,
+    BlobPool, CaptureFacts, Content, HostStanding, IngestError, PolicySet, Standing, Strictness,
 };
 
 /// How files are read and compiled.
@@ -46,7 +46,7 @@ pub struct LoadConfig {
     /// The behaviour that policies will follow.
     pub dialect: &'static Dialect,
     /// Bytes of a file that count; all, if there is no limit.
-    pub robots_octets_max: Option<usize>,
+    pub robots_bytes_max: Option<usize>,
     /// Who may ask; everybody, if nobody is named.
     pub agents: Option<Arc<[AgentChain]>>,
     /// What is an error.
@@ -58,7 +58,7 @@ impl LoadConfig {
     pub fn new(dialect: &'static Dialect) -> LoadConfig {
         LoadConfig {
             dialect,
-            robots_octets_max: Some(ROBOTS_OCTETS_MAX),
+            robots_bytes_max: Some(ROBOTS_BYTES_MAX),
             agents: None,
             strictness: Strictness::default(),
         }
@@ -187,7 +187,7 @@ impl PolicySet {
     /// # Panics
     ///
     /// If a line is longer than a set can hold
-    /// ([`SET_STRING_OCTETS_MAX`](crate::limits::SET_STRING_OCTETS_MAX)).
+    /// ([`SET_STRING_BYTES_MAX`](crate::limits::SET_STRING_BYTES_MAX)).
     pub fn of_text(text: &[u8], config: &LoadConfig) -> PolicySet {
         of_text(text, config).expect("one file fits a set")
     }
@@ -259,10 +259,10 @@ pub fn read_text(
     path: &Path,
     config: &LoadConfig,
 ) -> Result<(Vec<u8>, Option<LoadNote>), LoadError> {
-    let text = read_robots_txt(path, config.robots_octets_max)?;
+    let text = read_robots_txt(path, config.robots_bytes_max)?;
     // Most files do, and need not be parsed to see it.
     let notes = appearance(&text).map_or(NoteSet::EMPTY, |_| {
-        let file = RobotsTxt::parse(&text, config.dialect, config.robots_octets_max);
+        let file = RobotsTxt::parse(&text, config.dialect, config.robots_bytes_max);
         file.notes().iter().map(|note| note.kind).fold(NoteSet::EMPTY, NoteSet::with)
     });
     let note = appearance_in(notes).map(|kind| LoadNote {
@@ -287,12 +287,12 @@ fn of_text(text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> 
 /// What is known of an origin that has this file.
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
-    let file = file_of(text, config.dialect, config.robots_octets_max, &mut facts);
+    let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
     let (mut extract, mut others) = (Vec::new(), Vec::new());
     file.write_extract(text, &mut extract);
     file.write_others(text, &mut others);
     let [extract, others] =
-        [extract, others].map(|octets| pool.intern(&octets, BlobPool::hash(&octets)));
+        [extract, others].map(|bytes| pool.intern(&bytes, BlobPool::hash(&bytes)));
     Standing { content: Content::File { extract, others }, facts }
 }
 
@@ -309,27 +309,27 @@ fn of_hosts(
 ) -> Result<PolicySet, CompileError> {
     let compiling = CompileConfig {
         agents: config.agents.clone(),
-        ..CompileConfig::new(config.dialect, config.robots_octets_max)
+        ..CompileConfig::new(config.dialect, config.robots_bytes_max)
     };
-    let octets = compile::to_memory(hosts, pool, &compiling)?;
-    Ok(PolicySet::of_compiled(name, octets, config.agents.as_deref()))
+    let bytes = compile::to_memory(hosts, pool, &compiling)?;
+    Ok(PolicySet::of_compiled(name, bytes, config.agents.as_deref()))
 }
 
 fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
     let input = Input { path: folder.to_owned(), format: Some(CaptureFormat::Folder) };
-    let gathering = GatherConfig {
+    let ingesting = IngestConfig {
         strictness: Strictness::Lenient,
-        ..GatherConfig::new(config.dialect, config.robots_octets_max)
+        ..IngestConfig::new(config.dialect, config.robots_bytes_max)
     };
-    let (gathered, report) = match gather(&[input], &gathering, &()) {
-        Ok(mut gathered) => {
-            let report = gathered.inputs.remove(0);
-            (Some(gathered), report)
+    let (ingested, report) = match ingest(&[input], &ingesting, &()) {
+        Ok(mut ingested) => {
+            let report = ingested.inputs.remove(0);
+            (Some(ingested), report)
         }
         Err(
-            GatherError::NothingCaptured { mut inputs }
-            | GatherError::Broken { mut inputs }
-            | GatherError::NotRobotsTxt { mut inputs, .. },
+            IngestError::NothingCaptured { mut inputs }
+            | IngestError::Broken { mut inputs }
+            | IngestError::NotRobotsTxt { mut inputs, .. },
         ) => (None, inputs.remove(0)),
     };
     let InputReport { broken_named, broken, unreadable, failure, .. } = report;
@@ -344,7 +344,7 @@ fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> 
         };
         return Err(LoadError::Unreadable { problem });
     }
-    let Some(Gathered { hosts, pool, .. }) = gathered else {
+    let Some(Ingested { hosts, pool, .. }) = ingested else {
         return Err(LoadError::NoPolicy { path: folder.to_owned() });
     };
     let place = |name: &str| format!("{}: {name}", folder.display());

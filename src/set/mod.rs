@@ -1,20 +1,20 @@
 //! Policies of many origins: read, compiled, opened, compared and surveyed.
 //!
 //! Owns the compiled form, [`PolicySet`]: one sequence of bytes, in memory or mapped from a file. There are
-//! three ways to one. [`PolicySet::load`] compiles robots.txt files into memory; [`gather`](fn@gather) and
+//! three ways to one. [`PolicySet::load`] compiles robots.txt files into memory; [`ingest`](fn@ingest) and
 //! [`compile`] make a file of what archives captured; [`PolicySet::open`] reads such a file. To ask a set about
 //! URLs make a [`Classifier`](crate::batch::Classifier) for the agents that matter; to see what is in it use
 //! [`survey`], and [`Difference`] to see what changed.
 //!
 //! Cost: opening reads a header; compiling parses each distinct file once. What can fail says what to do:
-//! [`LoadError`], [`GatherError`], [`SetError`], and [`Damage`] wherever bytes of a set are used.
+//! [`LoadError`], [`IngestError`], [`SetError`], and [`Damage`] wherever bytes of a set are used.
 
 pub mod compile;
 mod difference;
 mod file;
 #[cfg(test)]
 mod format_tests;
-mod gather;
+mod ingest;
 mod layout;
 mod load;
 mod pool;
@@ -28,9 +28,9 @@ use crate::dialect::Dialect;
 
 pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, OriginState};
 pub use file::{Damage, SetError, WriteError};
-pub use gather::{
-    GatherConfig, GatherError, GatherObserver, Gathered, Input, InputReport, Merger, OutageConfig,
-    Part, Progress, StandingCounts, gather, merge,
+pub use ingest::{
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger, OutageConfig,
+    Part, Progress, StandingCounts, ingest, merge,
 };
 pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text};
 pub use pool::{BlobID, BlobPool};

@@ -1,4 +1,4 @@
-//! Octet strings that many origins share, each kept once and only as long as somebody needs it.
+//! Byte strings that many origins share, each kept once and only as long as somebody needs it.
 //!
 //! Whoever interns a blob holds it until it is released. So the memory is bounded by what the newest
 //! captures say, not by all that was read.
@@ -25,30 +25,30 @@ pub struct BlobPool {
     blobs: Vec<Blob>,
     /// Places without a blob.
     free: Vec<BlobID>,
-    octets: usize,
+    bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct Blob {
     hash: u64,
     holders: u32,
-    octets: Box<[u8]>,
+    bytes: Box<[u8]>,
 }
 
 impl BlobPool {
-    /// Keeps `octets`, whose hash is that of [`BlobPool::hash`], for one more holder.
-    pub fn intern(&mut self, octets: &[u8], hash: u64) -> BlobID {
+    /// Keeps `bytes`, whose hash is that of [`BlobPool::hash`], for one more holder.
+    pub fn intern(&mut self, bytes: &[u8], hash: u64) -> BlobID {
         let BlobPool { known, blobs, free, .. } = self;
         let same = |id: &BlobID| {
             let blob = &blobs[id.index()];
-            blob.hash == hash && *blob.octets == *octets
+            blob.hash == hash && *blob.bytes == *bytes
         };
         if let Some(&id) = known.find(hash, same) {
             blobs[id.index()].holders += 1;
             return id;
         }
-        let blob = Blob { hash, holders: 1, octets: octets.into() };
-        self.octets += octets.len();
+        let blob = Blob { hash, holders: 1, bytes: bytes.into() };
+        self.bytes += bytes.len();
         let id = match free.pop() {
             Some(id) => {
                 blobs[id.index()] = blob;
@@ -63,9 +63,9 @@ impl BlobPool {
         id
     }
 
-    /// The hash under which `octets` are kept in this process. It can be computed on any thread.
-    pub fn hash(octets: &[u8]) -> u64 {
-        seeded_hash(octets)
+    /// The hash under which `bytes` are kept in this process. It can be computed on any thread.
+    pub fn hash(bytes: &[u8]) -> u64 {
+        seeded_hash(bytes)
     }
 
     /// Gives up one holder's share. The last one takes the blob away.
@@ -80,7 +80,7 @@ impl BlobPool {
             return;
         }
         let hash = blob.hash;
-        self.octets -= std::mem::take(&mut blob.octets).len();
+        self.bytes -= std::mem::take(&mut blob.bytes).len();
         if let Ok(entry) = self.known.find_entry(hash, |other| *other == id) {
             entry.remove();
         }
@@ -94,7 +94,7 @@ impl BlobPool {
 
     /// The blob.
     pub fn get(&self, id: BlobID) -> &[u8] {
-        &self.blobs[id.index()].octets
+        &self.blobs[id.index()].bytes
     }
 
     /// One more than the largest position of a blob.
@@ -102,9 +102,9 @@ impl BlobPool {
         self.blobs.len()
     }
 
-    /// Octets of all blobs.
-    pub fn octets(&self) -> usize {
-        self.octets
+    /// Bytes of all blobs.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
@@ -115,16 +115,15 @@ mod tests {
     #[test]
     fn equal_blobs_are_one_until_the_last_holder_leaves() {
         let mut pool = BlobPool::default();
-        let intern =
-            |pool: &mut BlobPool, octets: &[u8]| pool.intern(octets, BlobPool::hash(octets));
+        let intern = |pool: &mut BlobPool, bytes: &[u8]| pool.intern(bytes, BlobPool::hash(bytes));
         let one = intern(&mut pool, b"one");
         let two = intern(&mut pool, b"two");
         assert_eq!(intern(&mut pool, b"one"), one);
-        assert_eq!((pool.get(one), pool.get(two), pool.octets()), (&b"one"[..], &b"two"[..], 6));
+        assert_eq!((pool.get(one), pool.get(two), pool.bytes()), (&b"one"[..], &b"two"[..], 6));
         pool.release(one);
         assert_eq!(pool.get(one), b"one");
         pool.release(one);
-        assert_eq!(pool.octets(), 3);
+        assert_eq!(pool.bytes(), 3);
         let three = intern(&mut pool, b"three");
         assert_eq!((three, pool.places()), (one, 2));
         assert_ne!(intern(&mut pool, b"one"), three);

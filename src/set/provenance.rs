@@ -1,10 +1,10 @@
 //! Where a set comes from, as the JSON object that stands in it.
 //!
 //! Owns the form in which inputs are told of, for the set itself and for whoever writes a summary.
-//! It says nothing of the run, so the same inputs make the same octets:
+//! It says nothing of the run, so the same inputs make the same bytes:
 //!
 //! ```json
-//! {"version": "0.1.0", "inputs": [{"name": "a.warc.gz", "format": "warc", "octets": 4096,
+//! {"version": "0.1.0", "inputs": [{"name": "a.warc.gz", "format": "warc", "bytes": 4096,
 //!  "captures": 12, "broken": 0, "capture_dates": {"first": "…", "last": "…"}, "failure": null,
 //!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
 //! ```
@@ -51,7 +51,7 @@ pub struct ProvenanceInput<'r> {
     #[serde(borrow, default)]
     format: Option<Cow<'r, str>>,
     #[serde(default)]
-    octets: u64,
+    bytes: u64,
     #[serde(default)]
     captures: u64,
     #[serde(default)]
@@ -81,7 +81,7 @@ struct Broken<'r> {
 }
 
 impl<'r> Provenance<'r> {
-    /// The provenance of what this version of the program gathered from `inputs`.
+    /// The provenance of what this version of the program ingested from `inputs`.
     pub fn of(inputs: &'r [InputReport], outages: &OutageConfig) -> Provenance<'r> {
         let asked = Some(outages.long_outage).filter(|asked| *asked != LongOutage::NoChange);
         Provenance {
@@ -131,7 +131,7 @@ impl<'r> ProvenanceInput<'r> {
         ProvenanceInput {
             name: Cow::Borrowed(&input.name),
             format: input.format.map(|format| Cow::Borrowed(format.as_str())),
-            octets: input.octets,
+            bytes: input.bytes,
             captures: input.captures,
             broken: input.broken,
             capture_dates: input.captured.map(|(first, last)| Dates {
@@ -156,7 +156,7 @@ impl<'r> ProvenanceInput<'r> {
         InputReport {
             name: self.name.to_string(),
             format: CaptureFormat::ALL.into_iter().find(|format| Some(format.as_str()) == name),
-            octets: self.octets,
+            bytes: self.bytes,
             captures: self.captures,
             broken: self.broken,
             unreadable: 0,
@@ -176,12 +176,12 @@ mod tests {
         let whole = InputReport {
             name: "a \"quoted\"\n name".into(),
             format: Some(CaptureFormat::Warc),
-            octets: u64::MAX,
+            bytes: u64::MAX,
             captures: 3,
             broken: 2,
             unreadable: 0,
             captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000))),
-            broken_named: vec![BrokenRecord::unreadable("record at octet 7", "cut short")],
+            broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
             failure: Some("the disk is gone".into()),
         };
         let inputs = [whole, InputReport { name: "-".into(), ..InputReport::default() }];

@@ -59,8 +59,8 @@ pub struct CaptureFacts {
     pub capture_notes: CaptureNotes,
     /// What was odd about the file.
     pub file_notes: NoteSet,
-    /// Octets of the file, as far as they were kept.
-    pub file_octets: u32,
+    /// Bytes of the file, as far as they were kept.
+    pub file_bytes: u32,
     /// The outage in which the answer was given, if it is one.
     pub outage: Option<KnownOutage>,
     /// The position of the input among those of the set.

@@ -5,9 +5,9 @@
 //! memory and for passing on, not for keeping: nothing says which dialect it was made by.
 //!
 //! For each record: a kind (0 a user-agent line that starts a group, 1 one that extends it, 2 Allow,
-//! 3 Disallow), then as varints the lines since the record before, the octets of the record and
+//! 3 Disallow), then as varints the lines since the record before, the bytes of the record and
 //! those of its value, then the record. Other records are apart, because they differ from file to
-//! file where rules do not: the lines since the one before, the octets, the record.
+//! file where rules do not: the lines since the one before, the bytes, the record.
 
 use super::{Group, RobotsTxt, Rule, Span, UserAgentLine};
 use crate::bytes::{push_varint, take_varint};
@@ -68,12 +68,12 @@ impl<'o> ExtractWriter<'o> {
         value_start: usize,
     ) -> Option<()> {
         let lines = line.get().checked_sub(self.line)?;
-        let value_octets = record.len().checked_sub(value_start)?;
+        let value_bytes = record.len().checked_sub(value_start)?;
         self.out.push(kind as u8);
         push_varint(self.out, lines);
         self.line = line.get();
         push_varint(self.out, record.len() as u32);
-        push_varint(self.out, value_octets as u32);
+        push_varint(self.out, value_bytes as u32);
         self.out.extend_from_slice(record);
         Some(())
     }
@@ -187,13 +187,13 @@ impl<'o> OthersWriter<'o> {
 }
 
 /// The records that [`RobotsTxt::write_others`] wrote, with their lines, as far as they make sense.
-pub fn read_others(mut octets: &[u8]) -> impl Iterator<Item = (LineNumber, &[u8])> {
+pub fn read_others(mut bytes: &[u8]) -> impl Iterator<Item = (LineNumber, &[u8])> {
     let mut line = 0_u32;
     std::iter::from_fn(move || {
-        line = line.checked_add(take_varint(&mut octets)?)?;
-        let length = take_varint(&mut octets)? as usize;
-        let (record, rest) = octets.split_at_checked(length)?;
-        octets = rest;
+        line = line.checked_add(take_varint(&mut bytes)?)?;
+        let length = take_varint(&mut bytes)? as usize;
+        let (record, rest) = bytes.split_at_checked(length)?;
+        bytes = rest;
         Some((LineNumber::new(line)?, record))
     })
 }
@@ -205,13 +205,13 @@ fn take<'t>(
     line: &mut u32,
 ) -> Option<Item<'t>> {
     *line = line.checked_add(take_varint(rest)?)?;
-    let record_octets = take_varint(rest)? as usize;
-    let value_octets = take_varint(rest)? as usize;
+    let record_bytes = take_varint(rest)? as usize;
+    let value_bytes = take_varint(rest)? as usize;
     let start = extract.len() - rest.len();
-    let (record, tail) = rest.split_at_checked(record_octets)?;
+    let (record, tail) = rest.split_at_checked(record_bytes)?;
     *rest = tail;
-    let value = &record[record_octets.checked_sub(value_octets)?..];
-    let (start, end) = (u32::try_from(start).ok()?, u32::try_from(start + record_octets).ok()?);
+    let value = &record[record_bytes.checked_sub(value_bytes)?..];
+    let (start, end) = (u32::try_from(start).ok()?, u32::try_from(start + record_bytes).ok()?);
     Some(Item { kind, line: LineNumber::new(*line)?, span: Span { start, end }, value })
 }
 

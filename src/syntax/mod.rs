@@ -1,6 +1,6 @@
-//! Octets to groups and rules: the form of a robots.txt file, without its meaning.
+//! Bytes to groups and rules: the form of a robots.txt file, without its meaning.
 //!
-//! Parsing never fails and copies no value: any octets of any size are a file, what cannot be read
+//! Parsing never fails and copies no value: any bytes of any size are a file, what cannot be read
 //! is left out with a [`Note`], and every value points into the text. Each decision on the way
 //! (line ends, comments, misspelt fields, what ends a record) comes from the
 //! [`Dialect`].
@@ -9,17 +9,17 @@
 //! alone, [`Lexer`] for the lines before they are read. What a product token or a path pattern
 //! means, and which group speaks to whom, is decided elsewhere.
 //!
-//! Cost: linear in the octets that are read, with one look ahead for each line end; nothing is
+//! Cost: linear in the bytes that are read, with one look ahead for each line end; nothing is
 //! allocated but the lists.
 //!
 //! ```
 //! use portcullis::decision::Verdict;
 //! use portcullis::dialect::RFC_9309;
-//! use portcullis::limits::ROBOTS_OCTETS_MAX;
+//! use portcullis::limits::ROBOTS_BYTES_MAX;
 //! use portcullis::syntax::RobotsTxt;
 //!
 //! let text = b"User-agent: *\nDisallow: /private/ # not for robots\n";
-//! let file = RobotsTxt::parse(text, &RFC_9309, Some(ROBOTS_OCTETS_MAX));
+//! let file = RobotsTxt::parse(text, &RFC_9309, Some(ROBOTS_BYTES_MAX));
 //! let rule = file.rules()[0];
 //! assert_eq!((rule.verdict, rule.value), (Verdict::Disallow, &b"/private/"[..]));
 //! assert_eq!(file.groups()[0].rules, 0..1);
@@ -118,12 +118,12 @@ pub struct OtherRecord<'t> {
 }
 
 impl<'t> RobotsTxt<'t> {
-    /// Parses the first `octets_max` octets of `text` (all, if there is no limit) by `dialect`.
+    /// Parses the first `bytes_max` bytes of `text` (all, if there is no limit) by `dialect`.
     ///
     /// A line that the limit cuts is left out, with a note. No text is read past
-    /// [`Span::POSITION_MAX`] octets.
-    pub fn parse(text: &'t [u8], dialect: &Dialect, octets_max: Option<usize>) -> RobotsTxt<'t> {
-        parser::parse(text, dialect, octets_max)
+    /// [`Span::POSITION_MAX`] bytes.
+    pub fn parse(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) -> RobotsTxt<'t> {
+        parser::parse(text, dialect, bytes_max)
     }
 
     /// The groups, in file order.

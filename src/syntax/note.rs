@@ -17,7 +17,7 @@ pub struct Note {
     pub kind: NoteKind,
     /// The line; the first one for a remark on the whole file.
     pub line: LineNumber,
-    /// The octets concerned: the line without its end, unless the kind says otherwise.
+    /// The bytes concerned: the line without its end, unless the kind says otherwise.
     pub span: Span,
 }
 
@@ -105,7 +105,7 @@ impl NoteKind {
         }
     }
 
-    /// A sentence for people: what is odd and how to mend it.
+    /// A sentence for people: what is odd and how to fix it.
     pub fn describe(self) -> &'static str {
         match self {
             NoteKind::ByteOrderMark => "a byte order mark was skipped: save the file without it",
@@ -120,7 +120,7 @@ impl NoteKind {
             NoteKind::PatternNeverMatches => {
                 "the path pattern starts with neither '/' nor '*' and never matches"
             }
-            NoteKind::NulInLine => "a NUL octet: the line, or what follows in it, is ignored",
+            NoteKind::NulInLine => "a NUL byte: the line, or what follows in it, is ignored",
             NoteKind::ControlInLine => {
                 "a control character in the value: the line, or what follows in it, is ignored"
             }
@@ -183,19 +183,19 @@ impl NoteSet {
 ///
 /// Whether there is a rule is the caller's to know. One pass over the text.
 pub fn appearance(text: &[u8]) -> Option<NoteKind> {
-    /// One control octet in so many makes a file without NUL binary. A stray one (an end-of-file
+    /// One control byte in so many makes a file without NUL binary. A stray one (an end-of-file
     /// mark of DOS) does not; compressed data has about one in nine.
-    const TEXT_OCTETS_PER_CONTROL: usize = 32;
+    const TEXT_BYTES_PER_CONTROL: usize = 32;
     match FileKind::of(text) {
         FileKind::Html => return Some(NoteKind::LooksLikeHtml),
         FileKind::Json | FileKind::Captures => return Some(NoteKind::LooksLikeJson),
         _ => {}
     }
-    let controls = text.iter().filter(|&&octet| is_no_text(octet)).count();
-    let binary = text.contains(&0) || controls * TEXT_OCTETS_PER_CONTROL > text.len();
+    let controls = text.iter().filter(|&&byte| is_no_text(byte)).count();
+    let binary = text.contains(&0) || controls * TEXT_BYTES_PER_CONTROL > text.len();
     binary.then_some(NoteKind::LooksBinary)
 }
 
-fn is_no_text(octet: u8) -> bool {
-    octet < b' ' && !matches!(octet, b'\t' | b'\n' | b'\x0b' | b'\x0c' | b'\r')
+fn is_no_text(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\x0b' | b'\x0c' | b'\r')
 }

@@ -26,11 +26,11 @@ struct Parser<'t> {
     file: RobotsTxt<'t>,
 }
 
-/// Parses `text` by the rules of `dialect`, as far as `octets_max`.
+/// Parses `text` by the rules of `dialect`, as far as `bytes_max`.
 pub(super) fn parse<'t>(
     text: &'t [u8],
     dialect: &Dialect,
-    octets_max: Option<usize>,
+    bytes_max: Option<usize>,
 ) -> RobotsTxt<'t> {
     let mut parser = Parser {
         blank_line: dialect.groups.blank_line,
@@ -38,7 +38,7 @@ pub(super) fn parse<'t>(
         state: State::Outside,
         file: RobotsTxt::default(),
     };
-    let lines = records(text, dialect, octets_max);
+    let lines = records(text, dialect, bytes_max);
     if let Some(span) = lines.byte_order_mark() {
         parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, span);
     }
@@ -135,7 +135,7 @@ impl<'t> Parser<'t> {
 }
 
 /// The length of a list as a position in it. A list has no more items than the file has lines, and
-/// the lexer reads fewer than 2^32 octets.
+/// the lexer reads fewer than 2^32 bytes.
 #[inline]
 fn count(items: usize) -> u32 {
     items as u32

@@ -8,7 +8,7 @@ use memchr::memchr;
 use super::lexer::RawLine;
 use super::{NoteKind, NoteSet, Span};
 use crate::dialect::{
-    ControlOctet, Field, FieldMatch, FieldSpelling, LineRules, MissingColon, NulOctet,
+    ControlByte, Field, FieldMatch, FieldSpelling, LineRules, MissingColon, NulByte,
 };
 use crate::id::LineNumber;
 
@@ -88,8 +88,8 @@ pub struct Record<'t> {
     pub name: &'t [u8],
     /// The value as written, trimmed; it may be empty.
     pub value: &'t [u8],
-    /// From the first octet of the field to the last of the value (of the colon if the value is
-    /// empty), without the comment: the value's octets are the span's last ones.
+    /// From the first byte of the field to the last of the value (of the colon if the value is
+    /// empty), without the comment: the value's bytes are the span's last ones.
     pub span: Span,
 }
 
@@ -98,7 +98,7 @@ pub struct Record<'t> {
 pub(super) struct LineReader {
     rules: LineRules,
     white_space: [bool; 256],
-    /// Whether any line can hold a control octet other than TAB. Most files have none, and one
+    /// Whether any line can hold a control byte other than TAB. Most files have none, and one
     /// look at the whole file is cheaper than one at every line.
     controls: bool,
 }
@@ -107,8 +107,8 @@ impl LineReader {
     /// A reader for the lines of `text`.
     pub(super) fn new(text: &[u8], rules: &LineRules) -> LineReader {
         let mut white_space = [false; 256];
-        for &octet in rules.white_space {
-            white_space[usize::from(octet)] = true;
+        for &byte in rules.white_space {
+            white_space[usize::from(byte)] = true;
         }
         LineReader { rules: *rules, white_space, controls: has_control(text) }
     }
@@ -125,9 +125,9 @@ impl LineReader {
         if raw.is_cut() {
             line.notes = line.notes.with(NoteKind::LineCut);
         }
-        let octets = self.before_nul(raw.octets, &mut line.notes);
+        let bytes = self.before_nul(raw.bytes, &mut line.notes);
         let mut notes = line.notes;
-        let content = self.content(octets, raw.span.start, &mut notes);
+        let content = self.content(bytes, raw.span.start, &mut notes);
         if !self.nul_drops(&content, notes) {
             (line.content, line.notes) = (content, notes);
         }
@@ -136,17 +136,17 @@ impl LineReader {
 
     /// Returns the bytes of a line that the dialect reads: all of them, or those before a NUL.
     #[inline]
-    fn before_nul<'t>(&self, octets: &'t [u8], notes: &mut NoteSet) -> &'t [u8] {
-        if !self.controls || self.rules.nul == NulOctet::Ordinary {
-            return octets;
+    fn before_nul<'t>(&self, bytes: &'t [u8], notes: &mut NoteSet) -> &'t [u8] {
+        if !self.controls || self.rules.nul == NulByte::Ordinary {
+            return bytes;
         }
-        let Some(nul) = memchr(0, octets) else {
-            return octets;
+        let Some(nul) = memchr(0, bytes) else {
+            return bytes;
         };
         *notes = notes.with(NoteKind::NulInLine);
         match self.rules.nul {
-            NulOctet::Ordinary | NulOctet::DropsLine => octets,
-            NulOctet::CutsLine => &octets[..nul],
+            NulByte::Ordinary | NulByte::DropsLine => bytes,
+            NulByte::CutsLine => &bytes[..nul],
         }
     }
 
@@ -154,16 +154,16 @@ impl LineReader {
     #[inline]
     fn nul_drops(&self, content: &Content<'_>, notes: NoteSet) -> bool {
         let is_user_agent = |record: &Record<'_>| record.field == Some(Field::UserAgent);
-        self.rules.nul == NulOctet::DropsLine
+        self.rules.nul == NulByte::DropsLine
             && notes.contains(NoteKind::NulInLine)
             && !matches!(content, Content::Record(record) if is_user_agent(record))
     }
 
-    /// What the line is whose readable octets these are; they stand at `start` in the file.
+    /// What the line is whose readable bytes these are; they stand at `start` in the file.
     #[inline]
-    fn content<'t>(&self, octets: &'t [u8], start: u32, notes: &mut NoteSet) -> Content<'t> {
-        let comment = memchr(b'#', octets);
-        let text = self.trim_end(&octets[..comment.unwrap_or(octets.len())]);
+    fn content<'t>(&self, bytes: &'t [u8], start: u32, notes: &mut NoteSet) -> Content<'t> {
+        let comment = memchr(b'#', bytes);
+        let text = self.trim_end(&bytes[..comment.unwrap_or(bytes.len())]);
         let indent = self.leading(text);
         let text = &text[indent..];
         if text.is_empty() {
@@ -180,7 +180,7 @@ impl LineReader {
     /// The record that `text`, trimmed and without a comment, is.
     #[inline]
     fn record<'t>(&self, text: &'t [u8], span: Span, notes: &mut NoteSet) -> Option<Record<'t>> {
-        let colon = match text.iter().position(|&octet| octet == b':') {
+        let colon = match text.iter().position(|&byte| byte == b':') {
             Some(colon) => colon,
             None => self.colon_substitute(text, notes)?,
         };
@@ -216,7 +216,7 @@ impl LineReader {
         unread: &[u8],
         notes: &mut NoteSet,
     ) -> Option<Record<'t>> {
-        if unread.iter().any(|&octet| octet != 0 && is_control(octet)) {
+        if unread.iter().any(|&byte| byte != 0 && is_control(byte)) {
             *notes = notes.with(NoteKind::ControlInLine);
         }
         let field = self.field(record.name, &mut NoteSet::default());
@@ -243,9 +243,9 @@ impl LineReader {
         if !self.controls {
             return None;
         }
-        let drops = |&octet: &u8| match octet {
-            0 => self.rules.nul == NulOctet::DropsLine,
-            _ => self.rules.control == ControlOctet::DropsLine && is_control(octet),
+        let drops = |&byte: &u8| match byte {
+            0 => self.rules.nul == NulByte::DropsLine,
+            _ => self.rules.control == ControlByte::DropsLine && is_control(byte),
         };
         value.iter().position(drops)
     }
@@ -277,30 +277,29 @@ impl LineReader {
     }
 
     #[inline]
-    fn is_white(&self, octet: u8) -> bool {
-        self.white_space[usize::from(octet)]
+    fn is_white(&self, byte: u8) -> bool {
+        self.white_space[usize::from(byte)]
     }
 
-    /// The white space at the start of `text`, in octets.
+    /// The white space at the start of `text`, in bytes.
     #[inline]
     fn leading(&self, text: &[u8]) -> usize {
-        text.iter().position(|&octet| !self.is_white(octet)).unwrap_or(text.len())
+        text.iter().position(|&byte| !self.is_white(byte)).unwrap_or(text.len())
     }
 
     #[inline]
     fn trim_end<'t>(&self, text: &'t [u8]) -> &'t [u8] {
-        let octets =
-            text.iter().rposition(|&octet| !self.is_white(octet)).map_or(0, |last| last + 1);
-        &text[..octets]
+        let bytes = text.iter().rposition(|&byte| !self.is_white(byte)).map_or(0, |last| last + 1);
+        &text[..bytes]
     }
 }
 
 /// Where the SP and TAB start that stand between the two words of `text`; nothing unless there are
 /// exactly two. `text` is trimmed.
 fn space_between_two_words(text: &[u8]) -> Option<usize> {
-    let is_space = |&octet: &u8| matches!(octet, b' ' | b'\t');
+    let is_space = |&byte: &u8| matches!(byte, b' ' | b'\t');
     let space = text.iter().position(is_space)?;
-    let second = text[space..].iter().position(|octet| !is_space(octet))?;
+    let second = text[space..].iter().position(|byte| !is_space(byte))?;
     let more = text[space + second..].iter().any(is_space);
     (!more).then_some(space)
 }
@@ -308,12 +307,12 @@ fn space_between_two_words(text: &[u8]) -> Option<usize> {
 /// Whether a field's name is `spelling`, in any case.
 #[inline]
 fn fits(name: &[u8], spelling: &[u8], how: FieldMatch) -> bool {
-    let octets = spelling.len();
+    let bytes = spelling.len();
     let long_enough = match how {
-        FieldMatch::Whole => name.len() == octets,
-        FieldMatch::Prefix => name.len() >= octets,
+        FieldMatch::Whole => name.len() == bytes,
+        FieldMatch::Prefix => name.len() >= bytes,
     };
-    long_enough && name[..octets].eq_ignore_ascii_case(spelling)
+    long_enough && name[..bytes].eq_ignore_ascii_case(spelling)
 }
 
 /// Whether `name`, which `spelling` fits, differs from the field's first spelling in the list.
@@ -322,14 +321,14 @@ fn is_misspelt(name: &[u8], spelling: &FieldSpelling, fields: &[FieldSpelling]) 
     name.len() != spelling.text.len() || first.is_some_and(|first| first.text != spelling.text)
 }
 
-fn is_control(octet: u8) -> bool {
-    octet < b' ' && octet != b'\t'
+fn is_control(byte: u8) -> bool {
+    byte < b' ' && byte != b'\t'
 }
 
-/// Whether `text` has a control octet other than TAB and line ends. Without an early end, so that
+/// Whether `text` has a control byte other than TAB and line ends. Without an early end, so that
 /// it compiles to vector code.
 fn has_control(text: &[u8]) -> bool {
-    text.iter().fold(false, |found, &octet| {
-        found | (octet < b' ') & (octet != b'\t') & (octet != b'\n') & (octet != b'\r')
+    text.iter().fold(false, |found, &byte| {
+        found | (byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r')
     })
 }

@@ -7,8 +7,8 @@ use crate::dialect::Dialect;
 
 /// The lines of `text`, read by `dialect`, without building any list.
 ///
-/// `octets_max` is the limit on the file's size in octets (see
-/// [`ROBOTS_OCTETS_MAX`](crate::limits::ROBOTS_OCTETS_MAX)). If it leaves something unread, the last
+/// `bytes_max` is the limit on the file's size in bytes (see
+/// [`ROBOTS_BYTES_MAX`](crate::limits::ROBOTS_BYTES_MAX)). If it leaves something unread, the last
 /// item says so: it is [`Content::Ignored`] with [`NoteKind::FileCut`], and its span is all that
 /// was not read.
 ///
@@ -23,8 +23,8 @@ use crate::dialect::Dialect;
 ///     .count();
 /// assert_eq!(sitemaps, 1);
 /// ```
-pub fn records<'t>(text: &'t [u8], dialect: &Dialect, octets_max: Option<usize>) -> Records<'t> {
-    let lexer = Lexer::new(text, &dialect.lines, octets_max);
+pub fn records<'t>(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) -> Records<'t> {
+    let lexer = Lexer::new(text, &dialect.lines, bytes_max);
     Records {
         reader: LineReader::new(lexer.text(), &dialect.lines),
         ignored: lexer.ignored(),
@@ -47,7 +47,7 @@ impl<'t> Records<'t> {
         self.lexer.byte_order_mark()
     }
 
-    /// The octets within the limit, byte order mark included.
+    /// The bytes within the limit, byte order mark included.
     pub(super) fn text(&self) -> &'t [u8] {
         self.lexer.text()
     }

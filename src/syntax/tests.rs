@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dialect::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
-use crate::limits::GOOGLE_LINE_OCTETS_MAX;
+use crate::limits::GOOGLE_LINE_BYTES_MAX;
 use bstr::ByteSlice;
 
 /// The structure of a file in one line: groups between bars, their user-agent lines before their
@@ -224,15 +224,15 @@ fn size_limit() {
         (13, "[a]|", Some((2, 13))),
         (0, "", Some((1, 0))),
     ];
-    for (octets_max, expected, cut) in rows {
+    for (bytes_max, expected, cut) in rows {
         for dialect in LATER {
-            let file = RobotsTxt::parse(text, dialect, Some(octets_max));
-            assert_eq!(shape(&file), expected, "{octets_max}");
+            let file = RobotsTxt::parse(text, dialect, Some(bytes_max));
+            assert_eq!(shape(&file), expected, "{bytes_max}");
             let notes = file.notes().iter();
             let notes: Vec<_> =
                 notes.map(|note| (note.kind, note.line.get(), note.span.start)).collect();
             let cut = cut.map(|(line, start)| (NoteKind::FileCut, line, start));
-            assert_eq!(notes, Vec::from_iter(cut), "{octets_max}");
+            assert_eq!(notes, Vec::from_iter(cut), "{bytes_max}");
         }
     }
 }
@@ -242,14 +242,14 @@ fn line_limit() {
     let value = "/".to_owned() + &"x".repeat(17_000);
     let text = format!("user-agent: a\ndisallow: {value}\ndisallow: /y\n");
     let cut = parse(text.as_bytes(), &GOOGLE);
-    assert_eq!(cut.rules()[0].value.len(), GOOGLE_LINE_OCTETS_MAX - "disallow: ".len());
+    assert_eq!(cut.rules()[0].value.len(), GOOGLE_LINE_BYTES_MAX - "disallow: ".len());
     assert_eq!(cut.rules()[1].line.get(), 3);
     assert_eq!(kinds(&cut), [(NoteKind::LineCut, 2)]);
     let whole = parse(text.as_bytes(), &RFC_9309);
     assert_eq!(whole.rules()[0].value.len(), value.len());
     assert!(whole.notes().is_empty());
     // The byte order mark is no part of its line.
-    let agent = "a".repeat(GOOGLE_LINE_OCTETS_MAX - "user-agent:".len());
+    let agent = "a".repeat(GOOGLE_LINE_BYTES_MAX - "user-agent:".len());
     let marked = format!("\u{feff}user-agent:{agent}");
     assert_eq!(parse(marked.as_bytes(), &GOOGLE).user_agents()[0].value, agent.as_bytes());
 }
@@ -285,13 +285,13 @@ fn line_numbers_count_every_line_end() {
 }
 
 #[test]
-fn every_octet_anywhere_is_fine() {
+fn every_byte_anywhere_is_fine() {
     for dialect in Dialect::ALL {
-        for octet in 0..=255_u8 {
+        for byte in 0..=255_u8 {
             for text in ["", "@", "@@", "@user-agent: a", "user@-agent: @", "disallow@/ @ #@"] {
-                let text = text.as_bytes().replace(b"@", [octet]);
-                for octets_max in 0..=text.len() {
-                    let file = RobotsTxt::parse(&text, dialect, Some(octets_max));
+                let text = text.as_bytes().replace(b"@", [byte]);
+                for bytes_max in 0..=text.len() {
+                    let file = RobotsTxt::parse(&text, dialect, Some(bytes_max));
                     check_spans(&text, &file);
                 }
             }

@@ -125,12 +125,12 @@ pub(super) const COMMON_PATTERN: Quantiles = Quantiles(&[
     (WHOLE, 1_000_000),
 ]);
 
-/// Octets of a pattern that all the web writes.
-pub(super) const COMMON_PATTERN_OCTETS: Quantiles =
+/// Bytes of a pattern that all the web writes.
+pub(super) const COMMON_PATTERN_BYTES: Quantiles =
     Quantiles(&[(0, 3), (250_000, 8), (500_000, 13), (900_000, 28), (WHOLE, 60)]);
 
-/// Octets of a pattern that one layout has.
-pub(super) const OWN_PATTERN_OCTETS: Quantiles = Quantiles(&[
+/// Bytes of a pattern that one layout has.
+pub(super) const OWN_PATTERN_BYTES: Quantiles = Quantiles(&[
     (0, 4),
     (100_000, 9),
     (250_000, 13),
@@ -155,8 +155,8 @@ pub(super) const SITEMAPS: Quantiles = Quantiles(&[
     (WHOLE, 1_460),
 ]);
 
-/// Octets of a URL after its host: with scheme and host, half have 52 at most.
-pub(super) const PATH_OCTETS: Quantiles = Quantiles(&[
+/// Bytes of a URL after its host: with scheme and host, half have 52 at most.
+pub(super) const PATH_BYTES: Quantiles = Quantiles(&[
     (0, 1),
     (50_000, 1),
     (150_000, 2),
@@ -185,10 +185,10 @@ mod tests {
             &NAMES_OF_ONE_GROUP,
             &PLATFORM,
             &COMMON_PATTERN,
-            &COMMON_PATTERN_OCTETS,
-            &OWN_PATTERN_OCTETS,
+            &COMMON_PATTERN_BYTES,
+            &OWN_PATTERN_BYTES,
             &SITEMAPS,
-            &PATH_OCTETS,
+            &PATH_BYTES,
             &SECTION,
         ] {
             assert_eq!(table.0[0].0, 0);

@@ -83,8 +83,8 @@ pub(super) struct Plan {
     pub(super) crawl_delay: bool,
     /// Hosts in ten thousand whose file names a sitemap of their own.
     pub(super) own_sitemap: u64,
-    /// Octets up to which comments fill the file.
-    pub(super) octets_min: usize,
+    /// Bytes up to which comments fill the file.
+    pub(super) bytes_min: usize,
 }
 
 /// One of the most frequent layouts. They weigh so much that they are not left to chance: each has
@@ -94,7 +94,7 @@ struct Frequent {
     named: NamedGroups,
     named_lines: u64,
     own_sitemap: u64,
-    octets_min: usize,
+    bytes_min: usize,
     has_crlf: bool,
 }
 
@@ -102,9 +102,9 @@ const fn frequent(
     default: DefaultGroup,
     (named, named_lines): (NamedGroups, u64),
     own_sitemap: u64,
-    octets_min: usize,
+    bytes_min: usize,
 ) -> Frequent {
-    Frequent { default, named, named_lines, own_sitemap, octets_min, has_crlf: false }
+    Frequent { default, named, named_lines, own_sitemap, bytes_min, has_crlf: false }
 }
 
 const fn with_crlf(frequent: Frequent) -> Frequent {
@@ -186,7 +186,7 @@ impl Layout {
             named_lines: frequent.named_lines,
             crawl_delay: false,
             own_sitemap: frequent.own_sitemap,
-            octets_min: frequent.octets_min,
+            bytes_min: frequent.bytes_min,
         }
     }
 
@@ -203,7 +203,7 @@ impl Layout {
             named_lines,
             crawl_delay: random.chance(CRAWL_DELAY),
             own_sitemap: if random.chance(OWN_SITEMAP) { 10_000 } else { 0 },
-            octets_min: 0,
+            bytes_min: 0,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Makes up the rules of one group.
 
-use super::draw::{COMMON_PATTERN, COMMON_PATTERN_OCTETS, OWN_PATTERN_OCTETS};
+use super::draw::{COMMON_PATTERN, COMMON_PATTERN_BYTES, OWN_PATTERN_BYTES};
 use super::random::{Purpose, SplitMix64};
 use super::site::Site;
 use super::words::{EXTENSIONS, PARAMETERS};
@@ -89,8 +89,8 @@ impl Patterns {
             let number = COMMON_PATTERN.draw(random);
             return self.write_common(number, habit, out);
         }
-        let octets = OWN_PATTERN_OCTETS.draw(random);
-        write_rule((self.site, habit), octets, random, out)
+        let bytes = OWN_PATTERN_BYTES.draw(random);
+        write_rule((self.site, habit), bytes, random, out)
     }
 
     fn star_habit(self) -> StarHabit {
@@ -105,19 +105,19 @@ impl Patterns {
     /// of equal habit.
     fn write_common(self, number: u64, habit: StarHabit, out: &mut Vec<u8>) -> Verdict {
         let mut random = SplitMix64::stream(self.seed, Purpose::Pattern, number);
-        let octets = COMMON_PATTERN_OCTETS.draw(&mut random);
-        write_rule((Site::common(self.seed), habit), octets, &mut random, out)
+        let bytes = COMMON_PATTERN_BYTES.draw(&mut random);
+        write_rule((Site::common(self.seed), habit), bytes, &mut random, out)
     }
 }
 
 fn write_rule(
     (site, habit): (Site, StarHabit),
-    octets: u64,
+    bytes: u64,
     random: &mut SplitMix64,
     out: &mut Vec<u8>,
 ) -> Verdict {
     let verdict = if random.chance(ALLOW) { Verdict::Allow } else { Verdict::Disallow };
-    let mut value = Value { site, habit, end: out.len() + octets as usize, random, out };
+    let mut value = Value { site, habit, end: out.len() + bytes as usize, random, out };
     value.write();
     verdict
 }

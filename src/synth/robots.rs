@@ -205,7 +205,7 @@ impl File<'_> {
 
     /// Fills the file with comments to the size that the layout has.
     fn fill(&mut self) {
-        while self.out.len() - self.start < self.plan.octets_min {
+        while self.out.len() - self.start < self.plan.bytes_min {
             self.write_comment();
         }
     }

@@ -46,8 +46,8 @@ fn share_per_ten_thousand<T>(items: &[T], property: impl Fn(&T) -> bool) -> usiz
     items.iter().filter(|item| property(item)).count() * 10_000 / items.len()
 }
 
-fn contains(text: &[u8], octet: u8) -> bool {
-    text.contains(&octet)
+fn contains(text: &[u8], byte: u8) -> bool {
+    text.contains(&byte)
 }
 
 /// Each text once: a frequent file would weigh as much as all its users.
@@ -168,7 +168,7 @@ fn wildcards_are_like_the_webs() {
         patterns.extend(parse(&file).rules().iter().map(|rule| rule.value.to_vec()));
     }
     patterns.retain(|pattern| !pattern.is_empty());
-    let stars = |pattern: &Vec<u8>| pattern.iter().filter(|&&octet| octet == b'*').count();
+    let stars = |pattern: &Vec<u8>| pattern.iter().filter(|&&byte| byte == b'*').count();
     assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 0), 7_950, 8_350);
     assert_within(share_per_ten_thousand(&patterns, |p| stars(p) == 1), 1_100, 1_500);
     assert_within(share_per_ten_thousand(&patterns, |p| stars(p) > 1), 400, 700);
@@ -200,7 +200,7 @@ fn urls_are_like_the_webs() {
 fn few_hosts_have_most_urls() {
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
     for url in urls() {
-        let host = url.split(|&octet| octet == b'/').nth(2).unwrap().to_vec();
+        let host = url.split(|&byte| byte == b'/').nth(2).unwrap().to_vec();
         *counts.entry(host).or_default() += 1;
     }
     let most = counts.values().copied().max().unwrap();

@@ -1,6 +1,6 @@
 //! Makes up one URL.
 
-use super::draw::PATH_OCTETS;
+use super::draw::PATH_BYTES;
 use super::random::SplitMix64;
 use super::site::Site;
 use super::words::{EXTENSIONS, PARAMETERS, write_number};
@@ -30,13 +30,13 @@ pub(super) fn write(mut random: SplitMix64, [own, common]: [Site; 2], out: &mut 
 
 fn write_path(random: &mut SplitMix64, site: Site, out: &mut Vec<u8>) {
     let start = out.len();
-    let octets = PATH_OCTETS.draw(random) as usize;
+    let bytes = PATH_BYTES.draw(random) as usize;
     out.push(b'/');
-    if octets <= 1 {
+    if bytes <= 1 {
         return;
     }
     site.write_section(random, out);
-    while out.len() - start < octets {
+    while out.len() - start < bytes {
         out.push(random.pick(b"///-"));
         site.write_section(random, out);
     }

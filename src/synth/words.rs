@@ -142,9 +142,7 @@ mod tests {
         for rank in 0..100_000 {
             let mut name = Vec::new();
             write_agent(rank, &mut name);
-            assert!(
-                name.iter().all(|octet| octet.is_ascii_alphabetic() || b"-_12".contains(octet))
-            );
+            assert!(name.iter().all(|byte| byte.is_ascii_alphabetic() || b"-_12".contains(byte)));
             assert!(seen.insert(name.to_ascii_lowercase()), "{rank}");
         }
     }

@@ -1,13 +1,13 @@
 //! What stands between `://` and the path: user information, host and port.
 //!
-//! One pass over its octets finds where it ends, where the host starts, whether a colon follows, and
-//! whether the host is in the form of a key already. A table tells the octets apart; nine in ten
+//! One pass over its bytes finds where it ends, where the host starts, whether a colon follows, and
+//! whether the host is in the form of a key already. A table tells the bytes apart; nine in ten
 //! are [`Class::Plain`] and need nothing.
 
 use memchr::{memchr, memrchr};
 
 use super::split::BadUrl;
-use crate::limits::HOST_OCTETS_MAX;
+use crate::limits::HOST_BYTES_MAX;
 
 /// What a host needs to become a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum HostForm {
     Key,
     /// Lower case: it is a name with ASCII letters in upper case.
     UpperCase,
-    /// Decoding and IDNA: it has escapes or octets outside ASCII.
+    /// Decoding and IDNA: it has escapes or bytes outside ASCII.
     International,
     /// Its last part is a number, so it has to be an IPv4 address.
     Ipv4,
@@ -37,7 +37,7 @@ pub(super) struct Authority<'u> {
     pub(super) form: HostForm,
 }
 
-/// What an octet is in an authority.
+/// What a byte is in an authority.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Class {
@@ -46,7 +46,7 @@ enum Class {
     /// Other characters that a name may hold.
     Other,
     Upper,
-    /// Octets outside ASCII, and `%`.
+    /// Bytes outside ASCII, and `%`.
     International,
     Colon,
     At,
@@ -55,7 +55,7 @@ enum Class {
     /// `\`, which no authority may hold: WHATWG clients end the host there (URL Standard, section
     /// 4.4), and RFC 3986 reads it as user information or host.
     Backslash,
-    /// No octet of any host.
+    /// No byte of any host.
     Bad,
     /// `/`, `?` and `#`.
     End,
@@ -65,16 +65,16 @@ const CLASSES: [Class; 256] = classes();
 
 const fn classes() -> [Class; 256] {
     let mut table = [Class::Other; 256];
-    let mut octet = 0;
-    while octet < 256 {
-        table[octet] = class(octet as u8);
-        octet += 1;
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = class(byte as u8);
+        byte += 1;
     }
     table
 }
 
-const fn class(octet: u8) -> Class {
-    match octet {
+const fn class(byte: u8) -> Class {
+    match byte {
         b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => Class::Plain,
         b'A'..=b'Z' => Class::Upper,
         128.. | b'%' => Class::International,
@@ -106,9 +106,9 @@ impl Classes {
     }
 }
 
-/// Whether `octet` ends an authority: `/`, `?` and `#` in every dialect (RFC 3986, section 3.2).
-pub(super) fn ends_authority(octet: u8) -> bool {
-    CLASSES[usize::from(octet)] == Class::End
+/// Whether `byte` ends an authority: `/`, `?` and `#` in every dialect (RFC 3986, section 3.2).
+pub(super) fn ends_authority(byte: u8) -> bool {
+    CLASSES[usize::from(byte)] == Class::End
 }
 
 /// Reads the authority at the start of `rest`, and finds where the path starts that is compared: at
@@ -120,23 +120,23 @@ pub(super) fn read_authority<'u>(
 ) -> Result<Authority<'u>, BadUrl> {
     let mut host_start = 0;
     let mut seen = Classes::NONE;
-    let mut octets = rest.len();
+    let mut bytes = rest.len();
     let mut path = None;
-    for (position, &octet) in rest.iter().enumerate() {
-        let class = CLASSES[usize::from(octet)];
+    for (position, &byte) in rest.iter().enumerate() {
+        let class = CLASSES[usize::from(byte)];
         if class == Class::Plain {
             continue;
         }
-        if path.is_none() && path_start.contains(&octet) {
+        if path.is_none() && path_start.contains(&byte) {
             path = Some(position);
         }
         match class {
             Class::End => {
-                octets = position;
+                bytes = position;
                 break;
             }
             Class::Backslash => return Err(BadUrl::Backslash),
-            // All before the last `@` is user information, whatever its octets.
+            // All before the last `@` is user information, whatever its bytes.
             Class::At => {
                 host_start = position + 1;
                 seen = Classes::NONE;
@@ -144,16 +144,16 @@ pub(super) fn read_authority<'u>(
             _ => seen.add(class),
         }
     }
-    if octets == 0 {
+    if bytes == 0 {
         return Err(BadUrl::NoAuthority);
     }
-    let host_and_port = &rest[host_start..octets];
+    let host_and_port = &rest[host_start..bytes];
     let (host, port) = split_port(host_and_port, seen)?;
-    let path_start = path.unwrap_or(octets);
+    let path_start = path.unwrap_or(bytes);
     Ok(Authority { path_start, host, host_and_port, port, form: host_form(host, seen)? })
 }
 
-/// Splits host and port, whose octets are of the classes `seen`.
+/// Splits host and port, whose bytes are of the classes `seen`.
 #[inline]
 fn split_port(text: &[u8], seen: Classes) -> Result<(&[u8], Option<u16>), BadUrl> {
     let (host, after) = if seen.has(Class::OpenBracket) {
@@ -192,7 +192,7 @@ fn port(text: &[u8]) -> Result<Option<u16>, BadUrl> {
     Ok(number)
 }
 
-/// What `host` needs. `seen` are the classes of its octets and of those of the port.
+/// What `host` needs. `seen` are the classes of its bytes and of those of the port.
 #[inline]
 fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
     if seen.has(Class::OpenBracket) {
@@ -209,7 +209,7 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
     if seen.has(Class::International) {
         return Ok(HostForm::International);
     }
-    if host.len() > HOST_OCTETS_MAX {
+    if host.len() > HOST_BYTES_MAX {
         return Err(BadUrl::TooLong);
     }
     if ends_in_number(host) {
@@ -222,14 +222,14 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
 /// Such a host is an IPv4 address or nothing (URL Standard, section 3.5, "ends in a number").
 #[inline]
 pub(super) fn ends_in_number(host: &[u8]) -> bool {
-    // The last octet of most names, the `m` of `.com`, settles it without a search for the dot.
-    host.last().is_some_and(|octet| octet.is_ascii_hexdigit() || b"xX.".contains(octet))
+    // The last byte of most names, the `m` of `.com`, settles it without a search for the dot.
+    host.last().is_some_and(|byte| byte.is_ascii_hexdigit() || b"xX.".contains(byte))
         && last_part_is_number(host)
 }
 
 fn last_part_is_number(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
-    let start = host.iter().rposition(|&octet| octet == b'.');
+    let start = host.iter().rposition(|&byte| byte == b'.');
     let last = &host[start.map_or(0, |dot| dot + 1)..];
     match last {
         [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),

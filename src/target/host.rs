@@ -11,7 +11,7 @@ use super::ipv4;
 use super::origin::default_port;
 use super::split::{BadUrl, SplitUrl};
 use crate::bytes::percent_triplet;
-use crate::limits::HOST_OCTETS_MAX;
+use crate::limits::HOST_BYTES_MAX;
 
 /// ASCII that no name may hold after mapping. `_` is not among them: real hosts have it, and it
 /// makes no name ambiguous.
@@ -28,7 +28,7 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "%#/:<>?@[\\]^|\"{}`");
 /// # Errors
 ///
 /// [`BadUrl::BadHost`] if the host is no name and no address, [`BadUrl::TooLong`] if it is longer
-/// than [`HOST_OCTETS_MAX`] in that form.
+/// than [`HOST_BYTES_MAX`] in that form.
 #[inline]
 pub fn host_key<'a>(url: &SplitUrl<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8], BadUrl> {
     if url.host_form == HostForm::Key {
@@ -67,7 +67,7 @@ pub(super) fn write_host(url: &SplitUrl<'_>, out: &mut Vec<u8>) -> Result<(), Ba
         HostForm::Ipv6 => write_ipv6(url.host, out)?,
         HostForm::International => write_international(url.host, out)?,
     }
-    if out.len() > HOST_OCTETS_MAX {
+    if out.len() > HOST_BYTES_MAX {
         return Err(BadUrl::TooLong);
     }
     Ok(())
@@ -108,14 +108,14 @@ fn decode(host: &[u8]) -> Cow<'_, [u8]> {
     }
     let mut out = Vec::with_capacity(host.len());
     let mut rest = host;
-    while let Some((&octet, after)) = rest.split_first() {
+    while let Some((&byte, after)) = rest.split_first() {
         match percent_triplet(rest) {
             Some(value) => {
                 out.push(value);
                 rest = &rest[3..];
             }
             None => {
-                out.push(octet);
+                out.push(byte);
                 rest = after;
             }
         }
@@ -124,5 +124,5 @@ fn decode(host: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn write_to(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a vector takes all octets");
+    out.write_fmt(text).expect("a vector takes all bytes");
 }

@@ -3,23 +3,23 @@
 use std::net::Ipv4Addr;
 
 /// The address that `host` spells: one to four numbers between dots, each decimal, octal (`0…`) or
-/// hexadecimal (`0x…`), the last one filling all octets that are left (URL Standard, section 3.5,
+/// hexadecimal (`0x…`), the last one filling all bytes that are left (URL Standard, section 3.5,
 /// "IPv4 parser"). One final dot is no part of it.
 pub(super) fn parse(host: &[u8]) -> Option<Ipv4Addr> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let mut address = 0_u32;
-    let mut octets_left = 4_u32;
-    let mut parts = host.split(|&octet| octet == b'.').peekable();
+    let mut bytes_left = 4_u32;
+    let mut parts = host.split(|&byte| byte == b'.').peekable();
     while let Some(part) = parts.next() {
         let number = number(part)?;
         let last = parts.peek().is_none();
-        // A number before the last fills one octet, so three of them leave one for the last.
-        let width = if last { octets_left } else { 1 };
-        if width == 0 || (!last && octets_left == 1) || number >> (8 * width) != 0 {
+        // A number before the last fills one byte, so three of them leave one for the last.
+        let width = if last { bytes_left } else { 1 };
+        if width == 0 || (!last && bytes_left == 1) || number >> (8 * width) != 0 {
             return None;
         }
-        octets_left -= width;
-        address |= u32::try_from(number << (8 * octets_left)).ok()?;
+        bytes_left -= width;
+        address |= u32::try_from(number << (8 * bytes_left)).ok()?;
     }
     Some(Ipv4Addr::from(address))
 }

@@ -7,7 +7,7 @@
 //!
 //! This is no general URL parser. It is made for records of a crawl, which name resources at
 //! servers: it resolves no reference, removes no dot segment and changes no path (RFC 9309, section
-//! 2.2.2, compares octets). What it cannot read is a [`BadUrl`], never a guess.
+//! 2.2.2, compares bytes). What it cannot read is a [`BadUrl`], never a guess.
 //!
 //! Cost: one pass over the authority and one search for `#`. A URL whose host is in lower case and
 //! whose path needs no escape is not copied; other hosts and paths are written to the caller's

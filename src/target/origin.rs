@@ -5,7 +5,7 @@ use std::fmt;
 use super::host::{own_port, write_host};
 use super::split::{BadUrl, SplitUrl, split};
 
-/// The path at which a file of rules stands, compared octet by octet (RFC 9309, section 2.3).
+/// The path at which a file of rules stands, compared byte by byte (RFC 9309, section 2.3).
 pub const ROBOTS_TXT_PATH: &[u8] = b"/robots.txt";
 
 /// Where a path starts when only the origin or the path of robots.txt is asked for.

@@ -3,7 +3,7 @@
 //! A *plain* URL is written `https://` or `http://` with a name in lower case and a path behind it
 //! that is in normal form already: no port, no address, no fragment, nothing to escape. It needs none
 //! of what [`split`](super::split) and the others are prepared for, and is told from others by
-//! looking at sixteen octets at a time. Others are no worse, only slower.
+//! looking at sixteen bytes at a time. Others are no worse, only slower.
 
 #[cfg_attr(not(target_arch = "x86_64"), path = "plain/no_glance.rs")]
 mod glance;
@@ -13,64 +13,64 @@ use wide::u8x16;
 use super::authority::ends_in_number;
 use crate::bytes::are_same;
 use crate::dialect::Escapes;
-use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 
 pub(crate) use glance::glances;
 
-/// Octets that are looked at as one.
-const CHUNK_OCTETS: usize = 16;
+/// Bytes that are looked at as one.
+const CHUNK_BYTES: usize = 16;
 
-/// The octets before the path of `record`, if they are those of a plain URL and begin its first
-/// octet: the scheme, `://` and the host, which is a key.
+/// The bytes before the path of `record`, if they are those of a plain URL and begin its first
+/// byte: the scheme, `://` and the host, which is a key.
 ///
 /// The path is not looked at, but the record is not too long and has no white space around it. So a
-/// record that `may_be_plain` and begins with the same octets, and a `/` behind them, has the same
+/// record that `may_be_plain` and begins with the same bytes, and a `/` behind them, has the same
 /// scheme and key.
 #[inline]
 pub fn plain_head(record: &[u8]) -> Option<PlainHead> {
     if !may_be_plain(record) {
         return None;
     }
-    let scheme_octets = match record {
+    let scheme_bytes = match record {
         [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => 5,
         [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => 4,
         _ => return None,
     };
-    let start = scheme_octets + 3;
-    let octets = start + name_octets(&record[start..])?;
-    let host = &record[start..octets];
-    let is_key = !host.is_empty() && host.len() <= HOST_OCTETS_MAX && !ends_in_number(host);
-    (is_key && record.get(octets) == Some(&b'/')).then_some(PlainHead { scheme_octets, octets })
+    let start = scheme_bytes + 3;
+    let bytes = start + name_bytes(&record[start..])?;
+    let host = &record[start..bytes];
+    let is_key = !host.is_empty() && host.len() <= HOST_BYTES_MAX && !ends_in_number(host);
+    (is_key && record.get(bytes) == Some(&b'/')).then_some(PlainHead { scheme_bytes, bytes })
 }
 
 /// What stands before the path of a plain URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainHead {
-    /// Octets of the scheme.
-    pub scheme_octets: usize,
-    /// Octets before the path.
-    pub octets: usize,
+    /// Bytes of the scheme.
+    pub scheme_bytes: usize,
+    /// Bytes before the path.
+    pub bytes: usize,
 }
 
 impl PlainHead {
     /// The scheme of `record`, of which this is the head.
     #[inline]
     pub fn scheme(self, record: &[u8]) -> &[u8] {
-        &record[..self.scheme_octets]
+        &record[..self.scheme_bytes]
     }
 
     /// The key of `record`, of which this is the head.
     #[inline]
     pub fn key(self, record: &[u8]) -> &[u8] {
-        &record[self.scheme_octets + 3..self.octets]
+        &record[self.scheme_bytes + 3..self.bytes]
     }
 
     /// Whether `record` has the same head as `other`, whose head this is.
     #[inline]
     pub fn is_shared(self, other: &[u8], record: &[u8]) -> bool {
         may_be_plain(record)
-            && record.get(self.octets) == Some(&b'/')
-            && are_same(&record[..self.octets], &other[..self.octets])
+            && record.get(self.bytes) == Some(&b'/')
+            && are_same(&record[..self.bytes], &other[..self.bytes])
     }
 }
 
@@ -88,14 +88,14 @@ pub(crate) struct Glance {
 /// Whether no white space ends `record`, and it is not too long for a URL.
 #[inline]
 fn may_be_plain(record: &[u8]) -> bool {
-    matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_OCTETS_MAX
+    matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_BYTES_MAX
 }
 
-/// The octets at the start of `text` that need nothing in a host: lower-case letters, digits, `-`,
+/// The bytes at the start of `text` that need nothing in a host: lower-case letters, digits, `-`,
 /// `.` and `_`. Nothing if all are such.
 #[inline]
-fn name_octets(text: &[u8]) -> Option<usize> {
-    let (chunks, rest) = text.as_chunks::<CHUNK_OCTETS>();
+fn name_bytes(text: &[u8]) -> Option<usize> {
+    let (chunks, rest) = text.as_chunks::<CHUNK_BYTES>();
     for (index, chunk) in chunks.iter().enumerate() {
         let chunk = u8x16::new(*chunk);
         let is_plain = is_within(chunk, b'a', b'z')
@@ -103,10 +103,10 @@ fn name_octets(text: &[u8]) -> Option<usize> {
             | chunk.simd_eq(u8x16::splat(b'_'));
         let others = !is_plain.to_bitmask() & 0xffff;
         if others != 0 {
-            return Some(index * CHUNK_OCTETS + others.trailing_zeros() as usize);
+            return Some(index * CHUNK_BYTES + others.trailing_zeros() as usize);
         }
     }
-    let is_other = |octet: &u8| !matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
+    let is_other = |byte: &u8| !matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
     rest.iter().position(is_other).map(|position| text.len() - rest.len() + position)
 }
 
@@ -115,34 +115,34 @@ fn is_within(chunk: u8x16, first: u8, last: u8) -> u8x16 {
     chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
 }
 
-/// Whether the path that begins at the octet `start` of a plain `record` is, as it stands, what rules
+/// Whether the path that begins at the byte `start` of a plain `record` is, as it stands, what rules
 /// are compared with. It says no of some that are.
 #[inline]
 pub fn is_plain_path(record: &[u8], start: usize, escapes: Escapes) -> bool {
     // The last chunk may begin before the path: what stands there is plain in every form.
-    let Some(last) = record.last_chunk::<CHUNK_OCTETS>() else {
+    let Some(last) = record.last_chunk::<CHUNK_BYTES>() else {
         return false;
     };
-    let (chunks, _) = record[start..].as_chunks::<CHUNK_OCTETS>();
-    let changed = |all, chunk: &[u8; CHUNK_OCTETS]| all | changed(u8x16::new(*chunk), escapes);
+    let (chunks, _) = record[start..].as_chunks::<CHUNK_BYTES>();
+    let changed = |all, chunk: &[u8; CHUNK_BYTES]| all | changed(u8x16::new(*chunk), escapes);
     let any = chunks.iter().fold(changed(u8x16::ZERO, last), changed);
     any.to_bitmask() == 0
 }
 
-/// By octet of `chunk`: whether it ends the path or might change. One that does for no form is left
+/// By byte of `chunk`: whether it ends the path or might change. One that does for no form is left
 /// to the others; see [`normalise`](crate::escape::normalise).
 #[inline]
 fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
-    let is = |octet: u8| chunk.simd_eq(u8x16::splat(octet));
+    let is = |byte: u8| chunk.simd_eq(u8x16::splat(byte));
     match escapes {
         Escapes::AsWritten => is(b'#'),
         Escapes::Decoded => is(b'#') | is(b'%'),
-        // Octets outside ASCII have the highest bit, which is what a mask is made of.
+        // Bytes outside ASCII have the highest bit, which is what a mask is made of.
         Escapes::Google => is(b'#') | is(b'%') | chunk,
         Escapes::Uri => {
-            // Of two octets that differ in a bit, both.
+            // Of two bytes that differ in a bit, both.
             let either =
-                |bit: u8, octet: u8| (chunk | u8x16::splat(bit)).simd_eq(u8x16::splat(octet));
+                |bit: u8, byte: u8| (chunk | u8x16::splat(bit)).simd_eq(u8x16::splat(byte));
             let pairs = either(1, b'#') | either(1, b'%') | either(2, b'>') | either(2, b'^');
             let within = is_within(chunk, b'!', b'z') | is(b'~');
             !within | pairs | is(b'*') | is(b'`')
@@ -166,11 +166,11 @@ mod tests {
             assert_eq!(head.scheme(record), url.scheme);
             assert_eq!(head.key(record), host_key(&url, &mut Vec::new()).unwrap());
             let escapes = dialect.paths.escapes;
-            let is_plain = is_plain_path(record, head.octets, escapes);
+            let is_plain = is_plain_path(record, head.bytes, escapes);
             let mut scratch = Vec::new();
             let path = compared_path(url.path, escapes, &mut scratch);
             assert!(
-                !is_plain || path.as_bytes() == &record[head.octets..],
+                !is_plain || path.as_bytes() == &record[head.bytes..],
                 "{escapes:?} {record:?}"
             );
             all &= is_plain;
@@ -183,7 +183,7 @@ mod tests {
         for record in [
             "https://www.example.com/",
             "http://a-b_c.example0.museum/path/to?q=1&r=[2]",
-            "https://a-name-that-is-longer-than-a-chunk.of.octets.example/a/longer/path/behind-it",
+            "https://a-name-that-is-longer-than-a-chunk.of.bytes.example/a/longer/path/behind-it",
         ] {
             assert!(check(record.as_bytes()), "{record}");
         }
@@ -205,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn every_octet_in_every_place() {
+    fn every_byte_in_every_place() {
         for url in
-            ["http://a.example/", "https://example.com/a/page/of/some?octets", "https://b.c/d"]
+            ["http://a.example/", "https://example.com/a/page/of/some?bytes", "https://b.c/d"]
         {
             for place in 0..=url.len() {
-                for octet in 0..=255 {
+                for byte in 0..=255 {
                     let mut record = url.as_bytes().to_vec();
-                    record.insert(place, octet);
+                    record.insert(place, byte);
                     check(&record);
                 }
             }

@@ -4,9 +4,9 @@ use memchr::memchr;
 
 use super::authority::{Authority, HostForm, ends_authority, read_authority};
 use crate::bytes::trim;
-use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 
-/// Octets around a record that are no part of the URL.
+/// Bytes around a record that are no part of the URL.
 const AROUND: &[u8] = b" \t\r";
 
 /// Why a record is no URL that can be asked about.
@@ -17,7 +17,7 @@ pub enum BadUrl {
     Empty,
     /// The URL or its host is over the limit.
     #[error(
-        "the URL is longer than {URL_OCTETS_MAX} octets, or its host than {HOST_OCTETS_MAX}: \
+        "the URL is longer than {URL_BYTES_MAX} bytes, or its host than {HOST_BYTES_MAX}: \
          leave it out"
     )]
     TooLong,
@@ -31,10 +31,10 @@ pub enum BadUrl {
     #[error("the URL has no host: write one before the port")]
     NoHost,
     /// What follows the host's colon is no number up to 65535.
-    #[error("the URL's port is no number from 0 to 65535: mend it or leave it out")]
+    #[error("the URL's port is no number from 0 to 65535: fix it or leave it out")]
     BadPort,
     /// The host is no name and no address.
-    #[error("the URL's host is neither a name nor an address: mend its spelling")]
+    #[error("the URL's host is neither a name nor an address: fix its spelling")]
     BadHost,
     /// A backslash stands between `://` and the path; clients disagree which host that is.
     #[error("the URL has a backslash in front of its path: write / or %5C")]
@@ -103,11 +103,11 @@ pub fn split_assuming<'u>(
     if url.is_empty() {
         return Err(BadUrl::Empty);
     }
-    if url.len() > URL_OCTETS_MAX {
+    if url.len() > URL_BYTES_MAX {
         return Err(BadUrl::TooLong);
     }
-    match scheme_octets(url) {
-        Some(octets) => split_after(&url[..octets], &url[octets + 3..], path_start),
+    match scheme_bytes(url) {
+        Some(bytes) => split_after(&url[..bytes], &url[bytes + 3..], path_start),
         None => {
             let scheme = assumed_scheme.ok_or(BadUrl::NoScheme)?;
             split_after(scheme, without_scheme(url)?, path_start)
@@ -125,26 +125,26 @@ fn trim_record(record: &[u8]) -> &[u8] {
     }
 }
 
-/// The octets of the scheme that `url` starts with, if `://` follows (RFC 3986, section 3.1).
+/// The bytes of the scheme that `url` starts with, if `://` follows (RFC 3986, section 3.1).
 #[inline]
-fn scheme_octets(url: &[u8]) -> Option<usize> {
+fn scheme_bytes(url: &[u8]) -> Option<usize> {
     if url.starts_with(b"https://") {
         return Some(5);
     }
     if url.starts_with(b"http://") {
         return Some(4);
     }
-    let octets = scheme_name_octets(url);
-    (octets > 0 && url[octets..].starts_with(b"://")).then_some(octets)
+    let bytes = scheme_name_bytes(url);
+    (bytes > 0 && url[bytes..].starts_with(b"://")).then_some(bytes)
 }
 
-/// The octets at the start of `text` that can be a scheme.
-fn scheme_name_octets(text: &[u8]) -> usize {
+/// The bytes at the start of `text` that can be a scheme.
+fn scheme_name_bytes(text: &[u8]) -> usize {
     if !text.first().is_some_and(u8::is_ascii_alphabetic) {
         return 0;
     }
     text.iter()
-        .position(|octet| !octet.is_ascii_alphanumeric() && !b"+-.".contains(octet))
+        .position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte))
         .unwrap_or(text.len())
 }
 
@@ -154,12 +154,12 @@ fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     if let Some(rest) = record.strip_prefix(b"//") {
         return Ok(rest);
     }
-    let (name, rest) = record.split_at(scheme_name_octets(record));
+    let (name, rest) = record.split_at(scheme_name_bytes(record));
     let names_host = memchr(b'.', name).is_some() || name.eq_ignore_ascii_case(b"localhost");
     let has_scheme = !name.is_empty() && rest.starts_with(b":") && !names_host;
     // `joe@example.com` names no resource of that server, and a colon without a port is a scheme's
     // or nobody's (`com.example.app:/x`, `ht_tp://x`).
-    let authority = record.split(|&octet| ends_authority(octet)).next().unwrap_or_default();
+    let authority = record.split(|&byte| ends_authority(byte)).next().unwrap_or_default();
     if has_scheme || authority.ends_with(b":") || memchr(b'@', authority).is_some() {
         return Err(BadUrl::NoScheme);
     }

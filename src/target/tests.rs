@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dialect::Escapes;
-use crate::limits::{HOST_OCTETS_MAX, URL_OCTETS_MAX};
+use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use bstr::ByteSlice;
 
 const PLAIN: &[u8] = b"/?";
@@ -149,8 +149,8 @@ fn records_that_are_no_url() {
     for (url, expected) in rows {
         assert_eq!(key(url, PLAIN), Err(expected), "{}", url.as_bstr());
     }
-    for octet in b"<>^|\"{}`\x01\x1f\x7f" {
-        let url = [b"http://a", &[*octet][..], b"b/"].concat();
+    for byte in b"<>^|\"{}`\x01\x1f\x7f" {
+        let url = [b"http://a", &[*byte][..], b"b/"].concat();
         assert_eq!(key(&url, PLAIN), Err(BadHost), "{}", url.as_bstr());
     }
 }
@@ -179,11 +179,11 @@ fn international_hosts_that_are_none() {
 fn lengths() {
     let url =
         |host: usize, path: usize| format!("http://{}/{}", "a".repeat(host), "b".repeat(path));
-    let longest = URL_OCTETS_MAX - "http://a/".len();
+    let longest = URL_BYTES_MAX - "http://a/".len();
     assert!(key(url(1, longest).as_bytes(), PLAIN).is_ok());
     assert_eq!(key(url(1, longest + 1).as_bytes(), PLAIN), Err(BadUrl::TooLong));
-    assert!(key(url(HOST_OCTETS_MAX, 1).as_bytes(), PLAIN).is_ok());
-    assert_eq!(key(url(HOST_OCTETS_MAX + 1, 1).as_bytes(), PLAIN), Err(BadUrl::TooLong));
+    assert!(key(url(HOST_BYTES_MAX, 1).as_bytes(), PLAIN).is_ok());
+    assert_eq!(key(url(HOST_BYTES_MAX + 1, 1).as_bytes(), PLAIN), Err(BadUrl::TooLong));
     let labels = format!("http://{}/", "\u{e4}.".repeat(500));
     assert_eq!(key(labels.as_bytes(), PLAIN), Err(BadUrl::TooLong));
     assert_eq!(Origin::of_url(labels.as_bytes()), Err(BadUrl::TooLong));

@@ -3,7 +3,7 @@
 //! A program for all processors of a family may not hold an instruction where it is not known to be there.
 //! So what a processor has is asked once, as the program runs, and told by values that only that question
 //! makes: who holds an [`Avx512`] may use its methods. [`Vectors::run`] does [`Work`] with the best
-//! kind. The work is compiled once for each kind, whole, so that steps on single octets are inlined
+//! kind. The work is compiled once for each kind, whole, so that steps on single bytes are inlined
 //! into loops over many texts, and the kind is chosen once for the loop.
 //!
 //! It owns the kinds, and operations that several modules use. Those of one module only stand there. It cannot
@@ -14,19 +14,19 @@
 mod wide;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use wide::first_octets;
+pub(crate) use wide::first_bytes;
 pub(crate) use wide::{Avx2, Avx512};
 
 /// A kind of vectors.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is one kind"))]
 pub(crate) trait Kind: Copy {
-    /// Those of 32 octets.
+    /// Those of 32 bytes.
     #[inline(always)]
     fn avx2(self) -> Option<Avx2> {
         None
     }
 
-    /// Those of 64 octets, with masks.
+    /// Those of 64 bytes, with masks.
     #[inline(always)]
     fn avx512(self) -> Option<Avx512> {
         None
@@ -96,7 +96,7 @@ impl Vectors {
         all
     }
 
-    /// Those of 64 octets, for functions that have no other use for vectors.
+    /// Those of 64 bytes, for functions that have no other use for vectors.
     #[inline]
     pub(crate) fn avx512(self) -> Option<Avx512> {
         match self.0 {

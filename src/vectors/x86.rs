@@ -57,14 +57,14 @@ impl Avx512 {
     }
 }
 
-/// The first 64 octets of `text`, or all and zeros behind them.
+/// The first 64 bytes of `text`, or all and zeros behind them.
 ///
 /// Of an empty text the address has to be one that can be read: to read nothing from nowhere takes the
 /// processor long.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(crate) fn first_octets(text: &[u8]) -> __m512i {
-    // SAFETY: octets that the mask leaves out are not read; the others are those of the text.
+pub(crate) fn first_bytes(text: &[u8]) -> __m512i {
+    // SAFETY: bytes that the mask leaves out are not read; the others are those of the text.
     unsafe { _mm512_maskz_loadu_epi8(first_bits(text.len()), text.as_ptr().cast()) }
 }
 

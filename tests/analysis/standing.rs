@@ -200,8 +200,8 @@ impl<'w> RuleSet<'w> {
         if decision.rule.is_none_or(|rule| rule.index() != index) {
             return Some("it does not decide its example");
         }
-        let octets = oracle::compared_path(dialect, &url).unwrap().len();
-        shortest.is_some_and(|shortest| shortest < octets).then_some("a shorter example")
+        let bytes = oracle::compared_path(dialect, &url).unwrap().len();
+        shortest.is_some_and(|shortest| shortest < bytes).then_some("a shorter example")
     }
 
     fn wrong_need(&self, needed: &Example, living: usize, without: usize) -> Option<&'static str> {

@@ -18,7 +18,7 @@ fn corpus() -> Folder {
     assert_status(&output, 0);
     let mut list = Vec::new();
     let urls = folder.read("c/urls.txt");
-    for (number, url) in urls.split_inclusive(|&octet| octet == b'\n').enumerate() {
+    for (number, url) in urls.split_inclusive(|&byte| byte == b'\n').enumerate() {
         list.extend_from_slice(url);
         match number % 100 {
             3 => list.extend_from_slice(b"https://unknown.example/page\n"),
@@ -62,7 +62,7 @@ fn counts_are_those_of_classify() {
 
     let records = &report["records"];
     assert_eq!(number(&records["records"]), recount.records);
-    assert_eq!(number(&records["octets"]), folder.read("c/list").len() as u64);
+    assert_eq!(number(&records["bytes"]), folder.read("c/list").len() as u64);
     for (agent, verdicts) in report["verdicts"].as_array().unwrap().iter().enumerate() {
         for verdict in ["allow", "disallow", "unknown", "invalid"] {
             let expected = recount.verdicts.get(&(agent, verdict.to_owned())).copied().unwrap_or(0);
@@ -165,7 +165,7 @@ fn unknown_and_invalid_records() {
 }
 
 #[test]
-fn threads_and_cuts_change_no_octet() {
+fn threads_and_cuts_change_no_byte() {
     let folder = corpus();
     // Many chunks, so that threads take them out of order.
     let list = folder.read("c/list").repeat(24);
@@ -210,7 +210,7 @@ fn a_set_and_a_folder_say_the_same() {
     let mut of_set = audit(&folder, &format!("-p c.set -a {AGENTS} c/list"));
     assert_eq!(of_folder["source"]["kind"], "folder");
     assert_eq!(of_set["source"]["kind"], "set");
-    for fact in ["dialect", "robots_octets_max", "hosts", "origins", "policies"] {
+    for fact in ["dialect", "robots_bytes_max", "hosts", "origins", "policies"] {
         assert_eq!(of_folder["source"][fact], of_set["source"][fact], "{fact}");
     }
     for report in [&mut of_folder, &mut of_set] {
@@ -233,10 +233,10 @@ fn disagreement_of_dialects_is_that_of_two_runs() {
         let output = folder.command(&line).output().unwrap();
         assert_status(&output, 0);
         let columns = |line: &[u8]| {
-            let columns = line.split(|&octet| octet == b'\t').take(5);
+            let columns = line.split(|&byte| byte == b'\t').take(5);
             columns.map(|column| String::from_utf8(column.to_vec()).unwrap()).collect()
         };
-        output.stdout.split(|&octet| octet == b'\n').map(columns).collect()
+        output.stdout.split(|&byte| byte == b'\n').map(columns).collect()
     };
     let here = verdicts("rfc9309");
     for comparison in report["comparisons"].as_array().unwrap() {

@@ -54,7 +54,7 @@ fn every_engine_is_verified_on_the_sample_and_timed() {
     for model in ["parse", "compile", "first-touch", "decide-hot", "batch", "file-to-verdict"] {
         assert!(has_model(ours, model), "{model}");
     }
-    assert!(ours["matcher_octets"].as_u64().unwrap() > 0);
+    assert!(ours["matcher_bytes"].as_u64().unwrap() > 0);
     assert!(ours["single"]["p99_ns"].is_u64());
     let page = String::from_utf8(folder.read("b.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"));

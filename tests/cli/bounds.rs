@@ -1,6 +1,6 @@
 //! Reports about hostile files stay within bounds. What is counted is bytes and findings, not seconds.
 
-use portcullis::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_OCTETS_MAX, SHOWN_BYTES_MAX};
+use portcullis::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX, SHOWN_BYTES_MAX};
 use serde_json::Value;
 
 use super::*;
@@ -10,7 +10,7 @@ const OBJECT_BYTES: usize = 512;
 
 /// A file with one rule of as many stars as fit.
 fn long_rule() -> String {
-    format!("User-agent: *\nDisallow: /{}\n", "*".repeat(ROBOTS_OCTETS_MAX - 64))
+    format!("User-agent: *\nDisallow: /{}\n", "*".repeat(ROBOTS_BYTES_MAX - 64))
 }
 
 fn values(output: &Output) -> Vec<Value> {
@@ -139,7 +139,7 @@ fn a_fix_takes_out_more_than_is_listed() {
     assert_status(&output, 0);
     assert_eq!(folder.read("copies"), b"User-agent: *\nDisallow: /a\n");
     let err = text(&output.stderr);
-    assert!(err.contains(&format!("mended: {}", copies - 1)), "{err}");
+    assert!(err.contains(&format!("fixed: {}", copies - 1)), "{err}");
 }
 
 #[test]

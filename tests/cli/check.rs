@@ -249,11 +249,11 @@ fn json_tells_all_in_one_object_for_each_url_and_agent() {
         "groups": [{ "line": 1, "text": "User-agent: *" }], "rules_in_groups": 2,
         "deciding": {
             "line": 3, "text": "Allow: /private/open", "verdict": "allow",
-            "value": "/private/open", "pattern": "/private/open", "octets": 13,
+            "value": "/private/open", "pattern": "/private/open", "bytes": 13,
         },
         "lost": [{
             "line": 2, "text": "Disallow: /private/", "verdict": "disallow",
-            "value": "/private/", "pattern": "/private/", "octets": 9, "why": "fewer-octets",
+            "value": "/private/", "pattern": "/private/", "bytes": 9, "why": "fewer-bytes",
         }],
         "outage": null,
     });

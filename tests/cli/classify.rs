@@ -116,7 +116,7 @@ fn every_reason_of_a_file_has_its_word() {
 }
 
 #[test]
-fn json_keeps_octets_that_are_no_text() {
+fn json_keeps_bytes_that_are_no_text() {
     let folder = Folder::new();
     let output = folder.run("classify --format jsonl", b"https://a.example/\xff\n");
     let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -144,9 +144,9 @@ fn nul_data() {
     }
 }
 
-fn gzip(octets: &[u8]) -> Vec<u8> {
+fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(octets).unwrap();
+    encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
@@ -184,7 +184,7 @@ fn output_is_named_compressed_and_complete() {
         if name.contains("tsv") {
             assert_eq!(text(&written), text(tagged().as_bytes()), "{name}");
         } else {
-            assert_eq!(written.iter().filter(|&&octet| octet == b'\n').count(), 4, "{name}");
+            assert_eq!(written.iter().filter(|&&byte| byte == b'\n').count(), 4, "{name}");
         }
     }
     assert_eq!(folder.names().len(), 5, "{:?}", folder.names());
@@ -205,7 +205,7 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
             folder.run(&format!("classify --format {format} -j {threads} urls"), "").stdout
         };
         let one = run(1);
-        assert_eq!(one.iter().filter(|&&octet| octet == b'\n').count(), 60_000);
+        assert_eq!(one.iter().filter(|&&byte| byte == b'\n').count(), 60_000);
         for threads in [0, 2, 3, 7] {
             assert!(run(threads) == one, "{format} with {threads} threads");
         }

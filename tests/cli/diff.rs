@@ -269,7 +269,7 @@ fn other_dialects_and_sizes_are_said() {
     let output = run(&folder, "diff old.set google.set");
     assert_stdout(&output, "");
     let told = text(&output.stderr);
-    for part in ["dialects differ, rfc9309 and google", "512000 octets and 1048576 octets"] {
+    for part in ["dialects differ, rfc9309 and google", "512000 bytes and 1048576 bytes"] {
         assert!(told.contains(part), "{part:?} is not in {told}");
     }
     let object = json(&folder, "diff --json old.set google.set");
@@ -315,7 +315,7 @@ fn what_is_no_set_or_damaged_is_named() {
     folder.write("urls", URLS);
     let mut damaged = folder.read("new.set");
     let middle = damaged.len() / 3;
-    damaged[middle..].iter_mut().for_each(|octet| *octet ^= 1);
+    damaged[middle..].iter_mut().for_each(|byte| *byte ^= 1);
     folder.write("damaged.set", &damaged);
     let before = folder.names();
     let cases: [(&str, &[&str]); 7] = [

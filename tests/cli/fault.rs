@@ -19,7 +19,7 @@ use portcullis::set::{Damage, PolicySet};
 use super::*;
 
 /// More than the program may have read and not written, see `IN_FLIGHT_CHUNKS_PER_THREAD`.
-const LIST_OCTETS: usize = 24 * 1024 * 1024;
+const LIST_BYTES: usize = 24 * 1024 * 1024;
 
 fn start(folder: &Folder, threads: &str, list: &str) -> Child {
     start_with(folder, ["--robots", "robots"], threads, list)
@@ -40,7 +40,7 @@ fn start_with(folder: &Folder, policies: [&str; 2], threads: &str, list: &str) -
 
 fn long_list(folder: &Folder) -> PathBuf {
     let line = format!("https://a.example/{}\n", "x".repeat(1_000));
-    folder.write("urls.txt", line.repeat(LIST_OCTETS / line.len() + 1))
+    folder.write("urls.txt", line.repeat(LIST_BYTES / line.len() + 1))
 }
 
 fn error_text(child: &mut Child) -> String {
@@ -51,7 +51,7 @@ fn error_text(child: &mut Child) -> String {
 
 #[test]
 fn a_list_that_is_cut_short_while_it_is_mapped() {
-    for (threads, left) in [("1", 0), ("2", 0), ("2", LIST_OCTETS as u64 / 2)] {
+    for (threads, left) in [("1", 0), ("2", 0), ("2", LIST_BYTES as u64 / 2)] {
         let folder = Folder::new();
         let list = long_list(&folder);
         let mut child = start(&folder, threads, "urls.txt");
@@ -73,7 +73,7 @@ fn a_list_that_is_cut_short_while_it_is_mapped() {
 /// A signal that ends the program leaves no unfinished output.
 #[test]
 fn a_list_that_is_cut_short_leaves_no_output() {
-    for left in [0, LIST_OCTETS as u64 / 2] {
+    for left in [0, LIST_BYTES as u64 / 2] {
         let folder = Folder::new();
         let list = long_list(&folder);
         let mut child = Process::new(env!("CARGO_BIN_EXE_portcullis"))
@@ -94,7 +94,7 @@ fn a_list_that_is_cut_short_leaves_no_output() {
     }
 }
 
-/// A page that is gone is noticed when it is touched; octets that are gone within a page read as
+/// A page that is gone is noticed when it is touched; bytes that are gone within a page read as
 /// zeros, and are noticed before the run is called complete.
 #[test]
 fn a_set_that_is_cut_short_while_it_is_mapped() {

@@ -19,7 +19,7 @@ fn assert_kept(flags: &str, expected: String) {
 }
 
 #[test]
-fn the_allowed_records_octet_for_octet() {
+fn the_allowed_records_byte_for_byte() {
     assert_kept("", format!("{ALLOWED}\r\nhttps://b.example/\n"));
 }
 
@@ -157,7 +157,7 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
         .collect();
     folder.write("urls", input);
     let one = folder.run("filter -j 1 urls", "").stdout;
-    assert_eq!(one.iter().filter(|&&octet| octet == b'\n').count(), 40_000);
+    assert_eq!(one.iter().filter(|&&byte| byte == b'\n').count(), 40_000);
     for threads in [0, 2, 5] {
         assert!(folder.run(&format!("filter -j {threads} urls"), "").stdout == one);
     }

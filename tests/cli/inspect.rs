@@ -58,7 +58,7 @@ fn a_survey_for_machines() {
     let folder = compiled();
     let object = object(&folder, "set.pcs");
     assert_eq!(object["origins"], 6);
-    assert_eq!(object["octets"], folder.read("set.pcs").len());
+    assert_eq!(object["bytes"], folder.read("set.pcs").len());
     assert_eq!(object["states"]["rules"], 3);
     assert_eq!(object["states"]["deferred"], 0);
     assert_eq!(object["statuses"]["404"], 1);
@@ -79,8 +79,8 @@ fn a_survey_for_machines() {
     assert_eq!(object["policies"]["largest"][0]["records"], 5);
     let sections: u64 =
         object["sections"].as_object().unwrap().values().map(|it| it.as_u64().unwrap()).sum();
-    let outside = object["octets_outside_sections"].as_u64().unwrap();
-    assert_eq!(sections + outside, object["octets"].as_u64().unwrap());
+    let outside = object["bytes_outside_sections"].as_u64().unwrap();
+    assert_eq!(sections + outside, object["bytes"].as_u64().unwrap());
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn a_limit_on_the_size_of_files() {
     let sets = Sets::new();
     let whole = sets.folder.read("whole.set").len();
     for part in [0, 1, 2, 3] {
-        // In blocks of 512 octets, or of 1,024 where the shell counts in those.
+        // In blocks of 512 bytes, or of 1,024 where the shell counts in those.
         let blocks = whole / 1_024 * part / 4;
         let output = Process::new("sh")
             .current_dir(sets.folder.folder.path())

@@ -215,7 +215,7 @@ fn a_fix_is_a_diff_and_leaves_what_changes_verdicts() {
     assert_stdout(&output, expected);
     let err = text(&output.stderr);
     assert!(err.contains("robots.txt:4: PC037 is left as it is: in original1994"), "{err}");
-    assert!(err.contains("mended: 1"), "{err}");
+    assert!(err.contains("fixed: 1"), "{err}");
     assert_eq!(folder.read("robots.txt"), FAULTY.as_bytes());
 }
 
@@ -226,8 +226,8 @@ fn a_fix_for_one_dialect_may_do_more_and_is_written_in_place() {
     let line = "lint --fix --in-place --dialect rfc9309 --deny PC037,PC040 robots.txt";
     let output = folder.command(line).output().unwrap();
     assert_status(&output, 0);
-    let mended = "User-agent: *\nDisalow: /private/\nDisallow: /a\nDisallow: /b\n";
-    assert_eq!(text(&folder.read("robots.txt")), text(mended.as_bytes()));
+    let fixed = "User-agent: *\nDisalow: /private/\nDisallow: /a\nDisallow: /b\n";
+    assert_eq!(text(&folder.read("robots.txt")), text(fixed.as_bytes()));
     assert_eq!(folder.names(), ["robots.txt"]);
     let again = folder.command(line).output().unwrap();
     assert_stdout(&again, "");

@@ -49,7 +49,7 @@ fn json_names_everything() {
     assert_eq!(object["agents"], serde_json::json!(["ExampleBot"]));
     assert_eq!(object["capture_dates"], serde_json::Value::Null);
     assert_eq!(object["records"], 5);
-    assert_eq!(object["octets"], list().len());
+    assert_eq!(object["bytes"], list().len());
     let verdicts = serde_json::json!({"allow": 1, "disallow": 1, "unknown": 1, "invalid": 2});
     assert_eq!(object["per_agent"][0]["verdicts"], verdicts);
     assert_eq!(object["per_agent"][0]["reasons"]["bad-url"], 2);

@@ -34,7 +34,7 @@ fn it_has_as_many_as_asked_for() {
     assert_status(&synth(&folder, "--hosts 30 --urls 500 --out c"), 0);
     let (files, urls) = corpus(&folder, "c");
     assert_eq!(files.len(), 30);
-    assert_eq!(urls.iter().filter(|&&octet| octet == b'\n').count(), 500);
+    assert_eq!(urls.iter().filter(|&&byte| byte == b'\n').count(), 500);
 }
 
 #[test]

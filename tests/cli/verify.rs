@@ -6,20 +6,20 @@ use super::*;
 fn folder() -> (Folder, Vec<u8>) {
     let folder = Folder::new();
     assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
-    let octets = folder.read("a.set");
-    (folder, octets)
+    let bytes = folder.read("a.set");
+    (folder, bytes)
 }
 
 #[test]
 fn a_set_that_holds() {
-    let (folder, octets) = folder();
+    let (folder, bytes) = folder();
     let output = folder.command("verify a.set").output().unwrap();
     assert_status(&output, 0);
     assert_stdout(&output, "");
     let err = text(&output.stderr);
     for words in [
-        format!("all {} blocks hold", octets.len() / 4_096),
-        format!("{} octets", octets.len()),
+        format!("all {} blocks hold", bytes.len() / 4_096),
+        format!("{} bytes", bytes.len()),
         "2 hosts, 4 origins, 2 captures".to_owned(),
         "2 policies of 5 records and 2 rule sets with their prefilters".to_owned(),
     ] {
@@ -28,24 +28,24 @@ fn a_set_that_holds() {
 }
 
 #[test]
-fn a_set_that_does_not_hold_names_itself_and_the_mend() {
-    let (folder, octets) = folder();
+fn a_set_that_does_not_hold_names_itself_and_the_fix() {
+    let (folder, bytes) = folder();
     let flipped = |at: usize| {
-        let mut octets = octets.clone();
-        octets[at] ^= 1;
-        octets
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        bytes
     };
     let cases: [(&str, Vec<u8>, &[&str]); 7] = [
-        ("cut", octets[..octets.len() - 1].to_vec(), &["is cut short", "fetch the file again"]),
-        ("longer", [&octets[..], b"x"].concat(), &["something was written behind it"]),
+        ("cut", bytes[..bytes.len() - 1].to_vec(), &["is cut short", "fetch the file again"]),
+        ("longer", [&bytes[..], b"x"].concat(), &["something was written behind it"]),
         ("header", flipped(16), &["header", "portcullis compile"]),
-        ("data", flipped(5_000), &["octet 4096", "portcullis compile"]),
-        ("checksums", flipped(octets.len() - 1), &["checksums", "portcullis compile"]),
+        ("data", flipped(5_000), &["byte 4096", "portcullis compile"]),
+        ("checksums", flipped(bytes.len() - 1), &["checksums", "portcullis compile"]),
         ("empty", Vec::new(), &["not a policy set", "portcullis compile"]),
         ("text", b"User-agent: *\n".to_vec(), &["not a policy set", "portcullis compile"]),
     ];
-    for (name, octets, words) in cases {
-        folder.write(name, octets);
+    for (name, bytes, words) in cases {
+        folder.write(name, bytes);
         let output = folder.command(&format!("verify {name}")).output().unwrap();
         assert_fails(&output, words);
         assert_fails(&output, &[name]);
@@ -60,9 +60,9 @@ fn a_set_that_does_not_hold_names_itself_and_the_mend() {
 /// A damaged set gives no answer, and what was written of an output is taken away.
 #[test]
 fn a_set_that_does_not_hold_is_not_asked() {
-    let (folder, mut octets) = folder();
-    octets[4_096..].iter_mut().step_by(97).for_each(|octet| *octet ^= 1);
-    folder.write("bad.set", octets);
+    let (folder, mut bytes) = folder();
+    bytes[4_096..].iter_mut().step_by(97).for_each(|byte| *byte ^= 1);
+    folder.write("bad.set", bytes);
     folder.write("urls", [ALLOWED, DISALLOWED].join("\n"));
     for line in ["classify urls -o out.tsv", "filter urls -o out.txt", "check https://a.example/"] {
         let output = folder.command(&format!("{line} -p bad.set -a Bot")).output().unwrap();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use portcullis::automaton::Limits;
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
-use portcullis::limits::URL_OCTETS_MAX;
+use portcullis::limits::URL_BYTES_MAX;
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::compile::{self, CompileConfig};
 use portcullis::set::{
@@ -63,14 +63,14 @@ pub fn configurations() -> [Configuration; 9] {
     .map(|(name, limits, detail)| Configuration { name, limits, detail })
 }
 
-/// All words over `alphabet` of up to `length_max` octets, the shorter first, the empty one too.
+/// All words over `alphabet` of up to `length_max` bytes, the shorter first, the empty one too.
 pub fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     let mut words = vec![Vec::new()];
     let mut start = 0;
     for _ in 0..length_max {
         let end = words.len();
         for index in start..end {
-            let longer = alphabet.iter().map(|&octet| [&words[index][..], &[octet]].concat());
+            let longer = alphabet.iter().map(|&byte| [&words[index][..], &[byte]].concat());
             let longer: Vec<Vec<u8>> = longer.collect();
             words.extend(longer);
         }
@@ -160,13 +160,13 @@ pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> 
     }
     let start = scheme.as_ptr().addr() - url.as_ptr().addr();
     let authority = &url[start + scheme.len() + "://".len()..];
-    let is_end = |octet: &u8| b"/?#".contains(octet);
+    let is_end = |byte: &u8| b"/?#".contains(byte);
     let end = authority.iter().position(is_end).unwrap_or(authority.trim_ascii_end().len());
-    if authority[..end].iter().any(|octet| dialect.paths.path_start.contains(octet)) {
+    if authority[..end].iter().any(|byte| dialect.paths.path_start.contains(byte)) {
         return None;
     }
     let moved = [&url[..start], origin(file).as_bytes(), &authority[end..]].concat();
-    let is_long = |url: &[u8]| url.len() > URL_OCTETS_MAX;
+    let is_long = |url: &[u8]| url.len() > URL_BYTES_MAX;
     (is_long(url) == is_long(&moved)).then_some(moved)
 }
 
@@ -174,18 +174,18 @@ pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> 
 /// memory for `agents`, read from a file, and mapped from one.
 pub fn sets_of(
     files: &[&[u8]],
-    (dialect, robots_octets_max): (&'static Dialect, Option<usize>),
+    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
     agents: &[AgentChain],
 ) -> [(&'static str, Arc<PolicySet>); 3] {
     let origins: Vec<Origin> = (0..files.len()).map(parsed_origin).collect();
     let config =
-        LoadConfig { robots_octets_max, agents: Some(agents.into()), ..LoadConfig::new(dialect) };
+        LoadConfig { robots_bytes_max, agents: Some(agents.into()), ..LoadConfig::new(dialect) };
     let compiled = PolicySet::of_files(origins.iter().zip(files.iter().copied()), &config);
     let of_origins: Vec<_> = origins.into_iter().map(Some).zip(files.iter().copied()).collect();
-    let octets = set_octets(&of_origins, &CompileConfig::new(dialect, robots_octets_max));
+    let bytes = set_bytes(&of_origins, &CompileConfig::new(dialect, robots_bytes_max));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.pset");
-    std::fs::write(&path, octets).expect("a file");
+    std::fs::write(&path, bytes).expect("a file");
     let read = PolicySet::open(&path).expect("it was just made");
     // SAFETY: nobody else knows the file, and its folder is removed without a change to it.
     let mapped = unsafe { PolicySet::map(&path) }.expect("it was just made");
@@ -210,19 +210,19 @@ fn parsed_origin(file: usize) -> Origin {
 /// A compiled set, opened, in which each file speaks for its origin. Without an origin it speaks for
 /// nobody.
 pub fn stored_set(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> PolicySet {
-    PolicySet::of_octets("a set in memory", set_octets(files, config)).expect("it was just made")
+    PolicySet::of_bytes("a set in memory", set_bytes(files, config)).expect("it was just made")
 }
 
-fn set_octets(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> Vec<u8> {
+fn set_bytes(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> Vec<u8> {
     let mut pool = BlobPool::default();
     let mut hosts: Vec<HostStanding> = Vec::new();
     for (origin, text) in files {
         let Some(origin) = origin else { continue };
-        let file = RobotsTxt::parse(text, config.dialect, config.robots_octets_max);
+        let file = RobotsTxt::parse(text, config.dialect, config.robots_bytes_max);
         let mut blob = |write: &dyn Fn(&mut Vec<u8>)| {
-            let mut octets = Vec::new();
-            write(&mut octets);
-            pool.intern(&octets, BlobPool::hash(&octets))
+            let mut bytes = Vec::new();
+            write(&mut bytes);
+            pool.intern(&bytes, BlobPool::hash(&bytes))
         };
         let content = Content::File {
             extract: blob(&|out| file.write_extract(text, out)),

@@ -21,7 +21,7 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("rfc9309", "RFC 9309, 2022"),
     ("google", "Google's page on robots.txt, and google/robotstxt"),
     ("scope", "Which URLs a file speaks for"),
-    ("bytes", "Odd octets"),
+    ("bytes", "Odd bytes"),
 ];
 
 /// A decision of ours, as `docs/decisions.toml` has it.

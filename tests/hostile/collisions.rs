@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use portcullis::dialect::RFC_9309;
 use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{BlobPool, GatherConfig, Input, LoadConfig, PolicySet, gather};
+use portcullis::set::{BlobPool, IngestConfig, Input, LoadConfig, PolicySet, ingest};
 use portcullis::syntax::RobotsTxt;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -72,13 +72,13 @@ fn hosts_with_one_place_in_a_table_without_a_seed_are_found() {
     for host in &hosts {
         std::fs::write(folder.path().join(host), "User-agent: *\nDisallow: /\n").unwrap();
     }
-    let config = GatherConfig::new(&RFC_9309, None);
-    let gathered = gather(&[Input::new(folder.path())], &config, &()).unwrap();
+    let config = IngestConfig::new(&RFC_9309, None);
+    let ingested = ingest(&[Input::new(folder.path())], &config, &()).unwrap();
     let config = CompileConfig::new(&RFC_9309, None);
-    let compiled = || compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap();
+    let compiled = || compile::to_vec(&ingested.hosts, &ingested.pool, &config).unwrap();
     let bytes = compiled();
     assert!(bytes == compiled());
-    let set = PolicySet::of_octets("a set", bytes).unwrap();
+    let set = PolicySet::of_bytes("a set", bytes).unwrap();
     // A run of more slots than `SET_HOST_RUN_SLOTS_MAX` is damage, for a host that is not there too.
     for host in &hosts {
         assert!(set.host(host.as_bytes()).unwrap().is_some(), "{host}");

@@ -1,9 +1,9 @@
-//! Input that lies on an edge: at a limit, and one octet past it.
+//! Input that lies on an edge: at a limit, and one byte past it.
 
 use portcullis::batch::Classifier;
 use portcullis::decision::{Decision, Reason, Verdict};
 use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis::limits::{GOOGLE_LINE_OCTETS_MAX, ROBOTS_OCTETS_MAX, URL_OCTETS_MAX};
+use portcullis::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
 use portcullis::oracle;
 use portcullis::policy::{AgentChain, Detail};
 use portcullis::set::{LoadConfig, PolicySet};
@@ -12,14 +12,14 @@ use crate::AGENT;
 
 /// The engine's decision, which has to be the oracle's.
 fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
-    let robots_octets_max = Some(ROBOTS_OCTETS_MAX);
-    let config = LoadConfig { robots_octets_max, ..LoadConfig::new(dialect) };
+    let robots_bytes_max = Some(ROBOTS_BYTES_MAX);
+    let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     let set = PolicySet::of_text(robots, &config);
     let agent = AgentChain::parse(AGENT, dialect).expect("a token");
     let classifier = Classifier::new(set, vec![agent], Detail::Rule).unwrap();
     let decision = classifier.classify(&[url], None, &mut classifier.memory()).unwrap()[0];
-    let judged = oracle::decide(dialect, robots, robots_octets_max, &[AGENT], url);
-    assert_eq!(decision, judged, "{} {} octets", dialect.name, url.len());
+    let judged = oracle::decide(dialect, robots, robots_bytes_max, &[AGENT], url);
+    assert_eq!(decision, judged, "{} {} bytes", dialect.name, url.len());
     decision
 }
 
@@ -38,7 +38,7 @@ fn a_url_of_the_largest_size_and_one_past_it() {
     for dialect in Dialect::ALL {
         // Without a rule there is nothing to decide, and still the record is no URL.
         for robots in [&b"User-agent: *\nDisallow: /a\n"[..], b""] {
-            let longest = [&head[..], &vec![b'a'; URL_OCTETS_MAX - head.len()]].concat();
+            let longest = [&head[..], &vec![b'a'; URL_BYTES_MAX - head.len()]].concat();
             assert_ne!(decide(dialect, robots, &longest).verdict, Verdict::Invalid);
             let longer = [&longest[..], b"a"].concat();
             assert_eq!(decide(dialect, robots, &longer), Decision::INVALID);
@@ -53,17 +53,17 @@ fn a_url_of_the_largest_size_and_one_past_it() {
 fn a_line_of_the_largest_size_and_past_it() {
     let field = b"Disallow: ";
     let rows: [(usize, &[u8]); 6] = [
-        (GOOGLE_LINE_OCTETS_MAX - 1, b"\n"),
-        (GOOGLE_LINE_OCTETS_MAX, b"\n"),
-        (GOOGLE_LINE_OCTETS_MAX, b"\r\n"),
-        (GOOGLE_LINE_OCTETS_MAX + 1, b"\n"),
-        (GOOGLE_LINE_OCTETS_MAX + 1, b""),
-        (GOOGLE_LINE_OCTETS_MAX + 2, b"\r"),
+        (GOOGLE_LINE_BYTES_MAX - 1, b"\n"),
+        (GOOGLE_LINE_BYTES_MAX, b"\n"),
+        (GOOGLE_LINE_BYTES_MAX, b"\r\n"),
+        (GOOGLE_LINE_BYTES_MAX + 1, b"\n"),
+        (GOOGLE_LINE_BYTES_MAX + 1, b""),
+        (GOOGLE_LINE_BYTES_MAX + 2, b"\r"),
     ];
     for (length, end) in rows {
         let path = [b"/", &vec![b'a'; length - field.len() - 1][..]].concat();
         let robots = [b"User-agent: *\n", &field[..], &path, end].concat();
-        let kept = &path[..path.len().min(GOOGLE_LINE_OCTETS_MAX - field.len())];
+        let kept = &path[..path.len().min(GOOGLE_LINE_BYTES_MAX - field.len())];
         assert_eq!(line(decide(&GOOGLE, &robots, &url(kept))), Some(2));
         assert_eq!(line(decide(&GOOGLE, &robots, &url(&kept[..kept.len() - 1]))), None);
         // No other dialect cuts it.
@@ -76,7 +76,7 @@ fn a_line_of_the_largest_size_and_past_it() {
 fn an_anchor_that_the_line_limit_cuts_off_is_none() {
     let field = b"Disallow: ";
     for over in 0..3 {
-        let letters = vec![b'a'; GOOGLE_LINE_OCTETS_MAX - field.len() - 2 + over];
+        let letters = vec![b'a'; GOOGLE_LINE_BYTES_MAX - field.len() - 2 + over];
         let path = [b"/", &letters[..]].concat();
         let robots = [b"User-agent: *\n", &field[..], &path, b"$\n"].concat();
         let longer = [&path[..], b"a"].concat();
@@ -91,10 +91,10 @@ fn a_file_of_the_largest_size_and_past_it() {
     let head = b"User-agent: *\nDisallow: /kept\n#";
     for tail in [&b"\nDisallow: /last"[..], b"\nDisallow: /last\n", b"\r\nDisallow: /last\r\n"] {
         for over in 0..4 {
-            let filled = ROBOTS_OCTETS_MAX + over - head.len() - tail.len();
+            let filled = ROBOTS_BYTES_MAX + over - head.len() - tail.len();
             let robots = [&head[..], &vec![b'.'; filled], tail].concat();
-            assert_eq!(robots.len(), ROBOTS_OCTETS_MAX + over);
-            let ends = tail.iter().rev().take_while(|octet| octet.is_ascii_whitespace()).count();
+            assert_eq!(robots.len(), ROBOTS_BYTES_MAX + over);
+            let ends = tail.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
             for dialect in Dialect::ALL {
                 assert_eq!(line(decide(dialect, &robots, &url(b"/kept"))), Some(2));
                 let last = decide(dialect, &robots, &url(b"/last"));
@@ -107,7 +107,7 @@ fn a_file_of_the_largest_size_and_past_it() {
 #[test]
 fn a_file_far_past_the_largest_size_has_a_group_at_its_end_that_nobody_reads() {
     let mut robots = b"User-agent: *\nDisallow: /a\n".to_vec();
-    robots.extend(b"# nothing\n".repeat(ROBOTS_OCTETS_MAX / 10));
+    robots.extend(b"# nothing\n".repeat(ROBOTS_BYTES_MAX / 10));
     robots.extend(b"User-agent: ExampleBot\nAllow: /\n");
     for dialect in Dialect::ALL {
         let decision = decide(dialect, &robots, &url(b"/a"));

@@ -1,6 +1,6 @@
 //! Rule sets made to be expensive, each as large as a file may be unless it says otherwise.
 
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 
 use crate::common::Random;
 
@@ -16,7 +16,7 @@ fn file(patterns: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut file = b"User-agent: *\n".to_vec();
     for (pattern, index) in patterns.into_iter().zip(0..) {
         let field: &[u8] = if index % 3 == 2 { b"Allow: " } else { b"Disallow: " };
-        if file.len() + field.len() + pattern.len() + 1 > ROBOTS_OCTETS_MAX {
+        if file.len() + field.len() + pattern.len() + 1 > ROBOTS_BYTES_MAX {
             break;
         }
         file.extend([field, &pattern, b"\n"].concat());
@@ -85,7 +85,7 @@ pub fn shared_stars() -> Shape {
 /// One anchored rule as long as the file.
 pub fn one_anchored_rule() -> Shape {
     let head = b"User-agent: *\nDisallow: /".len();
-    let body = b"ab".repeat((ROBOTS_OCTETS_MAX - head) / 2 - 1);
+    let body = b"ab".repeat((ROBOTS_BYTES_MAX - head) / 2 - 1);
     shape([[b"/", &body[..], b"$"].concat()], b"ab")
 }
 
@@ -113,15 +113,15 @@ pub fn rules_without_stars() -> Shape {
     Shape { robots, letters }
 }
 
-/// Rules that begin with the same 1,000 octets.
+/// Rules that begin with the same 1,000 bytes.
 pub fn shared_prefix() -> Shape {
     let prefix = [b"/", &b"abc/".repeat(250)[..]].concat();
     let pattern = move |index: usize| [&prefix[..], index.to_string().as_bytes()].concat();
     shape((0..).map(pattern), b"abc/0123456789")
 }
 
-/// Very many stars that wait for one octet, beside a rule that is long and never reads it: every
-/// octet of the long one carries all of the waiting ones along.
+/// Very many stars that wait for one byte, beside a rule that is long and never reads it: every
+/// byte of the long one carries all of the waiting ones along.
 pub fn waiting_stars() -> Shape {
     let long = [b"/", &b"a".repeat(200_000)[..]].concat();
     let waiting = (0..).map(|index: usize| format!("*b{index}").into_bytes());
@@ -146,10 +146,10 @@ pub fn words_then_literals() -> Shape {
 /// Runs of one letter, each one longer than the last, then the longest one behind other letters: an
 /// automaton that notes at each state all literals that end there has the square of them.
 pub fn runs_within_runs() -> Shape {
-    const RUN_OCTETS: usize = 650;
-    let pattern = |index: usize| match index.checked_sub(RUN_OCTETS) {
+    const RUN_BYTES: usize = 650;
+    let pattern = |index: usize| match index.checked_sub(RUN_BYTES) {
         None => [b"/*", &b"a".repeat(index + 2)[..]].concat(),
-        Some(number) => [b"/*", format!("{number}b").as_bytes(), &b"a".repeat(RUN_OCTETS)].concat(),
+        Some(number) => [b"/*", format!("{number}b").as_bytes(), &b"a".repeat(RUN_BYTES)].concat(),
     };
     shape((0..).map(pattern), b"ab")
 }

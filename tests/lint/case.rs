@@ -6,7 +6,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::lint::{Code, Diagnostic, LintConfig, apply, lint};
 use portcullis::policy::AgentChain;
 use serde::Deserialize;
@@ -58,9 +58,8 @@ impl Case {
     fn new(raw: RawCase) -> Case {
         let dialect = raw.dialect.map_or(&RFC_9309, |name| Dialect::by_name(&name).unwrap());
         let agents = raw.agents.iter().map(|agent| AgentChain::parse(agent, dialect).unwrap());
-        let octets_max = Some(raw.limit.unwrap_or(ROBOTS_OCTETS_MAX));
-        let config =
-            LintConfig { octets_max, agents: agents.collect(), ..LintConfig::new(dialect) };
+        let bytes_max = Some(raw.limit.unwrap_or(ROBOTS_BYTES_MAX));
+        let config = LintConfig { bytes_max, agents: agents.collect(), ..LintConfig::new(dialect) };
         let robots = match (raw.robots, raw.robots_base64) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(text)) => BASE64.decode(text).unwrap(),

@@ -8,12 +8,12 @@ use portcullis::synth::Corpus;
 
 use crate::common::{Random, words};
 
-fn mended(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
-    let report = lint(text, &LintConfig { octets_max: None, ..LintConfig::new(chosen) });
+fn fixed(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
+    let report = lint(text, &LintConfig { bytes_max: None, ..LintConfig::new(chosen) });
     let limits = Limits::default();
     let fixed =
-        fix(text, &report, &FixConfig { dialects: dialects.to_vec(), octets_max: None, limits });
-    assert_eq!(fixed.mended.is_empty(), fixed.text == text, "{}", text.escape_ascii());
+        fix(text, &report, &FixConfig { dialects: dialects.to_vec(), bytes_max: None, limits });
+    assert_eq!(fixed.fixed.is_empty(), fixed.text == text, "{}", text.escape_ascii());
     fixed.text
 }
 
@@ -85,7 +85,7 @@ fn no_verdict_changes_on_any_small_path() {
         let text = needless_file(&mut random);
         let chosen = *random.pick(&Dialect::ALL);
         let dialects = if random.one_in(2) { vec![chosen] } else { Dialect::ALL.to_vec() };
-        let new = mended(&text, chosen, &dialects);
+        let new = fixed(&text, chosen, &dialects);
         changed += usize::from(new != text);
         for dialect in dialects {
             assert_same(&text, &new, dialect, &agents, &paths);
@@ -101,13 +101,13 @@ fn made_up_files_keep_their_verdicts() {
     for position in 0..40 {
         let mut url = Vec::new();
         corpus.write_url(position, &mut url);
-        let path = url.splitn(4, |&octet| octet == b'/').nth(3).unwrap_or_default();
+        let path = url.splitn(4, |&byte| byte == b'/').nth(3).unwrap_or_default();
         urls.push([b"/", path].concat());
     }
     for host in 0..corpus.hosts() {
         let mut text = Vec::new();
         corpus.write_robots(host, &mut text);
-        let new = mended(&text, Dialect::ALL[3], &Dialect::ALL);
+        let new = fixed(&text, Dialect::ALL[3], &Dialect::ALL);
         for dialect in Dialect::ALL {
             assert_same(&text, &new, dialect, &["Googlebot", "bingbot", "nobody"], &urls);
         }

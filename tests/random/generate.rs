@@ -114,7 +114,7 @@ const WHITE_SPACE: &[u8] = b"  \t\x0b\x0c";
 const CONTROLS: &[u8] = b"\0\0\x01\x07\x0b\x1f\x7f\x80";
 
 /// The longest line that google/robotstxt reads in full.
-const LINE_OCTETS: usize = portcullis::limits::GOOGLE_LINE_OCTETS_MAX;
+const LINE_BYTES: usize = portcullis::limits::GOOGLE_LINE_BYTES_MAX;
 
 /// A file of up to 24 lines. Two in three are as their authors meant them.
 pub fn robots_file(random: &mut Random) -> RobotsFile {
@@ -201,7 +201,7 @@ fn record(random: &mut Random, odd: bool, field: &Field, value: &[u8]) -> Vec<u8
     line
 }
 
-/// Something that goes wrong with a line: an octet that does not belong there, or its length.
+/// Something that goes wrong with a line: a byte that does not belong there, or its length.
 fn distort(random: &mut Random, line: &mut Vec<u8>) {
     let position = random.within(0..=line.len());
     match random.below(4) {
@@ -209,9 +209,9 @@ fn distort(random: &mut Random, line: &mut Vec<u8>) {
         2 => line.truncate(position),
         _ => {
             // White space or stars up to the limit, so that it falls into what follows them.
-            let octet = *random.pick(b" \t*#");
-            let wanted = LINE_OCTETS - 6 + random.below(12);
-            let padding = vec![octet; wanted.saturating_sub(line.len())];
+            let byte = *random.pick(b" \t*#");
+            let wanted = LINE_BYTES - 6 + random.below(12);
+            let padding = vec![byte; wanted.saturating_sub(line.len())];
             line.splice(position..position, padding);
         }
     }
@@ -289,14 +289,14 @@ fn path(random: &mut Random, patterns: &[Vec<u8>]) -> Vec<u8> {
 fn instance(random: &mut Random, pattern: &[u8]) -> Vec<u8> {
     let body = pattern.strip_suffix(b"$").filter(|_| !random.one_in(4)).unwrap_or(pattern);
     let mut path = Vec::new();
-    for &octet in body {
-        match octet {
+    for &byte in body {
+        match byte {
             b'*' if !random.one_in(8) => {
                 for _ in 0..random.below(3) {
                     path.extend_from_slice(pick(random, &PIECES));
                 }
             }
-            _ => path.push(octet),
+            _ => path.push(byte),
         }
     }
     match path.first() {
@@ -305,13 +305,12 @@ fn instance(random: &mut Random, pattern: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Writes one octet as an escape, in either case.
+/// Writes one byte as an escape, in either case.
 fn escape_one(random: &mut Random, path: &mut Vec<u8>) {
     if path.len() > 1 {
         let position = random.within(1..=path.len() - 1);
-        let octet = path[position];
-        let escape =
-            if random.one_in(2) { format!("%{octet:02x}") } else { format!("%{octet:02X}") };
+        let byte = path[position];
+        let escape = if random.one_in(2) { format!("%{byte:02x}") } else { format!("%{byte:02X}") };
         path.splice(position..=position, escape.into_bytes());
     }
 }

@@ -1,24 +1,24 @@
-//! A failure to the smallest one that is like it: lines go first, then octets.
+//! A failure to the smallest one that is like it: lines go first, then bytes.
 
 use crate::case::Check;
 
-/// Drops what `fails` does not need: lines and octets of the file, octets of the URL, agents.
+/// Drops what `fails` does not need: lines and bytes of the file, bytes of the URL, agents.
 pub fn shrink(check: &Check, fails: impl Fn(&Check) -> bool) -> Check {
     let mut best = check.clone();
     loop {
         let before = size(&best);
-        let unlimited = Check { robots_octets_max: None, ..best.clone() };
+        let unlimited = Check { robots_bytes_max: None, ..best.clone() };
         if fails(&unlimited) {
             best = unlimited;
         }
         let lines: Vec<Vec<u8>> =
-            best.robots.split_inclusive(|octet| b"\r\n".contains(octet)).map(Vec::from).collect();
+            best.robots.split_inclusive(|byte| b"\r\n".contains(byte)).map(Vec::from).collect();
         let with_lines = |lines: &[Vec<u8>]| Check { robots: lines.concat(), ..best.clone() };
         let lines = needed(lines, |lines| fails(&with_lines(lines)));
         best = with_lines(&lines);
-        let with_octets = |octets: &[u8]| Check { robots: octets.to_vec(), ..best.clone() };
-        let octets = needed(best.robots.clone(), |octets| fails(&with_octets(octets)));
-        best = with_octets(&octets);
+        let with_bytes = |bytes: &[u8]| Check { robots: bytes.to_vec(), ..best.clone() };
+        let bytes = needed(best.robots.clone(), |bytes| fails(&with_bytes(bytes)));
+        best = with_bytes(&bytes);
         let with_url = |url: &[u8]| Check { url: url.to_vec(), ..best.clone() };
         let url = needed(best.url.clone(), |url| fails(&with_url(url)));
         best = with_url(&url);
@@ -33,7 +33,7 @@ pub fn shrink(check: &Check, fails: impl Fn(&Check) -> bool) -> Check {
 }
 
 fn size(check: &Check) -> (usize, usize, usize, bool) {
-    let limited = check.robots_octets_max.is_some();
+    let limited = check.robots_bytes_max.is_some();
     (check.robots.len(), check.url.len(), check.agents.len(), limited)
 }
 

@@ -18,7 +18,7 @@ use crate::common::{self, Configuration, at_origin, configurations, scattered};
 /// The checks that can be asked together: of one dialect and one limit on files.
 struct Together<'c> {
     dialect: &'static Dialect,
-    robots_octets_max: Option<usize>,
+    robots_bytes_max: Option<usize>,
     files: Vec<&'c [u8]>,
     /// Each with the URL at its file's origin, and what is right.
     questions: Vec<(&'c Check, Vec<u8>, Decision)>,
@@ -32,14 +32,14 @@ pub fn compare(
 ) -> usize {
     let mut answers = 0;
     for together in group(checks) {
-        let Together { dialect, robots_octets_max, ref files, .. } = together;
+        let Together { dialect, robots_bytes_max, ref files, .. } = together;
         let names: BTreeSet<String> =
             together.questions.iter().map(|(check, ..)| check.agents.join("+")).collect();
         let chain = |name: &String| AgentChain::parse(name, dialect).expect("a case's agent");
         let all: Vec<AgentChain> = names.iter().map(chain).collect();
         // Each agent alone, then all at once.
         let lists = all.iter().map(|chain| vec![chain.clone()]).chain([all.clone()]);
-        let sets = common::sets_of(files, (dialect, robots_octets_max), &all);
+        let sets = common::sets_of(files, (dialect, robots_bytes_max), &all);
         for (number, agents) in lists.enumerate() {
             for (configuration, (kind, set)) in
                 chosen(number).iter().zip(sets.iter().cycle().skip(number))
@@ -66,9 +66,9 @@ fn group(checks: &[(Check, Decision)]) -> Vec<Together<'_>> {
     let mut groups: BTreeMap<(&str, Option<usize>), Together<'_>> = BTreeMap::new();
     let mut numbers: BTreeMap<(&str, Option<usize>, &[u8]), usize> = BTreeMap::new();
     for (check, judged) in checks.iter().filter(|(check, _)| check.robots_url.is_none()) {
-        let Check { dialect, robots_octets_max, ref robots, .. } = *check;
-        let key = (dialect.name, robots_octets_max);
-        let empty = || Together { dialect, robots_octets_max, files: vec![], questions: vec![] };
+        let Check { dialect, robots_bytes_max, ref robots, .. } = *check;
+        let key = (dialect.name, robots_bytes_max);
+        let empty = || Together { dialect, robots_bytes_max, files: vec![], questions: vec![] };
         let together = groups.entry(key).or_insert_with(empty);
         let file = *numbers.entry((key.0, key.1, robots)).or_insert_with(|| {
             together.files.push(robots);

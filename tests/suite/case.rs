@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use portcullis::decision::{Decision, Reason, Verdict};
 use portcullis::dialect::Dialect;
 use portcullis::id::LineNumber;
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use serde::Deserialize;
 
 /// One question with its expected answer: what every engine is given.
@@ -23,8 +23,8 @@ pub struct Check {
     pub dialect: &'static Dialect,
     /// The file.
     pub robots: Vec<u8>,
-    /// Octets of the file that are read; `None`: all.
-    pub robots_octets_max: Option<usize>,
+    /// Bytes of the file that are read; `None`: all.
+    pub robots_bytes_max: Option<usize>,
     /// The fall-back chain of agents, the first to be tried first.
     pub agents: Vec<String>,
     /// The URL of the file, which then speaks for its own origin only; `None`: for every URL.
@@ -85,7 +85,7 @@ struct Case {
     robots: Option<String>,
     robots_base64: Option<String>,
     robots_url: Option<String>,
-    robots_octets_max: Option<OctetsMax>,
+    robots_bytes_max: Option<BytesMax>,
     fill: Option<Fill>,
     origin: Option<String>,
     agent: Option<String>,
@@ -112,11 +112,11 @@ struct Row {
     line: Option<u32>,
 }
 
-/// A number of octets, or the word `unlimited`.
+/// A number of bytes, or the word `unlimited`.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum OctetsMax {
-    Octets(usize),
+enum BytesMax {
+    Bytes(usize),
     Word(String),
 }
 
@@ -196,7 +196,7 @@ impl Case {
             clause: self.clause.clone(),
             dialect,
             robots: self.robots()?,
-            robots_octets_max: self.robots_octets_max()?,
+            robots_bytes_max: self.robots_bytes_max()?,
             agents: agents.split('+').map(str::to_owned).collect(),
             robots_url: self.robots_url.as_ref().map(|url| self.filled(url).into_bytes()),
             url,
@@ -212,12 +212,12 @@ impl Case {
         }
     }
 
-    fn robots_octets_max(&self) -> Result<Option<usize>, String> {
-        match &self.robots_octets_max {
-            None => Ok(Some(ROBOTS_OCTETS_MAX)),
-            Some(OctetsMax::Octets(octets)) => Ok(Some(*octets)),
-            Some(OctetsMax::Word(word)) if word == "unlimited" => Ok(None),
-            Some(OctetsMax::Word(word)) => Err(format!("`{word}` is no limit on octets")),
+    fn robots_bytes_max(&self) -> Result<Option<usize>, String> {
+        match &self.robots_bytes_max {
+            None => Ok(Some(ROBOTS_BYTES_MAX)),
+            Some(BytesMax::Bytes(bytes)) => Ok(Some(*bytes)),
+            Some(BytesMax::Word(word)) if word == "unlimited" => Ok(None),
+            Some(BytesMax::Word(word)) => Err(format!("`{word}` is no limit on bytes")),
         }
     }
 

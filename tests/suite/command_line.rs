@@ -46,10 +46,10 @@ fn can_be_asked(check: &Check) -> bool {
 }
 
 fn arguments(check: &Check) -> Vec<String> {
-    let octets_max = check.robots_octets_max.map_or("unlimited".to_owned(), |max| max.to_string());
+    let bytes_max = check.robots_bytes_max.map_or("unlimited".to_owned(), |max| max.to_string());
     let pairs = [
         ("--dialect", check.dialect.name.to_owned()),
-        ("--max-robots-size", octets_max),
+        ("--max-robots-size", bytes_max),
         ("-a", check.agents.join("+")),
     ];
     pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()
@@ -60,7 +60,7 @@ fn run(folder: &Path, arguments: &[String]) -> Vec<Expected> {
     let command = command.current_dir(folder).args(["classify", "--no-summary", "--format"]);
     let command = command.args(["jsonl", "--robots", "robots.txt", "urls"]).args(arguments);
     let output = command.assert().success().get_output().stdout.clone();
-    let lines = output.split(|&octet| octet == b'\n').filter(|line| !line.is_empty());
+    let lines = output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     lines.map(expected).collect()
 }
 

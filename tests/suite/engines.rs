@@ -48,15 +48,15 @@ const LAZY: Limits = Limits {
 const SCAN: Limits = Limits { positions_per_byte: 0, ..LAZY };
 
 fn oracle(check: &Check) -> Decision {
-    let Check { dialect, robots, robots_octets_max, url, .. } = check;
+    let Check { dialect, robots, robots_bytes_max, url, .. } = check;
     let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
     match &check.robots_url {
-        None => portcullis::oracle::decide(dialect, robots, *robots_octets_max, &agents, url),
+        None => portcullis::oracle::decide(dialect, robots, *robots_bytes_max, &agents, url),
         Some(robots_url) => portcullis::oracle::decide_in_scope(
             dialect,
             robots_url,
             robots,
-            *robots_octets_max,
+            *robots_bytes_max,
             &agents,
             url,
         ),
@@ -68,7 +68,7 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
     let config = LoadConfig {
-        robots_octets_max: check.robots_octets_max,
+        robots_bytes_max: check.robots_bytes_max,
         agents: Some([chain.clone()].into()),
         ..LoadConfig::new(check.dialect)
     };
@@ -93,7 +93,7 @@ fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decis
         }
         Some(robots_url) => Origin::of_robots_txt(robots_url),
     };
-    let config = CompileConfig::new(check.dialect, check.robots_octets_max);
+    let config = CompileConfig::new(check.dialect, check.robots_bytes_max);
     let set = common::stored_set(&[(origins.ok(), &check.robots)], &config);
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));

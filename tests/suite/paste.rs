@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::case::{Check, Expected};
 
 /// Files longer than this are shown as base64 only up to it, with a remark.
-const SHOWN_OCTETS_MAX: usize = 16 * 1024;
+const SHOWN_BYTES_MAX: usize = 16 * 1024;
 
 /// The case file entry that asks `check` and expects `answer`.
 pub fn entry(check: &Check, answer: Expected) -> String {
@@ -16,16 +16,16 @@ pub fn entry(check: &Check, answer: Expected) -> String {
         quoted(check.dialect.name),
         quoted(&check.clause)
     );
-    text += &octets("robots", &check.robots);
+    text += &bytes("robots", &check.robots);
     if let Some(url) = &check.robots_url {
-        text += &octets("robots_url", url);
+        text += &bytes("robots_url", url);
     }
-    text += &match check.robots_octets_max {
-        Some(octets) => format!("robots_octets_max = {octets}\n"),
-        None => "robots_octets_max = \"unlimited\"\n".to_owned(),
+    text += &match check.robots_bytes_max {
+        Some(bytes) => format!("robots_bytes_max = {bytes}\n"),
+        None => "robots_bytes_max = \"unlimited\"\n".to_owned(),
     };
     text += &format!("agent = {}\n", quoted(&check.agents.join("+")));
-    text += &octets("url", &check.url);
+    text += &bytes("url", &check.url);
     text += &format!("verdict = {}\n", quoted(answer.verdict.as_str()));
     text += &format!("reason = {}\n", quoted(answer.reason.as_str()));
     if let Some(line) = answer.line {
@@ -34,11 +34,11 @@ pub fn entry(check: &Check, answer: Expected) -> String {
     text
 }
 
-/// `key` with a string if the octets are text, else `key_base64`.
-fn octets(key: &str, octets: &[u8]) -> String {
-    let shown = &octets[..octets.len().min(SHOWN_OCTETS_MAX)];
-    let cut = if shown.len() < octets.len() {
-        format!("# cut: {} octets in all\n", octets.len())
+/// `key` with a string if the bytes are text, else `key_base64`.
+fn bytes(key: &str, bytes: &[u8]) -> String {
+    let shown = &bytes[..bytes.len().min(SHOWN_BYTES_MAX)];
+    let cut = if shown.len() < bytes.len() {
+        format!("# cut: {} bytes in all\n", bytes.len())
     } else {
         String::new()
     };

@@ -18,7 +18,7 @@ use portcullis_peers::goals::{
 
 const EFFORT: Effort = Effort { rounds: 1, turn: Duration::ZERO, seed: 1 };
 const SIZES: Sizes =
-    Sizes { copies: 3, rules: [5, 50], hosts: [10, 40], urls: 300, hostile_octets: 4 << 10 };
+    Sizes { copies: 3, rules: [5, 50], hosts: [10, 40], urls: 300, hostile_bytes: 4 << 10 };
 
 /// Every row, in the order of the table.
 const ROWS: [&str; 16] = [

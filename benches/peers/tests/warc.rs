@@ -55,21 +55,21 @@ impl Draw {
     }
 }
 
-fn gzip(octets: &[u8]) -> Vec<u8> {
+fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(octets).unwrap();
+    encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn zlib(octets: &[u8]) -> Vec<u8> {
+fn zlib(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(octets).unwrap();
+    encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn chunked(octets: &[u8], size: usize) -> Vec<u8> {
+fn chunked(bytes: &[u8], size: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    for chunk in octets.chunks(size) {
+    for chunk in bytes.chunks(size) {
         write!(out, "{:x}\r\n", chunk.len()).unwrap();
         out.extend([chunk, b"\r\n"].concat());
     }
@@ -175,7 +175,7 @@ fn read_here(file: &[u8]) -> Vec<Entry> {
     let mut reader = warc::open(source);
     let mut ours = Ours::default();
     while let Some(batch) = reader.next_batch().unwrap() {
-        batch.read(&ReadConfig { robots_octets_max: None }, &mut ours);
+        batch.read(&ReadConfig { robots_bytes_max: None }, &mut ours);
     }
     ours.0
 }

@@ -55,13 +55,13 @@ fn files<'l>(library: &'l Library) -> impl Iterator<Item = Held> + Clone + use<'
 }
 
 fn figures(library: &Library, sizes: &[Sizes], top: usize) -> FileFigures {
-    let [mut octets, mut groups, mut rules_of_group, mut rules] =
+    let [mut bytes, mut groups, mut rules_of_group, mut rules] =
         [(); 4].map(|()| Numbers::default());
     let mut closed = 0;
     // By policy: files that have it.
     let mut times = vec![0; library.policies.len()];
     for held in files(library) {
-        octets.add(held.file.octets, 1);
+        bytes.add(held.file.bytes, 1);
         times[held.policy as usize] += 1;
     }
     for (sizes, &times) in sizes.iter().zip(&times) {
@@ -72,7 +72,7 @@ fn figures(library: &Library, sizes: &[Sizes], top: usize) -> FileFigures {
             closed += times;
         }
     }
-    let count = octets.distribution().count;
+    let count = bytes.distribution().count;
     let list = |key: &dyn Fn(&Held) -> u64| {
         let rows = largest(files(library), top, |held| (key(held), Reverse(held.host)));
         let row = |held: Held| file_row(library, &sizes[held.policy as usize], &held);
@@ -80,9 +80,9 @@ fn figures(library: &Library, sizes: &[Sizes], top: usize) -> FileFigures {
     };
     FileFigures {
         files: count,
-        longest: list(&|held| held.file.octets),
+        longest: list(&|held| held.file.bytes),
         most_rules: list(&|held| rules_of(&sizes[held.policy as usize])),
-        octets: octets.distribution(),
+        bytes: bytes.distribution(),
         groups: groups.distribution(),
         rules_of_group: rules_of_group.distribution(),
         rules: rules.distribution(),
@@ -97,7 +97,7 @@ fn rules_of(sizes: &Sizes) -> u64 {
 fn file_row(library: &Library, sizes: &Sizes, held: &Held) -> FileRow {
     FileRow {
         host: host_name(library, held.host),
-        octets: held.file.octets,
+        bytes: held.file.bytes,
         groups: sizes.groups.len() as u64,
         rules: rules_of(sizes),
     }

@@ -12,8 +12,8 @@ use super::List;
 pub struct FileFigures {
     /// Files.
     pub files: u64,
-    /// Their octets, as far as they are kept.
-    pub octets: Distribution,
+    /// Their bytes, as far as they are kept.
+    pub bytes: Distribution,
     /// The longest, the longest first.
     pub longest: List<FileRow>,
     /// Groups of a file.
@@ -33,8 +33,8 @@ pub struct FileFigures {
 pub struct FileRow {
     /// The host.
     pub host: String,
-    /// Octets of the file, as far as they are kept.
-    pub octets: u64,
+    /// Bytes of the file, as far as they are kept.
+    pub bytes: u64,
     /// Its groups.
     pub groups: u64,
     /// Its rules.
@@ -79,7 +79,7 @@ pub struct Bin {
 pub struct NoteCount {
     /// Its name for machines: `unknown-field`, `rule-outside-group`, ….
     pub kind: String,
-    /// What it is and how to mend it, for people.
+    /// What it is and how to fix it, for people.
     pub meaning: String,
     /// Files that have it.
     pub files: u64,

@@ -3,49 +3,49 @@
 use super::chart::{Bar, bars};
 use super::histogram::Subject;
 use super::table::{Row, Table, first_of};
-use super::text::{code, counted, number, octets, share};
+use super::text::{bytes, code, counted, number, share};
 use super::{Section, View, pair};
 use crate::audit::model::List;
 use crate::audit::model::files::{FileRow, NoteCount};
 
 const FILE: [&str; 2] = ["file", "files"];
 
-const OCTETS: Subject =
-    Subject { id: "octets", title: "Size of files", unit: FILE, of: "octets", octets: true };
+const BYTES: Subject =
+    Subject { id: "bytes", title: "Size of files", unit: FILE, of: "bytes", bytes: true };
 const RULES: Subject = Subject {
     id: "rules-of-file",
     title: "Rules of a file",
     unit: FILE,
     of: "rules",
-    octets: false,
+    bytes: false,
 };
 const GROUPS: Subject = Subject {
     id: "groups-of-file",
     title: "Groups of a file",
     unit: FILE,
     of: "groups",
-    octets: false,
+    bytes: false,
 };
 const RULES_OF_GROUP: Subject = Subject {
     id: "rules-of-group",
     title: "Rules of a group",
     unit: ["group", "groups"],
     of: "rules",
-    octets: false,
+    bytes: false,
 };
 const SECONDS: Subject = Subject {
     id: "seconds",
     title: "Crawl-delays",
     unit: ["line", "lines"],
     of: "seconds",
-    octets: false,
+    bytes: false,
 };
 const SITEMAPS: Subject = Subject {
     id: "sitemaps-of-file",
     title: "Sitemaps of a file",
     unit: FILE,
     of: "sitemaps",
-    octets: false,
+    bytes: false,
 };
 
 /// Sizes and rules.
@@ -53,7 +53,7 @@ pub(super) fn sizes(view: View<'_>) -> Section {
     let files = &view.report.files;
     let body = format!(
         "<div class=\"distributions\">\n{}{}{}{}</div>\n{}{}",
-        OCTETS.html(&files.octets),
+        BYTES.html(&files.bytes),
         RULES.html(&files.rules),
         GROUPS.html(&files.groups),
         RULES_OF_GROUP.html(&files.rules_of_group),
@@ -66,7 +66,7 @@ pub(super) fn sizes(view: View<'_>) -> Section {
         meaning: format!(
             "{} with {} in all; {} ({}) disallow every URL to robots that they do not name.",
             counted(files.files, "file", "files"),
-            octets(files.octets.sum),
+            bytes(files.bytes.sum),
             number(files.closed),
             share(files.closed, files.files)
         ),
@@ -81,10 +81,9 @@ pub(super) fn sizes(view: View<'_>) -> Section {
 fn largest(view: View<'_>, id: &str, title: &str, list: &List<FileRow>) -> String {
     let rows = view.rows(list);
     let caption = format!("{title}: {}", first_of(rows.len(), list.total));
-    let mut table =
-        Table::new(id, caption).texts(&["host"]).numbers(&["octets", "groups", "rules"]);
+    let mut table = Table::new(id, caption).texts(&["host"]).numbers(&["bytes", "groups", "rules"]);
     for row in rows {
-        let cells = Row::headed(&code(&row.host)).number(row.octets);
+        let cells = Row::headed(&code(&row.host)).number(row.bytes);
         table.row(cells.number(row.groups).number(row.rules));
     }
     table.html_or("There is no file.")
@@ -120,7 +119,7 @@ pub(super) fn notes(view: View<'_>) -> Section {
             "What the parser noted, by kind: mistakes that a crawler passes over without a word, \
                   so that rules do not do what their author meant."
                 .to_owned(),
-        advice: "If the file is yours, mend it as the table says.".to_owned(),
+        advice: "If the file is yours, fix it as the table says.".to_owned(),
         body: pair(&chart, &table.html_or("Nothing is odd.")),
     }
 }

@@ -1,6 +1,6 @@
 //! The words of the page, and where its numbers come from.
 
-use super::text::{NOTHING, agent_name, code, counted, listed, number, octets};
+use super::text::{NOTHING, agent_name, bytes, code, counted, listed, number};
 use super::{Section, View};
 use crate::audit::model::Report;
 use crate::decision::{PolicyState, Reason};
@@ -116,15 +116,15 @@ pub(super) fn about(view: View<'_>) -> Section {
     );
     let facts = [
         ("lists of URLs", listed(&inputs)),
-        ("records", format!("{} ({})", number(records.records), octets(records.octets))),
+        ("records", format!("{} ({})", number(records.records), bytes(records.bytes))),
         ("agents", listed(&agents)),
         ("policies from", format!("{} ({})", code(&source.name), escaped(kind))),
         ("hash of the policies", code(&source.hash)),
         ("captured", captured),
         ("dialect", code(&source.dialect)),
         (
-            "octets of a file that count",
-            source.robots_octets_max.map_or_else(|| "all".to_owned(), number),
+            "bytes of a file that count",
+            source.robots_bytes_max.map_or_else(|| "all".to_owned(), number),
         ),
         ("hosts, origins", format!("{}, {}", count(source.hosts), count(source.origins))),
         ("different policies", number(source.policies)),
@@ -142,7 +142,7 @@ pub(super) fn about(view: View<'_>) -> Section {
     Section {
         id: "about",
         title: "Where the numbers come from",
-        meaning: format!("The same inputs make the same page, octet by octet.{cut}"),
+        meaning: format!("The same inputs make the same page, byte by byte.{cut}"),
         advice: String::new(),
         body: format!("<dl class=\"facts\">\n{rows}</dl>\n"),
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::chart::figure;
 use super::table::{Row, Table};
-use super::text::{counted, number, octets, share};
+use super::text::{bytes, counted, number, share};
 use crate::audit::model::files::{Bin, Distribution};
 
 /// Height of the area of the columns, in pixels, and where its lower edge is.
@@ -30,15 +30,15 @@ pub(super) struct Subject {
     pub title: &'static str,
     /// What is counted, one and many: `file`, `files`.
     pub unit: [&'static str; 2],
-    /// Of what each has a number: `octets`.
+    /// Of what each has a number: `bytes`.
     pub of: &'static str,
-    /// Whether the numbers are octets.
-    pub octets: bool,
+    /// Whether the numbers are bytes.
+    pub bytes: bool,
 }
 
 impl Subject {
     fn value(&self, value: u64) -> String {
-        if self.octets { octets(value) } else { number(value) }
+        if self.bytes { bytes(value) } else { number(value) }
     }
 
     fn range(&self, bin: &Bin) -> String {
@@ -168,7 +168,7 @@ mod tests {
         title: "Rules of a file",
         unit: ["file", "files"],
         of: "rules",
-        octets: false,
+        bytes: false,
     };
 
     fn bin(from: u64, to: u64, count: u64) -> Bin {

@@ -10,7 +10,7 @@
 //! - `table`, `chart` and `histogram` draw; `text` writes numbers and strangers' texts.
 //!
 //! Cost: linear in the rows of the report, some milliseconds for lists of a thousand. The page keeps
-//! to [`AUDIT_PAGE_OCTETS_MAX`]: where lists are too long for that it shows fewer of their rows, and
+//! to [`AUDIT_PAGE_BYTES_MAX`]: where lists are too long for that it shows fewer of their rows, and
 //! says how many there are. Nothing fails.
 //!
 //! ```
@@ -19,7 +19,7 @@
 //! let report = Report { agents: vec!["ExampleBot".into()], ..Report::default() };
 //! let html = page::page(&report);
 //! assert!(html.starts_with("<!DOCTYPE html>"));
-//! assert!(html.len() < portcullis::limits::AUDIT_PAGE_OCTETS_MAX);
+//! assert!(html.len() < portcullis::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
 
 mod agents;
@@ -41,7 +41,7 @@ mod tests;
 use std::fmt::Write;
 
 use super::model::{List, Report};
-use crate::limits::AUDIT_PAGE_OCTETS_MAX;
+use crate::limits::AUDIT_PAGE_BYTES_MAX;
 use crate::report::html::escaped;
 
 use text::{agent_name, counted, listed};
@@ -125,7 +125,7 @@ pub fn page(report: &Report) -> String {
     let mut rows = longest_list(report);
     loop {
         let html = whole(View { report, rows });
-        if html.len() <= AUDIT_PAGE_OCTETS_MAX || rows <= ROWS_MIN {
+        if html.len() <= AUDIT_PAGE_BYTES_MAX || rows <= ROWS_MIN {
             return html;
         }
         rows = (rows / 2).max(ROWS_MIN);

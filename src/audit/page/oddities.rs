@@ -10,13 +10,13 @@ pub(super) fn invalid(view: View<'_>) -> Section {
     let invalid = &view.report.invalid;
     let mut table = Table::new("invalid-table", "The first records that are no URL")
         .texts(&["record"])
-        .numbers(&["octets shown"]);
+        .numbers(&["bytes shown"]);
     for example in &invalid.examples {
         table.row(Row::headed(&code(example)).number(example.len() as u64));
     }
     let advice = match invalid.others {
         0 => String::new(),
-        _ => "See whether the list was cut or written in another encoding, and mend what made it."
+        _ => "See whether the list was cut or written in another encoding, and fix what made it."
             .to_owned(),
     };
     let body = match invalid.others {

@@ -130,7 +130,7 @@ pub(super) fn never(view: View<'_>) -> Section {
         title: "Rules that can never decide",
         meaning,
         advice:
-            "If the file is yours: take the rule out, or mend it if it was meant to do something. \
+            "If the file is yours: take the rule out, or fix it if it was meant to do something. \
                  What a file decides does not change when such a rule goes."
                 .to_owned(),
         body: table.html_or("There is none."),

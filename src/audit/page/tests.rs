@@ -70,7 +70,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
         line: rule.as_ref().map(|_| 5),
         rule,
     };
-    let file = |index| FileRow { host: text(index), octets: 512_000, groups: 2, rules: 9 };
+    let file = |index| FileRow { host: text(index), bytes: 512_000, groups: 2, rules: 9 };
     let robot = |index| RobotRow {
         name: text(index),
         origins: 40,
@@ -92,7 +92,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
         agents: (0..agents).map(&text).collect(),
         records: RecordCounts {
             records: 1_000_000,
-            octets: 60_000_000,
+            bytes: 60_000_000,
             known: 900_000,
             unknown: 99_000,
             invalid: 1_000,
@@ -189,7 +189,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
         invalid: InvalidFigures { empty: 1, others: 999, examples: samples(0) },
         files: FileFigures {
             files: 1_000,
-            octets: distribution(),
+            bytes: distribution(),
             longest: list(rows, file),
             groups: distribution(),
             rules_of_group: distribution(),
@@ -281,11 +281,7 @@ fn a_million_urls_fit() {
         (1_000, 15, |_| "<&>\"'".repeat(400)),
     ] {
         let html = page(&report(rows, agents, text));
-        assert!(
-            html.len() <= AUDIT_PAGE_OCTETS_MAX,
-            "{rows} rows, {agents} agents: {}",
-            html.len()
-        );
+        assert!(html.len() <= AUDIT_PAGE_BYTES_MAX, "{rows} rows, {agents} agents: {}", html.len());
         assert!(markup::problems(&html).is_empty());
     }
 }

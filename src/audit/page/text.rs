@@ -61,8 +61,8 @@ pub(super) fn agent_name(name: &str) -> String {
     escaped(&cut_characters(name, AGENT_CHARACTERS))
 }
 
-/// Octets in the unit that people expect: `495 B`, `17.3 KiB`.
-pub(super) fn octets(value: u64) -> String {
+/// Bytes in the unit that people expect: `495 B`, `17.3 KiB`.
+pub(super) fn bytes(value: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if value < 1024 {
         return format!("{value} B");
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn octets_have_units() {
-        let sizes = [0, 1023, 1024, 17_700, 512_000, 1 << 20].map(octets);
+    fn bytes_have_units() {
+        let sizes = [0, 1023, 1024, 17_700, 512_000, 1 << 20].map(bytes);
         assert_eq!(sizes, ["0 B", "1023 B", "1 KiB", "17.3 KiB", "500 KiB", "1 MiB"]);
     }
 

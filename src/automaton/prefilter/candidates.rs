@@ -15,7 +15,7 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::automaton::Outcome;
-use crate::automaton::chunk::{bits, first_octets};
+use crate::automaton::chunk::{bits, first_bytes};
 use crate::automaton::scan::literals_match;
 use crate::pattern::{PathPattern, PatternList, literals_between};
 
@@ -45,9 +45,9 @@ pub(crate) fn try_candidates<'l>(
 ) -> Option<Outcome> {
     let (sieve, head) = head_of(lines, at)?;
     let mut candidates = Candidates::new((sieve, head), patterns, left, path, looks)?;
-    let octets = first_octets(path.get(1..)?);
+    let bytes = first_bytes(path.get(1..)?);
     for level in bits((found.prefix_levels & head.prefix_levels).into()) {
-        candidates.try_beginning(level, filter::cut(octets, level))?;
+        candidates.try_beginning(level, filter::cut(bytes, level))?;
     }
     if found.stretches && head.stretch_levels != 0 {
         candidates.try_stretches()?;
@@ -135,7 +135,7 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         let fails = |place: usize| {
             let text = path.get(place..).unwrap_or_default();
             let levels = looks.levels_of(self.filter, text, self.head.stretch_levels);
-            let mut strings = filter::cuts(first_octets(text), levels.unwrap_or(u8::MAX));
+            let mut strings = filter::cuts(first_bytes(text), levels.unwrap_or(u8::MAX));
             !strings.all(|string| self.try_all(string).is_some())
         };
         (!pairs::stand(pairs, path, looks, fails)).then_some(())
@@ -193,14 +193,14 @@ pub(crate) fn push_text(pattern: &PathPattern<'_>, words: &mut Vec<U32>) {
     if stars.len() > 0 {
         flags |= HAS_STARS;
     }
-    words.push(U32::new(number(pattern.octets.len()) << COUNT_SHIFT | flags));
+    words.push(U32::new(number(pattern.bytes.len()) << COUNT_SHIFT | flags));
     if stars.len() > 0 {
         words.push(U32::new(number(stars.len())));
         words.extend(stars.map(|star| U32::new(number(star))));
     }
     let start = words.len();
-    words.resize(start + pattern.octets.len().div_ceil(size_of::<U32>()), U32::new(0));
-    words[start..].as_mut_bytes()[..pattern.octets.len()].copy_from_slice(pattern.octets);
+    words.resize(start + pattern.bytes.len().div_ceil(size_of::<U32>()), U32::new(0));
+    words[start..].as_mut_bytes()[..pattern.bytes.len()].copy_from_slice(pattern.bytes);
 }
 
 fn number(number: usize) -> u32 {
@@ -221,7 +221,7 @@ pub(crate) fn table_word(at: usize, allows: bool) -> U32 {
 pub(crate) fn text_words<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<&'l [U32]> {
     let text = Text::at(texts, at)?;
     let mut patterns = PatternList::new();
-    patterns.push_parts(text.octets, text.stars(), text.is_anchored);
+    patterns.push_parts(text.bytes, text.stars(), text.is_anchored);
     let mut words = Vec::new();
     push_text(&patterns.get(0), &mut words);
     texts.words(at, words.len()).filter(|found| **found == *words)
@@ -229,7 +229,7 @@ pub(crate) fn text_words<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<
 
 /// A pattern that was written.
 pub(crate) struct Text<'w> {
-    octets: &'w [u8],
+    bytes: &'w [u8],
     stars: &'w [U32],
     is_anchored: bool,
 }
@@ -247,11 +247,11 @@ impl<'w> Text<'w> {
                 (place + 2 + count, texts.words(place + 2, count)?)
             }
         };
-        let octets = &texts.words(start, length.div_ceil(size_of::<U32>()))?.as_bytes()[..length];
+        let bytes = &texts.words(start, length.div_ceil(size_of::<U32>()))?.as_bytes()[..length];
         let is_ascending = stars.is_sorted_by(|one, other| one.get() < other.get());
         let is_within = stars.last().is_none_or(|last| last.get() as usize <= length);
         let is_anchored = shape & ANCHORED != 0;
-        (is_ascending && is_within).then_some(Text { octets, stars, is_anchored })
+        (is_ascending && is_within).then_some(Text { bytes, stars, is_anchored })
     }
 
     fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'w {
@@ -261,9 +261,9 @@ impl<'w> Text<'w> {
     #[inline]
     fn matches(&self, path: &[u8]) -> bool {
         if self.stars.is_empty() {
-            path.starts_with(self.octets) && (!self.is_anchored || path.len() == self.octets.len())
+            path.starts_with(self.bytes) && (!self.is_anchored || path.len() == self.bytes.len())
         } else {
-            literals_match(literals_between(self.octets, self.stars()), self.is_anchored, path)
+            literals_match(literals_between(self.bytes, self.stars()), self.is_anchored, path)
         }
     }
 }
@@ -294,8 +294,8 @@ impl<'l, T: PatternTexts<'l>> Patterns<'l, T> {
         let mut bytes_left = bytes_max;
         for index in 0..self.table.len() {
             let (outcome, text) = self.get(index)?;
-            bytes_left = bytes_left.checked_sub(text.octets.len() + text.stars.len())?;
-            patterns.push_parts(text.octets, text.stars(), text.is_anchored);
+            bytes_left = bytes_left.checked_sub(text.bytes.len() + text.stars.len())?;
+            patterns.push_parts(text.bytes, text.stars(), text.is_anchored);
             outcomes.push(outcome);
         }
         patterns.shrink_to_fit();

@@ -6,14 +6,14 @@
 
 use zerocopy::little_endian::U64;
 
-use crate::automaton::chunk::{bits, first_octets};
+use crate::automaton::chunk::{bits, first_bytes};
 
-/// Lengths to which a leveled filter cuts strings, each to the next one below its own. An octet more tells much
+/// Lengths to which a leveled filter cuts strings, each to the next one below its own. A byte more tells much
 /// of a short string, and little of a long one.
 pub(super) const LEVELS: [u8; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
-/// Octets of a string that are looked at.
-const OCTETS_MAX: usize = 16;
+/// Bytes of a string that are looked at.
+const BYTES_MAX: usize = 16;
 
 /// Members for each word.
 const MEMBERS_PER_WORD: usize = 3;
@@ -21,16 +21,16 @@ const MEMBERS_PER_WORD: usize = 3;
 /// The beginning of a stretch of a path.
 #[derive(Clone, Copy)]
 pub(super) struct Beginning {
-    octets: u128,
+    bytes: u128,
     length: u8,
 }
 
 impl Beginning {
-    /// The beginning of stretches that begin with `octets`, and end the path behind them if
+    /// The beginning of stretches that begin with `bytes`, and end the path behind them if
     /// `is_whole`: behind a path's end stand zeros.
-    pub(super) fn new(octets: &[u8], is_whole: bool) -> Beginning {
-        let length = (octets.len() + usize::from(is_whole)).min(OCTETS_MAX);
-        Beginning { octets: first_octets(octets), length: length as u8 }
+    pub(super) fn new(bytes: &[u8], is_whole: bool) -> Beginning {
+        let length = (bytes.len() + usize::from(is_whole)).min(BYTES_MAX);
+        Beginning { bytes: first_bytes(bytes), length: length as u8 }
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn words_for(members: usize) -> usize {
     members.div_ceil(MEMBERS_PER_WORD)
 }
 
-/// Octets of the shortest of some strings, `length_max` at most, as bits that are kept.
+/// Bytes of the shortest of some strings, `length_max` at most, as bits that are kept.
 pub(super) fn kept_of_all(strings: impl Iterator<Item = Beginning>, length_max: u8) -> u64 {
     let shortest = strings.map(|string| string.length).min();
     kept(shortest.unwrap_or(0).min(length_max))
@@ -47,7 +47,7 @@ pub(super) fn kept_of_all(strings: impl Iterator<Item = Beginning>, length_max: 
 
 /// Adds the bits of strings that are kept to a filter.
 pub(super) fn fill(strings: impl Iterator<Item = Beginning>, kept: u64, words: &mut [U64]) {
-    strings.for_each(|string| insert(words, string.octets as u64 & kept));
+    strings.for_each(|string| insert(words, string.bytes as u64 & kept));
 }
 
 impl Beginning {
@@ -55,14 +55,14 @@ impl Beginning {
     pub(super) fn cut(self) -> (u8, u64) {
         let is_within = |&level: &usize| LEVELS[level] <= self.length;
         let level = (0..LEVELS.len()).rev().find(is_within).unwrap_or(0);
-        (1 << level, cut(self.octets, level))
+        (1 << level, cut(self.bytes, level))
     }
 }
 
-/// What is kept of `octets` at each of `levels`.
+/// What is kept of `bytes` at each of `levels`.
 #[inline]
-pub(super) fn cuts(octets: u128, levels: u8) -> impl Iterator<Item = u64> {
-    bits(levels.into()).map(move |level| cut(octets, level))
+pub(super) fn cuts(bytes: u128, levels: u8) -> impl Iterator<Item = u64> {
+    bits(levels.into()).map(move |level| cut(bytes, level))
 }
 
 /// Adds what is kept of a string to a filter.
@@ -71,32 +71,32 @@ pub(super) fn insert(words: &mut [U64], string: u64) {
     words[word] |= U64::new(bits);
 }
 
-/// At which of `levels` a filter may have a beginning of `octets`; nothing if it has no words.
+/// At which of `levels` a filter may have a beginning of `bytes`; nothing if it has no words.
 #[inline]
-pub(super) fn levels_of(words: &[U64], octets: u128, levels: u8) -> Option<u8> {
+pub(super) fn levels_of(words: &[U64], bytes: u128, levels: u8) -> Option<u8> {
     let mut found = 0;
     for level in bits(levels.into()) {
-        found |= u8::from(has(words, cut(octets, level))?) << level;
+        found |= u8::from(has(words, cut(bytes, level))?) << level;
     }
     Some(found)
 }
 
-/// By level, the bits of the first sixteen octets that are kept.
+/// By level, the bits of the first sixteen bytes that are kept.
 pub(super) const KEPT: Kept = {
-    let mut octets = [0; LEVELS.len()];
+    let mut bytes = [0; LEVELS.len()];
     let mut level = 0;
     while level < LEVELS.len() {
-        octets[level] = u128::MAX >> (128 - 8 * LEVELS[level] as u32);
+        bytes[level] = u128::MAX >> (128 - 8 * LEVELS[level] as u32);
         level += 1;
     }
-    Kept(octets)
+    Kept(bytes)
 };
 
 pub(super) struct Kept([u128; LEVELS.len()]);
 
 #[cfg(target_arch = "x86_64")]
 impl Kept {
-    /// Of the first eight octets.
+    /// Of the first eight bytes.
     pub(super) const fn low(&self) -> [u64; LEVELS.len()] {
         self.part(0)
     }
@@ -121,14 +121,14 @@ impl Kept {
 pub(super) const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(super) const HIGH_FACTOR: u64 = 0xc2b2_ae3d_27d4_eb4f;
 
-/// A number for the first octets that are kept at a level.
+/// A number for the first bytes that are kept at a level.
 #[inline]
-pub(super) fn cut(octets: u128, level: usize) -> u64 {
-    let kept = octets & KEPT.0[level % LEVELS.len()];
+pub(super) fn cut(bytes: u128, level: usize) -> u64 {
+    let kept = bytes & KEPT.0[level % LEVELS.len()];
     kept as u64 ^ ((kept >> 64) as u64).wrapping_mul(HIGH_FACTOR)
 }
 
-/// The bits of so many octets, eight at most.
+/// The bits of so many bytes, eight at most.
 fn kept(length: u8) -> u64 {
     u64::MAX.checked_shr(64 - 8 * u32::from(length)).unwrap_or(0)
 }

@@ -4,7 +4,7 @@
 use zerocopy::little_endian::U64;
 
 use crate::automaton::Outcome;
-use crate::automaton::chunk::first_octets;
+use crate::automaton::chunk::first_bytes;
 use crate::vectors::Kind;
 
 #[cfg(target_arch = "x86_64")]
@@ -50,14 +50,14 @@ pub(crate) trait Looks: Kind {
         pairs::places(line, rest)
     }
 
-    /// See [`filter::levels_of`]; the first octets are those of `text`.
+    /// See [`filter::levels_of`]; the first bytes are those of `text`.
     #[inline(always)]
     fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
             return x86::levels_of(avx512, filter, text, levels);
         }
-        filter::levels_of(filter, first_octets(text), levels)
+        filter::levels_of(filter, first_bytes(text), levels)
     }
 }
 

@@ -8,7 +8,7 @@
 //! whose prefixes are cut to the same length go the same way, so that the length tells what to look for.
 
 use crate::automaton::Outcome;
-use crate::automaton::chunk::first_octets;
+use crate::automaton::chunk::first_bytes;
 use crate::automaton::scan::matches;
 use crate::pattern::{PathPattern, PatternList};
 
@@ -44,7 +44,7 @@ impl Needs {
             || short * SHORT_PREFIXES_PART > patterns.len();
         let mut starred = Vec::new();
         for ((place, pattern), &outcome) in (0_u32..).zip(patterns.iter()).zip(outcomes) {
-            if !pattern.anchored && pattern.octets.len() < 2 && matches(&pattern, b"/") {
+            if !pattern.anchored && pattern.bytes.len() < 2 && matches(&pattern, b"/") {
                 needs.all = Some(outcome);
                 break;
             }
@@ -60,7 +60,7 @@ impl Needs {
                 continue;
             }
             let prefix = &literal[1..];
-            let is_short = prefix.len() <= SHORT_PREFIX_OCTETS;
+            let is_short = prefix.len() <= SHORT_PREFIX_BYTES;
             if !has_stars {
                 needs.prefixes.push((place, Beginning::new(prefix, pattern.anchored)));
             } else if has_stretches && let Some(stretch) = better_stretch(&pattern, is_short) {
@@ -82,19 +82,19 @@ impl Needs {
     }
 }
 
-/// Octets of a prefix behind the first `/` that many paths of a site may begin with.
-const SHORT_PREFIX_OCTETS: usize = 3;
+/// Bytes of a prefix behind the first `/` that many paths of a site may begin with.
+const SHORT_PREFIX_BYTES: usize = 3;
 
 /// Of so many patterns one may have a short prefix, and it does not pay to look for stretches in all paths.
 const SHORT_PREFIXES_PART: usize = 32;
 
 fn has_short_prefix(pattern: &PathPattern<'_>) -> bool {
-    pattern.stars().next().is_some_and(|star| star <= 1 + SHORT_PREFIX_OCTETS)
+    pattern.stars().next().is_some_and(|star| star <= 1 + SHORT_PREFIX_BYTES)
 }
 
 /// Whether nothing but a stretch can be needed.
 fn has_no_prefix(pattern: &PathPattern<'_>) -> bool {
-    pattern.stars().next().is_some_and(|star| star == 0 || star == 1 && pattern.octets[0] == b'/')
+    pattern.stars().next().is_some_and(|star| star == 0 || star == 1 && pattern.bytes[0] == b'/')
 }
 
 /// A stretch that tells more than the prefix.
@@ -109,7 +109,7 @@ fn better_stretch<'l>(pattern: &PathPattern<'l>, is_prefix_short: bool) -> Optio
 /// What a pattern needs behind a star.
 #[derive(Clone, Copy)]
 struct Stretch<'l> {
-    octets: &'l [u8],
+    bytes: &'l [u8],
     /// Whether the path ends behind it.
     is_whole: bool,
     pair: Pair,
@@ -117,16 +117,16 @@ struct Stretch<'l> {
     cost: u64,
 }
 
-/// Octets of a stretch that tell it from most others.
-const TELLING_OCTETS: usize = 4;
+/// Bytes of a stretch that tell it from most others.
+const TELLING_BYTES: usize = 4;
 
 impl<'l> Stretch<'l> {
     #[inline]
-    fn new(octets: &'l [u8], is_whole: bool) -> Stretch<'l> {
-        let pair = Pair::of(octets, is_whole);
+    fn new(bytes: &'l [u8], is_whole: bool) -> Stretch<'l> {
+        let pair = Pair::of(bytes, is_whole);
         // Those of many patterns share one bucket, and a path has few places for them.
-        let begins_segment = octets.len() >= TELLING_OCTETS && octets[0] == b'/';
-        let misses = match octets.len() + usize::from(is_whole) {
+        let begins_segment = bytes.len() >= TELLING_BYTES && bytes[0] == b'/';
+        let misses = match bytes.len() + usize::from(is_whole) {
             0..=2 => WALK_COST,
             3 => WALK_COST / 8,
             _ => WALK_COST / 32,
@@ -135,12 +135,12 @@ impl<'l> Stretch<'l> {
             true => 0,
             false => u64::from(pair.frequency()) * (LOOK_COST + misses),
         };
-        Stretch { octets, is_whole, pair, cost }
+        Stretch { bytes, is_whole, pair, cost }
     }
 
     /// What is looked at of it.
     fn beginning(&self) -> Beginning {
-        Beginning::new(self.octets, self.is_whole)
+        Beginning::new(self.bytes, self.is_whole)
     }
 
     /// Whether looking for it costs less than a short prefix does, with which many paths begin.
@@ -148,7 +148,7 @@ impl<'l> Stretch<'l> {
         self.cost <= COST_MAX
     }
 
-    /// Whether looking for it costs less than a prefix of some octets does.
+    /// Whether looking for it costs less than a prefix of some bytes does.
     fn is_very_cheap(&self) -> bool {
         self.cost <= COST_MAX / 8
     }
@@ -183,7 +183,7 @@ fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Stretch<'l>> {
     best
 }
 
-/// Stretches of a pattern that are compared: a pattern may have many thousand octets.
+/// Stretches of a pattern that are compared: a pattern may have many thousand bytes.
 const STRETCHES_MAX: usize = 64;
 
 /// What looking for a stretch may cost so that it is better than a short prefix.
@@ -206,7 +206,7 @@ pub(super) struct Both {
 
 /// The level to which stretches are cut. One is enough: a prefix stands beside them.
 const LEVEL: usize = 3;
-const _: () = assert!(LEVELS[LEVEL] as usize <= TELLING_OCTETS);
+const _: () = assert!(LEVELS[LEVEL] as usize <= TELLING_BYTES);
 
 /// Patterns that share a prefix, of which each is tried without a look at what else it needs.
 const SHARED_PREFIX_MAX: usize = 2;
@@ -214,7 +214,7 @@ const SHARED_PREFIX_MAX: usize = 2;
 /// What is kept of a prefix and of a stretch with which `text` begins.
 #[inline]
 pub(super) fn string_of(prefix: u64, text: &[u8]) -> u64 {
-    cut(first_octets(text), LEVEL) ^ hash(prefix)
+    cut(first_bytes(text), LEVEL) ^ hash(prefix)
 }
 
 impl Both {
@@ -222,7 +222,7 @@ impl Both {
     /// such literal is taken, from its first byte on: patterns that share a prefix often share how their
     /// literals begin, and few pairs are found fast.
     fn of((place, prefix, pattern): &(u32, Beginning, PathPattern<'_>)) -> Option<Both> {
-        let literal = pattern.literals().skip(1).find(|literal| literal.len() >= TELLING_OCTETS)?;
+        let literal = pattern.literals().skip(1).find(|literal| literal.len() >= TELLING_BYTES)?;
         let string = string_of(prefix.cut().1, literal);
         Some(Both { place: *place, prefix: *prefix, string, pair: Pair::of(literal, false) })
     }

@@ -1,15 +1,15 @@
-//! Whether one of many pairs of octets stands in a path.
+//! Whether one of many pairs of bytes stands in a path.
 //!
 //! A pattern behind a star may begin anywhere, so each place of the path has to be looked at. Sixteen are
-//! at once: an octet's two halves each name a row of eight bits, one for each of eight *buckets* of
-//! pairs, and a bucket whose bit is in the rows of both halves of an octet and of both halves of the next
+//! at once: a byte's two halves each name a row of eight bits, one for each of eight *buckets* of
+//! pairs, and a bucket whose bit is in the rows of both halves of a byte and of both halves of the next
 //! has a pair that may stand there. It is the way that Hyperscan's Teddy finds the beginnings of literals.
 
 use wide::u8x16;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
+use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
 
 use super::{LINE_WORDS, Looks, SieveLine};
 
@@ -28,43 +28,43 @@ pub(super) struct Pair {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Second {
-    Octet(u8),
-    /// Any octet, or the path's end.
+    Byte(u8),
+    /// Any byte, or the path's end.
     Any,
 }
 
-/// The octet that is read behind the end of a path.
+/// The byte that is read behind the end of a path.
 const END: u8 = 0;
 
 impl Pair {
     /// What `stretch` begins with; behind it the path ends if `is_whole`.
     pub(super) fn of(stretch: &[u8], is_whole: bool) -> Pair {
-        let end = if is_whole { Second::Octet(END) } else { Second::Any };
-        let second = stretch.get(1).map_or(end, |&octet| Second::Octet(octet));
+        let end = if is_whole { Second::Byte(END) } else { Second::Any };
+        let second = stretch.get(1).map_or(end, |&byte| Second::Byte(byte));
         Pair { first: stretch.first().copied().unwrap_or(END), second }
     }
 
     /// How often it stands in a path, in no unit.
     pub(super) fn frequency(self) -> u32 {
         let second = match self.second {
-            Second::Octet(octet) => FREQUENCIES[usize::from(octet)],
+            Second::Byte(byte) => FREQUENCIES[usize::from(byte)],
             Second::Any => 1000,
         };
-        // Endings of files are where both octets stand together.
+        // Endings of files are where both bytes stand together.
         let times = match self {
-            Pair { first: b'.', second: Second::Octet(b'h' | b'p') } => 8,
+            Pair { first: b'.', second: Second::Byte(b'h' | b'p') } => 8,
             _ => 1,
         };
         u32::from(FREQUENCIES[usize::from(self.first)]) * u32::from(second) * times
     }
 }
 
-/// How often an octet comes in paths, in thousandths or so.
+/// How often a byte comes in paths, in thousandths or so.
 const FREQUENCIES: [u16; 256] = {
     let mut frequencies = [0; 256];
-    let mut octet = 0;
-    while octet < 256 {
-        frequencies[octet] = match octet as u8 {
+    let mut byte = 0;
+    while byte < 256 {
+        frequencies[byte] = match byte as u8 {
             b'/' | b'e' | b'a' => 70,
             b'-' | b'i' | b'n' | b'o' | b'r' | b's' | b't' => 50,
             b'c' | b'd' | b'l' | b'm' | b'p' | b'u' | b'0'..=b'2' => 25,
@@ -72,22 +72,22 @@ const FREQUENCIES: [u16; 256] = {
             b'.' | b'_' | b'%' | b'A'..=b'Z' => 6,
             _ => 2,
         };
-        octet += 1;
+        byte += 1;
     }
     frequencies
 };
 
-/// The pairs of one bucket: by half of an octet, lowest bit first, the low and the high one of the
-/// first octet, then those of the second.
+/// The pairs of one bucket: by half of a byte, lowest bit first, the low and the high one of the
+/// first byte, then those of the second.
 #[derive(Clone, Copy, Default)]
 struct Bucket([u16; 4]);
 
 impl Bucket {
     fn of(pair: Pair) -> Bucket {
-        let halves = |octet: u8| [1 << (octet & 15), 1 << (octet >> 4)];
+        let halves = |byte: u8| [1 << (byte & 15), 1 << (byte >> 4)];
         let [first_low, first_high] = halves(pair.first);
         let [second_low, second_high] = match pair.second {
-            Second::Octet(octet) => halves(octet),
+            Second::Byte(byte) => halves(byte),
             Second::Any => [u16::MAX; 2],
         };
         Bucket([first_low, first_high, second_low, second_high])
@@ -104,11 +104,11 @@ impl Bucket {
     }
 }
 
-/// How often an octet comes that has these halves, in no unit; the sum for all octets is the most.
+/// How often a byte comes that has these halves, in no unit; the sum for all bytes is the most.
 fn frequency(low: u16, high: u16) -> u32 {
     let bits = |halves: u16| (0..16_u8).filter(move |bit| halves >> bit & 1 != 0);
-    let of_octet = |high, low| u32::from(FREQUENCIES[usize::from(high << 4 | low)]);
-    bits(high).flat_map(|high| bits(low).map(move |low| of_octet(high, low))).sum()
+    let of_byte = |high, low| u32::from(FREQUENCIES[usize::from(high << 4 | low)]);
+    bits(high).flat_map(|high| bits(low).map(move |low| of_byte(high, low))).sum()
 }
 
 /// Puts each pair where it is confused with others least; nothing if there are too many to tell much.
@@ -135,22 +135,22 @@ fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
 }
 
 /// The line of a prefilter for some pairs: sixteen rows of a bit for each bucket for the low half of the first
-/// octet, as many for the high half, then those for the second octet.
+/// byte, as many for the high half, then those for the second byte.
 pub(super) fn line_of(pairs: Vec<Pair>) -> SieveLine {
     let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };
     let row = |index: usize| {
-        let (half, value) = (index / CHUNK_OCTETS, index % CHUNK_OCTETS);
+        let (half, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
         let bits =
             buckets.iter().enumerate().map(|(bucket, it)| (it.0[half] >> value & 1) << bucket);
         bits.sum::<u16>() as u8
     };
     std::array::from_fn(|word| {
-        U64::from_bytes(std::array::from_fn(|octet| row(word * size_of::<U64>() + octet)))
+        U64::from_bytes(std::array::from_fn(|byte| row(word * size_of::<U64>() + byte)))
     })
 }
 
-/// Places of a chunk that have their next octet in the chunk too.
-pub(super) const PLACES: usize = CHUNK_OCTETS - 1;
+/// Places of a chunk that have their next byte in the chunk too.
+pub(super) const PLACES: usize = CHUNK_BYTES - 1;
 
 /// The places of a chunk that it tells of: of its last one only if the path ends behind it.
 #[inline]
@@ -186,14 +186,14 @@ pub(super) fn stand(
 /// The places among the first [`WINDOW`] of `rest` where one of the pairs may stand, a bit for each.
 pub(super) fn places(line: &SieveLine, rest: &[u8]) -> u64 {
     let row = |index: usize| {
-        let octets = line.as_bytes()[index * CHUNK_OCTETS..].first_chunk();
-        u8x16::new(*octets.expect("a line has four rows"))
+        let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
+        u8x16::new(*bytes.expect("a line has four rows"))
     };
     let rows = [row(0), row(1), row(2), row(3)];
-    let places_of = |chunk: [u8; CHUNK_OCTETS]| {
+    let places_of = |chunk: [u8; CHUNK_BYTES]| {
         let first = u8x16::new(chunk);
         let second = u8x16::new((u128::from_le_bytes(chunk) >> 8).to_le_bytes());
-        let halves = |octets: u8x16| (octets & u8x16::splat(15), octets >> 4_u32);
+        let halves = |bytes: u8x16| (bytes & u8x16::splat(15), bytes >> 4_u32);
         let ((first_low, first_high), (second_low, second_high)) = (halves(first), halves(second));
         let buckets = rows[0].shuffle_zeroing(first_low)
             & rows[1].shuffle_zeroing(first_high)
@@ -201,7 +201,7 @@ pub(super) fn places(line: &SieveLine, rest: &[u8]) -> u64 {
             & rows[3].shuffle_zeroing(second_high);
         u64::from(!buckets.simd_eq(u8x16::ZERO).to_bitmask() & 0xffff)
     };
-    let Some(last) = rest.len().checked_sub(CHUNK_OCTETS) else {
+    let Some(last) = rest.len().checked_sub(CHUNK_BYTES) else {
         return places_of(short_chunk(rest));
     };
     let starts = (0..WINDOW).step_by(PLACES).take_while(|&start| start < last + PLACES);

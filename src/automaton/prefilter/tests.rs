@@ -105,15 +105,15 @@ fn a_path_that_begins_otherwise_is_not_answered() {
     }
 }
 
-/// Whatever the octets of a prefilter are, it answers or does not, and does no harm.
+/// Whatever the bytes of a prefilter are, it answers or does not, and does no harm.
 #[test]
 fn damaged_lines_do_no_harm() {
     let sieve = rules(PATTERNS);
     let paths: Vec<Vec<u8>> = odd_paths(6).into_iter().step_by(31).collect();
-    for octet in 0..sieve.lines.len() * size_of::<SieveLine>() {
+    for byte in 0..sieve.lines.len() * size_of::<SieveLine>() {
         for changed in [0x00, 0x01, 0x80, 0xff] {
             let mut lines = sieve.lines.clone();
-            lines.as_mut_bytes()[octet] ^= changed;
+            lines.as_mut_bytes()[byte] ^= changed;
             for path in &paths {
                 for vectors in Vectors::all() {
                     let entries_max = CANDIDATES_TRIED_MAX;

@@ -20,7 +20,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
 use crate::automaton::Outcome;
-use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
+use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
 use crate::vectors::{Avx2, Avx512, first_bits};
 
 use super::filter::{FACTOR, HIGH_FACTOR, KEPT, LEVELS, SHIFTS};
@@ -43,7 +43,7 @@ pub(super) fn places_by_64(_: Avx512, line: &SieveLine, rest: &[u8]) -> u64 {
     unsafe { places_at_once(line, rest) }
 }
 
-/// See [`levels_of`](super::filter::levels_of); the first octets are those of `text`.
+/// See [`levels_of`](super::filter::levels_of); the first bytes are those of `text`.
 #[inline(always)]
 pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
     // SAFETY: as above.
@@ -54,17 +54,17 @@ pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> O
 #[target_feature(enable = "avx2")]
 fn places_in_halves(line: &SieveLine, rest: &[u8]) -> u64 {
     let row = |index: usize| {
-        let octets = line.as_bytes()[index * CHUNK_OCTETS..].first_chunk();
-        _mm256_broadcastsi128_si256(vector(octets.expect("a line has four rows")))
+        let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
+        _mm256_broadcastsi128_si256(vector(bytes.expect("a line has four rows")))
     };
     let rows = [row(0), row(1), row(2), row(3)];
-    let Some(last) = rest.len().checked_sub(CHUNK_OCTETS) else {
+    let Some(last) = rest.len().checked_sub(CHUNK_BYTES) else {
         let chunk = _mm256_zextsi128_si256(vector(&short_chunk(rest)));
         return u64::from(places_of(rows, chunk) & 0xffff);
     };
     let chunk = |start: usize| {
-        let octets = rest[start..].first_chunk();
-        vector(octets.expect("it ends with the path at the latest"))
+        let bytes = rest[start..].first_chunk();
+        vector(bytes.expect("it ends with the path at the latest"))
     };
     let mut places = 0;
     for start in [0, 2 * PLACES] {
@@ -73,7 +73,7 @@ fn places_in_halves(line: &SieveLine, rest: &[u8]) -> u64 {
         let found = places_of(rows, _mm256_set_m128i(chunk(other), chunk(one)));
         let told =
             |found: u32, start: usize| (u64::from(found) & places_told(start == last)) << start;
-        places |= told(found, one) | told(found >> CHUNK_OCTETS, other);
+        places |= told(found, one) | told(found >> CHUNK_BYTES, other);
         if last <= start + PLACES {
             break;
         }
@@ -82,9 +82,9 @@ fn places_in_halves(line: &SieveLine, rest: &[u8]) -> u64 {
 }
 
 #[inline]
-fn vector(octets: &[u8; CHUNK_OCTETS]) -> __m128i {
-    // SAFETY: both are sixteen octets, and any octets are a vector.
-    unsafe { std::mem::transmute(*octets) }
+fn vector(bytes: &[u8; CHUNK_BYTES]) -> __m128i {
+    // SAFETY: both are sixteen bytes, and any bytes are a vector.
+    unsafe { std::mem::transmute(*bytes) }
 }
 
 /// The places of two chunks that have a bucket whose pairs may stand there.
@@ -92,8 +92,8 @@ fn vector(octets: &[u8; CHUNK_OCTETS]) -> __m128i {
 #[target_feature(enable = "avx2")]
 fn places_of(rows: [__m256i; 4], first: __m256i) -> u32 {
     let half = _mm256_set1_epi8(15);
-    let low = |octets| _mm256_and_si256(octets, half);
-    let high = |octets| _mm256_and_si256(_mm256_srli_epi16::<4>(octets), half);
+    let low = |bytes| _mm256_and_si256(bytes, half);
+    let high = |bytes| _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half);
     let second = _mm256_bsrli_epi128::<1>(first);
     let of_first = _mm256_and_si256(
         _mm256_shuffle_epi8(rows[0], low(first)),
@@ -111,18 +111,18 @@ fn places_of(rows: [__m256i; 4], first: __m256i) -> u32 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn places_at_once(line: &SieveLine, rest: &[u8]) -> u64 {
-    let octets = |text: &[u8]| {
-        // SAFETY: octets that the mask leaves out are not read; the others are those of the text.
+    let bytes = |text: &[u8]| {
+        // SAFETY: bytes that the mask leaves out are not read; the others are those of the text.
         unsafe { _mm512_maskz_loadu_epi8(first_bits(text.len()), text.as_ptr().cast()) }
     };
     let row = |index: usize| {
-        let octets = line.as_bytes()[index * CHUNK_OCTETS..].first_chunk();
-        _mm512_broadcast_i32x4(vector(octets.expect("a line has four rows")))
+        let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
+        _mm512_broadcast_i32x4(vector(bytes.expect("a line has four rows")))
     };
     let half = _mm512_set1_epi8(15);
-    let low = |octets| _mm512_and_si512(octets, half);
-    let high = |octets| _mm512_and_si512(_mm512_srli_epi16::<4>(octets), half);
-    let (first, second) = (octets(rest), octets(rest.get(1..).unwrap_or_default()));
+    let low = |bytes| _mm512_and_si512(bytes, half);
+    let high = |bytes| _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half);
+    let (first, second) = (bytes(rest), bytes(rest.get(1..).unwrap_or_default()));
     let of_first = _mm512_and_si512(
         _mm512_shuffle_epi8(row(0), low(first)),
         _mm512_shuffle_epi8(row(1), high(first)),
@@ -148,11 +148,11 @@ fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8) -> u8 {
         // SAFETY: both are eight words, and any words are a vector.
         unsafe { std::mem::transmute(numbers) }
     };
-    let mask = first_bits(text.len().min(CHUNK_OCTETS)) as u16;
-    // SAFETY: octets that the mask leaves out are not read; the others are those of the text.
-    let octets = unsafe { _mm_maskz_loadu_epi8(mask, text.as_ptr().cast()) };
-    // SAFETY: a vector of sixteen octets is two words.
-    let [low, high]: [u64; 2] = unsafe { std::mem::transmute(octets) };
+    let mask = first_bits(text.len().min(CHUNK_BYTES)) as u16;
+    // SAFETY: bytes that the mask leaves out are not read; the others are those of the text.
+    let bytes = unsafe { _mm_maskz_loadu_epi8(mask, text.as_ptr().cast()) };
+    // SAFETY: a vector of sixteen bytes is two words.
+    let [low, high]: [u64; 2] = unsafe { std::mem::transmute(bytes) };
     let (kept_low, kept_high) = const { (KEPT.low(), KEPT.high()) };
     let low = _mm512_and_si512(all(low), numbers(kept_low));
     let high = _mm512_and_si512(all(high), numbers(kept_high));
@@ -234,9 +234,9 @@ pub(super) fn look_at(
     }
 }
 
-/// The octets with which eight paths begin.
+/// The bytes with which eight paths begin.
 struct Beginnings {
-    octets: __m512i,
+    bytes: __m512i,
     /// Of which paths they are told: those that are not odd and begin with `/`.
     told: u8,
 }
@@ -244,26 +244,26 @@ struct Beginnings {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn beginnings_of(paths: &[&[u8]; 8]) -> Beginnings {
-    const NO_OCTETS: [u8; 8] = [0; 8];
-    let octets = paths.map(|path| i64::from_le_bytes(*path.first_chunk().unwrap_or(&NO_OCTETS)));
-    let octets = _mm512_setr_epi64(
-        octets[0], octets[1], octets[2], octets[3], octets[4], octets[5], octets[6], octets[7],
+    const NO_BYTES: [u8; 8] = [0; 8];
+    let bytes = paths.map(|path| i64::from_le_bytes(*path.first_chunk().unwrap_or(&NO_BYTES)));
+    let bytes = _mm512_setr_epi64(
+        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
     );
     let odd = paths.map(|path| u8::from(is_odd(path)));
     let odd = (0..8).fold(0, |bits, place| bits | odd[place] << place);
-    let begins = _mm512_cmpeq_epi64_mask(low(octets, 0xff), all(b'/'.into()));
-    Beginnings { octets: _mm512_srli_epi64::<8>(octets), told: begins & !odd }
+    let begins = _mm512_cmpeq_epi64_mask(low(bytes, 0xff), all(b'/'.into()));
+    Beginnings { bytes: _mm512_srli_epi64::<8>(bytes), told: begins & !odd }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn look_of_one_at_eight(look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
-    let Beginnings { octets, told } = beginnings_of(paths);
+    let Beginnings { bytes, told } = beginnings_of(paths);
     let has_stretches = if look.has_stretches { u8::MAX } else { 0 };
     if look.beginnings.is_empty() {
         return FirstLooks { odd: u8::MAX, may_begin: 0, has_stretches };
     }
-    let may_begin = has_eight(look.beginnings, told, low(octets, look.kept));
+    let may_begin = has_eight(look.beginnings, told, low(bytes, look.kept));
     FirstLooks { odd: !told, may_begin, has_stretches }
 }
 
@@ -274,8 +274,8 @@ fn look_at_eight(
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
 ) -> (FirstLooks, [Outcome; 8]) {
-    let Beginnings { octets, told } = beginnings_of(paths);
-    // SAFETY: both are eight words of eight octets.
+    let Beginnings { bytes, told } = beginnings_of(paths);
+    // SAFETY: both are eight words of eight bytes.
     let starts = unsafe { _mm512_loadu_si512(starts.as_ptr().cast()) };
     let sieves = low(starts, u32::MAX.into());
     let is_within =
@@ -299,7 +299,7 @@ fn look_at_eight(
     let is_sound = _mm512_mask_cmpneq_epi64_mask(is_whole, otherwise, all(1));
 
     let kept = _mm512_srli_epi64::<32>(outcomes);
-    let hashes = hashes_of(_mm512_and_si512(octets, kept));
+    let hashes = hashes_of(_mm512_and_si512(bytes, kept));
     let head = all(HEAD_WORDS as u64);
     let words = _mm512_slli_epi64::<LINE_SHIFT>(beginning_lines);
     let words = _mm512_add_epi64(words_of(hashes, _mm512_sub_epi64(words, head)), head);
@@ -308,7 +308,7 @@ fn look_at_eight(
     let bits = bits_of(hashes);
     let told = told & is_sound;
     let otherwise = _mm512_cvtepi64_epi32(otherwise);
-    // SAFETY: both are eight words of four octets.
+    // SAFETY: both are eight words of four bytes.
     let otherwise: [u32; 8] = unsafe { std::mem::transmute(otherwise) };
     let looks = FirstLooks {
         odd: !told,

@@ -1,26 +1,26 @@
-//! The search for the next octet that a star's own state names.
+//! The search for the next byte that a star's own state names.
 //!
-//! Most octets of a path under a star lead back to the same state: thirteen of sixteen nodes that a
-//! walk over real paths enters are that. So they are not walked but searched, sixteen octets of the
-//! path at a time, for any of the octets of the branch.
+//! Most bytes of a path under a star lead back to the same state: thirteen of sixteen nodes that a
+//! walk over real paths enters are that. So they are not walked but searched, sixteen bytes of the
+//! path at a time, for any of the bytes of the branch.
 
 use wide::u8x16;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::chunk::{CHUNK_OCTETS, short_chunk};
+use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
 
-/// The first octet of `path`, not before `from`, that is packed in `words`, or the path's length.
+/// The first byte of `path`, not before `from`, that is packed in `words`, or the path's length.
 ///
-/// Octets that pad the last word count as well, so the caller looks again at what is found.
+/// Bytes that pad the last word count as well, so the caller looks again at what is found.
 #[inline]
 pub(super) fn find_any(words: &[U32], path: &[u8], from: usize) -> usize {
-    let octets = path.len();
-    let Some(last) = octets.checked_sub(CHUNK_OCTETS) else {
-        let found = matches(words, short_chunk(path)) & ((1 << octets) - 1);
-        return first_from(found, from).unwrap_or(octets);
+    let bytes = path.len();
+    let Some(last) = bytes.checked_sub(CHUNK_BYTES) else {
+        let found = matches(words, short_chunk(path)) & ((1 << bytes) - 1);
+        return first_from(found, from).unwrap_or(bytes);
     };
     let mut position = from;
-    while position < octets {
+    while position < bytes {
         // The last chunk ends with the path, and begins before what is left of it.
         let start = position.min(last);
         let chunk = path[start..].first_chunk().expect("it ends with the path at the latest");
@@ -28,9 +28,9 @@ pub(super) fn find_any(words: &[U32], path: &[u8], from: usize) -> usize {
         if let Some(found) = first_from(found, position - start) {
             return start + found;
         }
-        position = start + CHUNK_OCTETS;
+        position = start + CHUNK_BYTES;
     }
-    octets
+    bytes
 }
 
 /// The lowest bit of `bits` that is not before `from`.
@@ -40,9 +40,9 @@ fn first_from(bits: u32, from: usize) -> Option<usize> {
     (rest != 0).then_some(from + rest.trailing_zeros() as usize)
 }
 
-/// By octet of `chunk`, lowest bit first: whether it is packed in `words`.
+/// By byte of `chunk`, lowest bit first: whether it is packed in `words`.
 #[inline]
-fn matches(words: &[U32], chunk: [u8; CHUNK_OCTETS]) -> u32 {
+fn matches(words: &[U32], chunk: [u8; CHUNK_BYTES]) -> u32 {
     let chunk = u8x16::new(chunk);
     let mut found = u8x16::ZERO;
     for word in words {
@@ -66,11 +66,11 @@ mod tests {
             for length in 0..70 {
                 for at in 0..=length {
                     let mut path = vec![b'a'; length];
-                    if let (Some(octet), Some(&last)) = (path.get_mut(at), named.last()) {
-                        *octet = last;
+                    if let (Some(byte), Some(&last)) = (path.get_mut(at), named.last()) {
+                        *byte = last;
                     }
                     for from in 0..=length {
-                        let is_named = |octet: &u8| named.contains(octet);
+                        let is_named = |byte: &u8| named.contains(byte);
                         let expected = path[from..].iter().position(is_named);
                         let expected = expected.map_or(length, |position| from + position);
                         assert_eq!(find_any(words, &path, from), expected, "{named:?} {path:?}");

@@ -144,11 +144,11 @@ where
 
     /// How many usual chunks a chunk counts as.
     fn weight(&self, chunk: &Chunk) -> usize {
-        chunk.len().div_ceil(self.usual_octets()).max(1)
+        chunk.len().div_ceil(self.usual_bytes()).max(1)
     }
 
-    fn usual_octets(&self) -> usize {
-        self.config.chunks.chunk_octets.max(1)
+    fn usual_bytes(&self) -> usize {
+        self.config.chunks.chunk_bytes.max(1)
     }
 
     /// The next chunk of the input, if there is one to be had without waiting for a reader.
@@ -220,13 +220,13 @@ where
         (self.sink)(&mut done.output).map_err(RunError::Output)?;
         self.in_flight -= self.weight(&done.chunk);
         self.totals.chunks += 1;
-        self.totals.octets += done.chunk.len() as u64;
-        self.totals.stored_octets += done.chunk.stored_octets();
+        self.totals.bytes += done.chunk.len() as u64;
+        self.totals.stored_bytes += done.chunk.stored_bytes();
         if let Some(progress) = self.config.progress {
-            progress.fetch_add(done.chunk.stored_octets(), Ordering::Relaxed);
+            progress.fetch_add(done.chunk.stored_bytes(), Ordering::Relaxed);
         }
         // The memory of a long record and its output is given back.
-        if done.chunk.len() <= self.usual_octets() {
+        if done.chunk.len() <= self.usual_bytes() {
             self.outputs.push(done.output);
             if matches!(self.input, Input::Stream(_)) {
                 self.spare.push(done.chunk);

@@ -14,7 +14,7 @@ const THREADS: [usize; 4] = [1, 2, 3, 7];
 
 /// Chunks of a few records, so that a short list makes many.
 const SMALL: ChunkConfig =
-    ChunkConfig { terminator: Terminator::LineFeed, chunk_octets: 32, record_octets_max: 100 };
+    ChunkConfig { terminator: Terminator::LineFeed, chunk_bytes: 32, record_bytes_max: 100 };
 
 type Opened = Result<Source, InputError>;
 
@@ -26,8 +26,8 @@ fn list(records: usize) -> Vec<u8> {
     (0..records).flat_map(|n| format!("https://example.com/{n}\n").into_bytes()).collect()
 }
 
-fn source(octets: &[u8]) -> Opened {
-    let reader = Cursor::new(octets.to_vec());
+fn source(bytes: &[u8]) -> Opened {
+    let reader = Cursor::new(bytes.to_vec());
     Ok(Source::from_reader("list", reader, OpenConfig::default()))
 }
 
@@ -44,7 +44,7 @@ fn tag(counter: &mut usize, chunk: &[u8], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// What the sink saw, octet for octet and call for call.
+/// What the sink saw, byte for byte and call for call.
 fn tagged(sources: Vec<Opened>, config: &Config<'_>) -> (Vec<u8>, Result<RunTotals, RunError>) {
     let mut written = Vec::new();
     let result = run(sources, config, || 0, tag, |out: &mut Vec<u8>| written.write_all(out));
@@ -55,14 +55,14 @@ fn tagged(sources: Vec<Opened>, config: &Config<'_>) -> (Vec<u8>, Result<RunTota
 fn the_output_does_not_depend_on_threads_or_on_how_a_list_is_opened() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("list");
-    let mut octets = list(500);
-    octets.extend(b"\r\n\n\xff\xfe\0\r\nlast");
-    std::fs::write(&path, &octets).unwrap();
+    let mut bytes = list(500);
+    bytes.extend(b"\r\n\n\xff\xfe\0\r\nlast");
+    std::fs::write(&path, &bytes).unwrap();
     let streamed = OpenConfig::default();
     let (expected, totals) = tagged(vec![Source::open(&path, streamed)], &config(1));
     let totals = totals.unwrap();
-    assert_eq!(totals.octets, octets.len() as u64);
-    assert_eq!(totals.stored_octets, octets.len() as u64);
+    assert_eq!(totals.bytes, bytes.len() as u64);
+    assert_eq!(totals.stored_bytes, bytes.len() as u64);
     assert_eq!((totals.sources, totals.chunks > 300), (1, true));
     for threads in THREADS {
         for open in [OpenConfig::MAPPED, streamed] {
@@ -98,7 +98,7 @@ fn sources_follow_one_another() {
         assert!(found == expected, "{threads} threads");
         let stored = 2 * list(40).len() + zstd.len() + 6;
         assert_eq!(progress.into_inner(), stored as u64);
-        assert_eq!(totals.unwrap().stored_octets, stored as u64);
+        assert_eq!(totals.unwrap().stored_bytes, stored as u64);
     }
 }
 
@@ -125,8 +125,8 @@ fn a_slow_pipe() {
     for threads in [1, 2] {
         let (reader, mut writer) = io::pipe().unwrap();
         let feeder = std::thread::spawn(move || {
-            for octets in list(20).chunks(7) {
-                writer.write_all(octets).unwrap();
+            for bytes in list(20).chunks(7) {
+                writer.write_all(bytes).unwrap();
                 std::thread::sleep(Duration::from_micros(200));
             }
         });
@@ -213,18 +213,18 @@ fn a_stream_is_read_ahead_no_further_than_the_bound() {
             [Ok(source)],
             &config(threads),
             || (),
-            |(), chunk, octets: &mut usize| *octets = chunk.len(),
-            |octets| {
+            |(), chunk, bytes: &mut usize| *bytes = chunk.len(),
+            |bytes| {
                 std::thread::sleep(Duration::from_micros(200));
                 ahead_most = ahead_most.max(read.load(Ordering::SeqCst) - written);
-                written += *octets;
+                written += *bytes;
                 Ok(())
             },
         )
         .unwrap();
         // In flight, read ahead, and the one being put together.
         let chunks = threads * IN_FLIGHT_CHUNKS_PER_THREAD + READ_AHEAD_CHUNKS + 1;
-        let bound = chunks * (SMALL.chunk_octets + 1);
+        let bound = chunks * (SMALL.chunk_bytes + 1);
         assert!(ahead_most <= bound, "{ahead_most} of {bound}");
     }
 }

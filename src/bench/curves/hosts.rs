@@ -121,13 +121,13 @@ impl MadeUpHosts {
     pub fn set(&self) -> Result<PolicySet, EngineError> {
         let failed = |error: &dyn std::error::Error| EngineError(error.to_string());
         let mut pool = BlobPool::default();
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let mut content = |text: &Vec<u8>| {
             let file = RobotsTxt::parse(text, self.dialect, None);
             let mut blob = |write: &dyn Fn(&mut Vec<u8>)| {
-                octets.clear();
-                write(&mut octets);
-                pool.intern(&octets, BlobPool::hash(&octets))
+                bytes.clear();
+                write(&mut bytes);
+                pool.intern(&bytes, BlobPool::hash(&bytes))
             };
             Content::File {
                 extract: blob(&|out| file.write_extract(text, out)),
@@ -144,8 +144,8 @@ impl MadeUpHosts {
         let mut standings: Vec<HostStanding> = (0..self.corpus.hosts()).map(standing).collect();
         standings.sort_by(|one, other| one.key.cmp(&other.key));
         let config = CompileConfig::new(self.dialect, None);
-        let octets = compile::to_vec(&standings, &pool, &config).map_err(|error| failed(&error))?;
-        PolicySet::of_octets("a made-up set", octets).map_err(|error| failed(&error))
+        let bytes = compile::to_vec(&standings, &pool, &config).map_err(|error| failed(&error))?;
+        PolicySet::of_bytes("a made-up set", bytes).map_err(|error| failed(&error))
     }
 
     /// A list of so many URLs, one a line.
@@ -155,7 +155,7 @@ impl MadeUpHosts {
         for number in 0..urls {
             url.clear();
             self.corpus.write_url(number, &mut url);
-            let path = url.iter().skip("https://".len()).position(|&octet| octet == b'/');
+            let path = url.iter().skip("https://".len()).position(|&byte| byte == b'/');
             self.corpus.write_origin(self.host_of_url(number), &mut list);
             list.extend_from_slice(path.map_or(&b"/"[..], |path| &url["https://".len() + path..]));
             list.push(b'\n');
@@ -166,7 +166,7 @@ impl MadeUpHosts {
 
 /// Nanoseconds a URL of a run over the list.
 fn cost(turn: Duration, classifier: &Classifier, list: &Arc<[u8]>, threads: usize) -> f64 {
-    let urls = list.iter().filter(|&&octet| octet == b'\n').count();
+    let urls = list.iter().filter(|&&byte| byte == b'\n').count();
     let config = Config { threads, ..Config::default() };
     let seconds = mean_seconds(turn, || {
         let source =

@@ -12,7 +12,7 @@ use crate::policy::AgentChain;
 use super::super::engines::numbered::Numbered;
 use super::{Curve, line, mean_seconds, point};
 
-/// Octets of a path.
+/// Bytes of a path.
 const LENGTHS: [usize; 6] = [16, 64, 256, 1_024, 4_096, 16_384];
 /// Paths of each length.
 const PATHS: usize = 64;
@@ -29,8 +29,8 @@ pub(super) fn curves(turn: Duration) -> Vec<Curve> {
 pub(super) fn curves_of(turn: Duration, lengths: &[usize]) -> Vec<Curve> {
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).expect("a token");
     let mut numbered = Numbered::new(&[ROBOTS], &agent, &RFC_9309, Limits::default());
-    let ours = line("portcullis", lengths, |octets| {
-        let urls = urls(octets);
+    let ours = line("portcullis", lengths, |bytes| {
+        let urls = urls(bytes);
         let mut allows = |url: &str| {
             let path = &url.as_bytes()[ORIGIN.len()..];
             numbered.decide([0].into_iter(), &[path])[0].verdict == Verdict::Allow
@@ -39,10 +39,10 @@ pub(super) fn curves_of(turn: Duration, lengths: &[usize]) -> Vec<Curve> {
         assert!(judged, "ours answers as the oracle does");
         cost(turn, &urls, allows)
     });
-    let judge = line("oracle", lengths, |octets| cost(turn, &urls(octets), by_oracle));
+    let judge = line("oracle", lengths, |bytes| cost(turn, &urls(bytes), by_oracle));
     vec![Curve {
         title: "Hot decisions, length of the path".to_owned(),
-        x: "octets of the path".to_owned(),
+        x: "bytes of the path".to_owned(),
         y: "ns a URL".to_owned(),
         lines: vec![ours, judge],
     }]
@@ -55,14 +55,14 @@ fn by_oracle(url: &str) -> bool {
     decision.verdict == Verdict::Allow
 }
 
-/// URLs whose paths have so many octets; nothing settles early what they are.
-fn urls(octets: usize) -> Vec<String> {
+/// URLs whose paths have so many bytes; nothing settles early what they are.
+fn urls(bytes: usize) -> Vec<String> {
     let url = |number: usize| {
         let mut url = format!("{ORIGIN}/{number}");
-        while url.len() < ORIGIN.len() + octets {
+        while url.len() < ORIGIN.len() + bytes {
             url.push_str("/pri-cart?so.pd");
         }
-        url.truncate(ORIGIN.len() + octets);
+        url.truncate(ORIGIN.len() + bytes);
         url
     };
     (0..PATHS).map(url).collect()

@@ -28,7 +28,7 @@ impl Numbered {
         limits: Limits,
     ) -> Numbered {
         let config = LoadConfig {
-            robots_octets_max: None,
+            robots_bytes_max: None,
             agents: Some([agent.clone()].into()),
             ..LoadConfig::new(dialect)
         };
@@ -60,7 +60,7 @@ impl Numbered {
     }
 
     /// Bytes of the set, and of what was built for its questions.
-    pub fn octets(&self) -> u64 {
-        self.inquiry.set().octets() + self.memory.memory_octets() as u64
+    pub fn bytes(&self) -> u64 {
+        self.inquiry.set().bytes() + self.memory.memory_bytes() as u64
     }
 }

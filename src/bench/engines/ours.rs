@@ -107,8 +107,8 @@ impl Matcher for Files<'_> {
         Some(Pass { time: start.elapsed(), tally })
     }
 
-    fn octets(&self) -> Option<u64> {
-        Some(self.numbered.octets())
+    fn bytes(&self) -> Option<u64> {
+        Some(self.numbered.bytes())
     }
 
     fn batch(&mut self, list: &QuestionList) -> Option<Pass> {
@@ -182,7 +182,7 @@ impl Matcher for Sets {
         decisions[0].verdict == Verdict::Allow
     }
 
-    fn octets(&self) -> Option<u64> {
-        Some(self.0.iter().map(Numbered::octets).sum())
+    fn bytes(&self) -> Option<u64> {
+        Some(self.0.iter().map(Numbered::bytes).sum())
     }
 }

@@ -12,10 +12,10 @@ use super::super::machine::locked_version;
 use super::super::questions::Question;
 use super::rule_sets::{FileTargets, RuleSets};
 
-/// Octets that a dense table of regex-automata, or what building it needs, may have: 128 KiB. A rule
+/// Bytes that a dense table of regex-automata, or what building it needs, may have: 128 KiB. A rule
 /// set past it is answered by the lazy variant. With a megabyte, building 9,000 real rule sets takes
 /// more than a minute and a gigabyte, and decisions cost no less.
-const DENSE_OCTETS_MAX: usize = 128 << 10;
+const DENSE_BYTES_MAX: usize = 128 << 10;
 
 /// The engines of this file.
 pub(super) fn all(corpus: &Corpus) -> Vec<Box<dyn Engine + '_>> {
@@ -85,8 +85,8 @@ impl Matcher for Scan {
         first.is_none_or(|first| rules.verdicts[first] == crate::decision::Verdict::Allow)
     }
 
-    fn octets(&self) -> Option<u64> {
-        Some(self.0.sets.iter().map(|rules| rules.patterns.memory_octets() as u64).sum())
+    fn bytes(&self) -> Option<u64> {
+        Some(self.0.sets.iter().map(|rules| rules.patterns.memory_bytes() as u64).sum())
     }
 }
 
@@ -104,7 +104,7 @@ impl Regex {
         let mut build = |rules: &OrderedRules| {
             let outcomes = outcomes(&rules.verdicts);
             let built = dense
-                .then(|| RegexEngine::dense(&rules.patterns, &outcomes, DENSE_OCTETS_MAX).ok())
+                .then(|| RegexEngine::dense(&rules.patterns, &outcomes, DENSE_BYTES_MAX).ok())
                 .flatten();
             too_large += usize::from(built.is_none());
             let engine = match built {
@@ -129,15 +129,15 @@ impl Matcher for Regex {
         outcome == Outcome::NONE || outcome.allows()
     }
 
-    fn octets(&self) -> Option<u64> {
-        let octets = |(engine, cache): &(RegexEngine, RegexCache)| {
-            (engine.memory_octets() + cache.memory_octets()) as u64
+    fn bytes(&self) -> Option<u64> {
+        let bytes = |(engine, cache): &(RegexEngine, RegexCache)| {
+            (engine.memory_bytes() + cache.memory_bytes()) as u64
         };
-        Some(self.engines.iter().map(octets).sum())
+        Some(self.engines.iter().map(bytes).sum())
     }
 
     fn note(&self) -> Option<String> {
-        let (too_large, all, kib) = (self.too_large?, self.engines.len(), DENSE_OCTETS_MAX >> 10);
+        let (too_large, all, kib) = (self.too_large?, self.engines.len(), DENSE_BYTES_MAX >> 10);
         Some(format!(
             "{too_large} of {all} rule sets have no dense table within {kib} KiB and are lazy"
         ))

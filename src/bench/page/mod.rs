@@ -209,7 +209,7 @@ fn memory(report: &Report) -> String {
         let memory = engine.memory;
         vec![
             escaped(&table::title(engine, report)),
-            table::mebibytes(engine.matcher_octets),
+            table::mebibytes(engine.matcher_bytes),
             table::mebibytes(memory.map(|memory| memory.corpus)),
             table::mebibytes(memory.map(|memory| memory.built)),
             table::mebibytes(memory.map(|memory| memory.asked)),

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::super::body::{Settled, settle};
 use super::super::content_type::is_html;
-use super::super::fields::octet_count;
+use super::super::fields::byte_count;
 use super::super::{CaptureNote, CaptureNotes, ReadConfig};
 use super::chunks::{Unchunked, unchunk};
 use super::coding::Coding;
 use super::head::Message;
 use crate::bytes::trim;
-use crate::limits::{BODY_OCTETS_MAX, CONTENT_CODINGS_MAX};
+use crate::limits::{BODY_BYTES_MAX, CONTENT_CODINGS_MAX};
 
 /// Reads the body of `message`, whose status is 2xx; `is_truncated` if the archive says that it cut
 /// it.
@@ -24,11 +24,11 @@ pub(in super::super) fn read_body<'m>(
     if framing.is_in_chunks {
         body.unchunk();
     }
-    let as_sent_octets = body.octets.len() as u64;
-    let is_as_sent = body.decode(&framing.codings, config.body_octets_max().saturating_add(1));
+    let as_sent_bytes = body.bytes.len() as u64;
+    let is_as_sent = body.decode(&framing.codings, config.body_bytes_max().saturating_add(1));
     // Chunks have their own end, and a length beside them counts for nothing (RFC 9112, section
     // 6.3). Nor does one say anything of a body that has been decoded before it was stored.
-    if !framing.is_in_chunks && is_as_sent && framing.length.is_some_and(|l| l > as_sent_octets) {
+    if !framing.is_in_chunks && is_as_sent && framing.length.is_some_and(|l| l > as_sent_bytes) {
         body.damage = body.damage.with(CaptureNote::ShortBody);
     }
     let notes = if framing.is_html {
@@ -75,85 +75,85 @@ impl Framing {
 
 /// The length that a field gives, once or several times (RFC 9112, section 6.3).
 fn length(value: &[u8]) -> Option<u64> {
-    value.split(|&octet| octet == b',').filter_map(|part| octet_count(trim(part, b" \t"))).max()
+    value.split(|&byte| byte == b',').filter_map(|part| byte_count(trim(part, b" \t"))).max()
 }
 
 /// The names in a list of codings, without parameters and the one that stands for none.
 fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value
-        .split(|&octet| octet == b',')
-        .map(|part| trim(part.split(|&octet| octet == b';').next().unwrap_or(part), b" \t"))
+        .split(|&byte| byte == b',')
+        .map(|part| trim(part.split(|&byte| byte == b';').next().unwrap_or(part), b" \t"))
         .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"))
 }
 
 /// A body on its way from what is stored to what was meant.
 pub(in super::super) struct StoredBody<'m> {
-    octets: Cow<'m, [u8]>,
+    bytes: Cow<'m, [u8]>,
     /// What is wrong with it. Something may be missing if there is anything.
     damage: CaptureNotes,
 }
 
 impl<'m> StoredBody<'m> {
     /// A body as it is stored; `is_truncated` if the archive says that it cut it.
-    pub(in super::super) fn new(octets: &'m [u8], is_truncated: bool) -> StoredBody<'m> {
+    pub(in super::super) fn new(bytes: &'m [u8], is_truncated: bool) -> StoredBody<'m> {
         let damage = if is_truncated {
             CaptureNotes::EMPTY.with(CaptureNote::Truncated)
         } else {
             CaptureNotes::EMPTY
         };
-        StoredBody { octets: Cow::Borrowed(octets), damage }
+        StoredBody { bytes: Cow::Borrowed(bytes), damage }
     }
 
     fn unchunk(&mut self) {
-        match unchunk(&self.octets) {
+        match unchunk(&self.bytes) {
             Unchunked::NotInChunks => {}
-            Unchunked::Whole(octets) => self.octets = Cow::Owned(octets),
-            Unchunked::Broken(octets) => {
-                self.octets = Cow::Owned(octets);
+            Unchunked::Whole(bytes) => self.bytes = Cow::Owned(bytes),
+            Unchunked::Broken(bytes) => {
+                self.bytes = Cow::Owned(bytes);
                 self.damage = self.damage.with(CaptureNote::BadChunks);
             }
         }
     }
 
-    /// Undoes `codings`, the last first, the first no further than `octets_max`. Whether all those
+    /// Undoes `codings`, the last first, the first no further than `bytes_max`. Whether all those
     /// that are named were there to be undone.
-    fn decode(&mut self, codings: &[Option<Coding>], octets_max: usize) -> bool {
+    fn decode(&mut self, codings: &[Option<Coding>], bytes_max: usize) -> bool {
         let mut is_as_sent = true;
         for (index, coding) in codings.iter().enumerate().rev() {
             let Some(coding) = coding.filter(|_| codings.len() <= CONTENT_CODINGS_MAX) else {
-                self.octets = Cow::Borrowed(b"");
+                self.bytes = Cow::Borrowed(b"");
                 self.damage = self.damage.with(CaptureNote::UnknownCoding);
                 break;
             };
             // Nothing is nothing in any coding.
-            if self.octets.is_empty() {
+            if self.bytes.is_empty() {
                 break;
             }
-            if coding.is_undone(&self.octets) {
+            if coding.is_undone(&self.bytes) {
                 is_as_sent = false;
                 continue;
             }
             if index == 0 {
-                self.undo(coding, octets_max);
+                self.undo(coding, bytes_max);
             } else {
-                self.undo(coding, BODY_OCTETS_MAX);
+                self.undo(coding, BODY_BYTES_MAX);
                 self.note_cut_between_codings();
             }
         }
         is_as_sent
     }
 
-    fn undo(&mut self, coding: Coding, octets_max: usize) {
-        let decoded = coding.undo(&self.octets, octets_max);
-        if decoded.octets.len() < octets_max && !decoded.is_whole {
+    fn undo(&mut self, coding: Coding, bytes_max: usize) {
+        let decoded = coding.undo(&self.bytes, bytes_max);
+        if decoded.bytes.len() < bytes_max && !decoded.is_whole {
             self.damage = self.damage.with(CaptureNote::BadCompression);
         }
-        self.octets = Cow::Owned(decoded.octets);
+        self.bytes = Cow::Owned(decoded.bytes);
     }
 
     /// What a coding comes to before the next is undone is bounded too, and then not whole.
     fn note_cut_between_codings(&mut self) {
-        if self.octets.len() >= BODY_OCTETS_MAX {
+        if self.bytes.len() >= BODY_BYTES_MAX {
             self.damage = self.damage.with(CaptureNote::BodyCut);
         }
     }
@@ -166,7 +166,7 @@ impl<'m> StoredBody<'m> {
         config: &ReadConfig,
     ) -> Settled<'m> {
         let is_whole = self.damage == CaptureNotes::EMPTY;
-        let mut settled = settle(status, self.octets, is_whole, config);
+        let mut settled = settle(status, self.bytes, is_whole, config);
         settled.notes = notes.union(self.damage).union(settled.notes);
         settled
     }

@@ -4,8 +4,8 @@ use memchr::memchr;
 
 use crate::bytes::{hex_value, trim};
 
-/// Octets of a line that gives a chunk's size; what servers add to it is short.
-const SIZE_LINE_OCTETS_MAX: usize = 1024;
+/// Bytes of a line that gives a chunk's size; what servers add to it is short.
+const SIZE_LINE_BYTES_MAX: usize = 1024;
 
 /// What a body in chunks comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,38 +21,38 @@ pub(super) enum Unchunked {
 /// Puts the chunks of `body` together.
 ///
 /// Lines may end in LF alone. Extensions and trailer fields are passed over, and nothing that
-/// follows the last chunk, which has no octets, is asked for.
+/// follows the last chunk, which has no bytes, is asked for.
 pub(super) fn unchunk(body: &[u8]) -> Unchunked {
     // An empty body may be one that broke off before its first chunk.
     if !body.is_empty() && size_line(body).is_none() && !ends_with_last_chunk(body) {
         return Unchunked::NotInChunks;
     }
     let mut rest = body;
-    let mut octets = Vec::new();
-    while let Some((size, line_octets)) = size_line(rest) {
-        rest = &rest[line_octets..];
+    let mut bytes = Vec::new();
+    while let Some((size, line_bytes)) = size_line(rest) {
+        rest = &rest[line_bytes..];
         if size == 0 {
-            return Unchunked::Whole(octets);
+            return Unchunked::Whole(bytes);
         }
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let Some((chunk, after)) = rest.split_at_checked(size) else {
-            octets.extend_from_slice(rest);
+            bytes.extend_from_slice(rest);
             break;
         };
-        octets.extend_from_slice(chunk);
+        bytes.extend_from_slice(chunk);
         let Some(next) = after.strip_prefix(b"\r\n").or(after.strip_prefix(b"\n")) else { break };
         rest = next;
     }
-    Unchunked::Broken(octets)
+    Unchunked::Broken(bytes)
 }
 
-/// The size that the first line of `octets` gives for a chunk, and the line's own octets. The line
-/// ends with `octets` if nothing else ends it.
-fn size_line(octets: &[u8]) -> Option<(u64, usize)> {
-    let window = &octets[..octets.len().min(SIZE_LINE_OCTETS_MAX)];
+/// The size that the first line of `bytes` gives for a chunk, and the line's own bytes. The line
+/// ends with `bytes` if nothing else ends it.
+fn size_line(bytes: &[u8]) -> Option<(u64, usize)> {
+    let window = &bytes[..bytes.len().min(SIZE_LINE_BYTES_MAX)];
     let line_end = memchr(b'\n', window);
     let line = trim(&window[..line_end.unwrap_or(window.len())], b" \t\r");
-    let digits = line.iter().take_while(|octet| octet.is_ascii_hexdigit()).count();
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let after = trim(&line[digits..], b" \t");
     if !(1..=16).contains(&digits) || !(after.is_empty() || after.starts_with(b";")) {
         return None;
@@ -61,7 +61,7 @@ fn size_line(octets: &[u8]) -> Option<(u64, usize)> {
     let size = values.fold(0, |size: u64, value| size << 4 | u64::from(value));
     match line_end {
         Some(end) => Some((size, end + 1)),
-        None => (window.len() == octets.len()).then_some((size, octets.len())),
+        None => (window.len() == bytes.len()).then_some((size, bytes.len())),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::super::fields::{block_octets, fields, lines, unfold};
+use super::super::fields::{block_bytes, fields, lines, unfold};
 use crate::bytes::trim;
-use crate::limits::HEADER_BLOCK_OCTETS_MAX;
+use crate::limits::HEADER_BLOCK_BYTES_MAX;
 
 /// Why there is no telling what a response says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +16,7 @@ pub(in super::super) enum HeadProblem {
     #[error("its HTTP header has no end; ask the host anew")]
     NoEnd,
     /// The header is longer than is read.
-    #[error("its HTTP header is longer than {HEADER_BLOCK_OCTETS_MAX} octets; ask the host anew")]
+    #[error("its HTTP header is longer than {HEADER_BLOCK_BYTES_MAX} bytes; ask the host anew")]
     TooLong,
 }
 
@@ -30,32 +30,32 @@ pub(in super::super) struct Message<'m> {
 }
 
 impl<'m> Message<'m> {
-    /// Parts `octets`. Of several responses that follow each other, those that only announce the
+    /// Parts `bytes`. Of several responses that follow each other, those that only announce the
     /// next one (status 100 to 199; RFC 9110, section 15.2) are passed over.
-    pub(in super::super) fn split(octets: &'m [u8]) -> Result<Message<'m>, HeadProblem> {
-        let mut octets = octets;
+    pub(in super::super) fn split(bytes: &'m [u8]) -> Result<Message<'m>, HeadProblem> {
+        let mut bytes = bytes;
         loop {
-            let message = Message::split_first(octets)?;
+            let message = Message::split_first(bytes)?;
             // After 101 the connection speaks another protocol.
             let is_interim = matches!(message.status, 100 | 102..=199);
             if !is_interim || !begins_response(message.body) {
                 return Ok(message);
             }
-            octets = message.body;
+            bytes = message.body;
         }
     }
 
-    fn split_first(octets: &'m [u8]) -> Result<Message<'m>, HeadProblem> {
-        if !begins_response(octets) {
+    fn split_first(bytes: &'m [u8]) -> Result<Message<'m>, HeadProblem> {
+        if !begins_response(bytes) {
             return Err(HeadProblem::NoStatusLine);
         }
-        let octets = trim_start(octets);
-        let window = &octets[..octets.len().min(HEADER_BLOCK_OCTETS_MAX)];
-        let Some(head_octets) = block_octets(window) else {
-            let is_longer = octets.len() > window.len();
+        let bytes = trim_start(bytes);
+        let window = &bytes[..bytes.len().min(HEADER_BLOCK_BYTES_MAX)];
+        let Some(head_bytes) = block_bytes(window) else {
+            let is_longer = bytes.len() > window.len();
             return Err(if is_longer { HeadProblem::TooLong } else { HeadProblem::NoEnd });
         };
-        let (head, body) = octets.split_at(head_octets);
+        let (head, body) = bytes.split_at(head_bytes);
         let head = unfold(head);
         let status = lines(&head).next().and_then(status_code).ok_or(HeadProblem::NoStatusLine)?;
         Ok(Message { status, head, body })
@@ -74,13 +74,13 @@ impl<'m> Message<'m> {
 }
 
 /// What follows line ends that should not be there (RFC 9112, section 2.2, on requests).
-fn trim_start(octets: &[u8]) -> &[u8] {
-    let start = octets.iter().position(|octet| !b"\r\n".contains(octet));
-    &octets[start.unwrap_or(octets.len())..]
+fn trim_start(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|byte| !b"\r\n".contains(byte));
+    &bytes[start.unwrap_or(bytes.len())..]
 }
 
-fn begins_response(octets: &[u8]) -> bool {
-    trim_start(octets).get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"HTTP/"))
+fn begins_response(bytes: &[u8]) -> bool {
+    trim_start(bytes).get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"HTTP/"))
 }
 
 /// The status code of a line as `HTTP/1.1 200 OK`; the reason may be missing, and the version may be
@@ -130,8 +130,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn parts(octets: &[u8], expected: Result<(u16, &[u8]), HeadProblem>) {
-        let found = Message::split(octets);
+    fn parts(bytes: &[u8], expected: Result<(u16, &[u8]), HeadProblem>) {
+        let found = Message::split(bytes);
         assert_eq!(found.as_ref().map(|m| (m.status, m.body)).map_err(|p| *p), expected);
     }
 
@@ -161,20 +161,20 @@ mod tests {
 
     #[test]
     fn a_head_has_a_longest_length() {
-        let head = |octets: usize| {
+        let head = |bytes: usize| {
             let mut head = b"HTTP/1.1 200 OK\r\nA: ".to_vec();
-            head.resize(octets - 4, b'a');
+            head.resize(bytes - 4, b'a');
             head.extend(b"\r\n\r\n");
             head
         };
-        parts(&head(HEADER_BLOCK_OCTETS_MAX), Ok((200, b"")));
-        parts(&head(HEADER_BLOCK_OCTETS_MAX + 1), Err(HeadProblem::TooLong));
+        parts(&head(HEADER_BLOCK_BYTES_MAX), Ok((200, b"")));
+        parts(&head(HEADER_BLOCK_BYTES_MAX + 1), Err(HeadProblem::TooLong));
     }
 
     #[test]
     fn fields_are_found_in_any_case() {
-        let octets = b"HTTP/1.1 301 Moved\r\nlocation: /a\r\n b\r\nLocation: /c\r\n\r\n";
-        let message = Message::split(octets).unwrap();
+        let bytes = b"HTTP/1.1 301 Moved\r\nlocation: /a\r\n b\r\nLocation: /c\r\n\r\n";
+        let message = Message::split(bytes).unwrap();
         assert_eq!(message.field(b"Location"), Some(&b"/a   b"[..]));
         assert_eq!(message.field(b"Loc"), None);
         assert_eq!(message.fields().count(), 2);

@@ -9,7 +9,7 @@ use super::super::{CaptureNote, CaptureNotes, ReadConfig};
 use super::coding::{Coding, Decoded};
 use super::{Message, read_body};
 use crate::access::Answer;
-use crate::limits::BODY_OCTETS_MAX;
+use crate::limits::BODY_BYTES_MAX;
 
 const TEXT: &[u8] = b"User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 
@@ -65,13 +65,13 @@ fn read_with(
     fields: &str,
     body: &[u8],
     is_truncated: bool,
-    robots_octets_max: Option<usize>,
+    robots_bytes_max: Option<usize>,
 ) -> Read {
     let head = format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
-    let octets = [head.as_bytes(), body].concat();
-    let message = Message::split(&octets).unwrap();
+    let bytes = [head.as_bytes(), body].concat();
+    let message = Message::split(&bytes).unwrap();
     let Settled { answer, body, notes } =
-        read_body(&message, is_truncated, &ReadConfig { robots_octets_max });
+        read_body(&message, is_truncated, &ReadConfig { robots_bytes_max });
     Read { answer, body: body.into_owned(), notes }
 }
 
@@ -193,11 +193,11 @@ fn data_that_is_cut_anywhere_is_broken() {
         ("zstd", zstd(TEXT)),
     ];
     for (name, stored) in stored {
-        for octets in 1..stored.len() {
+        for bytes in 1..stored.len() {
             let fields = format!("Content-Encoding: {name}\r\n");
-            let read = read_with(&fields, &stored[..octets], false, None);
-            assert_eq!(read.answer, BROKEN, "{name}: {octets} of {}", stored.len());
-            assert_eq!(read.notes, notes(&[CaptureNote::BadCompression]), "{name}: {octets}");
+            let read = read_with(&fields, &stored[..bytes], false, None);
+            assert_eq!(read.answer, BROKEN, "{name}: {bytes} of {}", stored.len());
+            assert_eq!(read.notes, notes(&[CaptureNote::BadCompression]), "{name}: {bytes}");
             assert!(read.body.is_empty());
         }
     }
@@ -250,7 +250,7 @@ fn what_counts_is_enough() {
 
 #[test]
 fn a_bomb_is_decoded_as_far_as_counts() {
-    let zeros = vec![b' '; BODY_OCTETS_MAX + 1000];
+    let zeros = vec![b' '; BODY_BYTES_MAX + 1000];
     let brotli = include_bytes!("tests/bomb.br").to_vec();
     let bombs = [
         ("gzip", gzip(&zeros)),
@@ -269,7 +269,7 @@ fn a_bomb_is_decoded_as_far_as_counts() {
         assert_eq!(read.notes, notes(&[CaptureNote::BodyCut]), "{name}");
     }
     // The first coding of two comes to more than is held, the second to nothing yet.
-    let hidden = zstd(&[gzip(b""), vec![0; BODY_OCTETS_MAX + 1000], gzip(TEXT)].concat());
+    let hidden = zstd(&[gzip(b""), vec![0; BODY_BYTES_MAX + 1000], gzip(TEXT)].concat());
     let read = read_with("Content-Encoding: gzip, zstd\r\n", &hidden, false, Some(5000));
     assert_eq!(read.answer, BROKEN);
     assert!(read.notes.contains(CaptureNote::BodyCut));
@@ -285,12 +285,12 @@ fn decoding_stops_where_it_is_told() {
         (Coding::Zstd, zstd(TEXT)),
     ];
     for (coding, stored) in stored {
-        for octets_max in 1..TEXT.len() {
-            let decoded = coding.undo(&stored, octets_max);
-            let expected = Decoded { octets: TEXT[..octets_max].to_vec(), is_whole: false };
+        for bytes_max in 1..TEXT.len() {
+            let decoded = coding.undo(&stored, bytes_max);
+            let expected = Decoded { bytes: TEXT[..bytes_max].to_vec(), is_whole: false };
             assert_eq!(decoded, expected, "{coding:?}");
         }
         let decoded = coding.undo(&stored, TEXT.len() + 1);
-        assert_eq!(decoded, Decoded { octets: TEXT.to_vec(), is_whole: true }, "{coding:?}");
+        assert_eq!(decoded, Decoded { bytes: TEXT.to_vec(), is_whole: true }, "{coding:?}");
     }
 }

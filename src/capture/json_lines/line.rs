@@ -100,7 +100,7 @@ fn answer<'l>(members: &mut Members<'l>, config: &ReadConfig) -> Result<Settled<
         return Ok(bodiless(Answer::Status(status)));
     }
     let body = match (text, base64) {
-        (Some(text), _) => text.into_octets(),
+        (Some(text), _) => text.into_bytes(),
         (None, Some(base64)) => Cow::Owned(decode(base64.as_bytes(), config)?),
         (None, None) => return Ok(without_body(status)),
     };
@@ -108,10 +108,10 @@ fn answer<'l>(members: &mut Members<'l>, config: &ReadConfig) -> Result<Settled<
     Ok(settle(status, body, is_whole, config))
 }
 
-/// The octets that `text` stands for, as far as counts and at least one more if there is one.
+/// The bytes that `text` stands for, as far as counts and at least one more if there is one.
 fn decode(text: &[u8], config: &ReadConfig) -> Result<Vec<u8>, String> {
-    // Four digits stand for three octets.
-    let digits_max = (config.body_octets_max() / 3 + 1) * 4;
+    // Four digits stand for three bytes.
+    let digits_max = (config.body_bytes_max() / 3 + 1) * 4;
     let counted = &text[..text.len().min(digits_max)];
     BASE64.decode(counted).map_err(|error| format!("`body_base64` is no base64: {error}"))
 }

@@ -42,7 +42,7 @@ impl<'l> Text<'l> {
         self.0.as_bytes()
     }
 
-    pub fn into_octets(self) -> Cow<'l, [u8]> {
+    pub fn into_bytes(self) -> Cow<'l, [u8]> {
         match self.0 {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
             Cow::Owned(text) => Cow::Owned(text.into_bytes()),

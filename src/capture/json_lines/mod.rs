@@ -49,7 +49,7 @@
 //! let lines: &[u8] = br#"{"url": "https://a.example/robots.txt", "status": 404}"#;
 //! let mut reader = json_lines::open(Source::from_reader("made up", lines, OpenConfig::default()));
 //! while let Some(batch) = reader.next_batch()? {
-//!     batch.read(&ReadConfig { robots_octets_max: None }, &mut Show);
+//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut Show);
 //! }
 //! # Ok::<(), portcullis::capture::CaptureError>(())
 //! ```
@@ -76,7 +76,7 @@ pub struct JsonLines {
 
 /// Reads the lines of `source`, decompressed if it is compressed.
 ///
-/// A line longer than [`RECORD_OCTETS_MAX`](crate::limits::RECORD_OCTETS_MAX) ends the reading with
+/// A line longer than [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX) ends the reading with
 /// an error.
 pub fn open(source: Source) -> JsonLines {
     JsonLines { chunks: source.chunks(ChunkConfig::default()), lines: 0 }
@@ -101,17 +101,17 @@ struct Lines {
 }
 
 impl Batch for Lines {
-    fn stored_octets(&self) -> u64 {
-        self.chunk.stored_octets()
+    fn stored_bytes(&self) -> u64 {
+        self.chunk.stored_bytes()
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        let mut octets: &[u8] = &self.chunk;
+        let mut bytes: &[u8] = &self.chunk;
         if self.lines_before == 0 {
             // RFC 8259, section 8.1, lets readers ignore it.
-            octets = octets.strip_prefix(BYTE_ORDER_MARK).unwrap_or(octets);
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
-        for (index, record) in Records::new(octets, Terminator::LineFeed).enumerate() {
+        for (index, record) in Records::new(bytes, Terminator::LineFeed).enumerate() {
             if let Err(problem) = line::read(record.text(), config, sink) {
                 let number = self.lines_before + index as u64 + 1;
                 sink.broken(BrokenRecord::senseless(format!("line {number}"), problem));

@@ -4,7 +4,7 @@ use crate::capture::testing::{Keeper, Kept, read_all};
 use crate::capture::{BrokenKind, Capture, CaptureNote, CaptureNotes};
 use crate::input::OpenConfig;
 
-/// The most that counts in these tests; two octets more are handed out.
+/// The most that counts in these tests; two bytes more are handed out.
 const MAX: usize = 10;
 
 fn read(lines: impl AsRef<[u8]>) -> Keeper {
@@ -273,7 +273,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn octets_that_are_no_text_are_broken() {
+fn bytes_that_are_no_text_are_broken() {
     let found = read(b"{\"url\": \"\xff\", \"status\": 404}\n{\"url\": \"u\", \"status\": 404}\n");
     assert_eq!((found.captures.len(), found.broken.len()), (1, 1));
     assert!(found.broken[0].problem.contains("invalid unicode"), "{found:?}");
@@ -312,7 +312,7 @@ fn lines_are_counted_over_batches() {
     let places: Vec<_> = found.broken.into_iter().map(|broken| broken.place).collect();
     assert_eq!(places, broken_at);
     assert_eq!(found.captures.len(), 120_000 - 3 * 120);
-    assert_eq!(found.stored_octets, lines.len() as u64);
+    assert_eq!(found.stored_bytes, lines.len() as u64);
 }
 
 #[test]
@@ -360,9 +360,9 @@ impl Random {
     }
 }
 
-/// Whatever happens to the octets, every line that is not empty is a capture or broken.
+/// Whatever happens to the bytes, every line that is not empty is a capture or broken.
 #[test]
-fn flipped_octets_lose_no_line() {
+fn flipped_bytes_lose_no_line() {
     let lines = [
         r#"{"url":"https://a.example/robots.txt","status":200,"headers":{"Content-Type":"text/plain","Age":["1","2"]},"body":"User-agent: *\nDisallow: /\u00e9"}"#,
         r#"{"url":"https://b.example/robots.txt","status":200,"fetched_at":"2024-05-01T12:00:00Z","body_base64":"VXNlci1hZ2VudDogKgo=","truncated":false}"#,
@@ -372,22 +372,22 @@ fn flipped_octets_lose_no_line() {
     let text = lines.join("\n").into_bytes();
     let mut random = Random(2024);
     for round in 0..100_000 {
-        let mut octets = text.clone();
+        let mut bytes = text.clone();
         for _ in 0..1 + random.below(3) {
-            let at = random.below(octets.len());
-            octets[at] = match random.below(4) {
-                0 => octets[at] ^ 1 << random.below(8),
+            let at = random.below(bytes.len());
+            bytes[at] = match random.below(4) {
+                0 => bytes[at] ^ 1 << random.below(8),
                 1 => b"\"\\{}[]:,\n\r \0"[random.below(12)],
-                2 => octets[random.below(octets.len())],
+                2 => bytes[random.below(bytes.len())],
                 _ => random.below(256) as u8,
             };
         }
-        let said = octets
-            .split(|&octet| octet == b'\n')
+        let said = bytes
+            .split(|&byte| byte == b'\n')
             .filter(|line| !crate::bytes::trim(line, WHITE_SPACE).is_empty())
             .count();
-        let found = read(&octets);
-        let shown = octets.escape_ascii();
+        let found = read(&bytes);
+        let shown = bytes.escape_ascii();
         assert_eq!(found.captures.len() + found.broken.len(), said, "round {round}: {shown}");
     }
 }

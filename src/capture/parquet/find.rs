@@ -4,7 +4,7 @@ use arrow_schema::{DataType, Schema};
 
 use crate::capture::ParquetColumns;
 
-use super::values::{holds_numbers, holds_octets, holds_times};
+use super::values::{holds_bytes, holds_numbers, holds_times};
 
 /// Where the columns stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +104,9 @@ impl Wanted<'_> {
 
 /// Finds the columns of a file with this schema. What is wrong is the error.
 pub(super) fn find(schema: &Schema, columns: &ParquetColumns) -> Result<Places, String> {
-    const TEXTS: &str = "texts or octets";
+    const TEXTS: &str = "texts or bytes";
     let wanted =
-        |what, given, usual| Wanted { what, given, usual, fits: holds_octets, types: TEXTS };
+        |what, given, usual| Wanted { what, given, usual, fits: holds_bytes, types: TEXTS };
     let url = wanted("url", &columns.url, &["url", "robots_url", "uri"]);
     let host = wanted("host", &columns.host, &["host", "domain", "hostname"]);
     let body = wanted("body", &columns.body, &["body", "content", "robots_txt", "text"]);

@@ -1,7 +1,7 @@
 //! Parquet files: a row is an answer. Built with the feature `parquet`.
 //!
 //! Columns are found by name ([`ParquetColumns`] says by which): a URL or a host, the status, the
-//! body and, if there is one, the time. Texts may be stored as text or octets, in any of Arrow's
+//! body and, if there is one, the time. Texts may be stored as text or bytes, in any of Arrow's
 //! layouts; a status as any number; a time as any timestamp, or as text. There is no column for
 //! header fields, so nothing says how long a copy serves or where a redirect leads to.
 //!
@@ -16,7 +16,7 @@
 //! Snappy, gzip and zstd are undone.
 //!
 //! A file that is encrypted, compressed otherwise or damaged is an error, after the batches before
-//! the damage. Damage to octets that no check sum covers can go unnoticed; pages have one if their
+//! the damage. Damage to bytes that no check sum covers can go unnoticed; pages have one if their
 //! writer was told to write it.
 //!
 //! ```no_run
@@ -26,7 +26,7 @@
 //! let columns = ParquetColumns { host: Some("registered_domain".into()), ..Default::default() };
 //! let mut reader = parquet::open(Path::new("robots.parquet"), &columns)?;
 //! while let Some(batch) = reader.next_batch()? {
-//!     println!("a batch that fills {} octets of the file", batch.stored_octets());
+//!     println!("a batch that fills {} bytes of the file", batch.stored_bytes());
 //! }
 //! # Ok::<(), portcullis::capture::CaptureError>(())
 //! ```
@@ -65,7 +65,7 @@ pub struct ParquetFile {
     /// Gone after the first error.
     reader: Option<ParquetRecordBatchReader>,
     places: Places,
-    stored_octets: u64,
+    stored_bytes: u64,
     rows: u64,
     rows_done: u64,
 }
@@ -80,11 +80,11 @@ pub fn open(path: &Path, columns: &ParquetColumns) -> Result<ParquetFile, Captur
     let name = path.display().to_string();
     let unreadable = |source| CaptureError::Unreadable { name: name.clone(), source };
     let file = File::open(path).map_err(unreadable)?;
-    let stored_octets = file.metadata().map_err(unreadable)?.len();
+    let stored_bytes = file.metadata().map_err(unreadable)?.len();
     match guarded(|| start(file, columns)) {
         Ok(Started { reader, places, rows }) => {
             let reader = Some(reader);
-            Ok(ParquetFile { name, reader, places, stored_octets, rows, rows_done: 0 })
+            Ok(ParquetFile { name, reader, places, stored_bytes, rows, rows_done: 0 })
         }
         Err(problem) => Err(CaptureError::NotThisFormat { name, problem }),
     }
@@ -173,15 +173,15 @@ impl BatchReader for ParquetFile {
 
 impl ParquetFile {
     fn hand_out(&mut self, batch: RecordBatch) -> Rows {
-        let (octets_before, rows_before) = (self.octets_before(), self.rows_done);
+        let (bytes_before, rows_before) = (self.bytes_before(), self.rows_done);
         self.rows_done += batch.num_rows() as u64;
-        let stored_octets = self.octets_before() - octets_before;
-        Rows { batch, places: self.places, rows_before, stored_octets }
+        let stored_bytes = self.bytes_before() - bytes_before;
+        Rows { batch, places: self.places, rows_before, stored_bytes }
     }
 
-    /// The file's octets, as if each row that was handed out had an equal share.
-    fn octets_before(&self) -> u64 {
-        let share = u128::from(self.stored_octets) * u128::from(self.rows_done);
+    /// The file's bytes, as if each row that was handed out had an equal share.
+    fn bytes_before(&self) -> u64 {
+        let share = u128::from(self.stored_bytes) * u128::from(self.rows_done);
         (share / u128::from(self.rows.max(1))) as u64
     }
 

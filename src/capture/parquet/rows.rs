@@ -10,20 +10,20 @@ use crate::capture::body::{Settled, settle};
 use crate::capture::{Batch, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject};
 
 use super::find::{Places, SubjectColumn};
-use super::values::{Octets, Times, statuses};
+use super::values::{Bytes, Times, statuses};
 
 /// Some rows, decoded.
 pub(super) struct Rows {
     pub batch: RecordBatch,
     pub places: Places,
     pub rows_before: u64,
-    pub stored_octets: u64,
+    pub stored_bytes: u64,
 }
 
 impl Batch for Rows {
     /// A share of the file as large as that of the rows.
-    fn stored_octets(&self) -> u64 {
-        self.stored_octets
+    fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
@@ -46,9 +46,9 @@ impl Rows {
         let (SubjectColumn::Url(subject) | SubjectColumn::Host(subject)) = self.places.subject;
         Columns {
             of_hosts: matches!(self.places.subject, SubjectColumn::Host(_)),
-            subjects: Octets::of(column(subject)),
+            subjects: Bytes::of(column(subject)),
             statuses: statuses(column(self.places.status)),
-            bodies: Octets::of(column(self.places.body)),
+            bodies: Bytes::of(column(self.places.body)),
             times: self.places.fetched_at.map_or(Times::Missing, |place| Times::of(column(place))),
         }
     }
@@ -57,9 +57,9 @@ impl Rows {
 /// The columns of some rows.
 struct Columns<'a> {
     of_hosts: bool,
-    subjects: Octets<'a>,
+    subjects: Bytes<'a>,
     statuses: Vec<Result<u16, String>>,
-    bodies: Octets<'a>,
+    bodies: Bytes<'a>,
     times: Times<'a>,
 }
 

@@ -333,7 +333,7 @@ fn many_row_groups_and_codecs() {
         let first = &found.broken[0];
         assert_eq!(first.place, "row 1001", "statuses have three digits");
         assert_eq!(found.broken.len(), count - 1000);
-        assert_eq!(found.stored_octets, std::fs::metadata(&path).unwrap().len());
+        assert_eq!(found.stored_bytes, std::fs::metadata(&path).unwrap().len());
     }
 }
 
@@ -354,8 +354,8 @@ fn what_is_no_parquet_is_an_error() {
     let path = folder.path().join("a.parquet");
     let names = ParquetColumns::default();
     assert!(matches!(open(&path, &names), Err(CaptureError::Unreadable { .. })));
-    for octets in [&b""[..], b"PAR1", b"PAR1PAR1", b"{\"url\": 1}\n", &[b'x'; 100]] {
-        std::fs::write(&path, octets).unwrap();
+    for bytes in [&b""[..], b"PAR1", b"PAR1PAR1", b"{\"url\": 1}\n", &[b'x'; 100]] {
+        std::fs::write(&path, bytes).unwrap();
         let error = open(&path, &names).err();
         assert!(matches!(error, Some(CaptureError::NotThisFormat { .. })), "{error:?}");
     }
@@ -366,15 +366,15 @@ fn what_is_no_parquet_is_an_error() {
 fn a_file_without_its_end_is_an_error() {
     let (_folder, path) = written(one_row(vec![]), WriterProperties::default());
     let whole = std::fs::read(&path).unwrap();
-    for octets in 0..whole.len() {
-        std::fs::write(&path, &whole[..octets]).unwrap();
-        assert!(open(&path, &ParquetColumns::default()).is_err(), "{octets} octets");
+    for bytes in 0..whole.len() {
+        std::fs::write(&path, &whole[..bytes]).unwrap();
+        assert!(open(&path, &ParquetColumns::default()).is_err(), "{bytes} bytes");
     }
 }
 
-/// Whatever happens to the octets, a file is read to its end or is an error, and no row is lost.
+/// Whatever happens to the bytes, a file is read to its end or is an error, and no row is lost.
 #[test]
-fn flipped_octets_never_end_the_process() {
+fn flipped_bytes_never_end_the_process() {
     let rows = 40;
     let text = |text: fn(usize) -> String| {
         column(StringArray::from((0..rows).map(text).collect::<Vec<_>>()))
@@ -386,20 +386,20 @@ fn flipped_octets_never_end_the_process() {
     ];
     let (_folder, path) = written(columns, WriterProperties::default());
     let whole = std::fs::read(&path).unwrap();
-    let read = |octets: &[u8]| -> Option<usize> {
-        std::fs::write(&path, octets).unwrap();
+    let read = |bytes: &[u8]| -> Option<usize> {
+        std::fs::write(&path, bytes).unwrap();
         let mut reader = open(&path, &ParquetColumns::default()).ok()?;
         let mut keeper = Keeper::default();
         while let Some(batch) = reader.next_batch().ok()? {
-            batch.read(&ReadConfig { robots_octets_max: None }, &mut keeper);
+            batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
         }
         Some(keeper.captures.len() + keeper.broken.len())
     };
     assert_eq!(read(&whole), Some(rows));
     for (at, bit) in (0..whole.len()).flat_map(|at| [(at, 0), (at, 4), (at, 7)]) {
-        let mut octets = whole.clone();
-        octets[at] ^= 1 << bit;
-        let found = read(&octets);
-        assert!(found.is_none_or(|found| found == rows), "octet {at}, bit {bit}: {found:?}");
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << bit;
+        let found = read(&bytes);
+        assert!(found.is_none_or(|found| found == rows), "byte {at}, bit {bit}: {found:?}");
     }
 }

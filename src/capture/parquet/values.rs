@@ -14,8 +14,8 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::access::UnixSeconds;
 
-/// Whether [`Octets`] can read a column of this type.
-pub(super) fn holds_octets(data_type: &DataType) -> bool {
+/// Whether [`Bytes`] can read a column of this type.
+pub(super) fn holds_bytes(data_type: &DataType) -> bool {
     use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
     matches!(data_type, Binary | BinaryView | LargeBinary | LargeUtf8 | Utf8 | Utf8View)
 }
@@ -27,11 +27,11 @@ pub(super) fn holds_numbers(data_type: &DataType) -> bool {
 
 /// Whether [`Times`] can read a column of this type.
 pub(super) fn holds_times(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Timestamp(_, _)) || holds_octets(data_type)
+    matches!(data_type, DataType::Timestamp(_, _)) || holds_bytes(data_type)
 }
 
-/// A column of texts or octets.
-pub(super) enum Octets<'a> {
+/// A column of texts or bytes.
+pub(super) enum Bytes<'a> {
     Binary(&'a BinaryArray),
     BinaryView(&'a BinaryViewArray),
     LargeBinary(&'a LargeBinaryArray),
@@ -40,29 +40,29 @@ pub(super) enum Octets<'a> {
     LargeUtf8(&'a LargeStringArray),
 }
 
-impl<'a> Octets<'a> {
-    /// The values of a column that [`holds_octets`].
-    pub fn of(column: &'a dyn Array) -> Octets<'a> {
+impl<'a> Bytes<'a> {
+    /// The values of a column that [`holds_bytes`].
+    pub fn of(column: &'a dyn Array) -> Bytes<'a> {
         match column.data_type() {
-            DataType::Binary => Octets::Binary(column.as_binary()),
-            DataType::BinaryView => Octets::BinaryView(column.as_binary_view()),
-            DataType::LargeBinary => Octets::LargeBinary(column.as_binary()),
-            DataType::Utf8 => Octets::Utf8(column.as_string()),
-            DataType::Utf8View => Octets::Utf8View(column.as_string_view()),
-            DataType::LargeUtf8 => Octets::LargeUtf8(column.as_string()),
-            other => panic!("a column of {other} was let through as one of octets"),
+            DataType::Binary => Bytes::Binary(column.as_binary()),
+            DataType::BinaryView => Bytes::BinaryView(column.as_binary_view()),
+            DataType::LargeBinary => Bytes::LargeBinary(column.as_binary()),
+            DataType::Utf8 => Bytes::Utf8(column.as_string()),
+            DataType::Utf8View => Bytes::Utf8View(column.as_string_view()),
+            DataType::LargeUtf8 => Bytes::LargeUtf8(column.as_string()),
+            other => panic!("a column of {other} was let through as one of bytes"),
         }
     }
 
-    /// The octets in this row, unless they are null.
+    /// The bytes in this row, unless they are null.
     pub fn get(&self, row: usize) -> Option<&'a [u8]> {
         match *self {
-            Octets::Binary(array) => array.is_valid(row).then(|| array.value(row)),
-            Octets::BinaryView(array) => array.is_valid(row).then(|| array.value(row)),
-            Octets::LargeBinary(array) => array.is_valid(row).then(|| array.value(row)),
-            Octets::Utf8(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
-            Octets::Utf8View(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
-            Octets::LargeUtf8(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
+            Bytes::Binary(array) => array.is_valid(row).then(|| array.value(row)),
+            Bytes::BinaryView(array) => array.is_valid(row).then(|| array.value(row)),
+            Bytes::LargeBinary(array) => array.is_valid(row).then(|| array.value(row)),
+            Bytes::Utf8(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
+            Bytes::Utf8View(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
+            Bytes::LargeUtf8(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
         }
     }
 }
@@ -122,7 +122,7 @@ where
 /// A column of times, or none at all.
 pub(super) enum Times<'a> {
     Seconds(Vec<Option<i64>>),
-    Text(Octets<'a>),
+    Text(Bytes<'a>),
     Missing,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Times<'a> {
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
                 seconds::<TimestampNanosecondType>(column, 1_000_000_000)
             }
-            _ => return Times::Text(Octets::of(column)),
+            _ => return Times::Text(Bytes::of(column)),
         })
     }
 

@@ -10,17 +10,17 @@ use super::super::{
 };
 use super::header::{Kept, Kind};
 use crate::access::{Answer, CachingHeaders};
-use crate::limits::CHUNK_OCTETS;
+use crate::limits::CHUNK_BYTES;
 
-/// Octets that a record is reckoned to take beside its block.
-const PIECE_OCTETS: usize = 256;
+/// Bytes that a record is reckoned to take beside its block.
+const PIECE_BYTES: usize = 256;
 
 /// Records in the order of the file, and the blocks of those that are kept.
 #[derive(Default)]
 pub(super) struct WarcBatch {
     blocks: Vec<u8>,
     pieces: Vec<Piece>,
-    pub(super) stored_octets: u64,
+    pub(super) stored_bytes: u64,
 }
 
 enum Piece {
@@ -44,17 +44,17 @@ impl WarcBatch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.blocks.len() + self.pieces.len() * PIECE_OCTETS >= CHUNK_OCTETS
+        self.blocks.len() + self.pieces.len() * PIECE_BYTES >= CHUNK_BYTES
     }
 }
 
 fn broken(position: u64, problem: impl Into<String>) -> BrokenRecord {
-    BrokenRecord::senseless(format!("record at octet {position}"), problem)
+    BrokenRecord::senseless(format!("record at byte {position}"), problem)
 }
 
 impl Batch for WarcBatch {
-    fn stored_octets(&self) -> u64 {
-        self.stored_octets
+    fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {

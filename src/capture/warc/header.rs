@@ -3,19 +3,19 @@
 use memchr::memchr;
 
 use super::super::content_type::is_html;
-use super::super::fields::{fields, octet_count, unfold};
+use super::super::fields::{byte_count, fields, unfold};
 use crate::access::UnixSeconds;
 use crate::bytes::trim;
 use crate::kind;
 
-/// Octets of the longest version line, such as `WARC/1.1`, that is taken for one; its end counted.
-pub(super) const VERSION_LINE_OCTETS_MAX: usize = 16;
+/// Bytes of the longest version line, such as `WARC/1.1`, that is taken for one; its end counted.
+pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;
 
 /// What a header says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Octets of the block that follows the header.
-    pub(super) block_octets: u64,
+    /// Bytes of the block that follows the header.
+    pub(super) block_bytes: u64,
     /// Whether lines end in CRLF, as they should, and not in LF alone.
     pub(super) has_crlf: bool,
     pub(super) fate: Fate,
@@ -62,12 +62,12 @@ const OTHER_TYPES: [&[u8]; 5] =
 
 const WHITE_SPACE: &[u8] = b" \t\r";
 
-/// Whether `octets` begin with the version line of a record.
-pub(super) fn begins_record(octets: &[u8]) -> bool {
-    let window = &octets[..octets.len().min(VERSION_LINE_OCTETS_MAX)];
+/// Whether `bytes` begin with the version line of a record.
+pub(super) fn begins_record(bytes: &[u8]) -> bool {
+    let window = &bytes[..bytes.len().min(VERSION_LINE_BYTES_MAX)];
     let Some(line) = window.strip_prefix(kind::WARC) else { return false };
     let Some(end) = memchr(b'\n', line) else { return false };
-    let mut numbers = trim(&line[..end], WHITE_SPACE).split(|&octet| octet == b'.');
+    let mut numbers = trim(&line[..end], WHITE_SPACE).split(|&byte| byte == b'.');
     let (major, minor) = (numbers.next(), numbers.next());
     matches!(major, Some(b"0" | b"1"))
         && minor.is_some_and(|minor| !minor.is_empty() && minor.iter().all(u8::is_ascii_digit))
@@ -81,7 +81,7 @@ impl Header {
         let block = unfold(block);
         let fields = Fields::read(&block);
         Some(Header {
-            block_octets: octet_count(fields.content_length?)?,
+            block_bytes: byte_count(fields.content_length?)?,
             has_crlf: memchr(b'\n', &block).is_some_and(|at| block[..at].ends_with(b"\r")),
             fate: fields.fate(),
         })
@@ -169,10 +169,10 @@ fn without_brackets(value: &[u8]) -> &[u8] {
 /// from `/robots.txt` leads to is nearly always called so too.
 fn names_robots_txt(url: &[u8]) -> bool {
     const NAME: &[u8] = b"robots.txt";
-    let end = url.iter().position(|octet| b"?#".contains(octet)).unwrap_or(url.len());
+    let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
     let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };
     // What stands between `//` and the next slash is a host.
-    let segment = rest.iter().rposition(|&octet| octet == b'/');
+    let segment = rest.iter().rposition(|&byte| byte == b'/');
     let is_in_path = segment.is_some_and(|slash| !rest[..slash].ends_with(b":/"));
     name.eq_ignore_ascii_case(NAME) && is_in_path
 }
@@ -200,7 +200,7 @@ mod tests {
     fn fate(lines: &str) -> Fate {
         let header = format!("WARC/1.0\r\n{lines}Content-Length: 7\r\n\r\n");
         let header = Header::read(header.as_bytes()).unwrap();
-        assert_eq!((header.block_octets, header.has_crlf), (7, true));
+        assert_eq!((header.block_bytes, header.has_crlf), (7, true));
         header.fate
     }
 
@@ -214,7 +214,7 @@ mod tests {
             b"WARC/ 1.0\r\n",
             b"WARC/1.123456\r\n",
         ];
-        assert!(good.iter().all(|octets| begins_record(octets)));
+        assert!(good.iter().all(|bytes| begins_record(bytes)));
         let bad: [&[u8]; 12] = [
             b"",
             b"WARC",
@@ -229,7 +229,7 @@ mod tests {
             b"WARC/1.0 x\r\n",
             b"WARC/1.0            \r\n",
         ];
-        assert!(!bad.iter().any(|octets| begins_record(octets)));
+        assert!(!bad.iter().any(|bytes| begins_record(bytes)));
     }
 
     #[test]

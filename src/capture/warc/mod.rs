@@ -7,12 +7,12 @@
 //!
 //! Records are cut by the length that their headers give. Where that cannot be right, because no
 //! record and no end follows, the record is broken, and reading goes on at the next line that begins
-//! one. What is found behind such damage is as sure as a guess: a broken archive should be mended.
+//! one. What is found behind such damage is as sure as a guess: a broken archive should be fixed.
 //! Lines may end in LF alone, and blank lines between records may be missing or too many.
 //!
 //! Cost: a scan of the headers and one copy of the records that are kept. Memory: 1 MiB at hand and
 //! 1 MiB for each batch, or one longer record, up to
-//! [`WARC_RECORD_OCTETS_MAX`].
+//! [`WARC_RECORD_BYTES_MAX`].
 //!
 //! What can fail: a file that is cut short, after the whole records before; damaged compression,
 //! likewise, but without the record that ends where the damage begins, because its checksum may not
@@ -40,7 +40,7 @@
 //! let mut reader = warc::open(Source::from_reader("a.warc", file, OpenConfig::default()));
 //! let mut bodies = Bodies::default();
 //! while let Some(batch) = reader.next_batch()? {
-//!     batch.read(&ReadConfig { robots_octets_max: None }, &mut bodies);
+//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut bodies);
 //! }
 //! assert_eq!(bodies.0, [b"User-agent: crawler\r\n"]);
 //! # Ok::<(), portcullis::capture::CaptureError>(())
@@ -56,15 +56,15 @@ use std::io::{self, ErrorKind};
 
 use memchr::memmem;
 
-use super::fields::block_octets;
+use super::fields::block_bytes;
 use super::{Batch, BatchReader, CaptureError};
 use crate::input::Source;
 use crate::kind;
 use crate::limits::{
-    CHUNK_OCTETS, HEADER_BLOCK_OCTETS_MAX, WARC_PASSED_OCTETS_MAX, WARC_RECORD_OCTETS_MAX,
+    CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
 use batch::WarcBatch;
-use header::{Fate, Header, VERSION_LINE_OCTETS_MAX, begins_record};
+use header::{Fate, Header, VERSION_LINE_BYTES_MAX, begins_record};
 use window::Window;
 
 /// Reads the captures of the WARC file `source`. Nothing is read yet.
@@ -72,7 +72,7 @@ pub fn open(source: Source) -> WarcReader {
     WarcReader {
         name: source.name().to_owned(),
         window: Window::new(source.into_reader()),
-        stored_octets_told: 0,
+        stored_bytes_told: 0,
         state: State::Begin,
     }
 }
@@ -81,8 +81,8 @@ pub fn open(source: Source) -> WarcReader {
 pub struct WarcReader {
     name: String,
     window: Window,
-    /// Stored octets that batches have accounted for.
-    stored_octets_told: u64,
+    /// Stored bytes that batches have accounted for.
+    stored_bytes_told: u64,
     state: State,
 }
 
@@ -95,8 +95,8 @@ enum State {
     Over,
 }
 
-/// Octets behind a record that show whether it ends there: two line ends and `WARC/`.
-const END_OCTETS: usize = 9;
+/// Bytes behind a record that show whether it ends there: two line ends and `WARC/`.
+const END_BYTES: usize = 9;
 
 impl BatchReader for WarcReader {
     fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
@@ -108,7 +108,7 @@ impl BatchReader for WarcReader {
         let mut batch = WarcBatch::default();
         let position = self.window.position();
         let passed = |window: &Window| window.position() - position;
-        while !batch.is_full() && passed(&self.window) < WARC_PASSED_OCTETS_MAX as u64 {
+        while !batch.is_full() && passed(&self.window) < WARC_PASSED_BYTES_MAX as u64 {
             match self.next_record(&mut batch) {
                 Ok(true) => {}
                 Ok(false) => {
@@ -121,11 +121,11 @@ impl BatchReader for WarcReader {
                 }
             }
         }
-        let stored_octets = self.window.stored_octets();
-        batch.stored_octets = stored_octets - self.stored_octets_told;
-        self.stored_octets_told = stored_octets;
+        let stored_bytes = self.window.stored_bytes();
+        batch.stored_bytes = stored_bytes - self.stored_bytes_told;
+        self.stored_bytes_told = stored_bytes;
         let is_last = matches!(self.state, State::Failed(_) | State::Over);
-        if is_last && batch.is_empty() && batch.stored_octets == 0 {
+        if is_last && batch.is_empty() && batch.stored_bytes == 0 {
             return self.next_batch();
         }
         Ok(Some(Box::new(batch)))
@@ -136,16 +136,16 @@ impl WarcReader {
     /// Reads one record, or what stands in its place, into `batch`; `false` at the end.
     fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, CaptureError> {
         self.pass_blank_lines();
-        self.window.fill(HEADER_BLOCK_OCTETS_MAX);
-        if self.window.octets().is_empty() {
+        self.window.fill(HEADER_BLOCK_BYTES_MAX);
+        if self.window.bytes().is_empty() {
             return self.window.failure().map_or(Ok(false), |error| Err(self.unreadable(error)));
         }
         let position = self.window.position();
-        if !begins_record(self.window.octets()) {
+        if !begins_record(self.window.bytes()) {
             if matches!(self.state, State::Begin) {
                 return Err(self.no_warc_file());
             }
-            if is_stump(self.window.octets()) {
+            if is_stump(self.window.bytes()) {
                 return Err(self.cut_short());
             }
             batch.push_broken(position, "no WARC record begins here; write the archive anew");
@@ -153,60 +153,60 @@ impl WarcReader {
             return Ok(true);
         }
         self.state = State::Within;
-        let at_hand = self.window.octets();
-        let window = &at_hand[..at_hand.len().min(HEADER_BLOCK_OCTETS_MAX)];
-        let Some(header_octets) = block_octets(window) else {
-            if window.len() < HEADER_BLOCK_OCTETS_MAX {
+        let at_hand = self.window.bytes();
+        let window = &at_hand[..at_hand.len().min(HEADER_BLOCK_BYTES_MAX)];
+        let Some(header_bytes) = block_bytes(window) else {
+            if window.len() < HEADER_BLOCK_BYTES_MAX {
                 return Err(self.cut_short());
             }
             let problem = format!(
-                "its header is longer than {HEADER_BLOCK_OCTETS_MAX} octets; write the archive anew"
+                "its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes; write the archive anew"
             );
             batch.push_broken(position, problem);
             self.resynchronise();
             return Ok(true);
         };
-        let Some(header) = Header::read(&window[..header_octets]) else {
+        let Some(header) = Header::read(&window[..header_bytes]) else {
             batch.push_broken(position, "its header has no Content-Length; write the archive anew");
             self.resynchronise();
             return Ok(true);
         };
-        self.read_block(header_octets, header, batch)?;
+        self.read_block(header_bytes, header, batch)?;
         Ok(true)
     }
 
     /// Reads the block of the record that stands at the begin of the window.
     fn read_block(
         &mut self,
-        header_octets: usize,
+        header_bytes: usize,
         header: Header,
         batch: &mut WarcBatch,
     ) -> Result<(), CaptureError> {
         let position = self.window.position();
-        let octets = header.block_octets.saturating_add(header_octets as u64);
-        let octets_max = match header.fate {
-            Fate::Keep(_) => WARC_RECORD_OCTETS_MAX,
+        let bytes = header.block_bytes.saturating_add(header_bytes as u64);
+        let bytes_max = match header.fate {
+            Fate::Keep(_) => WARC_RECORD_BYTES_MAX,
             // Records of which nothing is needed are held only to see that they end well.
-            Fate::PassOver | Fate::Broken(_) => CHUNK_OCTETS,
+            Fate::PassOver | Fate::Broken(_) => CHUNK_BYTES,
         };
-        let held = usize::try_from(octets).ok().filter(|&octets| octets <= octets_max);
-        let Some(octets) = held else {
+        let held = usize::try_from(bytes).ok().filter(|&bytes| bytes <= bytes_max);
+        let Some(bytes) = held else {
             if let Some(problem) = too_long(&header.fate) {
                 batch.push_broken(position, problem);
             }
-            return if self.window.skip(octets) { Ok(()) } else { Err(self.cut_short()) };
+            return if self.window.skip(bytes) { Ok(()) } else { Err(self.cut_short()) };
         };
-        self.window.fill(octets + END_OCTETS);
-        let Some((record, rest)) = self.window.octets().split_at_checked(octets) else {
+        self.window.fill(bytes + END_BYTES);
+        let Some((record, rest)) = self.window.bytes().split_at_checked(bytes) else {
             return Err(self.cut_short());
         };
-        // The record ends with the octets that could be had, and its checksum may be the damage.
-        if self.window.has_failed() && rest.iter().all(|octet| b"\r\n".contains(octet)) {
+        // The record ends with the bytes that could be had, and its checksum may be the damage.
+        if self.window.has_failed() && rest.iter().all(|byte| b"\r\n".contains(byte)) {
             return Err(self.cut_short());
         }
         let end = end_of_record(rest, header.has_crlf)
-            .filter(|end| end.is_sure || next_line_of_record(&record[header_octets..]).is_none());
-        let Some(End { octets: end_octets, .. }) = end else {
+            .filter(|end| end.is_sure || next_line_of_record(&record[header_bytes..]).is_none());
+        let Some(End { bytes: end_bytes, .. }) = end else {
             let problem = "its block is longer or shorter than its Content-Length says; \
                            write the archive anew";
             batch.push_broken(position, problem);
@@ -214,19 +214,19 @@ impl WarcReader {
             return Ok(());
         };
         match header.fate {
-            Fate::Keep(kept) => batch.push(position, kept, &record[header_octets..]),
+            Fate::Keep(kept) => batch.push(position, kept, &record[header_bytes..]),
             Fate::PassOver => {}
             Fate::Broken(problem) => batch.push_broken(position, problem),
         }
-        self.window.consume(octets + end_octets);
+        self.window.consume(bytes + end_bytes);
         Ok(())
     }
 
     fn pass_blank_lines(&mut self) {
         while self.window.fill(1) {
-            let octets = self.window.octets();
-            let blank = octets.iter().take_while(|octet| b"\r\n".contains(octet)).count();
-            let is_all = blank == octets.len();
+            let bytes = self.window.bytes();
+            let blank = bytes.iter().take_while(|byte| b"\r\n".contains(byte)).count();
+            let is_all = blank == bytes.len();
             self.window.consume(blank);
             if !is_all {
                 break;
@@ -237,14 +237,14 @@ impl WarcReader {
     /// Moves on to the next line that begins a record, or to the end.
     fn resynchronise(&mut self) {
         loop {
-            let octets = self.window.octets();
-            if let Some(start) = next_line_of_record(octets) {
+            let bytes = self.window.bytes();
+            if let Some(start) = next_line_of_record(bytes) {
                 self.window.consume(start);
                 return;
             }
             // The line end and version line of a record may be at hand in part.
-            let kept = octets.len().min(VERSION_LINE_OCTETS_MAX);
-            self.window.consume(octets.len() - kept);
+            let kept = bytes.len().min(VERSION_LINE_BYTES_MAX);
+            self.window.consume(bytes.len() - kept);
             if !self.window.fill(kept + 1) {
                 self.window.consume(kept);
                 return;
@@ -256,7 +256,7 @@ impl WarcReader {
     fn cut_short(&mut self) -> CaptureError {
         let position = self.window.position();
         let error = self.window.failure().unwrap_or_else(|| {
-            let problem = format!("the file ends inside the record at octet {position}");
+            let problem = format!("the file ends inside the record at byte {position}");
             io::Error::new(ErrorKind::UnexpectedEof, problem)
         });
         self.unreadable(error)
@@ -280,24 +280,24 @@ impl WarcReader {
 fn too_long(fate: &Fate) -> Option<String> {
     match fate {
         Fate::Keep(_) => Some(format!(
-            "it is longer than {WARC_RECORD_OCTETS_MAX} octets; ask the host anew and keep less"
+            "it is longer than {WARC_RECORD_BYTES_MAX} bytes; ask the host anew and keep less"
         )),
         Fate::PassOver => None,
         Fate::Broken(problem) => Some((*problem).to_owned()),
     }
 }
 
-/// Whether `octets`, the last of a file, break off inside a version line.
-fn is_stump(octets: &[u8]) -> bool {
-    octets.len() < VERSION_LINE_OCTETS_MAX
-        && begins_record(&[octets, &b"WARC/1.0\r\n"[octets.len().min(10)..]].concat())
+/// Whether `bytes`, the last of a file, break off inside a version line.
+fn is_stump(bytes: &[u8]) -> bool {
+    bytes.len() < VERSION_LINE_BYTES_MAX
+        && begins_record(&[bytes, &b"WARC/1.0\r\n"[bytes.len().min(10)..]].concat())
 }
 
 /// How a record ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct End {
-    /// Octets of the end itself.
-    octets: usize,
+    /// Bytes of the end itself.
+    bytes: usize,
     /// Whether the next record, or the end of the file, follows at once. If not, one of two is
     /// damaged: the length that led here, or the begin of the next record.
     is_sure: bool,
@@ -311,19 +311,19 @@ struct End {
 fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     let usual: &[u8] = if has_crlf { b"\r\n\r\n" } else { b"\n\n" };
     let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(kind::WARC));
-    let line_ends = rest.iter().take_while(|octet| b"\r\n".contains(octet)).count();
-    let sure = [usual.len(), line_ends].into_iter().find(|&octets| next_begins(octets));
+    let line_ends = rest.iter().take_while(|byte| b"\r\n".contains(byte)).count();
+    let sure = [usual.len(), line_ends].into_iter().find(|&bytes| next_begins(bytes));
     match sure {
-        Some(octets) => Some(End { octets, is_sure: true }),
+        Some(bytes) => Some(End { bytes, is_sure: true }),
         None if line_ends == rest.len() => {
-            Some(End { octets: line_ends, is_sure: line_ends < END_OCTETS })
+            Some(End { bytes: line_ends, is_sure: line_ends < END_BYTES })
         }
-        None => rest.starts_with(usual).then_some(End { octets: usual.len(), is_sure: false }),
+        None => rest.starts_with(usual).then_some(End { bytes: usual.len(), is_sure: false }),
     }
 }
 
-/// Where the next line of `octets` begins that a record can begin with, the first line left aside.
-fn next_line_of_record(octets: &[u8]) -> Option<usize> {
-    let mut lines = memmem::find_iter(octets, b"\nWARC/").map(|line_end| line_end + 1);
-    lines.find(|&start| begins_record(&octets[start..]))
+/// Where the next line of `bytes` begins that a record can begin with, the first line left aside.
+fn next_line_of_record(bytes: &[u8]) -> Option<usize> {
+    let mut lines = memmem::find_iter(bytes, b"\nWARC/").map(|line_end| line_end + 1);
+    lines.find(|&start| begins_record(&bytes[start..]))
 }

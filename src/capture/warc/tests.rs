@@ -7,7 +7,7 @@ use super::super::{Answer, BatchReader, CaptureError, CaptureNote, CaptureNotes,
 use super::{End, WarcReader, end_of_record, open};
 use crate::input::{OpenConfig, Source};
 use crate::limits::{
-    CHUNK_OCTETS, HEADER_BLOCK_OCTETS_MAX, WARC_PASSED_OCTETS_MAX, WARC_RECORD_OCTETS_MAX,
+    CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
 
 fn record(record_type: &str, url: &str, block: &[u8]) -> Vec<u8> {
@@ -38,8 +38,8 @@ fn read_to_error(mut reader: WarcReader) -> (Keeper, Option<CaptureError>) {
     loop {
         match reader.next_batch() {
             Ok(Some(batch)) => {
-                keeper.stored_octets += batch.stored_octets();
-                batch.read(&ReadConfig { robots_octets_max: None }, &mut keeper);
+                keeper.stored_bytes += batch.stored_bytes();
+                batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
             }
             Ok(None) => return (keeper, None),
             Err(error) => {
@@ -59,9 +59,9 @@ fn check(file: &[u8], captures: usize, broken: &[u64]) {
     let keeper = read_all(&mut reader(file), None);
     assert_eq!(keeper.captures.len(), captures, "{:?}", subjects(&keeper));
     let places: Vec<String> =
-        broken.iter().map(|position| format!("record at octet {position}")).collect();
+        broken.iter().map(|position| format!("record at byte {position}")).collect();
     assert_eq!(keeper.broken.iter().map(|broken| &*broken.place).collect::<Vec<_>>(), places);
-    assert_eq!(keeper.stored_octets, file.len() as u64);
+    assert_eq!(keeper.stored_bytes, file.len() as u64);
 }
 
 fn source_of(error: CaptureError) -> String {
@@ -132,9 +132,9 @@ fn spellings_of_records() {
         // The block is shorter by its two CRs.
         "Content-Length:\t",
     );
-    let block_octets =
+    let block_bytes =
         robots(1).len() - robots(1).windows(4).position(|w| w == b"\r\n\r\n").unwrap() - 8;
-    let lf_only = lf_only.replace(&block_octets.to_string(), &(block_octets - 2).to_string());
+    let lf_only = lf_only.replace(&block_bytes.to_string(), &(block_bytes - 2).to_string());
     let one = robots(1);
     let without_end = &one[..one.len() - 4];
     let files: [Vec<u8>; 9] = [
@@ -155,8 +155,8 @@ fn spellings_of_records() {
 
 #[test]
 fn ends_of_records() {
-    let sure = |octets| Some(End { octets, is_sure: true });
-    let likely = |octets| Some(End { octets, is_sure: false });
+    let sure = |bytes| Some(End { bytes, is_sure: true });
+    let likely = |bytes| Some(End { bytes, is_sure: false });
     let rows: &[(&[u8], bool, Option<End>)] = &[
         (b"", true, sure(0)),
         (b"\r\n", true, sure(2)),
@@ -219,18 +219,18 @@ fn a_record_that_was_given_up_hides_none_behind_it() {
 fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
     let (one, two) = (robots(1), robots(2));
     let file = [&one[..], &two].concat();
-    for octets in 1..file.len() {
-        let (keeper, error) = read_to_error(reader(&file[..octets]));
-        let whole = usize::from(octets >= one.len() - 4) + usize::from(octets >= file.len() - 4);
-        let is_between = octets >= file.len() - 4 || (one.len() - 4..=one.len()).contains(&octets);
+    for bytes in 1..file.len() {
+        let (keeper, error) = read_to_error(reader(&file[..bytes]));
+        let whole = usize::from(bytes >= one.len() - 4) + usize::from(bytes >= file.len() - 4);
+        let is_between = bytes >= file.len() - 4 || (one.len() - 4..=one.len()).contains(&bytes);
         match error {
             // Cut to its first line, it may be anything.
-            Some(CaptureError::NotThisFormat { .. }) => assert!(octets < 10, "{octets}"),
+            Some(CaptureError::NotThisFormat { .. }) => assert!(bytes < 10, "{bytes}"),
             Some(error) => assert!(!is_between && source_of(error).contains("ends inside")),
-            None => assert!(is_between, "{octets}"),
+            None => assert!(is_between, "{bytes}"),
         }
         assert!(keeper.broken.is_empty());
-        assert_eq!(keeper.captures.len(), whole, "{octets}");
+        assert_eq!(keeper.captures.len(), whole, "{bytes}");
     }
 }
 
@@ -249,8 +249,8 @@ fn compressed_files_and_their_damage() {
     ];
     for (file, captures) in files {
         check(&file, 3, &[]);
-        for octets in [file.len() - 1, file.len() - 6] {
-            let (keeper, error) = read_to_error(reader(&file[..octets]));
+        for bytes in [file.len() - 1, file.len() - 6] {
+            let (keeper, error) = read_to_error(reader(&file[..bytes]));
             assert_eq!(keeper.captures.len(), captures);
             assert!(source_of(error.unwrap()).contains("cut short"));
         }
@@ -284,16 +284,16 @@ fn what_is_no_warc_file_is_refused() {
 
 #[test]
 fn headers_have_a_longest_length() {
-    let with_header = |octets: usize| {
+    let with_header = |bytes: usize| {
         let text = String::from_utf8(robots(2)).unwrap();
-        let header_octets = text.find("\r\n\r\n").unwrap() + 4;
-        let field = format!("X: {}\r\n", "x".repeat(octets - header_octets - 5));
+        let header_bytes = text.find("\r\n\r\n").unwrap() + 4;
+        let field = format!("X: {}\r\n", "x".repeat(bytes - header_bytes - 5));
         text.replacen("WARC-Type", &format!("{field}WARC-Type"), 1).into_bytes()
     };
     let (one, three) = (robots(1), robots(3));
-    let file = |octets| [&one[..], &with_header(octets), &three].concat();
-    check(&file(HEADER_BLOCK_OCTETS_MAX), 3, &[]);
-    check(&file(HEADER_BLOCK_OCTETS_MAX + 1), 2, &[one.len() as u64]);
+    let file = |bytes| [&one[..], &with_header(bytes), &three].concat();
+    check(&file(HEADER_BLOCK_BYTES_MAX), 3, &[]);
+    check(&file(HEADER_BLOCK_BYTES_MAX + 1), 2, &[one.len() as u64]);
 }
 
 /// Gives `front`, then so many spaces, then `back`.
@@ -303,65 +303,65 @@ fn long_file(front: Vec<u8>, spaces: u64, back: Vec<u8>) -> WarcReader {
     open(Source::from_reader("a.warc", file, OpenConfig::default()))
 }
 
-fn long_record(record_type: &str, octets: u64) -> Vec<u8> {
+fn long_record(record_type: &str, bytes: u64) -> Vec<u8> {
     let header = |length: u64| {
         format!(
             "WARC/1.1\r\nWARC-Type: {record_type}\r\nWARC-Target-URI: http://b.example/robots.txt\
              \r\nContent-Length: {length:012}\r\n\r\n"
         )
     };
-    header(octets - header(0).len() as u64).into_bytes()
+    header(bytes - header(0).len() as u64).into_bytes()
 }
 
 #[test]
 fn records_have_a_longest_length() {
     let one = robots(1);
     let rest = [b"\r\n\r\n", &robots(2)[..]].concat();
-    for (record_type, octets, captures, broken) in [
-        ("resource", WARC_RECORD_OCTETS_MAX, 3, 0),
-        ("resource", WARC_RECORD_OCTETS_MAX + 1, 2, 1),
-        ("request", WARC_RECORD_OCTETS_MAX + 1, 2, 0),
-        ("request", CHUNK_OCTETS, 2, 0),
-        ("request", CHUNK_OCTETS + 1, 2, 0),
-        ("robots", CHUNK_OCTETS + 1, 2, 1),
+    for (record_type, bytes, captures, broken) in [
+        ("resource", WARC_RECORD_BYTES_MAX, 3, 0),
+        ("resource", WARC_RECORD_BYTES_MAX + 1, 2, 1),
+        ("request", WARC_RECORD_BYTES_MAX + 1, 2, 0),
+        ("request", CHUNK_BYTES, 2, 0),
+        ("request", CHUNK_BYTES + 1, 2, 0),
+        ("robots", CHUNK_BYTES + 1, 2, 1),
     ] {
-        let header = long_record(record_type, octets as u64);
-        let spaces = (octets - header.len()) as u64;
+        let header = long_record(record_type, bytes as u64);
+        let spaces = (bytes - header.len()) as u64;
         let front = [&one[..], &header].concat();
         let keeper = read_all(&mut long_file(front.clone(), spaces, rest.clone()), Some(10));
-        assert_eq!(keeper.captures.len(), captures, "{record_type} {octets}");
-        assert_eq!(keeper.broken.len(), broken, "{record_type} {octets}");
+        assert_eq!(keeper.captures.len(), captures, "{record_type} {bytes}");
+        assert_eq!(keeper.broken.len(), broken, "{record_type} {bytes}");
         let (keeper, error) = read_to_error(long_file(front, spaces - 1, Vec::new()));
-        assert_eq!(keeper.captures.len(), 1, "{record_type} {octets}");
-        assert!(source_of(error.unwrap()).contains("ends inside the record at octet"));
+        assert_eq!(keeper.captures.len(), 1, "{record_type} {bytes}");
+        assert!(source_of(error.unwrap()).contains("ends inside the record at byte"));
     }
 }
 
 #[test]
 fn batches_are_of_bounded_size_and_come_on_the_way() {
-    let body = "a".repeat(CHUNK_OCTETS / 4);
+    let body = "a".repeat(CHUNK_BYTES / 4);
     let record = response("http://a.example/robots.txt", &body);
     let mut reader = reader(&record.repeat(10));
     let mut batches = 0;
     while let Some(batch) = reader.next_batch().unwrap() {
         let mut keeper = Keeper::default();
-        batch.read(&ReadConfig { robots_octets_max: None }, &mut keeper);
+        batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
         assert!(keeper.captures.len() <= 4);
         batches += 1;
     }
     assert_eq!(batches, 3);
     // An archive of other things is passed over in steps that can be counted.
-    let octets = 4 * WARC_PASSED_OCTETS_MAX as u64;
-    let page = long_record("request", CHUNK_OCTETS as u64);
-    let page = [&page[..], &vec![b' '; CHUNK_OCTETS - page.len()], b"\r\n\r\n"].concat();
+    let bytes = 4 * WARC_PASSED_BYTES_MAX as u64;
+    let page = long_record("request", CHUNK_BYTES as u64);
+    let page = [&page[..], &vec![b' '; CHUNK_BYTES - page.len()], b"\r\n\r\n"].concat();
     let mut reader = open(Source::from_reader(
         "a.warc",
-        io::Cursor::new(page.repeat((octets / page.len() as u64) as usize)),
+        io::Cursor::new(page.repeat((bytes / page.len() as u64) as usize)),
         OpenConfig::default(),
     ));
     let mut batches = 0;
     while let Some(batch) = reader.next_batch().unwrap() {
-        assert!(batch.stored_octets() > 0);
+        assert!(batch.stored_bytes() > 0);
         batches += 1;
     }
     assert_eq!(batches, 4);

@@ -3,19 +3,19 @@
 use std::io::{self, Read};
 
 use crate::input::SourceReader;
-use crate::limits::CHUNK_OCTETS;
+use crate::limits::CHUNK_BYTES;
 
-/// Some octets of a file in order, of which those in front are given up and others read behind.
+/// Some bytes of a file in order, of which those in front are given up and others read behind.
 ///
-/// A failure to read is kept until the octets before it are used up, so that the whole records
+/// A failure to read is kept until the bytes before it are used up, so that the whole records
 /// before the damage are had.
 pub(super) struct Window {
     source: SourceReader,
     buffer: Vec<u8>,
-    /// Where the octets at hand begin and end in `buffer`.
+    /// Where the bytes at hand begin and end in `buffer`.
     start: usize,
     end: usize,
-    /// Octets of the file in front of those at hand.
+    /// Bytes of the file in front of those at hand.
     position: u64,
     state: State,
 }
@@ -30,7 +30,7 @@ impl Window {
     pub(super) fn new(source: SourceReader) -> Window {
         Window {
             source,
-            buffer: vec![0; CHUNK_OCTETS],
+            buffer: vec![0; CHUNK_BYTES],
             start: 0,
             end: 0,
             position: 0,
@@ -38,22 +38,22 @@ impl Window {
         }
     }
 
-    /// The octets at hand.
-    pub(super) fn octets(&self) -> &[u8] {
+    /// The bytes at hand.
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Where the octets at hand begin in the file, after decompression.
+    /// Where the bytes at hand begin in the file, after decompression.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
 
-    /// Octets taken from the file so far, before decompression.
-    pub(super) fn stored_octets(&self) -> u64 {
-        self.source.stored_octets()
+    /// Bytes taken from the file so far, before decompression.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.source.stored_bytes()
     }
 
-    /// Reads until `wanted` octets are at hand, or all there are. Whether so many are.
+    /// Reads until `wanted` bytes are at hand, or all there are. Whether so many are.
     pub(super) fn fill(&mut self, wanted: usize) -> bool {
         while self.end - self.start < wanted && matches!(self.state, State::Reading) {
             self.make_room(wanted);
@@ -66,7 +66,7 @@ impl Window {
         self.end - self.start >= wanted
     }
 
-    /// Moves the octets at hand to the front, if `wanted` would not fit behind them.
+    /// Moves the bytes at hand to the front, if `wanted` would not fit behind them.
     fn make_room(&mut self, wanted: usize) {
         if self.start + wanted > self.buffer.len() || self.end == self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -78,17 +78,17 @@ impl Window {
         }
     }
 
-    /// Gives up `count` of the octets at hand.
+    /// Gives up `count` of the bytes at hand.
     pub(super) fn consume(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start);
         self.start += count;
         self.position += count as u64;
     }
 
-    /// Gives up `count` octets, at hand or not, or all there are. Whether there were so many.
+    /// Gives up `count` bytes, at hand or not, or all there are. Whether there were so many.
     pub(super) fn skip(&mut self, mut count: u64) -> bool {
         while count > 0 && self.fill(1) {
-            let at_hand = self.octets().len();
+            let at_hand = self.bytes().len();
             let part = usize::try_from(count).map_or(at_hand, |count| count.min(at_hand));
             self.consume(part);
             count -= part as u64;
@@ -96,7 +96,7 @@ impl Window {
         count == 0
     }
 
-    /// The failure that hides what follows the octets at hand, if that is what ends them.
+    /// The failure that hides what follows the bytes at hand, if that is what ends them.
     pub(super) fn failure(&mut self) -> Option<io::Error> {
         match std::mem::replace(&mut self.state, State::AtEnd) {
             State::Failed(error) => Some(error),
@@ -107,7 +107,7 @@ impl Window {
         }
     }
 
-    /// Whether nothing can be read behind the octets at hand, though the file goes on.
+    /// Whether nothing can be read behind the bytes at hand, though the file goes on.
     pub(super) fn has_failed(&self) -> bool {
         matches!(self.state, State::Failed(_))
     }

@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 use portcullis::dialect::Dialect;
 use portcullis::lint::Code;
 
-use super::super::values::{self, OctetsMax};
+use super::super::values::{self, BytesMax};
 use super::Color;
 
 /// Say what is wrong in robots.txt files, line by line
 ///
-/// Each diagnostic has a code, tells what each dialect makes of the line, and how to mend it. The
+/// Each diagnostic has a code, tells what each dialect makes of the line, and how to fix it. The
 /// catalogue of codes is docs/lint.md; --explain prints one entry of it.
 #[derive(Args)]
 pub struct LintArgs {
@@ -36,10 +36,10 @@ pub struct LintArgs {
     )]
     pub agents: Vec<String>,
 
-    /// How much of a file is read: octets, or with K, KiB, M or MiB behind; or unlimited
+    /// How much of a file is read: bytes, or with K, KiB, M or MiB behind; or unlimited
     /// [default: 500KiB]
-    #[arg(long, value_name = "SIZE", value_parser = values::octets_max)]
-    pub max_robots_size: Option<OctetsMax>,
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes_max)]
+    pub max_robots_size: Option<BytesMax>,
 
     /// Exit with 1 if this is found: a code or its name, warnings (errors too), errors, or all
     ///
@@ -76,11 +76,11 @@ pub struct LintArgs {
     ///
     /// No URL has another verdict for any robot: in any dialect, or in that of --dialect alone if it
     /// is given. Edits that change verdicts are only ever suggested.
-    #[arg(long, conflicts_with_all = ["format", "statistics"], help_heading = "Mending")]
+    #[arg(long, conflicts_with_all = ["format", "statistics"], help_heading = "Fixing")]
     pub fix: bool,
 
     /// Write the edits to the files as well
-    #[arg(long, requires = "fix", help_heading = "Mending")]
+    #[arg(long, requires = "fix", help_heading = "Fixing")]
     pub in_place: bool,
 
     /// Number of threads, at most 16 per processor; 0 means one per processor. The output is the

@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use portcullis::dialect::Dialect;
 
 use super::exit;
-use super::values::{self, OctetsMax};
+use super::values::{self, BytesMax};
 
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
@@ -102,10 +102,10 @@ pub struct PolicyArgs {
     #[arg(long, value_name = "NAME", value_parser = values::dialect())]
     pub dialect: Option<&'static Dialect>,
 
-    /// How much of a robots.txt is read: octets, or with K, KiB, M or MiB behind; or unlimited
+    /// How much of a robots.txt is read: bytes, or with K, KiB, M or MiB behind; or unlimited
     /// [default: 500KiB]
-    #[arg(long, value_name = "SIZE", value_parser = values::octets_max, conflicts_with = "set")]
-    pub max_robots_size: Option<OctetsMax>,
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, conflicts_with = "set")]
+    pub max_robots_size: Option<BytesMax>,
 }
 
 /// Who asks, and how records are read as URLs.
@@ -282,7 +282,7 @@ pub enum Format {
     Jsonl,
 }
 
-/// Keep the records of a list that are allowed, octet for octet, in their order
+/// Keep the records of a list that are allowed, byte for byte, in their order
 ///
 /// Records of unknown origins and records that are no URL, empty lines among them, are dropped by default.
 #[derive(Args)]

@@ -8,7 +8,7 @@ use portcullis::access::{LongOutage, UnixSeconds};
 use portcullis::capture::CaptureFormat;
 use portcullis::dialect::Dialect;
 
-use super::super::values::{self, OctetsMax};
+use super::super::values::{self, BytesMax};
 use super::{Format, RunArgs};
 
 /// Make a policy set of archives of robots.txt
@@ -33,9 +33,9 @@ pub struct CompileArgs {
     #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect(), help_heading = "Policies")]
     pub dialect: &'static Dialect,
 
-    /// How much of a robots.txt is read: octets, or with K, KiB, M or MiB behind; or unlimited
-    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::octets_max, help_heading = "Policies")]
-    pub max_robots_size: OctetsMax,
+    /// How much of a robots.txt is read: bytes, or with K, KiB, M or MiB behind; or unlimited
+    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::bytes_max, help_heading = "Policies")]
+    pub max_robots_size: BytesMax,
 
     /// What every INPUT is, if it should not be found out
     #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
@@ -174,10 +174,10 @@ pub struct DiffArgs {
     #[arg(long, value_name = "NAME", value_parser = values::dialect(), help_heading = "Policies")]
     pub dialect: Option<&'static Dialect>,
 
-    /// How much of a robots.txt is read: octets, or with K, KiB, M or MiB behind; or unlimited
+    /// How much of a robots.txt is read: bytes, or with K, KiB, M or MiB behind; or unlimited
     /// [default: 500KiB]
-    #[arg(long, value_name = "SIZE", value_parser = values::octets_max, help_heading = "Policies")]
-    pub max_robots_size: Option<OctetsMax>,
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, help_heading = "Policies")]
+    pub max_robots_size: Option<BytesMax>,
 
     /// Stop at a robots.txt file that is HTML, JSON or binary data
     #[arg(long, help_heading = "Policies")]
@@ -204,7 +204,7 @@ pub struct DiffArgs {
 /// Say what is in a policy set, or print the policy of one of its hosts
 ///
 /// Without HOST: origins by state, robots, rule sets and how often each is shared, how they are
-/// decided, octets by section, the largest and the most expensive policies, dates. With HOST: how its
+/// decided, bytes by section, the largest and the most expensive policies, dates. With HOST: how its
 /// policy came to be known, whom it speaks to, and its records with their lines; the status is 1 if
 /// the set knows no policy for it.
 #[derive(Args)]
@@ -227,7 +227,7 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// Check a policy set: every octet of it, and that it says what its texts do
+/// Check a policy set: every byte of it, and that it says what its texts do
 #[derive(Args)]
 pub struct VerifyArgs {
     /// The set

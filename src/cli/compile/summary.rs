@@ -8,7 +8,7 @@ use portcullis::capture::CaptureNote;
 use portcullis::decision::PolicyState;
 use portcullis::report::{CaptureDates, Figures};
 use portcullis::set::compile::CompiledSet;
-use portcullis::set::{Gathered, InputReport, ProvenanceInput};
+use portcullis::set::{Ingested, InputReport, ProvenanceInput};
 use portcullis::syntax::NoteKind;
 use portcullis::visible::visible;
 use serde::Serialize;
@@ -36,11 +36,11 @@ pub struct Summary<'r> {
     set_hash: String,
     dialect: &'static str,
     output: String,
-    output_octets: u64,
+    output_bytes: u64,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sets: &'r [MergedSet],
     inputs: Vec<ProvenanceInput<'r>>,
-    octets: u64,
+    bytes: u64,
     captures: u64,
     broken: u64,
     hosts: u64,
@@ -54,22 +54,22 @@ pub struct Summary<'r> {
     as_of: Option<String>,
     policies: u64,
     rule_sets: u64,
-    gather_seconds: f64,
+    ingest_seconds: f64,
     compile_seconds: f64,
     seconds: f64,
     origins_per_second: u64,
 }
 
 impl<'r> Summary<'r> {
-    /// The summary of a run that took so long to gather, and so long in all.
+    /// The summary of a run that took so long to ingest, and so long in all.
     pub fn new(
         target: &Target<'_>,
         sets: &'r [MergedSet],
-        gathered: &'r Gathered,
+        ingested: &'r Ingested,
         written: &CompiledSet,
-        (gathering, all): (Duration, Duration),
+        (ingesting, all): (Duration, Duration),
     ) -> Summary<'r> {
-        let Gathered { inputs, counts, .. } = gathered;
+        let Ingested { inputs, counts, .. } = ingested;
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
         // Origins of which nothing is known are not in a set.
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
@@ -78,10 +78,10 @@ impl<'r> Summary<'r> {
             set_hash: format!("{:016x}", written.hash),
             dialect: target.dialect.name,
             output: target.output.display().to_string(),
-            output_octets: written.octets,
+            output_bytes: written.bytes,
             sets,
             inputs: inputs.iter().map(ProvenanceInput::of).collect(),
-            octets: sum(|input| input.octets),
+            bytes: sum(|input| input.bytes),
             captures: sum(|input| input.captures),
             broken: sum(|input| input.broken),
             hosts: counts.hosts,
@@ -96,11 +96,11 @@ impl<'r> Summary<'r> {
                 counts.with_file_note(kind)
             }),
             in_outage: counts.in_outage,
-            as_of: gathered.outages.time().map(UnixSeconds::to_rfc3339),
+            as_of: ingested.outages.time().map(UnixSeconds::to_rfc3339),
             policies: written.policies,
             rule_sets: written.rule_sets,
-            gather_seconds: gathering.as_secs_f64(),
-            compile_seconds: all.saturating_sub(gathering).as_secs_f64(),
+            ingest_seconds: ingesting.as_secs_f64(),
+            compile_seconds: all.saturating_sub(ingesting).as_secs_f64(),
             seconds: all.as_secs_f64(),
             origins_per_second: per_second(counts.origins, all),
         }
@@ -126,16 +126,16 @@ impl<'r> Summary<'r> {
         }
         writeln!(
             out,
-            "{} captures, {} broken records, {} octets in {} inputs",
+            "{} captures, {} broken records, {} bytes in {} inputs",
             self.captures,
             self.broken,
-            self.octets,
+            self.bytes,
             self.inputs.len()
         )?;
         writeln!(
             out,
-            "{:.3} s to gather, {:.3} s to compile: {} origins/s",
-            self.gather_seconds, self.compile_seconds, self.origins_per_second
+            "{:.3} s to ingest, {:.3} s to compile: {} origins/s",
+            self.ingest_seconds, self.compile_seconds, self.origins_per_second
         )?;
         writeln!(out, "{} origins of {} hosts: {}", self.origins, self.hosts, self.states)?;
         writeln!(out, "redirected {}", self.redirected)?;
@@ -151,9 +151,9 @@ impl<'r> Summary<'r> {
         }
         writeln!(
             out,
-            "{}: {} octets, {} policies, {} rule sets",
+            "{}: {} bytes, {} policies, {} rule sets",
             visible(&self.output),
-            self.output_octets,
+            self.output_bytes,
             self.policies,
             self.rule_sets
         )

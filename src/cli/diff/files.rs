@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence, robots_named};
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::policy::Selection;
 use portcullis::report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis::set::{LoadConfig, LoadError, read_text};
@@ -22,7 +22,7 @@ use crate::cli::exit::ExitStatus;
 use crate::cli::output::Output;
 use crate::cli::plan::{DiffPlan, SummaryForm};
 use crate::cli::summary;
-use crate::cli::values::OctetsMax;
+use crate::cli::values::BytesMax;
 
 /// The name of all robots that no file names.
 const UNNAMED: &str = "*";
@@ -37,9 +37,9 @@ pub fn run(plan: &DiffPlan, started: Instant) -> anyhow::Result<ExitStatus> {
         plan.new.display()
     );
     let dialect = plan.dialect.unwrap_or(&RFC_9309);
-    let OctetsMax(octets_max) = plan.octets_max.unwrap_or(OctetsMax(Some(ROBOTS_OCTETS_MAX)));
+    let BytesMax(bytes_max) = plan.bytes_max.unwrap_or(BytesMax(Some(ROBOTS_BYTES_MAX)));
     let config = LoadConfig {
-        robots_octets_max: octets_max,
+        robots_bytes_max: bytes_max,
         strictness: plan.strictness,
         ..LoadConfig::new(dialect)
     };
@@ -49,7 +49,7 @@ pub fn run(plan: &DiffPlan, started: Instant) -> anyhow::Result<ExitStatus> {
         Ok(text)
     };
     let texts = [read(&plan.old)?, read(&plan.new)?];
-    let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, octets_max));
+    let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, bytes_max));
     let agents = match plan.questions.agent_count() {
         0 => robots_named(&[&old, &new], dialect),
         _ => plan.questions.agents(dialect)?,
@@ -61,11 +61,11 @@ pub fn run(plan: &DiffPlan, started: Instant) -> anyhow::Result<ExitStatus> {
     let mut output = Output::open(&plan.output)?;
     let mut answers = Answers::default();
     let mut pairs = Pairs { dialect, old: &old, new: &new, known: HashMap::new() };
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     for robot in robots {
-        octets.clear();
-        answers.add(name(robot), pairs.answer(robot, plan.format, &mut octets));
-        output.write(&octets)?;
+        bytes.clear();
+        answers.add(name(robot), pairs.answer(robot, plan.format, &mut bytes));
+        output.write(&bytes)?;
     }
     output.finish()?;
     let files = [(&plan.old, &old), (&plan.new, &new)];

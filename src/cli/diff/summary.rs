@@ -51,7 +51,7 @@ struct SetObject<'r> {
     name: &'r str,
     set_hash: String,
     dialect: &'static str,
-    /// Octets; `null` without a limit.
+    /// Bytes; `null` without a limit.
     max_robots_size: Option<u64>,
     origins: u64,
     capture_dates: Option<CaptureDates>,
@@ -61,7 +61,7 @@ struct SetObject<'r> {
 #[serde(untagged)]
 enum Found<'r> {
     Origins { changes: OriginsObject, per_agent: Vec<AgentRules<'r>> },
-    Urls { records: u64, octets: u64, per_agent: Vec<AgentVerdicts<'r>> },
+    Urls { records: u64, bytes: u64, per_agent: Vec<AgentVerdicts<'r>> },
 }
 
 #[derive(Serialize)]
@@ -119,7 +119,7 @@ impl<'r> SetObject<'r> {
             name: set.name(),
             set_hash: format!("{:016x}", set.hash()),
             dialect: set.dialect().name,
-            max_robots_size: set.robots_octets_max(),
+            max_robots_size: set.robots_bytes_max(),
             origins: counts.origins,
             capture_dates: counts
                 .captured
@@ -162,7 +162,7 @@ impl<'r> Found<'r> {
             },
             Changed::Urls(counts) => Found::Urls {
                 records: counts.records,
-                octets: counts.octets,
+                bytes: counts.bytes,
                 per_agent: agents
                     .iter()
                     .zip(counts.agents())
@@ -190,8 +190,8 @@ impl<'r> Found<'r> {
                     writeln!(out, "{}: rules {rules}", visible(agent))?;
                 }
             }
-            Found::Urls { records, octets, per_agent } => {
-                writeln!(out, "{records} records, {octets} octets")?;
+            Found::Urls { records, bytes, per_agent } => {
+                writeln!(out, "{records} records, {bytes} bytes")?;
                 for AgentVerdicts { agent, unchanged, changed, verdicts } in per_agent {
                     write!(out, "{}: unchanged {unchanged}, changed {changed}", visible(agent))?;
                     let mut before = " (";
@@ -245,8 +245,8 @@ impl<'r> Summary<'r> {
             )?;
         }
         if !self.same_max_robots_size {
-            let size = |octets: Option<u64>| {
-                octets.map_or("unlimited".to_owned(), |octets| format!("{octets} octets"))
+            let size = |bytes: Option<u64>| {
+                bytes.map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes"))
             };
             writeln!(
                 out,

@@ -39,7 +39,7 @@ struct PolicyObject<'p> {
     capture_notes: Vec<&'static str>,
     /// `null` if the last answer is none of an outage.
     outage: Option<OutageObject>,
-    file_octets: u32,
+    file_bytes: u32,
     file_notes: Vec<&'static str>,
     robots: Vec<RobotObject<'p>>,
     groups: Vec<GroupObject<'p>>,
@@ -83,8 +83,8 @@ pub struct OptionalText<'p> {
 }
 
 impl<'p> OptionalText<'p> {
-    pub fn new(octets: Option<&'p [u8]>) -> OptionalText<'p> {
-        let (name, name_base64) = match octets.map(shown) {
+    pub fn new(bytes: Option<&'p [u8]>) -> OptionalText<'p> {
+        let (name, name_base64) = match bytes.map(shown) {
             Some((name, exact)) => (Some(name), exact),
             None => (None, None),
         };
@@ -99,18 +99,18 @@ pub struct FiguresObject {
     /// `everything`, `part` or `nothing`; `null` if that is not known before it is built.
     is_left: Option<&'static str>,
     patterns: u32,
-    octets: u64,
+    bytes: u64,
 }
 
 impl FiguresObject {
     pub fn new(figures: &RuleSetFigures) -> FiguresObject {
-        let RuleSetFigures { strategy, patterns, octets, reach } = *figures;
+        let RuleSetFigures { strategy, patterns, bytes, reach } = *figures;
         let is_left = reach.map(|reach| match reach {
             Reach::Everything => "everything",
             Reach::Part => "part",
             Reach::Nothing => "nothing",
         });
-        FiguresObject { strategy: strategy.as_str(), is_left, patterns, octets }
+        FiguresObject { strategy: strategy.as_str(), is_left, patterns, bytes }
     }
 }
 
@@ -146,7 +146,7 @@ fn policy<'p>(portrait: &'p Portrait<'p>, provenance: &'p Provenance) -> PolicyO
         input_name: provenance.input_name(facts.input),
         capture_notes: facts.capture_notes.iter().map(|note| note.as_str()).collect(),
         outage: facts.outage.as_ref().map(OutageObject::new),
-        file_octets: facts.file_octets,
+        file_bytes: facts.file_bytes,
         file_notes: facts.file_notes.kinds().map(|kind| kind.as_str()).collect(),
         robots: portrait.robots.iter().map(robot).collect(),
         groups: portrait.groups.iter().map(group).collect(),

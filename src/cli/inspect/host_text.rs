@@ -84,7 +84,7 @@ fn write_facts(
         line("answer", &notes.join(", "))?;
     }
     if matches!(portrait.state, PolicyState::Rules | PolicyState::NoRules) {
-        line("file", &format!("{} octets", facts.file_octets))?;
+        line("file", &format!("{} bytes", facts.file_bytes))?;
         for kind in facts.file_notes.kinds() {
             line("", &format!("{kind}: {}", kind.describe()))?;
         }
@@ -93,7 +93,7 @@ fn write_facts(
 }
 
 fn write_robots(robots: &[PortrayedRobot<'_>], out: &mut impl Write) -> io::Result<()> {
-    let columns = ["robot", "is left", "groups", "patterns", "octets", "strategy"];
+    let columns = ["robot", "is left", "groups", "patterns", "bytes", "strategy"];
     let mut table = Table::new(&columns);
     for robot in robots {
         let name = robot.name.map_or_else(|| "(any that no group names)".into(), shown);
@@ -109,7 +109,7 @@ fn write_robots(robots: &[PortrayedRobot<'_>], out: &mut impl Write) -> io::Resu
             left.to_owned(),
             groups.join("+"),
             rules.patterns.to_string(),
-            rules.octets.to_string(),
+            rules.bytes.to_string(),
             rules.strategy.as_str().to_owned(),
         ];
         table.push(name, cells);

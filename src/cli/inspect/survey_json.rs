@@ -25,10 +25,10 @@ pub struct SurveyObject<'s> {
     set: &'s str,
     set_hash: String,
     dialect: &'static str,
-    robots_octets_max: Option<u64>,
-    octets: u64,
+    robots_bytes_max: Option<u64>,
+    bytes: u64,
     sections: Members<u64>,
-    octets_outside_sections: u64,
+    bytes_outside_sections: u64,
     hosts: u64,
     #[serde(flatten)]
     origins: OriginsObject<'s>,
@@ -43,7 +43,7 @@ pub struct SurveyObject<'s> {
 struct OriginsObject<'s> {
     origins: u64,
     captures: u64,
-    file_octets: u64,
+    file_bytes: u64,
     states: Members<u64>,
     statuses: &'s BTreeMap<u16, u64>,
     redirects_followed: &'s BTreeMap<u8, u64>,
@@ -124,7 +124,7 @@ struct StrategyObject {
     rule_sets: u64,
     uses: u64,
     patterns: u64,
-    octets: u64,
+    bytes: u64,
 }
 
 #[derive(serde::Serialize)]
@@ -152,14 +152,14 @@ struct PolicyObject<'s> {
     host: Option<Cow<'s, str>>,
     state: &'static str,
     origins: u64,
-    file_octets: u64,
-    extract_octets: u64,
+    file_bytes: u64,
+    extract_bytes: u64,
     records: u64,
     robots: u64,
     rule_sets: u64,
     patterns: u64,
     unordered_rule_sets: u64,
-    rule_set_octets: u64,
+    rule_set_bytes: u64,
 }
 
 /// Things that are used `from` to `to` times.
@@ -201,12 +201,12 @@ pub fn object<'s>(
         set: set.name(),
         set_hash: format!("{:016x}", set.hash()),
         dialect: set.dialect().name,
-        robots_octets_max: set.robots_octets_max(),
-        octets: set.octets(),
+        robots_bytes_max: set.robots_bytes_max(),
+        bytes: set.bytes(),
         sections: Members(
-            sections.map(|(name, octets)| (Cow::Owned(name.replace(' ', "-")), *octets)).collect(),
+            sections.map(|(name, bytes)| (Cow::Owned(name.replace(' ', "-")), *bytes)).collect(),
         ),
-        octets_outside_sections: survey.other_octets,
+        bytes_outside_sections: survey.other_bytes,
         hosts: survey.origins.standings.hosts,
         origins: origins(&survey.origins, provenance),
         other_records: RecordsObject {
@@ -233,7 +233,7 @@ fn origins<'s>(survey: &'s OriginSurvey, provenance: &'s Provenance) -> OriginsO
     OriginsObject {
         origins: standings.origins,
         captures: survey.captures,
-        file_octets: survey.file_octets,
+        file_bytes: survey.file_bytes,
         states: members(states, PolicyState::as_str, |state| standings.in_state(state)),
         statuses: &survey.statuses,
         redirects_followed: &survey.redirects,
@@ -295,7 +295,7 @@ fn rule_sets<'s>(survey: &RuleSetSurvey<'s>) -> RuleSetsObject<'s> {
                 rule_sets: count.rule_sets,
                 uses: count.uses,
                 patterns: count.patterns,
-                octets: count.octets,
+                bytes: count.bytes,
             }
         }),
         sharing: tiers(&survey.sharing),
@@ -333,14 +333,14 @@ fn policy<'s>(policy: &SurveyedPolicy<'s>) -> PolicyObject<'s> {
         host: policy.host.map(String::from_utf8_lossy),
         state: policy.state.as_str(),
         origins: policy.origins,
-        file_octets: policy.file_octets,
-        extract_octets: policy.extract_octets,
+        file_bytes: policy.file_bytes,
+        extract_bytes: policy.extract_bytes,
         records: policy.records,
         robots: policy.robots,
         rule_sets: policy.rule_sets,
         patterns: policy.patterns,
         unordered_rule_sets: policy.unordered,
-        rule_set_octets: policy.rule_set_octets,
+        rule_set_bytes: policy.rule_set_bytes,
     }
 }
 

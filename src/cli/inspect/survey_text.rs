@@ -36,22 +36,22 @@ fn write_head(
     provenance: &Provenance,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let limit = match set.robots_octets_max() {
-        Some(octets) => format!("files up to {octets} octets"),
+    let limit = match set.robots_bytes_max() {
+        Some(bytes) => format!("files up to {bytes} bytes"),
         None => "files of any length".into(),
     };
     writeln!(
         out,
-        "{}: set {:016x}, dialect {}, {limit}, {} octets",
+        "{}: set {:016x}, dialect {}, {limit}, {} bytes",
         shown(set.name().as_bytes()),
         set.hash(),
         set.dialect().name,
-        set.octets()
+        set.bytes()
     )?;
-    let OriginSurvey { standings, captures, file_octets, undated, .. } = &survey.origins;
+    let OriginSurvey { standings, captures, file_bytes, undated, .. } = &survey.origins;
     writeln!(
         out,
-        "{} hosts, {} origins, {captures} captures with {file_octets} octets of files, {} policies, \
+        "{} hosts, {} origins, {captures} captures with {file_bytes} bytes of files, {} policies, \
          {} rule sets",
         standings.hosts,
         standings.origins,
@@ -175,11 +175,11 @@ fn write_robots(robots: &RobotSurvey<'_>, out: &mut impl Write) -> io::Result<()
 }
 
 fn write_rule_sets(rule_sets: &RuleSetSurvey<'_>, out: &mut impl Write) -> io::Result<()> {
-    let columns = ["strategy", "rule sets", "in policies", "patterns", "octets"];
+    let columns = ["strategy", "rule sets", "in policies", "patterns", "bytes"];
     let mut table = Table::new(&columns);
     for strategy in RuleSetStrategy::ALL {
         let count = rule_sets.with_strategy(strategy);
-        let cells = [count.rule_sets, count.uses, count.patterns, count.octets];
+        let cells = [count.rule_sets, count.uses, count.patterns, count.bytes];
         table.push(strategy.as_str(), cells.map(|it| it.to_string()));
     }
     table.write(out)?;
@@ -198,13 +198,13 @@ fn write_rule_set_list(
     list: &[SurveyedRuleSet<'_>],
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let columns = [title, "policies", "origins", "patterns", "octets", "strategy"];
+    let columns = [title, "policies", "origins", "patterns", "bytes", "strategy"];
     let mut table = Table::new(&columns);
     for item in list {
         let host = item.host.map_or_else(|| "-".into(), shown);
         let robot = item.robot.map_or_else(|| "*".into(), shown);
         let figures = &item.figures;
-        let cells = [item.policies, item.origins, figures.patterns.into(), figures.octets];
+        let cells = [item.policies, item.origins, figures.patterns.into(), figures.bytes];
         let cells = cells.iter().map(u64::to_string);
         table.push(
             format!("{host} for {robot}"),
@@ -232,28 +232,28 @@ fn write_policy_list(
     let columns = [
         title,
         "origins",
-        "file octets",
-        "extract octets",
+        "file bytes",
+        "extract bytes",
         "records",
         "robots",
         "rule sets",
         "patterns",
         "unordered",
-        "rule set octets",
+        "rule set bytes",
         "state",
     ];
     let mut table = Table::new(&columns);
     for policy in list {
         let cells = [
             policy.origins,
-            policy.file_octets,
-            policy.extract_octets,
+            policy.file_bytes,
+            policy.extract_bytes,
             policy.records,
             policy.robots,
             policy.rule_sets,
             policy.patterns,
             policy.unordered,
-            policy.rule_set_octets,
+            policy.rule_set_bytes,
         ];
         let host = policy.host.map_or_else(|| "-".into(), shown);
         table.push(host, cells.iter().map(u64::to_string).chain([policy.state.to_string()]));
@@ -279,13 +279,13 @@ fn write_sharing(
 }
 
 fn write_sections(set: &PolicySet, survey: &Survey<'_>, out: &mut impl Write) -> io::Result<()> {
-    let mut table = Table::new(&["section", "octets"]);
-    let mut row = |name: &str, octets| {
-        table.push(name, [u64::to_string(&octets), share(octets, set.octets())]);
+    let mut table = Table::new(&["section", "bytes"]);
+    let mut row = |name: &str, bytes| {
+        table.push(name, [u64::to_string(&bytes), share(bytes, set.bytes())]);
     };
-    for (name, octets) in &survey.sections {
-        row(name, *octets);
+    for (name, bytes) in &survey.sections {
+        row(name, *bytes);
     }
-    row("(header, checksums, padding)", survey.other_octets);
+    row("(header, checksums, padding)", survey.other_bytes);
     table.write(out)
 }

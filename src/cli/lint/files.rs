@@ -60,14 +60,14 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
 
 impl Source {
     /// Reads as much of the file as counts, and a little more, so that it is seen what was cut.
-    pub(super) fn read(&self, octets_max: Option<usize>) -> anyhow::Result<Input> {
+    pub(super) fn read(&self, bytes_max: Option<usize>) -> anyhow::Result<Input> {
         match self {
             Source::StandardInput => {
                 let name = "<stdin>".to_owned();
-                Ok(Input { text: read_robots_txt_from(&name, io::stdin(), octets_max)?, name })
+                Ok(Input { text: read_robots_txt_from(&name, io::stdin(), bytes_max)?, name })
             }
             Source::Path(path) => {
-                Ok(Input { text: read_robots_txt(path, octets_max)?, name: super::shown(path) })
+                Ok(Input { text: read_robots_txt(path, bytes_max)?, name: super::shown(path) })
             }
             Source::Unlisted(path, error) => {
                 Err(anyhow!("{}: {}", path.display(), system_text(error)))

@@ -14,11 +14,11 @@ use portcullis::visible::{is_hidden, visible};
 /// Columns that a line is cut to; it does not depend on the terminal, so that output stays the same.
 const WIDTH: usize = 120;
 
-/// Octets of a line that are shown after its fault; more would be cut, and cutting takes time.
-const OCTETS_AFTER_MAX: usize = 1024;
+/// Bytes of a line that are shown after its fault; more would be cut, and cutting takes time.
+const BYTES_AFTER_MAX: usize = 1024;
 
-/// Octets of a line before its fault. A fault farther on is told by its place alone.
-const OCTETS_BEFORE_MAX: usize = 32 * 1024;
+/// Bytes of a line before its fault. A fault farther on is told by its place alone.
+const BYTES_BEFORE_MAX: usize = 32 * 1024;
 
 /// The form for people.
 pub(super) struct Human {
@@ -134,13 +134,13 @@ fn patch(diagnostic: &Diagnostic) -> Option<Vec<(&Edit, &str)>> {
     (shown.len() == edits.len() && !shown.is_empty()).then_some(shown)
 }
 
-/// A line as text, and where its octets went.
+/// A line as text, and where its bytes went.
 struct Shown {
     text: String,
     /// The number of the line.
     line: usize,
     start: u32,
-    /// By octet of the line: where it went in the text. One more stands for the end.
+    /// By byte of the line: where it went in the text. One more stands for the end.
     places: Vec<usize>,
     span: (u32, u32),
     /// Whether all of the line is there.
@@ -151,15 +151,15 @@ impl Shown {
     fn new(linted: &Linted<'_>, place: &Place) -> Shown {
         let line = place.line_span;
         let before = (place.span.start.min(line.end) - line.start) as usize;
-        let octets = &linted.text[line.range()];
+        let bytes = &linted.text[line.range()];
         let fault_end = (place.span.end.min(line.end) - line.start) as usize;
-        let wanted = match before > OCTETS_BEFORE_MAX {
+        let wanted = match before > BYTES_BEFORE_MAX {
             true => 0,
-            false => octets.len().min(fault_end.max(before) + OCTETS_AFTER_MAX),
+            false => bytes.len().min(fault_end.max(before) + BYTES_AFTER_MAX),
         };
         let mut text = String::new();
         let mut places = Vec::with_capacity(wanted + 1);
-        for (start, end, character) in bstr::ByteSlice::char_indices(&octets[..wanted]) {
+        for (start, end, character) in bstr::ByteSlice::char_indices(&bytes[..wanted]) {
             places.extend(std::iter::repeat_n(text.len(), end - start));
             match is_hidden(character) && character != '\t' {
                 true => text.extend(character.escape_default()),
@@ -167,15 +167,15 @@ impl Shown {
             }
         }
         places.push(text.len());
-        let is_whole = wanted == octets.len();
+        let is_whole = wanted == bytes.len();
         let span = (place.span.start, place.span.end);
         Shown { text, line: place.line.get() as usize, start: line.start, places, span, is_whole }
     }
 
-    /// Octets of the file as octets of the text.
+    /// Bytes of the file as bytes of the text.
     fn range(&self, start: u32, end: u32) -> std::ops::Range<usize> {
         let last = self.places.len() - 1;
-        let place = |octet: u32| self.places[(octet.saturating_sub(self.start) as usize).min(last)];
+        let place = |byte: u32| self.places[(byte.saturating_sub(self.start) as usize).min(last)];
         place(start)..place(end)
     }
 

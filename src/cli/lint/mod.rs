@@ -1,8 +1,8 @@
 //! `portcullis lint`: what is wrong in robots.txt files.
 
 mod files;
+mod fix;
 mod human;
-mod mend;
 mod statistics;
 
 use std::io::{self, IsTerminal as _};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_OCTETS_MAX};
+use portcullis::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
 use portcullis::lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
 use portcullis::lint::{Diagnostic, LintConfig, Report, Severity, catalogue, lint};
 use portcullis::policy::AgentChain;
@@ -66,14 +66,14 @@ enum Told {
 impl Run {
     fn new(args: LintArgs) -> anyhow::Result<Run> {
         let dialect = args.dialect.unwrap_or(&RFC_9309);
-        let octets_max = args.max_robots_size.map_or(Some(ROBOTS_OCTETS_MAX), |size| size.0);
+        let bytes_max = args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0);
         let agents = args.agents.iter().map(|agent| AgentChain::parse(agent, dialect));
         let agents = agents.collect::<Result<Vec<_>, _>>()?;
         // What dialects make of rules takes time to find out, and these do not tell it.
         let is_untold = args.statistics || args.fix || args.format == LintFormat::Github;
         let compares_dialects = !is_untold;
         let config =
-            LintConfig { octets_max, agents, compares_dialects, ..LintConfig::new(dialect) };
+            LintConfig { bytes_max, agents, compares_dialects, ..LintConfig::new(dialect) };
         let config = LintConfig { keeps_fixes: args.fix, ..config };
         let format: Box<dyn ReportFormat> = match args.format {
             LintFormat::Human => Box::new(Human::new(is_colored(args.color))),
@@ -142,8 +142,8 @@ impl Run {
     }
 
     fn try_file(&self, source: &Source) -> anyhow::Result<Told> {
-        let octets_max = self.config.octets_max.filter(|_| !self.args.fix);
-        let Input { name, text } = source.read(octets_max)?;
+        let bytes_max = self.config.bytes_max.filter(|_| !self.args.fix);
+        let Input { name, text } = source.read(bytes_max)?;
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
         report.omitted.retain(|code, _| !self.args.allow.contains(code));
@@ -153,17 +153,17 @@ impl Run {
         let mut statistics = Statistics::of_file(&report);
         let mut text_of_file = Vec::new();
         if self.args.fix {
-            let mended = mend::mend(&name, &text, &report, &self.fix_config());
+            let fixed = fix::fix(&name, &text, &report, &self.fix_config());
             if self.args.in_place {
-                mended.write(source.path())?;
+                fixed.write(source.path())?;
             }
-            notes.extend(mended.notes);
-            statistics.mended = mended.mended.len();
-            report = without(report, &mended.mended);
+            notes.extend(fixed.notes);
+            statistics.fixed = fixed.fixed.len();
+            report = without(report, &fixed.fixed);
             // A diff is exact, so that it can be applied; on a terminal nobody applies it.
             text_of_file = match io::stdout().is_terminal() {
-                true => shown_lines(&mended.diff),
-                false => mended.diff,
+                true => shown_lines(&fixed.diff),
+                false => fixed.diff,
             };
         } else if !self.args.statistics {
             let linted = Linted { name: &name, text: &text, report: &report };
@@ -179,7 +179,7 @@ impl Run {
                 Some(dialect) => vec![dialect],
                 None => Dialect::ALL.to_vec(),
             },
-            octets_max: self.config.octets_max,
+            bytes_max: self.config.bytes_max,
             limits: self.config.limits,
         }
     }

@@ -11,8 +11,8 @@ pub(super) struct Statistics {
     files: usize,
     /// By code: diagnostics, and files that have one.
     codes: BTreeMap<Code, (usize, usize)>,
-    /// Diagnostics that were mended.
-    pub(super) mended: usize,
+    /// Diagnostics that were fixed.
+    pub(super) fixed: usize,
     /// Rule sets whose rules could not all be compared.
     unknown: usize,
 }
@@ -32,7 +32,7 @@ impl Statistics {
 
     pub(super) fn merge(&mut self, other: &Statistics) {
         self.files += other.files;
-        self.mended += other.mended;
+        self.fixed += other.fixed;
         self.unknown += other.unknown;
         for (&code, &(diagnostics, files)) in &other.codes {
             let counts = self.codes.entry(code).or_default();
@@ -63,8 +63,8 @@ impl Statistics {
         let files = self.files;
         let mut sentence =
             format!("files: {files}, errors: {errors}, warnings: {warnings}, infos: {infos}");
-        if self.mended > 0 {
-            let _ = write!(sentence, ", mended: {}", self.mended);
+        if self.fixed > 0 {
+            let _ = write!(sentence, ", fixed: {}", self.fixed);
         }
         if self.unknown > 0 {
             let _ = write!(sentence, ", not compared: {}", self.unknown);

@@ -9,7 +9,7 @@ use portcullis::set::Strictness;
 
 use super::super::args::{DiffArgs, Format, InputArgs, MergeArgs, QuestionArgs};
 use super::super::output::Destination;
-use super::super::values::OctetsMax;
+use super::super::values::BytesMax;
 use super::{
     QuestionPlan, StreamPlan, SummaryForm, format, questions, stream, strictness, summary_form,
 };
@@ -35,7 +35,7 @@ pub struct DiffPlan {
     /// Of robots.txt files, if it was asked for.
     pub dialect: Option<&'static Dialect>,
     /// Of robots.txt files, if it was asked for.
-    pub octets_max: Option<OctetsMax>,
+    pub bytes_max: Option<BytesMax>,
     /// How much may be wrong with robots.txt files.
     pub strictness: Strictness,
     /// Nobody, if sets are compared as such, or files for everybody.
@@ -72,7 +72,7 @@ pub fn diff(args: DiffArgs) -> anyhow::Result<DiffPlan> {
         old: args.old,
         new: args.new,
         dialect: args.dialect,
-        octets_max: args.max_robots_size,
+        bytes_max: args.max_robots_size,
         strictness: strictness(args.strict, false),
         questions,
         stream: has_urls.then(|| stream(input, &args.run, prints)).transpose()?,

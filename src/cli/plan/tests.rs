@@ -33,11 +33,11 @@ fn filter_plan(line: &str) -> anyhow::Result<FilterPlan> {
 #[test]
 fn defaults() {
     let plan = filter_plan("").unwrap();
-    let PolicyPlan::Robots { dialect, octets_max, .. } = plan.policies else {
+    let PolicyPlan::Robots { dialect, bytes_max, .. } = plan.policies else {
         panic!("--robots names a file")
     };
     assert_eq!(dialect.name, "rfc9309");
-    assert_eq!(octets_max, Some(portcullis::limits::ROBOTS_OCTETS_MAX));
+    assert_eq!(bytes_max, Some(portcullis::limits::ROBOTS_BYTES_MAX));
     assert_eq!(plan.stream.inputs, [Path::new("-")]);
     assert_eq!(plan.stream.terminator, Terminator::LineFeed);
     assert_eq!(plan.selection.quantifier, Quantifier::All);

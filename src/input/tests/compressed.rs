@@ -2,14 +2,14 @@
 
 use super::*;
 
-pub(super) fn gzip(octets: &[u8]) -> Vec<u8> {
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(octets).unwrap();
+    encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-pub(super) fn zstd_frame(octets: &[u8]) -> Vec<u8> {
-    zstd::encode_all(octets, 3).unwrap()
+pub(super) fn zstd_frame(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn members_and_frames_are_joined() {
         [skippable.clone(), zstd_frame(b"a\nbc\n"), skippable].concat(),
     ];
     for stored in cases {
-        assert_eq!(read_whole(from_octets(&stored)), b"a\nbc\n");
+        assert_eq!(read_whole(from_bytes(&stored)), b"a\nbc\n");
         let slow =
             Source::from_reader("slow", dribble(io::Cursor::new(stored)), OpenConfig::default());
         assert_eq!(read_whole(slow), b"a\nbc\n");
@@ -38,19 +38,19 @@ fn every_truncation_is_an_error_that_keeps_whole_records_only() {
         let stored = [encode(first), encode(second)].concat();
         let boundary = encode(first).len();
         // Shorter than the magic number it is a plain input; see the test of names.
-        for octets in 4..stored.len() {
-            let (chunks, failure) = cut(from_octets(&stored[..octets]), ChunkConfig::default());
+        for bytes in 4..stored.len() {
+            let (chunks, failure) = cut(from_bytes(&stored[..bytes]), ChunkConfig::default());
             let read = chunks.concat();
             assert!(list.starts_with(&read));
-            if octets == boundary {
+            if bytes == boundary {
                 assert!(failure.is_none());
                 continue;
             }
             assert!(read.is_empty() || read.ends_with(b"\n"));
-            let failure = failure.unwrap_or_else(|| panic!("{encoding}, {octets} octets"));
+            let failure = failure.unwrap_or_else(|| panic!("{encoding}, {bytes} bytes"));
             assert!(
                 matches!(&failure, InputError::Truncated { encoding: found, .. } if *found == encoding),
-                "{octets} octets: {failure:?}"
+                "{bytes} bytes: {failure:?}"
             );
             assert!(failure.to_string().starts_with("list is cut short"));
         }
@@ -62,14 +62,14 @@ fn damage_is_an_error() {
     let list = b"https://example.com/\n".repeat(100);
     for stored in [gzip(&list), zstd_frame(&list)] {
         let trailing = [stored.as_slice(), b"no such member"].concat();
-        let (chunks, failure) = cut(from_octets(&trailing), ChunkConfig::default());
+        let (chunks, failure) = cut(from_bytes(&trailing), ChunkConfig::default());
         assert_eq!(chunks.concat(), list);
         assert!(matches!(failure, Some(InputError::Damaged { .. })), "{failure:?}");
     }
     let mut stored = gzip(&list);
     let checksum = stored.len() - 8;
     stored[checksum] ^= 1;
-    let (_, failure) = cut(from_octets(&stored), ChunkConfig::default());
+    let (_, failure) = cut(from_bytes(&stored), ChunkConfig::default());
     assert!(matches!(failure, Some(InputError::Damaged { .. })));
 }
 
@@ -79,28 +79,28 @@ fn a_window_that_takes_too_much_memory_is_an_error() {
     encoder.window_log(crate::limits::ZSTD_WINDOW_LOG_MAX + 1).unwrap();
     encoder.write_all(b"a\n").unwrap();
     let stored = encoder.finish().unwrap();
-    let (chunks, failure) = cut(from_octets(&stored), ChunkConfig::default());
+    let (chunks, failure) = cut(from_bytes(&stored), ChunkConfig::default());
     assert!(chunks.is_empty());
     assert!(matches!(failure, Some(InputError::Damaged { .. })));
 }
 
 #[test]
-fn a_name_that_promises_compression_is_held_to_its_first_octets() {
+fn a_name_that_promises_compression_is_held_to_its_first_bytes() {
     let folder = TempDir::new().unwrap();
-    for (name, octets) in [
+    for (name, bytes) in [
         ("list.gz", &b""[..]),
         ("list.GZ", b"\x1f"),
         ("list.zst", b""),
         ("list.zst", b"\x28\xb5\x2f"),
     ] {
-        let path = write_file(&folder, name, octets);
+        let path = write_file(&folder, name, bytes);
         let (chunks, failure) = cut(open(&path), SMALL);
         assert!(chunks.is_empty());
         let failure = failure.unwrap();
         assert!(matches!(failure, InputError::Truncated { .. }), "{name}");
         assert_eq!(Path::new(failure.name()), path);
     }
-    // Plain text under such a name is a plain list, and compressed octets need no such name.
+    // Plain text under such a name is a plain list, and compressed bytes need no such name.
     let path = write_file(&folder, "list.gz", b"one\n");
     assert_eq!(read_whole(open(&path)), b"one\n");
     let path = write_file(&folder, "list.txt", &gzip(b"one\n"));
@@ -114,8 +114,8 @@ fn compression_can_be_left_alone() {
     let folder = TempDir::new().unwrap();
     let config = OpenConfig { decompress: false, ..OpenConfig::MAPPED };
     let stored = gzip(b"one\n");
-    for (name, octets) in [("list.gz", stored.as_slice()), ("empty.gz", b"")] {
-        let path = write_file(&folder, name, octets);
-        assert_eq!(read_whole(Source::open(&path, config).unwrap()), octets);
+    for (name, bytes) in [("list.gz", stored.as_slice()), ("empty.gz", b"")] {
+        let path = write_file(&folder, name, bytes);
+        assert_eq!(read_whole(Source::open(&path, config).unwrap()), bytes);
     }
 }

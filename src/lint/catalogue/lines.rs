@@ -57,10 +57,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         example: Example::Text(b"User-agent: *\nDisallow: /a\nKeep-out: /drafts/\n"),
     },
     Entry {
-        code: Code::NulOctet,
-        name: "nul-octet",
+        code: Code::NulByte,
+        name: "nul-byte",
         severity: Severity::Error,
-        summary: "the line has a NUL octet",
+        summary: "the line has a NUL byte",
         why: "Some crawlers ignore the line, others lose what follows the NUL, others take it \
             for a character like any other.",
         remedy: "Take the NUL out; save the file as UTF-8 if there are many.",
@@ -82,7 +82,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "line-too-long",
         severity: Severity::Warning,
         summary: "the line is longer than some crawlers read",
-        why: "google/robotstxt keeps eight times the octets of a browser's longest URL and loses \
+        why: "google/robotstxt keeps eight times the bytes of a browser's longest URL and loses \
             the rest, so that a path pattern is cut short and disallows more than it says.",
         remedy: "Shorten the pattern; break a list of several paths into a rule for each.",
         example: Example::Long(b"User-agent: *\nDisallow: /", LONG_LINE_LETTERS),

@@ -1,4 +1,4 @@
-//! The catalogue: for each code its name, what it means, why it matters and how to mend it.
+//! The catalogue: for each code its name, what it means, why it matters and how to fix it.
 //!
 //! This is the one place for those words; formats, `--explain` and `docs/lint.md` read them here.
 //! What each dialect makes of an example is not written here but computed from the dialects.
@@ -12,7 +12,7 @@ mod patterns;
 mod rules;
 
 use super::{Code, Severity};
-use crate::limits::{GOOGLE_LINE_OCTETS_MAX, ROBOTS_OCTETS_MAX};
+use crate::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX};
 
 pub use page::{PAGE, explanation, page};
 
@@ -29,7 +29,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// Why it matters.
     pub why: &'static str,
-    /// How to mend it.
+    /// How to fix it.
     pub remedy: &'static str,
     /// A file in which it is found.
     pub example: Example,
@@ -40,7 +40,7 @@ pub struct Entry {
 pub enum Example {
     /// This text.
     Text(&'static [u8]),
-    /// This text, of which so many octets are read.
+    /// This text, of which so many bytes are read.
     Limited(&'static [u8], usize),
     /// This text, then so many times the letter `a`.
     Long(&'static [u8], usize),
@@ -55,17 +55,17 @@ impl Example {
         }
     }
 
-    /// Octets of it that are read.
-    pub fn octets_max(self) -> usize {
+    /// Bytes of it that are read.
+    pub fn bytes_max(self) -> usize {
         match self {
-            Example::Limited(_, octets) => octets,
-            Example::Text(_) | Example::Long(..) => ROBOTS_OCTETS_MAX,
+            Example::Limited(_, bytes) => bytes,
+            Example::Text(_) | Example::Long(..) => ROBOTS_BYTES_MAX,
         }
     }
 }
 
 /// Letters that make a line too long for the dialect that reads the least of one.
-const LONG_LINE_LETTERS: usize = GOOGLE_LINE_OCTETS_MAX;
+const LONG_LINE_LETTERS: usize = GOOGLE_LINE_BYTES_MAX;
 
 /// All entries, by code.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
@@ -103,8 +103,8 @@ mod tests {
     #[test]
     fn each_example_shows_its_code() {
         for entry in entries() {
-            let octets_max = Some(entry.example.octets_max());
-            let config = LintConfig { octets_max, ..LintConfig::new(&RFC_9309) };
+            let bytes_max = Some(entry.example.bytes_max());
+            let config = LintConfig { bytes_max, ..LintConfig::new(&RFC_9309) };
             let found = lint(&entry.example.text(), &config).diagnostics;
             let codes: Vec<Code> = found.iter().map(|diagnostic| diagnostic.code).collect();
             assert!(codes.contains(&entry.code), "{}: {codes:?}", entry.code);

@@ -54,7 +54,7 @@ fn push_entry(page: &mut String, entry: &Entry) {
     if let Some(first) = summary.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let _ = write!(page, "{summary}. {}\n\n**Mend it:** {}\n", entry.why, entry.remedy);
+    let _ = write!(page, "{summary}. {}\n\n**Fix it:** {}\n", entry.why, entry.remedy);
     let Some(diagnostic) = shown(entry) else { return };
     let _ = write!(page, "\n```text\n{}```\n", example(entry));
     let line = diagnostic.place.line;
@@ -69,19 +69,19 @@ fn push_entry(page: &mut String, entry: &Entry) {
 
 /// The diagnostic that the entry's example shows.
 fn shown(entry: &Entry) -> Option<Diagnostic> {
-    let octets_max = Some(entry.example.octets_max());
-    let config = LintConfig { octets_max, ..LintConfig::new(&RFC_9309) };
+    let bytes_max = Some(entry.example.bytes_max());
+    let config = LintConfig { bytes_max, ..LintConfig::new(&RFC_9309) };
     let found = lint(&entry.example.text(), &config).diagnostics;
     found.into_iter().find(|diagnostic| diagnostic.code == entry.code)
 }
 
-/// The example as it can be printed: odd octets escaped, long lines cut.
+/// The example as it can be printed: odd bytes escaped, long lines cut.
 fn example(entry: &Entry) -> String {
     /// Longer lines do not show more.
     const CHARACTERS_MAX: usize = 60;
-    let octets = entry.example.text();
+    let bytes = entry.example.text();
     let mut text = String::new();
-    for line in bstr::ByteSlice::lines(octets.as_slice()) {
+    for line in bstr::ByteSlice::lines(bytes.as_slice()) {
         let shown = bstr::ByteSlice::char_indices(line).nth(CHARACTERS_MAX);
         let shown = visible(&line[..shown.map_or(line.len(), |(start, ..)| start)]);
         let more = if line.len() > CHARACTERS_MAX { "…" } else { "" };

@@ -61,7 +61,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "lower-case-escape",
         severity: Severity::Info,
         summary: "the pattern has an escape with lower-case digits",
-        why: "`%c3` and `%C3` are the same octet (RFC 3986, section 6.2.2.1), but a crawler that \
+        why: "`%c3` and `%C3` are the same byte (RFC 3986, section 6.2.2.1), but a crawler that \
             compares as it is written takes them for two.",
         remedy: "Write the digits of escapes in upper case.",
         example: Example::Text(b"User-agent: *\nDisallow: /caf%c3%a9\n"),

@@ -19,7 +19,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "contradicting-rules",
         severity: Severity::Warning,
         summary: "a rule allows and another disallows the same paths",
-        why: "By RFC 9309 the one that is written with more octets wins (a `*` at the end counts), \
+        why: "By RFC 9309 the one that is written with more bytes wins (a `*` at the end counts), \
             and of equals the one that allows; by the draft of 1996 the first does. One of the two \
             was hardly meant.",
         remedy: "Take one of them out.",

@@ -30,7 +30,7 @@ fn byte_order_mark(findings: &mut Findings<'_, '_>) {
     let Some(mark) = mark else { return };
     findings
         .report(Code::ByteOrderMark, mark.span, "the file starts with a byte order mark")
-        .mend("take the byte order mark out", vec![replace(mark.span, [])]);
+        .fix("take the byte order mark out", vec![replace(mark.span, [])]);
 }
 
 fn appearance(findings: &mut Findings<'_, '_>) {
@@ -53,16 +53,16 @@ fn appearance(findings: &mut Findings<'_, '_>) {
 
 fn size(findings: &mut Findings<'_, '_>) {
     let Some(cut) = note(findings.examination.chosen(), NoteKind::FileCut) else { return };
-    let is_line_end = |octet: &u8| matches!(octet, b'\r' | b'\n');
-    if findings.examination.octets(cut.span).iter().all(is_line_end) {
+    let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    if findings.examination.bytes(cut.span).iter().all(is_line_end) {
         // Of the file nothing is lost but the end of its last line.
         return;
     }
-    let octets = match findings.examination.octets_max {
-        Some(octets_max) => format!("only the first {octets_max} octets of the file are read"),
+    let bytes = match findings.examination.bytes_max {
+        Some(bytes_max) => format!("only the first {bytes_max} bytes of the file are read"),
         None => "the file is longer than any that is read".into(),
     };
-    let message = format!("{octets}: this line and all that follow do not exist for crawlers");
+    let message = format!("{bytes}: this line and all that follow do not exist for crawlers");
     findings.report(Code::FileTooLong, cut.span, message).effects(rules_found);
 }
 

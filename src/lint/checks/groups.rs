@@ -174,7 +174,7 @@ fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
                         format!("the group names {} already", quoted(line.value)),
                     )
                     .related(first, "here")
-                    .mend(
+                    .fix(
                         "take the second line out",
                         vec![remove_record(examination, index(line.line))],
                     );
@@ -200,39 +200,39 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
         findings.report(Code::EmptyUserAgent, line.span, message);
         return;
     }
-    let octets = token_octets(value, dialect);
-    if octets == value.len() || robot_named(value, None, dialect) {
+    let bytes = token_bytes(value, dialect);
+    if bytes == value.len() || robot_named(value, None, dialect) {
         return;
     }
     let start = line.span.end - value.len() as u32;
-    let rest = Span { start: start + octets as u32, ..line.span };
-    if octets > 0 && is_version(&value[octets..]) {
+    let rest = Span { start: start + bytes as u32, ..line.span };
+    if bytes > 0 && is_version(&value[bytes..]) {
         let message =
-            format!("{} is a version, and no part of a product token", quoted(&value[octets..]));
+            format!("{} is a version, and no part of a product token", quoted(&value[bytes..]));
         findings
             .report(Code::VersionedUserAgent, rest, message)
-            .mend("leave the version out", vec![replace(rest, [])]);
+            .fix("leave the version out", vec![replace(rest, [])]);
         return;
     }
-    let message = match octets {
+    let message = match bytes {
         0 => format!("{} is no product token and names nobody", quoted(value)),
         _ => format!(
             "{} is not a product token alone: crawlers read {} of it",
             quoted(value),
-            quoted(&value[..octets])
+            quoted(&value[..bytes])
         ),
     };
     findings.report(Code::NoProductToken, Span { start, ..line.span }, message);
 }
 
-/// The octets of the product token that `value` begins with. Where a dialect compares the whole
+/// The bytes of the product token that `value` begins with. Where a dialect compares the whole
 /// value, a token is still what later documents have one be.
-fn token_octets(value: &[u8], dialect: &Dialect) -> usize {
+fn token_bytes(value: &[u8], dialect: &Dialect) -> usize {
     let alphabet = match dialect.groups.file_token {
         FileToken::Prefix(alphabet) => alphabet,
         FileToken::WholeValue => TokenAlphabet::LettersAndDigits,
     };
-    value.iter().take_while(|&&octet| alphabet.contains(octet)).count()
+    value.iter().take_while(|&&byte| alphabet.contains(byte)).count()
 }
 
 /// Whether what follows a product token is a version: `/1.2`, `/v3`.
@@ -240,7 +240,7 @@ fn is_version(rest: &[u8]) -> bool {
     let Some(version) = rest.strip_prefix(b"/") else { return false };
     let digits = version.strip_prefix(b"v").unwrap_or(version);
     digits.first().is_some_and(u8::is_ascii_digit)
-        && version.iter().all(|octet| octet.is_ascii_alphanumeric() || b"._-".contains(octet))
+        && version.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
 }
 
 /// Robots that several groups name.

@@ -1,4 +1,4 @@
-//! Checks of one line at a time: colon, field, odd octets, length.
+//! Checks of one line at a time: colon, field, odd bytes, length.
 
 use bstr::ByteSlice as _;
 
@@ -13,7 +13,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     for index in 0..findings.examination.chosen().lines.len() {
         let notes = findings.examination.notes(index);
         if !notes.is_empty() {
-            octets(findings, index, notes);
+            bytes(findings, index, notes);
             separator(findings, index, notes);
         }
         if let Some(&record) = findings.examination.chosen().record(index)
@@ -24,18 +24,18 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// What is odd about the octets of a line.
-fn octets(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
+/// What is odd about the bytes of a line.
+fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
     let line = findings.examination.chosen().lines[index].span;
     if notes.contains(NoteKind::NulInLine) {
-        let edits = removals(findings.examination, line, |octet| octet == 0);
+        let edits = removals(findings.examination, line, |byte| byte == 0);
         let span = edits.first().map_or(line, |edit| edit.span);
         findings
-            .report(Code::NulOctet, span, "a NUL octet stands in the line")
+            .report(Code::NulByte, span, "a NUL byte stands in the line")
             .suggest("take the NUL out", edits);
     }
     if notes.contains(NoteKind::ControlInLine) {
-        let is_control = |octet| matches!(octet, 1..b' ') && octet != b'\t';
+        let is_control = |byte| matches!(byte, 1..b' ') && byte != b'\t';
         let edits = removals(findings.examination, line, is_control);
         let span = edits.first().map_or(line, |edit| edit.span);
         findings
@@ -44,26 +44,26 @@ fn octets(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
     }
     if notes.contains(NoteKind::LineCut) {
         let limits = findings.examination.readings.iter();
-        let shortest = limits.filter_map(|reading| reading.dialect.lines.line_octets_max).min();
-        let octets = shortest.unwrap_or(0).min(line.octets()) as u32;
-        let lost = Span { start: line.start + octets, ..line };
-        let message = format!("what follows the first {octets} octets of the line may be lost");
+        let shortest = limits.filter_map(|reading| reading.dialect.lines.line_bytes_max).min();
+        let bytes = shortest.unwrap_or(0).min(line.bytes()) as u32;
+        let lost = Span { start: line.start + bytes, ..line };
+        let message = format!("what follows the first {bytes} bytes of the line may be lost");
         findings.report(Code::LineTooLong, lost, message);
     }
 }
 
-/// Edits that take out the octets of `line` that `is_odd`, run by run.
+/// Edits that take out the bytes of `line` that `is_odd`, run by run.
 fn removals(
     examination: &Examination<'_>,
     line: Span,
     is_odd: impl Fn(u8) -> bool,
 ) -> Vec<super::super::Edit> {
-    let octets = examination.octets(line);
+    let bytes = examination.bytes(line);
     let mut edits = Vec::new();
     let mut position = 0;
-    while let Some(run) = octets[position..].iter().position(|&octet| is_odd(octet)) {
+    while let Some(run) = bytes[position..].iter().position(|&byte| is_odd(byte)) {
         let start = position + run;
-        let length = octets[start..].iter().take_while(|&&octet| is_odd(octet)).count();
+        let length = bytes[start..].iter().take_while(|&&byte| is_odd(byte)).count();
         position = start + length;
         let [start, end] = [start, position].map(|place| line.start + place as u32);
         edits.push(replace(Span { start, end }, []));
@@ -81,17 +81,17 @@ fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
         return;
     }
     let span = without_comment(findings.examination, findings.examination.written(index));
-    let text = findings.examination.octets(span);
-    let Some((octets, meant)) = leading_field(text) else {
+    let text = findings.examination.bytes(span);
+    let Some((bytes, meant)) = leading_field(text) else {
         let message = "this is neither a record nor a comment";
         findings
             .report(Code::NoRecord, span, message)
             .suggest("make it a comment", vec![insert(span.start, "# ")]);
         return;
     };
-    let name = Span { end: span.start + octets as u32, ..span };
-    let message = format!("the colon behind {} is missing", quoted(&text[..octets]));
-    let right = format!("{}:", written_like(findings.examination.octets(name), meant.spelling));
+    let name = Span { end: span.start + bytes as u32, ..span };
+    let message = format!("the colon behind {} is missing", quoted(&text[..bytes]));
+    let right = format!("{}:", written_like(findings.examination.bytes(name), meant.spelling));
     findings
         .report(Code::MissingColon, name, message)
         .suggest(format!("write `{right}`"), vec![replace(name, right)]);
@@ -99,19 +99,19 @@ fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
 
 /// `span` up to a comment, without white space at its end.
 fn without_comment(examination: &Examination<'_>, span: Span) -> Span {
-    let octets = examination.octets(span);
-    let text = octets.find_byte(b'#').map_or(octets, |comment| &octets[..comment]);
+    let bytes = examination.bytes(span);
+    let text = bytes.find_byte(b'#').map_or(bytes, |comment| &bytes[..comment]);
     let text = text.trim_end_with(|character| matches!(character, ' ' | '\t'));
     Span { end: span.start + text.len() as u32, ..span }
 }
 
-/// The octets of the field that a line without a colon starts with, and which field it is. A
+/// The bytes of the field that a line without a colon starts with, and which field it is. A
 /// sentence may start with a word that is near to a field's name; a record has a value alone.
 fn leading_field(text: &[u8]) -> Option<(usize, Meant)> {
-    let is_space = |octet: &u8| matches!(octet, b' ' | b'\t');
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let end_of_word = |from: usize| {
-        let start = from + text[from..].iter().take_while(|octet| is_space(octet)).count();
-        start + text[start..].iter().take_while(|octet| !is_space(octet)).count()
+        let start = from + text[from..].iter().take_while(|byte| is_space(byte)).count();
+        start + text[start..].iter().take_while(|byte| !is_space(byte)).count()
     };
     let first = end_of_word(0);
     let second = end_of_word(first);

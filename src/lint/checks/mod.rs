@@ -14,7 +14,7 @@ use super::findings::Findings;
 pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     file::check(findings);
     if file::is_no_robots_txt(findings.examination) {
-        // Each line of a web page would be wrong, and none is what has to be mended.
+        // Each line of a web page would be wrong, and none is what has to be fixed.
         return;
     }
     lines::check(findings);

@@ -23,7 +23,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
 fn value_span(record: &OtherRecord<'_>) -> Span {
     match record.value.len() as u32 {
         0 => record.span,
-        octets => Span { start: record.span.end - octets, ..record.span },
+        bytes => Span { start: record.span.end - bytes, ..record.span },
     }
 }
 
@@ -58,7 +58,7 @@ fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
 
 /// The seconds that a value gives: digits, and perhaps a point and digits.
 fn seconds(value: &[u8]) -> Option<f64> {
-    let is_plain = value.iter().all(|octet| octet.is_ascii_digit() || *octet == b'.');
+    let is_plain = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let text = std::str::from_utf8(value).ok().filter(|_| is_plain)?;
     text.parse().ok()
 }

@@ -13,8 +13,8 @@ use crate::escape::normalise;
 use crate::pattern::normal_text;
 use crate::syntax::{Rule, Span};
 
-/// Octets of a percent triplet.
-const TRIPLET_OCTETS: usize = 3;
+/// Bytes of a percent triplet.
+const TRIPLET_BYTES: usize = 3;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
@@ -35,7 +35,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Where the octets `start..end` of a rule's value stand in the file.
+/// Where the bytes `start..end` of a rule's value stand in the file.
 fn within(rule: &Rule<'_>, start: usize, end: usize) -> Span {
     let value = rule.span.end - rule.value.len() as u32;
     Span { start: value + start as u32, end: value + end as u32 }
@@ -59,7 +59,7 @@ fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
         _ => "`Allow:` without a pattern allows nothing",
     };
     let edit = remove_record(examination, rule.line.get() as usize - 1);
-    findings.report(Code::EmptyPattern, rule.span, message).mend("take the line out", vec![edit]);
+    findings.report(Code::EmptyPattern, rule.span, message).fix("take the line out", vec![edit]);
 }
 
 /// A pattern that starts with neither `/` nor `*`.
@@ -145,14 +145,12 @@ fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
             "at the end" => message,
             _ => "a `*` beside another matches nothing that is not matched".into(),
         };
-        findings
-            .report(Code::NeedlessStar, first.span, message)
-            .mend("leave it out", edits.clone());
+        findings.report(Code::NeedlessStar, first.span, message).fix("leave it out", edits.clone());
     }
 }
 
-/// The runs of octets in a pattern that say nothing: stars behind a star, and what ends with `*` or
-/// `*$`. The first octet stays, so that there is a pattern.
+/// The runs of bytes in a pattern that say nothing: stars behind a star, and what ends with `*` or
+/// `*$`. The first byte stays, so that there is a pattern.
 fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
     let body = value.strip_suffix(b"*$").unwrap_or(value);
     let kept = body.trim_end_with(|character| character == '*').len().max(1);
@@ -174,30 +172,30 @@ fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
 /// Characters that a URL has only as an escape.
 fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
-    let is_odd = |octet: u8| octet >= b' ' && !matches!(octet, b'*' | b'$') && is_escaped(octet);
-    let Some(start) = value.iter().position(|&octet| is_odd(octet)) else { return };
-    let octets = value[start..].iter().take_while(|&&octet| is_odd(octet)).count();
-    let span = within(rule, start, start + octets);
-    let rest = &value[start + octets..];
+    let is_odd = |byte: u8| byte >= b' ' && !matches!(byte, b'*' | b'$') && is_escaped(byte);
+    let Some(start) = value.iter().position(|&byte| is_odd(byte)) else { return };
+    let bytes = value[start..].iter().take_while(|&&byte| is_odd(byte)).count();
+    let span = within(rule, start, start + bytes);
+    let rest = &value[start + bytes..];
     if value[start] == b' ' && rest.starts_with(b"/") {
         let message = "a rule has one pattern: this is a blank within it, and no list";
         findings.report(Code::UnescapedCharacter, span, message);
         return;
     }
-    let escape = |(position, &octet)| {
+    let escape = |(position, &byte)| {
         let mut triplet = Vec::new();
-        push_percent_triplet(&mut triplet, octet);
+        push_percent_triplet(&mut triplet, byte);
         replace(within(rule, position, position + 1), triplet)
     };
-    let odd = value.iter().enumerate().filter(|&(_, &octet)| is_odd(octet));
+    let odd = value.iter().enumerate().filter(|&(_, &byte)| is_odd(byte));
     let edits = odd.map(escape).collect();
-    let message = format!("URLs have {} only as an escape", quoted(&value[start..start + octets]));
-    findings.report(Code::UnescapedCharacter, span, message).mend("escape it", edits);
+    let message = format!("URLs have {} only as an escape", quoted(&value[start..start + bytes]));
+    findings.report(Code::UnescapedCharacter, span, message).fix("escape it", edits);
 }
 
-/// Whether the normal form of RFC 9309 has `octet` as an escape only.
-fn is_escaped(octet: u8) -> bool {
-    normalise(&[octet], Escapes::Uri, &mut Vec::new()).len() > 1
+/// Whether the normal form of RFC 9309 has `byte` as an escape only.
+fn is_escaped(byte: u8) -> bool {
+    normalise(&[byte], Escapes::Uri, &mut Vec::new()).len() > 1
 }
 
 /// Escapes that the normal form of RFC 9309 writes otherwise.
@@ -210,13 +208,13 @@ fn escapes(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
         if percent_triplet(&rule.value[start..]).is_none() {
             continue;
         }
-        position = start + TRIPLET_OCTETS;
+        position = start + TRIPLET_BYTES;
         let triplet = &rule.value[start..position];
         let mut scratch = Vec::new();
         let normal = normalise(triplet, Escapes::Uri, &mut scratch);
         if normal != triplet {
             let edit = replace(within(rule, start, position), normal);
-            let is_decoded = edit.replacement.len() < TRIPLET_OCTETS;
+            let is_decoded = edit.replacement.len() < TRIPLET_BYTES;
             if is_decoded { &mut needless } else { &mut lower_case }.push(edit);
         }
     }
@@ -226,9 +224,9 @@ fn escapes(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
 
 fn report_escapes(findings: &mut Findings<'_, '_>, code: Code, edits: Vec<Edit>) {
     let Some(first) = edits.first() else { return };
-    let written = findings.examination.octets(first.span);
+    let written = findings.examination.bytes(first.span);
     let message = format!("{} is {} in normal form", quoted(written), quoted(&first.replacement));
-    findings.report(code, first.span, message).mend("write the normal form", edits.clone());
+    findings.report(code, first.span, message).fix("write the normal form", edits.clone());
 }
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
         Code::DuplicateRule | Code::ShadowedRule | Code::RedundantRule | Code::NeverMatchingPattern
     );
     if is_needless {
-        finding.mend("take the rule out", vec![remove_record(examination, index)]);
+        finding.fix("take the rule out", vec![remove_record(examination, index)]);
     }
 }
 
@@ -271,9 +271,9 @@ impl<'d> Defeats<'d> {
         let position = *self.positions.get(&rule)?;
         let pattern = self.ordered.patterns.get(position);
         // The path that the pattern shows: nothing in the place of stars.
-        let path = match pattern.octets.first() {
-            Some(b'/') => pattern.octets.to_vec(),
-            _ => [b"/", pattern.octets].concat(),
+        let path = match pattern.bytes.first() {
+            Some(b'/') => pattern.bytes.to_vec(),
+            _ => [b"/", pattern.bytes].concat(),
         };
         let compiled = self.compiled.get_or_insert_with(|| {
             let outcomes = outcomes(&self.ordered.verdicts);

@@ -1,7 +1,7 @@
 //! One JSON object, with a diagnostic in each line of its list.
 //!
-//! `offset` and `octets` count octets of the file, `column` and `end_column` characters from 1,
-//! `octet_column` octets from 1. What an edit puts in is text, or base64 if it is none. `omitted` counts
+//! `offset` and `bytes` count bytes of the file, `column` and `end_column` characters from 1,
+//! `byte_column` bytes from 1. What an edit puts in is text, or base64 if it is none. `omitted` counts
 //! the findings of each file and code that are not in the list.
 
 use std::collections::BTreeMap;
@@ -49,9 +49,9 @@ struct Entry<'d> {
     line: u32,
     column: u32,
     end_column: u32,
-    octet_column: u32,
+    byte_column: u32,
     offset: u32,
-    octets: usize,
+    bytes: usize,
     code: String,
     name: &'static str,
     severity: &'static str,
@@ -80,7 +80,7 @@ struct EditEntry<'d> {
     line: u32,
     column: u32,
     offset: u32,
-    octets: usize,
+    bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     replacement: Option<&'d str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,9 +101,9 @@ impl<'d> Entry<'d> {
             line: place.line.get(),
             column: place.column,
             end_column: place.end_column,
-            octet_column: place.octet_column,
+            byte_column: place.byte_column,
             offset: place.span.start,
-            octets: place.span.octets(),
+            bytes: place.span.bytes(),
             code: diagnostic.code.to_string(),
             name: diagnostic.code.name(),
             severity: diagnostic.severity().as_str(),
@@ -127,7 +127,7 @@ impl<'d> EditEntry<'d> {
             line: line.get(),
             column,
             offset: edit.span.start,
-            octets: edit.span.octets(),
+            bytes: edit.span.bytes(),
             replacement: text,
             replacement_base64: text.is_none().then(|| BASE64.encode(&edit.replacement)),
         }

@@ -152,7 +152,7 @@ fn location(uri: &str, place: &Place, message: Option<&str>) -> Value {
     location
 }
 
-/// A fix (section 3.55). The text of SARIF is Unicode, so an edit that puts in other octets has none.
+/// A fix (section 3.55). The text of SARIF is Unicode, so an edit that puts in other bytes has none.
 fn fix(uri: &str, diagnostic: &Diagnostic, index: &LineIndex<'_>) -> Option<Value> {
     let fix = diagnostic.fix.as_ref()?;
     let edits = fix.edits.iter();
@@ -192,11 +192,11 @@ fn replacement(edit: &Edit, index: &LineIndex<'_>) -> Option<Value> {
 /// A file's name as a relative or absolute reference (RFC 3986, section 4.2).
 fn uri_of(name: &str) -> String {
     let mut uri = Vec::new();
-    for octet in name.bytes() {
-        match octet {
-            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(octet),
-            _ if octet.is_ascii_alphanumeric() => uri.push(octet),
-            _ => push_percent_triplet(&mut uri, octet),
+    for byte in name.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte),
+            _ if byte.is_ascii_alphanumeric() => uri.push(byte),
+            _ => push_percent_triplet(&mut uri, byte),
         }
     }
     String::from_utf8(uri).expect("what is not ASCII has become triplets")

@@ -1,8 +1,8 @@
-//! Octets to lines and records.
+//! Bytes to lines and records.
 
 use super::{ALL, MODERN, OLD, STANDARD, ask, check, decide, words};
 use crate::dialect::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
-use crate::limits::GOOGLE_LINE_OCTETS_MAX;
+use crate::limits::GOOGLE_LINE_BYTES_MAX;
 
 #[test]
 fn lines_end_at_cr_lf_or_both() {
@@ -46,7 +46,7 @@ fn a_nul_is_ordinary_or_drops_or_cuts_its_line() {
 }
 
 #[test]
-fn other_control_octets_drop_a_line_only_in_its_value() {
+fn other_control_bytes_drop_a_line_only_in_its_value() {
     let in_value = b"User-agent: *\nDisallow: /\x01a";
     let in_comment = b"User-agent: *\nDisallow: /a #\x01";
     let at_the_end = b"User-agent: *\nDisallow: /a\x0b";
@@ -120,12 +120,12 @@ fn google_knows_frequent_misspellings() {
 
 #[test]
 fn google_cuts_a_long_line_and_counts_it_once() {
-    let padded = |octets: usize| {
+    let padded = |bytes: usize| {
         let mut line = b"Disallow: /a".to_vec();
-        line.resize(octets - 1, b' ');
+        line.resize(bytes - 1, b' ');
         [b"User-agent: *\n", &line[..], b"b\nDisallow: /c\n"].concat()
     };
-    let (kept, cut) = (padded(GOOGLE_LINE_OCTETS_MAX), padded(GOOGLE_LINE_OCTETS_MAX + 1));
+    let (kept, cut) = (padded(GOOGLE_LINE_BYTES_MAX), padded(GOOGLE_LINE_BYTES_MAX + 1));
     check(&[
         (&[&GOOGLE], &kept, "x", "/a", "allow no-rule"),
         (&[&GOOGLE], &cut, "x", "/a", "disallow rule 2"),

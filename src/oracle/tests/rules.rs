@@ -104,26 +104,24 @@ fn patterns_match_as_the_dialect_says() {
     }
 }
 
-/// The meaning of wildcards in one line each, exponential, for patterns of a few octets.
+/// The meaning of wildcards in one line each, exponential, for patterns of a few bytes.
 fn matches_by_definition(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,
         [b'$'] => path.is_empty(),
         [b'*', rest @ ..] => (0..=path.len()).any(|n| matches_by_definition(rest, &path[n..])),
-        [octet, rest @ ..] => {
-            path.first() == Some(octet) && matches_by_definition(rest, &path[1..])
-        }
+        [byte, rest @ ..] => path.first() == Some(byte) && matches_by_definition(rest, &path[1..]),
     }
 }
 
 #[test]
 fn wildcards_match_by_definition_for_all_short_patterns_and_paths() {
-    fn texts(alphabet: &[u8], octets_max: usize) -> Vec<Vec<u8>> {
+    fn texts(alphabet: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
         let mut all = vec![vec![]];
         let mut last = all.clone();
-        for _ in 0..octets_max {
+        for _ in 0..bytes_max {
             let longer = |text: &Vec<u8>| -> Vec<Vec<u8>> {
-                let append = |octet: &u8| [text, &[*octet][..]].concat();
+                let append = |byte: &u8| [text, &[*byte][..]].concat();
                 alphabet.iter().map(append).collect()
             };
             last = last.iter().flat_map(longer).collect();

@@ -3,7 +3,7 @@
 use super::{ALL, STANDARD, decide};
 use crate::decision::Decision;
 use crate::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
-use crate::limits::URL_OCTETS_MAX;
+use crate::limits::URL_BYTES_MAX;
 use crate::oracle::compared_path;
 
 #[test]
@@ -86,7 +86,7 @@ fn what_is_no_url_is_invalid() {
             assert_eq!(decision, Decision::INVALID, "{}: {url:?}", dialect.name);
         }
         let start = "http://h/";
-        let longest = format!("{start}{}", "x".repeat(URL_OCTETS_MAX - start.len()));
+        let longest = format!("{start}{}", "x".repeat(URL_BYTES_MAX - start.len()));
         assert!(compared_path(dialect, format!(" {longest}\r").as_bytes()).is_some());
         assert!(compared_path(dialect, format!("{longest}x").as_bytes()).is_none());
     }

@@ -23,7 +23,7 @@ const COMPATIBILITY: &str = "\
     macintosh mobile mozilla msie net nt opera opr os presto pro rv safari sv1 tablet touch \
     trident u ubuntu version webkit win32 win64 windows wow64 x x11 x64 x86_64";
 
-/// Octets between the parts of a header: white space, and what encloses and parts comments.
+/// Bytes between the parts of a header: white space, and what encloses and parts comments.
 const BETWEEN_PARTS: &[char] = &[' ', '\t', ',', ';', '(', ')', '[', ']', '{', '}', '"', '<', '>'];
 
 impl AgentChain {
@@ -113,15 +113,15 @@ fn alphabet(groups: &GroupRules) -> TokenAlphabet {
 /// for no group names it.
 fn words(part: &str, alphabet: TokenAlphabet) -> impl Iterator<Item = &str> {
     let in_run = move |character: char| {
-        u8::try_from(character).is_ok_and(|octet| {
-            alphabet.contains(octet) || TokenAlphabet::LettersAndDigits.contains(octet)
+        u8::try_from(character).is_ok_and(|byte| {
+            alphabet.contains(byte) || TokenAlphabet::LettersAndDigits.contains(byte)
         })
     };
     part.split(move |character| !in_run(character)).filter_map(move |run| {
-        let end = run.bytes().position(|octet| !alphabet.contains(octet));
+        let end = run.bytes().position(|byte| !alphabet.contains(byte));
         // A full stop at the end is the sentence's.
         let word = run[..end.unwrap_or(run.len())].trim_end_matches('.');
-        word.bytes().any(|octet| octet.is_ascii_alphabetic()).then_some(word)
+        word.bytes().any(|byte| byte.is_ascii_alphabetic()).then_some(word)
     })
 }
 

@@ -1,4 +1,4 @@
-//! What changed from one set of policies to another, as octets: origins ([`origins`]), or the URLs
+//! What changed from one set of policies to another, as bytes: origins ([`origins`]), or the URLs
 //! of a list whose verdict changes ([`urls`]).
 //!
 //! Both have a TSV and a JSON Lines form. In TSV the bytes of a control or bidirectional character, and

@@ -51,8 +51,8 @@ impl VerdictChanges {
 pub struct UrlCounts {
     /// Records seen, empty ones too.
     pub records: u64,
-    /// Their octets, with what ends them.
-    pub octets: u64,
+    /// Their bytes, with what ends them.
+    pub bytes: u64,
     agents: Vec<VerdictChanges>,
 }
 
@@ -75,7 +75,7 @@ impl UrlCounts {
     /// Adds what another chunk counted.
     pub fn merge(&mut self, other: &UrlCounts) {
         self.records += other.records;
-        self.octets += other.octets;
+        self.bytes += other.bytes;
         if self.agents.len() < other.agents.len() {
             self.agents.resize(other.agents.len(), VerdictChanges::default());
         }
@@ -132,7 +132,7 @@ pub fn write_chunk<'c>(
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
         for record in block {
             counts.records += 1;
-            counts.octets += record.whole().len() as u64;
+            counts.bytes += record.whole().len() as u64;
         }
         let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
         for (index, (before, after)) in pairs {
@@ -165,7 +165,7 @@ impl Form for Tsv {
             out.push(b'\t');
         }
         out.extend_from_slice(text);
-        out.push(self.0.octet());
+        out.push(self.0.byte());
     }
 }
 
@@ -247,7 +247,7 @@ One\tdisallow\tunknown\t3:/\tno-policy\tdu
 One\tunknown\tallow\tno-policy\tno-rule\tua
 ";
         assert_eq!(out, expected);
-        assert_eq!((counts.records, counts.octets, counts.changed()), (6, 17, 3));
+        assert_eq!((counts.records, counts.bytes, counts.changed()), (6, 17, 3));
         let one = &counts.agents()[0];
         assert_eq!((one.unchanged(), one.changed()), (3, 3));
         assert_eq!(one.from_to(Verdict::Disallow, Verdict::Unknown), 1);

@@ -93,15 +93,15 @@ impl HostSections {
             false => self.push_capture(host.https.as_ref(), others),
         };
         let mut head = [0; host::HEAD_WORDS];
-        head[host::KEY_OCTETS] = host.key.len() as u32;
+        head[host::KEY_BYTES] = host.key.len() as u32;
         head[host::HTTP_POLICY] = policy(&host.http);
         head[host::HTTPS_POLICY] = policy(&host.https);
         head[host::HTTP_CAPTURE] = http_capture;
         head[host::HTTPS_CAPTURE] = https_capture;
         self.hosts.extend(head.map(U32::new));
-        for octets in host.key.chunks(4) {
+        for bytes in host.key.chunks(4) {
             let mut word = [0; 4];
-            word[..octets.len()].copy_from_slice(octets);
+            word[..bytes.len()].copy_from_slice(bytes);
             self.hosts.push(U32::from_bytes(word));
         }
         self.counts.hosts += 1;
@@ -121,7 +121,7 @@ impl HostSections {
             u32::from(facts.status) | u32::from(facts.redirects_followed) << 16;
         words[capture::NOTES] =
             u32::from(facts.capture_notes.bits()) | u32::from(facts.file_notes.bits()) << 16;
-        words[capture::FILE_OCTETS] = facts.file_octets;
+        words[capture::FILE_BYTES] = facts.file_bytes;
         words[capture::OTHERS] = match content {
             Content::File { others: blob, .. } => others.of_blob[blob.index()],
             Content::Access(_) => NONE,

@@ -2,7 +2,7 @@
 //!
 //! Owns the writing of what `FORMAT.md` calls sections: which policies are equal, whom each speaks
 //! to, its rule sets with their prefilters, and the texts that explanations need. What is
-//! known of each origin comes from [`gather`](fn@super::gather); reading a set is [`stored`](super::stored)'s.
+//! known of each origin comes from [`ingest`](fn@super::ingest); reading a set is [`stored`](super::stored)'s.
 //!
 //! Equal things are kept once, on every level: files with the same rules on the same lines are one
 //! policy, equal rule sets one, equal records one string. Everything is numbered in the
@@ -55,25 +55,25 @@ pub(super) use self::slots::HostSlots;
 pub struct CompileConfig {
     /// The behaviour.
     pub dialect: &'static Dialect,
-    /// Octets of a file that counted when it was read.
-    pub robots_octets_max: Option<usize>,
+    /// Bytes of a file that counted when it was read.
+    pub robots_bytes_max: Option<usize>,
     /// Who will ask; everybody, if nobody is named. Rules that none of them obeys are left out, so
     /// a set that is compiled for some answers nobody else. It is made in half the time, because texts and
     /// lists are kept as they come; written to a file it is no set that `verify` takes.
     pub agents: Option<Arc<[AgentChain]>>,
     /// A JSON object that says where the set comes from; it is kept as it is.
     pub provenance: String,
-    /// What a later merge needs ([`Gathered::history`](super::Gathered::history)). Without it the set
+    /// What a later merge needs ([`Ingested::history`](super::Ingested::history)). Without it the set
     /// answers as it should, and a merge may refuse it.
     pub history: Vec<u8>,
 }
 
 impl CompileConfig {
     /// The usual limits.
-    pub fn new(dialect: &'static Dialect, robots_octets_max: Option<usize>) -> CompileConfig {
+    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> CompileConfig {
         CompileConfig {
             dialect,
-            robots_octets_max,
+            robots_bytes_max,
             agents: None,
             provenance: "{}".to_owned(),
             history: Vec::new(),
@@ -84,8 +84,8 @@ impl CompileConfig {
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompiledSet {
-    /// Octets of the file.
-    pub octets: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
     /// The hash of its content, which names the set.
     pub hash: u64,
     /// Hosts.
@@ -162,14 +162,14 @@ pub(super) fn to_memory(
 }
 
 fn in_memory(sections: Sections, config: &CompileConfig) -> Result<ZeroedMemory, CompileError> {
-    let mut writer = SetFileWriter::in_memory(sections.octets(config))?;
+    let mut writer = SetFileWriter::in_memory(sections.bytes(config))?;
     sections.write(config, &mut writer)?;
     Ok(writer.finish(&sections.fields(config))?.finished)
 }
 
 fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
     CompiledSet {
-        octets: written.file_octets,
+        bytes: written.file_bytes,
         hash: written.content_hash,
         hosts: fields.counts[count::HOSTS],
         origins: fields.counts[count::ORIGINS],
@@ -270,7 +270,7 @@ impl Sections {
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = match config.agents {
             None => PolicySections::default(),
-            Some(_) => PolicySections::plain(pool.octets()),
+            Some(_) => PolicySections::plain(pool.bytes()),
         };
         let agents = config.agents.as_deref();
         let mut origins = distinct.origins.as_slice();
@@ -299,7 +299,7 @@ impl Sections {
         HeaderFields {
             dialect_name: config.dialect.name.to_owned(),
             dialect_fingerprint: super::fingerprint(config.dialect),
-            robots_octets_max: config.robots_octets_max.map(|octets| octets as u64),
+            robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
             flags: 0,
             counts,
         }
@@ -330,9 +330,9 @@ impl Sections {
     }
 
     /// Bytes of all sections, about.
-    fn octets(&self, config: &CompileConfig) -> usize {
-        let sections = self.each(config).iter().map(|(_, octets)| octets.len()).sum::<usize>();
-        sections + self.policies.texts.table().octets()
+    fn bytes(&self, config: &CompileConfig) -> usize {
+        let sections = self.each(config).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        sections + self.policies.texts.table().bytes()
     }
 
     fn write<D: Destination>(
@@ -340,9 +340,9 @@ impl Sections {
         config: &CompileConfig,
         writer: &mut SetFileWriter<D>,
     ) -> Result<(), WriteError> {
-        for (kind, octets) in self.each(config) {
+        for (kind, bytes) in self.each(config) {
             writer.begin(kind)?;
-            writer.write(&octets)?;
+            writer.write(&bytes)?;
         }
         self.policies.texts.table().write(writer)
     }

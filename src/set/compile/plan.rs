@@ -251,7 +251,8 @@ mod tests {
             file.write_extract(&text, &mut extract);
             let plan = of_extract(&extract, &RFC_9309, None).unwrap();
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
-            let patterns: usize = ordered.clone().map(|entry| entry.rules.patterns.octets()).sum();
+            let patterns: usize =
+                ordered.clone().map(|entry| entry.rules.patterns.byte_len()).sum();
             let bytes = size_of_val(&*plan.records) + patterns;
             assert!(bytes <= plan_bytes(extract.len()), "{bytes} bytes for {}", extract.len());
             assert!(patterns <= POLICY_PATTERN_BYTES_MAX, "{patterns}");

@@ -44,7 +44,7 @@ impl Tokens {
     }
 
     /// The section: how many names there are, where each ends, their numbers in the order of their
-    /// octets, and the octets.
+    /// bytes, and the bytes.
     pub fn section(&self) -> Vec<u8> {
         let mut words = vec![U32::new(self.names.len() as u32)];
         let mut end = 0;
@@ -62,8 +62,8 @@ impl Tokens {
 impl PolicySections {
     /// For a set that is used once, of so many bytes of extracts: only what equal rule sets save is worth the
     /// search for equals.
-    pub fn plain(octets: usize) -> PolicySections {
-        let texts = Texts::plain(octets);
+    pub fn plain(bytes: usize) -> PolicySections {
+        let texts = Texts::plain(bytes);
         let mut sections = PolicySections { texts, ..PolicySections::default() };
         sections.orders.is_plain = true;
         sections.rule_sets.texts.is_plain = true;

@@ -51,7 +51,7 @@ fn positions(hosts: &[U32]) -> Vec<u32> {
     let mut next = 0;
     while next < hosts.len() {
         positions.push(position(&hosts[..next]));
-        next += host::HEAD_WORDS + (hosts[next + host::KEY_OCTETS].get() as usize).div_ceil(4);
+        next += host::HEAD_WORDS + (hosts[next + host::KEY_BYTES].get() as usize).div_ceil(4);
     }
     positions
 }
@@ -62,7 +62,7 @@ fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<U32>> {
     let mut words = vec![U32::new(0); slots * SLOT_WORDS];
     for &position in positions {
         let head = &hosts[position as usize..];
-        let key = &head[host::HEAD_WORDS..].as_bytes()[..head[host::KEY_OCTETS].get() as usize];
+        let key = &head[host::HEAD_WORDS..].as_bytes()[..head[host::KEY_BYTES].get() as usize];
         let (slot, tag) = slot_of(key, slots as u64, seed);
         let mut tried = (slot as usize..slots).chain(0..slot as usize);
         // A host that is further from its first slot ends a run that is too long.

@@ -22,8 +22,8 @@ pub struct Texts {
 
 impl Texts {
     /// Texts whose strings stay as they come; there is room for so many bytes at once.
-    pub fn plain(octets: usize) -> Texts {
-        Texts { strings: StringTableBuilder::plain(octets), ..Texts::default() }
+    pub fn plain(bytes: usize) -> Texts {
+        Texts { strings: StringTableBuilder::plain(bytes), ..Texts::default() }
     }
 
     /// Files the records of a policy, and returns where they stand.
@@ -38,13 +38,13 @@ impl Texts {
         start
     }
 
-    /// The provisional number of a record's string: its octets, and behind them how many of them
+    /// The provisional number of a record's string: its bytes, and behind them how many of them
     /// stand before the value.
-    pub fn intern(&mut self, text: &[u8], value_octets: usize) -> u32 {
+    pub fn intern(&mut self, text: &[u8], value_bytes: usize) -> u32 {
         self.scratch.clear();
         self.scratch.extend_from_slice(text);
         // The lowest seven bits come last, so that the number can be read from the end.
-        push_varint(&mut self.scratch, (text.len() - value_octets) as u32);
+        push_varint(&mut self.scratch, (text.len() - value_bytes) as u32);
         self.scratch[text.len()..].reverse();
         match self.strings.intern(&self.scratch) {
             Ok(string) => string.0,

@@ -4,7 +4,7 @@
 //! [`Classifier`](crate::batch::Classifier)s. What counts as other rules depends on who asks:
 //!
 //! - Without agents, the *records* of the two files are compared: the user-agent lines and rules, by
-//!   kind and value, octet for octet and in their order. Line numbers, comments, the spelling of
+//!   kind and value, byte for byte and in their order. Line numbers, comments, the spelling of
 //!   field names and records that decide nothing do not count. Any change of what decides is found,
 //!   and some that change no verdict, such as rules in another order.
 //! - With agents, the *rules that each obeys* are compared: their patterns in normal form with their
@@ -27,8 +27,8 @@
 //! use portcullis::set::{BlobPool, Change, Difference, PolicySet};
 //!
 //! let empty = compile::to_vec(&[], &BlobPool::default(), &CompileConfig::new(&RFC_9309, None))?;
-//! let old = PolicySet::of_octets("old", &empty)?.into();
-//! let new = PolicySet::of_octets("new", &empty)?.into();
+//! let old = PolicySet::of_bytes("old", &empty)?.into();
+//! let new = PolicySet::of_bytes("new", &empty)?.into();
 //! let difference = Difference::new(&old, &new);
 //! let mut changes = difference.changes();
 //! for change in changes.by_ref() {

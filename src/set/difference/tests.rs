@@ -42,7 +42,7 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
                 let (mut extract, mut others) = (Vec::new(), Vec::new());
                 file.write_extract(text.as_bytes(), &mut extract);
                 file.write_others(text.as_bytes(), &mut others);
-                let mut intern = |octets: &[u8]| pool.intern(octets, BlobPool::hash(octets));
+                let mut intern = |bytes: &[u8]| pool.intern(bytes, BlobPool::hash(bytes));
                 Content::File { extract: intern(&extract), others: intern(&others) }
             }
         };
@@ -53,8 +53,8 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
         let standing = Some(Standing { content, facts: CaptureFacts::default() });
         *(if *https { &mut host.https } else { &mut host.http }) = standing;
     }
-    let octets = compile::to_vec(&hosts, &pool, &CompileConfig::new(dialect, None));
-    PolicySet::of_octets("a set in memory", octets.expect("memory takes it"))
+    let bytes = compile::to_vec(&hosts, &pool, &CompileConfig::new(dialect, None));
+    PolicySet::of_bytes("a set in memory", bytes.expect("memory takes it"))
         .expect("just made")
         .into()
 }
@@ -384,8 +384,8 @@ fn hosts_out_of_order_are_damage_and_end_it() {
     let set = |keys: &[&str]| {
         let hosts: Vec<HostStanding> = keys.iter().map(|key| host(key)).collect();
         let config = CompileConfig::new(&RFC_9309, None);
-        let octets = compile::to_vec(&hosts, &BlobPool::default(), &config).unwrap();
-        Arc::new(PolicySet::of_octets("a set in memory", octets).unwrap())
+        let bytes = compile::to_vec(&hosts, &BlobPool::default(), &config).unwrap();
+        Arc::new(PolicySet::of_bytes("a set in memory", bytes).unwrap())
     };
     let sound = set(&["a", "b", "c"]);
     for keys in [&["b", "a", "c"][..], &["a", "a"]] {

@@ -4,7 +4,7 @@
 //! the usual answer costs one load and one comparison; all else stands in functions apart. Threads
 //! may compare the same block at the same time: each finds the same and sets the same bit. The bits
 //! need no order among memory accesses, because nothing is written but they: whoever sees a bit
-//! learns something about octets that were there before the file was opened.
+//! learns something about bytes that were there before the file was opened.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,7 +58,7 @@ impl CheckedBlocks {
     }
 }
 
-/// A file's octets with what is needed to compare them.
+/// A file's bytes with what is needed to compare them.
 #[derive(Clone, Copy)]
 pub(super) struct BlockReader<'f> {
     pub(super) name: &'f Arc<str>,
@@ -100,8 +100,8 @@ impl<'f> BlockReader<'f> {
     }
 
     fn checksum_at(&self, offset: u64) -> u64 {
-        let octets = &self.file[offset as usize..][..CHECKSUM as usize];
-        u64::from_le_bytes(octets.try_into().expect("a checksum has eight octets"))
+        let bytes = &self.file[offset as usize..][..CHECKSUM as usize];
+        u64::from_le_bytes(bytes.try_into().expect("a checksum has eight bytes"))
     }
 
     /// Compares a block with the checksum that it should have.
@@ -128,7 +128,7 @@ impl<'f> BlockReader<'f> {
             Some((0, _)) => {
                 let sections = self.header.sections.iter();
                 sections
-                    .filter(|section| section.octets > 0)
+                    .filter(|section| section.bytes > 0)
                     .find(|section| section.end() > offset && section.start < offset + BLOCK)
                     .map_or(Place::Padding, |section| Place::Section(section.kind))
             }

@@ -1,7 +1,7 @@
 //! What can be wrong with a set's file, and what to do about it.
 //!
 //! [`SetError`] is why a file cannot be opened, [`Damage`] what was found in one that could be, and
-//! [`WriteError`] why one could not be written. Each names the file and the mend.
+//! [`WriteError`] why one could not be written. Each names the file and the fix.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -38,28 +38,28 @@ pub enum SetError {
     },
     /// It is shorter than it was made.
     #[error(
-        "{name} is cut short: it has {has} octets of {of}; \
+        "{name} is cut short: it has {has} bytes of {of}; \
          fetch the file again, or run `portcullis compile` again"
     )]
     Truncated {
         /// The file.
         name: String,
-        /// Octets that it has.
+        /// Bytes that it has.
         has: u64,
-        /// Octets that it should have, at least.
+        /// Bytes that it should have, at least.
         of: u64,
     },
     /// It is longer than it was made.
     #[error(
-        "{name} has {has} octets where its header gives {of}: something was written behind it; \
+        "{name} has {has} bytes where its header gives {of}: something was written behind it; \
          fetch the file again, or run `portcullis compile` again"
     )]
     TooLong {
         /// The file.
         name: String,
-        /// Octets that it has.
+        /// Bytes that it has.
         has: u64,
-        /// Octets that it should have.
+        /// Bytes that it should have.
         of: u64,
     },
     /// Its format is of a time to come.
@@ -108,12 +108,12 @@ pub enum SetError {
         /// The dialect's name.
         dialect: String,
     },
-    /// Its octets are not those that were written.
+    /// Its bytes are not those that were written.
     #[error(transparent)]
     Damaged(#[from] Damage),
 }
 
-/// Octets of a set's file that are not as they were written, or not as the format has them.
+/// Bytes of a set's file that are not as they were written, or not as the format has them.
 ///
 /// It is one pointer, so that a look-up that can fail costs no more than one that cannot.
 #[derive(Debug)]
@@ -142,9 +142,9 @@ pub(crate) enum Place {
 pub(crate) enum Fault {
     /// A block has another checksum than it had when it was written.
     Checksum { expected: u64, found: u64 },
-    /// Something refers to octets that the section does not have.
-    OutOfBounds { octets: u64, has: u64 },
-    /// The octets are not what the format has there.
+    /// Something refers to bytes that the section does not have.
+    OutOfBounds { bytes: u64, has: u64 },
+    /// The bytes are not what the format has there.
     Malformed(&'static str),
     /// The file became shorter while it was mapped.
     Shrunk,
@@ -156,7 +156,7 @@ impl Damage {
         Damage(Box::new(Details { name: Arc::clone(name), place, offset, fault }))
     }
 
-    /// Where it is, in octets from the beginning of the file: of a block with a wrong checksum, its
+    /// Where it is, in bytes from the beginning of the file: of a block with a wrong checksum, its
     /// first.
     pub fn offset(&self) -> u64 {
         self.0.offset
@@ -178,7 +178,7 @@ impl fmt::Display for Damage {
         }
         write!(
             f,
-            "{name} is damaged in its {place}, at octet {offset}: {fault}; \
+            "{name} is damaged in its {place}, at byte {offset}: {fault}; \
              run `portcullis compile` again, or fetch the file again"
         )
     }
@@ -201,8 +201,8 @@ impl fmt::Display for Fault {
             Fault::Checksum { expected, found } => {
                 write!(f, "the checksum of the block is {found:016x}, expected {expected:016x}")
             }
-            Fault::OutOfBounds { octets, has } => {
-                write!(f, "{octets} octets are referred to there, and the section has {has} in all")
+            Fault::OutOfBounds { bytes, has } => {
+                write!(f, "{bytes} bytes are referred to there, and the section has {has} in all")
             }
             Fault::Malformed(what) => f.write_str(what),
             Fault::Shrunk => f.write_str("became shorter while it was in use"),
@@ -212,7 +212,7 @@ impl fmt::Display for Fault {
 
 /// A policy set could not be written. Nothing of it is left, and what stood there before still does.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {}", path.display(), mend(.source))]
+#[error("cannot write {}: {}", path.display(), fix(.source))]
 pub struct WriteError {
     path: PathBuf,
     source: io::Error,
@@ -229,7 +229,7 @@ impl WriteError {
     }
 }
 
-fn mend(error: &io::Error) -> &'static str {
+fn fix(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room, or choose another place for it"

@@ -1,6 +1,6 @@
 //! The header: the first block, which says what the file is and where everything stands.
 //!
-//! [`Header::decode`] takes any octets; what it returns fits the file, so that nobody behind it has
+//! [`Header::decode`] takes any bytes; what it returns fits the file, so that nobody behind it has
 //! to ask again whether a section lies within the data. The order of its checks is that of the
 //! messages that help most: no set at all, cut short, damaged, too new, and only then the contents.
 
@@ -12,11 +12,11 @@ use super::error::{Damage, Fault, Place, SetError};
 use super::layout::{BLOCK, Layout, align_section};
 use super::section::{Section, SectionKind};
 use crate::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
-use crate::limits::{FILE_READ_OCTETS, SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
+use crate::limits::{FILE_READ_BYTES, SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
-/// The format that this program writes. Octets that change their meaning need a new one.
+/// The format that this program writes. Bytes that change their meaning need a new one.
 pub(super) const VERSION: u32 = 2;
 
 /// The oldest format that this program reads.
@@ -29,22 +29,22 @@ pub(crate) const COUNTS: usize = 16;
 pub(crate) mod at {
     pub const VERSION: usize = 8;
     pub const SECTIONS: usize = 12;
-    pub const FILE_OCTETS: usize = 16;
+    pub const FILE_BYTES: usize = 16;
     pub const CONTENT_HASH: usize = 24;
     pub const ROOT: usize = 32;
     pub const DIALECT_FINGERPRINT: usize = 40;
-    pub const ROBOTS_OCTETS_MAX: usize = 48;
+    pub const ROBOTS_BYTES_MAX: usize = 48;
     pub const FLAGS: usize = 56;
     pub const DIALECT_NAME: usize = 64;
     pub const COUNTS: usize = 128;
     pub const TABLE: usize = 256;
-    pub const CHECKSUM: usize = crate::limits::SET_BLOCK_OCTETS - 8;
+    pub const CHECKSUM: usize = crate::limits::SET_BLOCK_BYTES - 8;
 }
 
-/// Octets of a dialect's name, at most.
-const NAME_OCTETS: usize = at::COUNTS - at::DIALECT_NAME;
+/// Bytes of a dialect's name, at most.
+const NAME_BYTES: usize = at::COUNTS - at::DIALECT_NAME;
 
-/// Octets of an entry of the table of sections.
+/// Bytes of an entry of the table of sections.
 pub(super) const ENTRY: usize = 24;
 
 const _: () = assert!(at::TABLE + SET_SECTIONS_MAX * ENTRY <= at::CHECKSUM);
@@ -57,8 +57,8 @@ pub(crate) struct HeaderFields {
     pub(crate) dialect_name: String,
     /// Differs where the dialect's behaviour does.
     pub(crate) dialect_fingerprint: u64,
-    /// Octets of a robots.txt file that counted; all, if there was no limit.
-    pub(crate) robots_octets_max: Option<u64>,
+    /// Bytes of a robots.txt file that counted; all, if there was no limit.
+    pub(crate) robots_bytes_max: Option<u64>,
     /// See `FORMAT.md`.
     pub(crate) flags: u64,
     /// See `FORMAT.md`.
@@ -76,7 +76,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the header of `file`, which is all of a file's octets. It touches the first block.
+    /// Reads the header of `file`, which is all of a file's bytes. It touches the first block.
     pub(super) fn decode(name: &Arc<str>, file: &[u8]) -> Result<Header, SetError> {
         let block = first_block(name, file)?;
         let reader = Reader { name, block };
@@ -85,7 +85,7 @@ impl Header {
         let sections = reader.sections()?;
         let data_end = sections.last().map_or(BLOCK, Section::end);
         let layout = Layout::of_data(data_end)
-            .filter(|layout| layout.file_octets() == file.len() as u64)
+            .filter(|layout| layout.file_bytes() == file.len() as u64)
             .ok_or_else(|| reader.malformed(at::TABLE, "sections do not fill the file"))?;
         reader.check_zeros(at::TABLE + sections.len() * ENTRY, at::CHECKSUM)?;
         Ok(Header {
@@ -100,22 +100,21 @@ impl Header {
     /// # Panics
     ///
     /// If the dialect's name is none that a header can hold, or there are too many sections.
-    pub(super) fn encode(&self) -> [u8; SET_BLOCK_OCTETS] {
+    pub(super) fn encode(&self) -> [u8; SET_BLOCK_BYTES] {
         let Header { fields, sections, .. } = self;
         let name = fields.dialect_name.as_bytes();
-        assert!((1..=NAME_OCTETS).contains(&name.len()) && name.iter().all(u8::is_ascii_graphic));
+        assert!((1..=NAME_BYTES).contains(&name.len()) && name.iter().all(u8::is_ascii_graphic));
         assert!(sections.len() <= SET_SECTIONS_MAX);
-        let mut block = [0; SET_BLOCK_OCTETS];
-        let mut put =
-            |at: usize, octets: &[u8]| block[at..][..octets.len()].copy_from_slice(octets);
+        let mut block = [0; SET_BLOCK_BYTES];
+        let mut put = |at: usize, bytes: &[u8]| block[at..][..bytes.len()].copy_from_slice(bytes);
         put(0, &MAGIC);
         put(at::VERSION, &VERSION.to_le_bytes());
         put(at::SECTIONS, &(sections.len() as u32).to_le_bytes());
-        put(at::FILE_OCTETS, &self.layout.file_octets().to_le_bytes());
+        put(at::FILE_BYTES, &self.layout.file_bytes().to_le_bytes());
         put(at::CONTENT_HASH, &self.content_hash.to_le_bytes());
         put(at::ROOT, &self.root.to_le_bytes());
         put(at::DIALECT_FINGERPRINT, &fields.dialect_fingerprint.to_le_bytes());
-        put(at::ROBOTS_OCTETS_MAX, &fields.robots_octets_max.unwrap_or(u64::MAX).to_le_bytes());
+        put(at::ROBOTS_BYTES_MAX, &fields.robots_bytes_max.unwrap_or(u64::MAX).to_le_bytes());
         put(at::FLAGS, &fields.flags.to_le_bytes());
         put(at::DIALECT_NAME, name);
         for (index, count) in fields.counts.iter().enumerate() {
@@ -125,7 +124,7 @@ impl Header {
             let entry = at::TABLE + index * ENTRY;
             put(entry, &section.kind.0.to_le_bytes());
             put(entry + 8, &section.start.to_le_bytes());
-            put(entry + 16, &section.octets.to_le_bytes());
+            put(entry + 16, &section.bytes.to_le_bytes());
         }
         seal(&mut block);
         block
@@ -133,7 +132,7 @@ impl Header {
 }
 
 /// Puts the checksum to the end of a header's block.
-pub(super) fn seal(block: &mut [u8; SET_BLOCK_OCTETS]) {
+pub(super) fn seal(block: &mut [u8; SET_BLOCK_BYTES]) {
     let checksum = xxh3_64(&block[..at::CHECKSUM]);
     block[at::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
 }
@@ -147,12 +146,12 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f [u8], SetError
             [_, ..] if MAGIC.starts_with(file) => cut_short(),
             _ if was_changed_as_text(file) => SetError::ChangedAsText { name: name.to_string() },
             _ => {
-                let kind = FileKind::of(&file[..file.len().min(FILE_READ_OCTETS)]);
+                let kind = FileKind::of(&file[..file.len().min(FILE_READ_BYTES)]);
                 WrongKind { name: name.to_string(), kind, wanted: Wanted::PolicySet }.into()
             }
         });
     }
-    let Some((block, _)) = file.split_at_checked(SET_BLOCK_OCTETS) else {
+    let Some((block, _)) = file.split_at_checked(SET_BLOCK_BYTES) else {
         return Err(cut_short());
     };
     let found = xxh3_64(&block[..at::CHECKSUM]);
@@ -163,11 +162,11 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f [u8], SetError
     Err(Damage::new(name, Place::Header, 0, Fault::Checksum { expected, found }).into())
 }
 
-/// Whether a file without the magic begins with what conversions of text make of it: the first octet
+/// Whether a file without the magic begins with what conversions of text make of it: the first byte
 /// stripped to seven bits, or replaced by up to three, and the line end in another form.
 fn was_changed_as_text(file: &[u8]) -> bool {
-    (1..=3).any(|first_octets| {
-        let rest = file.get(first_octets..).and_then(|rest| rest.strip_prefix(b"PCS"));
+    (1..=3).any(|first_bytes| {
+        let rest = file.get(first_bytes..).and_then(|rest| rest.strip_prefix(b"PCS"));
         rest.is_some_and(|rest| matches!(rest, [b'\r' | b'\n', ..]))
     })
 }
@@ -184,8 +183,8 @@ impl Reader<'_> {
     }
 
     fn u32(&self, at: usize) -> u32 {
-        let octets = self.block[at..at + 4].try_into();
-        u32::from_le_bytes(octets.expect("the range has four octets"))
+        let bytes = self.block[at..at + 4].try_into();
+        u32::from_le_bytes(bytes.expect("the range has four bytes"))
     }
 
     fn u64(&self, at: usize) -> u64 {
@@ -205,7 +204,7 @@ impl Reader<'_> {
     }
 
     fn check_length(&self, has: u64) -> Result<(), SetError> {
-        let of = self.u64(at::FILE_OCTETS);
+        let of = self.u64(at::FILE_BYTES);
         let name = || self.name.to_string();
         match has.cmp(&of) {
             std::cmp::Ordering::Less => Err(SetError::Truncated { name: name(), has, of }),
@@ -215,8 +214,8 @@ impl Reader<'_> {
     }
 
     fn check_zeros(&self, from: usize, to: usize) -> Result<(), Damage> {
-        match self.block[from..to].iter().position(|&octet| octet != 0) {
-            Some(at) => Err(self.malformed(from + at, "an unused octet is not zero")),
+        match self.block[from..to].iter().position(|&byte| byte != 0) {
+            Some(at) => Err(self.malformed(from + at, "an unused byte is not zero")),
             None => Ok(()),
         }
     }
@@ -232,14 +231,13 @@ impl Reader<'_> {
             let entry = at::TABLE + index * ENTRY;
             let kind = SectionKind(self.u32(entry));
             self.check_zeros(entry + 4, entry + 8)?;
-            let section =
-                Section { kind, start: self.u64(entry + 8), octets: self.u64(entry + 16) };
+            let section = Section { kind, start: self.u64(entry + 8), bytes: self.u64(entry + 16) };
             let expected = align_section(sections.last().map_or(BLOCK, Section::end));
             if expected != Some(section.start) {
                 return Err(self.malformed(entry + 8, "a section begins at another place"));
             }
-            if section.start.checked_add(section.octets).is_none() {
-                return Err(self.malformed(entry + 16, "a section has more octets than the file"));
+            if section.start.checked_add(section.bytes).is_none() {
+                return Err(self.malformed(entry + 16, "a section has more bytes than the file"));
             }
             if sections.iter().any(|other| other.kind == kind) {
                 return Err(self.malformed(entry, "two sections are of one kind"));
@@ -251,18 +249,18 @@ impl Reader<'_> {
 
     fn fields(&self) -> Result<HeaderFields, Damage> {
         let field = &self.block[at::DIALECT_NAME..at::COUNTS];
-        let octets = field.iter().position(|&octet| octet == 0).unwrap_or(NAME_OCTETS);
+        let bytes = field.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES);
         let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|c| c.is_ascii_graphic());
-        let dialect_name = std::str::from_utf8(&field[..octets])
+        let dialect_name = std::str::from_utf8(&field[..bytes])
             .ok()
             .filter(is_name)
             .ok_or_else(|| self.malformed(at::DIALECT_NAME, "the dialect's name is none"))?;
-        self.check_zeros(at::DIALECT_NAME + octets, at::COUNTS)?;
-        let robots_octets_max = self.u64(at::ROBOTS_OCTETS_MAX);
+        self.check_zeros(at::DIALECT_NAME + bytes, at::COUNTS)?;
+        let robots_bytes_max = self.u64(at::ROBOTS_BYTES_MAX);
         Ok(HeaderFields {
             dialect_name: dialect_name.to_owned(),
             dialect_fingerprint: self.u64(at::DIALECT_FINGERPRINT),
-            robots_octets_max: (robots_octets_max != u64::MAX).then_some(robots_octets_max),
+            robots_bytes_max: (robots_bytes_max != u64::MAX).then_some(robots_bytes_max),
             flags: self.u64(at::FLAGS),
             counts: std::array::from_fn(|index| self.u64(at::COUNTS + index * 8)),
         })
@@ -271,7 +269,7 @@ impl Reader<'_> {
 
 /// # Panics
 ///
-/// If `octets` has no eight from `at` on.
-fn read_u64(octets: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(octets[at..at + 8].try_into().expect("the range has eight octets"))
+/// If `bytes` has no eight from `at` on.
+fn read_u64(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("the range has eight bytes"))
 }

@@ -1,12 +1,12 @@
 //! Where things stand in a file, from the length of its data alone: blocks of data, and the levels
 //! of checksums over them.
 
-use crate::limits::SET_BLOCK_OCTETS;
+use crate::limits::SET_BLOCK_BYTES;
 
-/// Octets of a block.
-pub(super) const BLOCK: u64 = SET_BLOCK_OCTETS as u64;
+/// Bytes of a block.
+pub(super) const BLOCK: u64 = SET_BLOCK_BYTES as u64;
 
-/// Octets of a checksum.
+/// Bytes of a checksum.
 pub(super) const CHECKSUM: u64 = 8;
 
 /// Checksums that one block holds.
@@ -15,7 +15,7 @@ pub(super) const CHECKSUMS_PER_BLOCK: u64 = BLOCK / CHECKSUM;
 /// A section begins at a multiple of this.
 pub(super) const SECTION_ALIGNMENT: u64 = 64;
 
-/// The data and its levels. Seven are enough for all the blocks that a `u64` of octets can have:
+/// The data and its levels. Seven are enough for all the blocks that a `u64` of bytes can have:
 /// 2^52, 2^43, 2^34, 2^25, 2^16, 2^7, 1.
 const LEVELS_MAX: usize = 7;
 
@@ -38,7 +38,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a file whose last section ends at `data_end`; none if it has more octets than
+    /// The layout of a file whose last section ends at `data_end`; none if it has more bytes than
     /// can be counted.
     pub(super) fn of_data(data_end: u64) -> Option<Layout> {
         let mut level = Level { first_block: 1, blocks: data_end.div_ceil(BLOCK).checked_sub(1)? };
@@ -66,7 +66,7 @@ impl Layout {
         last.first_block + last.blocks
     }
 
-    pub(super) fn file_octets(&self) -> u64 {
+    pub(super) fn file_bytes(&self) -> u64 {
         self.blocks() * BLOCK
     }
 

@@ -23,7 +23,7 @@ use memmap2::Mmap;
 /// A file that is mapped for reading, whole.
 #[derive(Debug)]
 pub(super) struct Mapping {
-    octets: Mmap,
+    bytes: Mmap,
     /// Kept to ask for the length again.
     file: File,
 }
@@ -38,7 +38,7 @@ impl Mapping {
         // SAFETY: the map is read-only and private to this type, which hands out shared slices no
         // longer than it lives. The caller promises the rest.
         match unsafe { Mmap::map(&file) } {
-            Ok(octets) => Ok(Mapping { octets, file }),
+            Ok(bytes) => Ok(Mapping { bytes, file }),
             Err(_) => Err(file),
         }
     }
@@ -48,7 +48,7 @@ impl Mapping {
     /// It is asked for every block of URLs. Nothing uses the file's position, so the length comes from
     /// seeking to the end, which takes a third of the time that all metadata takes.
     pub(super) fn is_whole(&self) -> bool {
-        (&self.file).seek(SeekFrom::End(0)).is_ok_and(|bytes| bytes >= self.octets.len() as u64)
+        (&self.file).seek(SeekFrom::End(0)).is_ok_and(|bytes| bytes >= self.bytes.len() as u64)
     }
 }
 
@@ -56,6 +56,6 @@ impl Deref for Mapping {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.octets
+        &self.bytes
     }
 }

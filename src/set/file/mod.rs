@@ -1,20 +1,20 @@
-//! The file of a policy set as a container: sections of octets, each block with a checksum.
+//! The file of a policy set as a container: sections of bytes, each block with a checksum.
 //!
 //! Owns what `FORMAT.md` (beside this folder) calls the container: the header, where sections stand,
 //! checksums, writing atomically. What is in the sections is its users' affair. [`SetFileWriter`]
-//! makes a file, [`SetFile`] opens one and hands out octets that are those that were written.
+//! makes a file, [`SetFile`] opens one and hands out bytes that are those that were written.
 //!
 //! Anything may be opened, from any source. [`SetFile::open`] looks at the header only; each block
 //! is compared with its checksum when it is first touched, and [`SetFile::verify`] looks at
-//! everything. What is handed out has no alignment, so users read it as octets or as zerocopy's
+//! everything. What is handed out has no alignment, so users read it as bytes or as zerocopy's
 //! little-endian numbers ([`SetFile::items`]).
 //!
-//! Cost: opening reads 4,096 octets and takes a bit of memory for each block. An access compares
+//! Cost: opening reads 4,096 bytes and takes a bit of memory for each block. An access compares
 //! bounds and loads one word if its blocks have been compared, and else hashes them (some 0.3 µs a
 //! block, once) and the blocks of checksums above them, four at most for 256 TiB.
 //!
-//! What can fail: opening ([`SetError`]), and every access to octets ([`Damage`]). There is no panic
-//! and no endless loop for any octets. What a program can do to the file while it is mapped is said
+//! What can fail: opening ([`SetError`]), and every access to bytes ([`Damage`]). There is no panic
+//! and no endless loop for any bytes. What a program can do to the file while it is mapped is said
 //! in `mapping.rs`; ask [`SetFile::is_whole`] before answers are called complete.
 
 mod blocks;
@@ -56,7 +56,7 @@ pub(crate) struct SetFile {
 }
 
 impl SetFile {
-    /// Opens any octets. It reads the header.
+    /// Opens any bytes. It reads the header.
     ///
     /// # Errors
     ///
@@ -71,15 +71,15 @@ impl SetFile {
     /// # Errors
     ///
     /// Those of [`SetFile::open`].
-    pub(crate) fn trusted(name: &str, octets: ZeroedMemory) -> Result<SetFile, SetError> {
-        SetFile::with(Storage::owned(name, octets), CheckedBlocks::all)
+    pub(crate) fn trusted(name: &str, bytes: ZeroedMemory) -> Result<SetFile, SetError> {
+        SetFile::with(Storage::owned(name, bytes), CheckedBlocks::all)
     }
 
     fn with(storage: Storage, checked: fn(u64) -> CheckedBlocks) -> Result<SetFile, SetError> {
         if cfg!(target_endian = "big") {
             return Err(SetError::BigEndian { name: storage.name().to_string() });
         }
-        let header = Header::decode(storage.name(), storage.octets())?;
+        let header = Header::decode(storage.name(), storage.bytes())?;
         let checked = checked(header.layout.blocks());
         Ok(SetFile { storage, header, checked })
     }
@@ -101,8 +101,8 @@ impl SetFile {
     }
 
     /// The length of the file.
-    pub(crate) fn file_octets(&self) -> u64 {
-        self.header.layout.file_octets()
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.header.layout.file_bytes()
     }
 
     /// All sections, in the order of the file.
@@ -134,49 +134,39 @@ impl SetFile {
     ///
     /// If the section has not so many, or a block that they stand in is damaged.
     #[inline(always)]
-    pub(crate) fn octets(
-        &self,
-        section: Section,
-        start: u64,
-        octets: u64,
-    ) -> Result<&[u8], Damage> {
+    pub(crate) fn bytes(&self, section: Section, start: u64, bytes: u64) -> Result<&[u8], Damage> {
         // Nearly every access is to blocks that have been compared, and this is all that it costs.
-        if let Some(from) = section.locate(start, octets)
-            && octets > 0
-            && self.checked.has_all(from / BLOCK, (from + octets - 1) / BLOCK)
-            && let Some(found) = self.storage.octets().get(from as usize..(from + octets) as usize)
+        if let Some(from) = section.locate(start, bytes)
+            && bytes > 0
+            && self.checked.has_all(from / BLOCK, (from + bytes - 1) / BLOCK)
+            && let Some(found) = self.storage.bytes().get(from as usize..(from + bytes) as usize)
         {
             return Ok(found);
         }
-        self.octets_to_compare(section, start, octets)
+        self.bytes_to_compare(section, start, bytes)
     }
 
     #[cold]
     #[inline(never)]
-    fn octets_to_compare(
-        &self,
-        section: Section,
-        start: u64,
-        octets: u64,
-    ) -> Result<&[u8], Damage> {
-        let Some(from) = section.locate(start, octets) else {
-            return Err(self.out_of_bounds(section, start, octets));
+    fn bytes_to_compare(&self, section: Section, start: u64, bytes: u64) -> Result<&[u8], Damage> {
+        let Some(from) = section.locate(start, bytes) else {
+            return Err(self.out_of_bounds(section, start, bytes));
         };
-        if octets == 0 {
+        if bytes == 0 {
             return Ok(&[]);
         }
-        self.blocks().check(from / BLOCK, (from + octets - 1) / BLOCK)?;
+        self.blocks().check(from / BLOCK, (from + bytes - 1) / BLOCK)?;
         // The section is of this file, or it is somebody's mistake.
-        let found = self.storage.octets().get(from as usize..(from + octets) as usize);
-        found.ok_or_else(|| self.out_of_bounds(section, start, octets))
+        let found = self.storage.bytes().get(from as usize..(from + bytes) as usize);
+        found.ok_or_else(|| self.out_of_bounds(section, start, bytes))
     }
 
-    /// All octets of a section, whether their blocks have been compared or not: whoever uses some of them
-    /// has had [`SetFile::octets`] compare those before.
+    /// All bytes of a section, whether their blocks have been compared or not: whoever uses some of them
+    /// has had [`SetFile::bytes`] compare those before.
     #[inline]
     pub(crate) fn uncompared(&self, section: Section) -> &[u8] {
         let range = section.start as usize..section.end() as usize;
-        self.storage.octets().get(range).unwrap_or_default()
+        self.storage.bytes().get(range).unwrap_or_default()
     }
 
     /// Items of a section that is an array of them, `first` counted in items. They are read in
@@ -184,24 +174,24 @@ impl SetFile {
     ///
     /// # Errors
     ///
-    /// Those of [`SetFile::octets`].
+    /// Those of [`SetFile::bytes`].
     #[inline(always)]
     pub(crate) fn items<T>(&self, section: Section, first: u64, count: u64) -> Result<&[T], Damage>
     where
         T: FromBytes + Immutable + KnownLayout + Unaligned,
     {
         let item = size_of::<T>() as u64;
-        let (Some(start), Some(octets)) = (first.checked_mul(item), count.checked_mul(item)) else {
+        let (Some(start), Some(bytes)) = (first.checked_mul(item), count.checked_mul(item)) else {
             return Err(self.out_of_bounds(section, first, u64::MAX));
         };
-        let found = <[T]>::ref_from_bytes(self.octets(section, start, octets)?);
-        found.map_err(|_| self.out_of_bounds(section, start, octets))
+        let found = <[T]>::ref_from_bytes(self.bytes(section, start, bytes)?);
+        found.map_err(|_| self.out_of_bounds(section, start, bytes))
     }
 
     #[cold]
     #[inline(never)]
-    fn out_of_bounds(&self, section: Section, start: u64, octets: u64) -> Damage {
-        let fault = Fault::OutOfBounds { octets, has: section.octets };
+    fn out_of_bounds(&self, section: Section, start: u64, bytes: u64) -> Damage {
+        let fault = Fault::OutOfBounds { bytes, has: section.bytes };
         self.damage(section, start, fault)
     }
 
@@ -246,7 +236,7 @@ impl SetFile {
     pub(crate) fn verify(&self) -> Result<Verification, SetError> {
         self.is_whole()?;
         let mut found = Verification::new(self.header.layout.blocks());
-        match Header::decode(self.storage.name(), self.storage.octets()) {
+        match Header::decode(self.storage.name(), self.storage.bytes()) {
             Ok(header) if header == self.header => {}
             Err(SetError::Damaged(damage)) => found.add(damage),
             _ => {
@@ -262,7 +252,7 @@ impl SetFile {
     fn blocks(&self) -> BlockReader<'_> {
         BlockReader {
             name: self.storage.name(),
-            file: self.storage.octets(),
+            file: self.storage.bytes(),
             header: &self.header,
             checked: &self.checked,
         }

@@ -89,7 +89,7 @@ pub(crate) struct Section {
     pub(super) kind: SectionKind,
     /// Offset in the file.
     pub(super) start: u64,
-    pub(super) octets: u64,
+    pub(super) bytes: u64,
 }
 
 impl Section {
@@ -99,19 +99,19 @@ impl Section {
     }
 
     /// Its length.
-    pub(crate) fn octets(&self) -> u64 {
-        self.octets
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Where it ends in the file. Of a section in a header that was checked this does not overflow.
     pub(super) fn end(&self) -> u64 {
-        self.start + self.octets
+        self.start + self.bytes
     }
 
-    /// Where `octets` from `start` in the section on begin in the file; none if it has not so many.
+    /// Where `bytes` from `start` in the section on begin in the file; none if it has not so many.
     #[inline]
-    pub(super) fn locate(&self, start: u64, octets: u64) -> Option<u64> {
-        let is_inside = start.checked_add(octets).is_some_and(|end| end <= self.octets);
+    pub(super) fn locate(&self, start: u64, bytes: u64) -> Option<u64> {
+        let is_inside = start.checked_add(bytes).is_some_and(|end| end <= self.bytes);
         is_inside.then(|| self.start + start)
     }
 }

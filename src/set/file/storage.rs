@@ -1,4 +1,4 @@
-//! Where the octets of a set are: in a mapped file, or in memory.
+//! Where the bytes of a set are: in a mapped file, or in memory.
 
 use std::fmt;
 use std::fs::File;
@@ -11,13 +11,13 @@ use super::mapping::Mapping;
 use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::large_pages::ZeroedMemory;
 
-/// The octets of a set, and what messages call it.
+/// The bytes of a set, and what messages call it.
 pub(crate) struct Storage {
     name: Arc<str>,
-    octets: Octets,
+    bytes: Bytes,
 }
 
-enum Octets {
+enum Bytes {
     Mapped(Mapping),
     Owned(ZeroedMemory),
 }
@@ -68,21 +68,21 @@ impl Storage {
             let kind = if metadata.is_dir() { FileKind::Folder } else { FileKind::Special };
             return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
         }
-        // A file without octets has nothing to map.
+        // A file without bytes has nothing to map.
         let mapped = if metadata.len() == 0 { Err(file) } else { map(file) };
-        let octets = match mapped {
-            Ok(mapping) => Octets::Mapped(mapping),
+        let bytes = match mapped {
+            Ok(mapping) => Bytes::Mapped(mapping),
             Err(unmapped) => match read(&unmapped, metadata.len()) {
-                Ok(octets) => Octets::Owned(octets),
+                Ok(bytes) => Bytes::Owned(bytes),
                 Err(error) => return Err(SetError::Open { name, error }),
             },
         };
-        Ok(Storage { name: name.into(), octets })
+        Ok(Storage { name: name.into(), bytes })
     }
 
     /// Bytes in memory; messages call them `name`.
-    pub(crate) fn owned(name: &str, octets: ZeroedMemory) -> Storage {
-        Storage { name: name.into(), octets: Octets::Owned(octets) }
+    pub(crate) fn owned(name: &str, bytes: ZeroedMemory) -> Storage {
+        Storage { name: name.into(), bytes: Bytes::Owned(bytes) }
     }
 
     /// What messages call it.
@@ -91,32 +91,32 @@ impl Storage {
     }
 
     #[inline]
-    pub(super) fn octets(&self) -> &[u8] {
-        match &self.octets {
-            Octets::Mapped(mapping) => mapping,
-            Octets::Owned(octets) => octets,
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(mapping) => mapping,
+            Bytes::Owned(bytes) => bytes,
         }
     }
 
-    /// Whether the octets are still those that were opened, as far as a length can tell.
+    /// Whether the bytes are still those that were opened, as far as a length can tell.
     #[inline]
     pub(super) fn is_whole(&self) -> bool {
-        match &self.octets {
-            Octets::Mapped(mapping) => mapping.is_whole(),
-            Octets::Owned(_) => true,
+        match &self.bytes {
+            Bytes::Mapped(mapping) => mapping.is_whole(),
+            Bytes::Owned(_) => true,
         }
     }
 }
 
-/// At most `octets_max`, so that a file that grows without end is not followed.
-fn read(mut file: &File, octets_max: u64) -> io::Result<ZeroedMemory> {
+/// At most `bytes_max`, so that a file that grows without end is not followed.
+fn read(mut file: &File, bytes_max: u64) -> io::Result<ZeroedMemory> {
     let too_large = |_| io::Error::from(io::ErrorKind::OutOfMemory);
-    let mut memory = ZeroedMemory::new(usize::try_from(octets_max).map_err(too_large)?);
+    let mut memory = ZeroedMemory::new(usize::try_from(bytes_max).map_err(too_large)?);
     let mut filled = 0;
     loop {
         match file.read(&mut memory[filled..]) {
             Ok(0) => break,
-            Ok(octets) => filled += octets,
+            Ok(bytes) => filled += bytes,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -127,10 +127,10 @@ fn read(mut file: &File, octets_max: u64) -> io::Result<ZeroedMemory> {
 
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.octets {
-            Octets::Mapped(_) => "mapped",
-            Octets::Owned(_) => "owned",
+        let kind = match self.bytes {
+            Bytes::Mapped(_) => "mapped",
+            Bytes::Owned(_) => "owned",
         };
-        write!(f, "Storage({:?}, {kind}, {} octets)", self.name, self.octets().len())
+        write!(f, "Storage({:?}, {kind}, {} bytes)", self.name, self.bytes().len())
     }
 }

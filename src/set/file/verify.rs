@@ -26,7 +26,7 @@ pub(crate) struct Verification {
 
 impl Verification {
     #[cfg(test)]
-    /// Whether every octet holds.
+    /// Whether every byte holds.
     pub(crate) fn is_sound(&self) -> bool {
         self.first.is_none()
     }
@@ -97,7 +97,7 @@ fn gaps(reader: &BlockReader<'_>) -> Vec<(u64, u64, Place)> {
     gaps
 }
 
-/// Finds the first octet of a gap that is not zero; of a block that is damaged already, it says
+/// Finds the first byte of a gap that is not zero; of a block that is damaged already, it says
 /// nothing more. A gap ends with its block or, between sections, soon behind it.
 fn check_zeros(
     reader: &BlockReader<'_>,
@@ -106,11 +106,11 @@ fn check_zeros(
     sound: &mut SoundBlocks,
     found: &mut Verification,
 ) {
-    let octets = &reader.file[gap.start as usize..gap.end as usize];
-    let odd = (gap.start..).zip(octets).find(|&(at, &octet)| octet != 0 && sound.has(at / BLOCK));
+    let bytes = &reader.file[gap.start as usize..gap.end as usize];
+    let odd = (gap.start..).zip(bytes).find(|&(at, &byte)| byte != 0 && sound.has(at / BLOCK));
     if let Some((offset, _)) = odd {
         sound.set(offset / BLOCK, false);
-        let fault = Fault::Malformed("an octet of the padding is not zero");
+        let fault = Fault::Malformed("a byte of the padding is not zero");
         found.add(Damage::new(reader.name, place, offset, fault));
     }
 }
@@ -128,8 +128,8 @@ fn check_content_hash(reader: &BlockReader<'_>, sound: &SoundBlocks, found: &mut
             if blocks.into_iter().any(|block| !sound.has(block)) {
                 return;
             }
-            let octets = &reader.file[(first.first_block * BLOCK) as usize..];
-            &octets[..(data.blocks * CHECKSUM) as usize]
+            let bytes = &reader.file[(first.first_block * BLOCK) as usize..];
+            &bytes[..(data.blocks * CHECKSUM) as usize]
         }
         _ => &[],
     };
@@ -145,7 +145,7 @@ pub(super) fn content_hash(sections: &[Section], checksums: &[u8]) -> u64 {
     hash.update(&(sections.len() as u64).to_le_bytes());
     for section in sections {
         hash.update(&section.kind.0.to_le_bytes());
-        hash.update(&section.octets.to_le_bytes());
+        hash.update(&section.bytes.to_le_bytes());
     }
     hash.update(checksums);
     hash.digest()

@@ -1,6 +1,6 @@
 //! Writing a set's file: sections one after the other, then checksums, then the header.
 //!
-//! Content is streamed: one block is held, and 8 octets for each block that was written. The header
+//! Content is streamed: one block is held, and 8 bytes for each block that was written. The header
 //! comes last, so a file that was not finished has zeros where its magic should be, wherever it
 //! turns up.
 
@@ -16,7 +16,7 @@ use super::section::{Section, SectionKind};
 use super::verify::{content_hash, root_of_nothing};
 use crate::atomic_file::AtomicFile;
 use crate::large_pages::ZeroedMemory;
-use crate::limits::{SET_BLOCK_OCTETS, SET_SECTIONS_MAX};
+use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
 /// Where a file is written to, from its beginning.
 pub(crate) trait Destination: Write + Seek {
@@ -38,22 +38,22 @@ impl Destination for AtomicFile {
 /// A file in memory, which grows.
 pub(crate) struct MemoryFile {
     memory: ZeroedMemory,
-    octets: usize,
+    bytes: usize,
     position: usize,
 }
 
 impl Write for MemoryFile {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let end = self.position + octets.len();
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let end = self.position + bytes.len();
         if end > self.memory.len() {
             let mut larger = ZeroedMemory::new(end.max(2 * self.memory.len()));
-            larger[..self.octets].copy_from_slice(&self.memory[..self.octets]);
+            larger[..self.bytes].copy_from_slice(&self.memory[..self.bytes]);
             self.memory = larger;
         }
-        self.memory[self.position..end].copy_from_slice(octets);
+        self.memory[self.position..end].copy_from_slice(bytes);
         self.position = end;
-        self.octets = self.octets.max(end);
-        Ok(octets.len())
+        self.bytes = self.bytes.max(end);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -73,7 +73,7 @@ impl Destination for MemoryFile {
     type Finished = ZeroedMemory;
 
     fn publish(mut self) -> io::Result<ZeroedMemory> {
-        self.memory.truncate(self.octets);
+        self.memory.truncate(self.bytes);
         Ok(self.memory)
     }
 }
@@ -84,8 +84,8 @@ pub(crate) struct Written<F> {
     /// The identity of its content.
     pub(crate) content_hash: u64,
     /// Its length.
-    pub(crate) file_octets: u64,
-    /// The octets, if it was written into memory.
+    pub(crate) file_bytes: u64,
+    /// The bytes, if it was written into memory.
     pub(crate) finished: F,
 }
 
@@ -94,14 +94,14 @@ pub(crate) struct SetFileWriter<D> {
     /// For messages.
     path: PathBuf,
     destination: D,
-    /// Octets of the block that is not full yet.
+    /// Bytes of the block that is not full yet.
     block: Vec<u8>,
     /// Blocks that were handed to the destination.
     blocks: u64,
     /// A checksum, as it is written, for each block of data.
     checksums: Vec<u8>,
     sections: Vec<Section>,
-    /// A write has failed, so that octets are missing.
+    /// A write has failed, so that bytes are missing.
     is_broken: bool,
 }
 
@@ -123,10 +123,10 @@ impl SetFileWriter<MemoryFile> {
     /// # Errors
     ///
     /// None that memory has.
-    pub(crate) fn in_memory(octets: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
+    pub(crate) fn in_memory(bytes: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
         // A header, and 8 bytes of checksum for each block and for each block of those.
-        let all = octets + octets / (SET_BLOCK_OCTETS / 10) + 4 * SET_BLOCK_OCTETS;
-        let file = MemoryFile { memory: ZeroedMemory::new(all), octets: 0, position: 0 };
+        let all = bytes + bytes / (SET_BLOCK_BYTES / 10) + 4 * SET_BLOCK_BYTES;
+        let file = MemoryFile { memory: ZeroedMemory::new(all), bytes: 0, position: 0 };
         SetFileWriter::new(Path::new("the policy set in memory"), file)
     }
 }
@@ -141,13 +141,13 @@ impl<D: Destination> SetFileWriter<D> {
         let mut writer = SetFileWriter {
             path: path.to_owned(),
             destination,
-            block: Vec::with_capacity(SET_BLOCK_OCTETS),
+            block: Vec::with_capacity(SET_BLOCK_BYTES),
             blocks: 0,
             checksums: Vec::new(),
             sections: Vec::new(),
             is_broken: false,
         };
-        let header = [0; SET_BLOCK_OCTETS];
+        let header = [0; SET_BLOCK_BYTES];
         let written = writer.destination.write_all(&header);
         writer.checked(written)?;
         writer.blocks = 1;
@@ -167,11 +167,11 @@ impl<D: Destination> SetFileWriter<D> {
         assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
         assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
         self.pad(SECTION_ALIGNMENT)?;
-        self.sections.push(Section { kind, start: self.position(), octets: 0 });
+        self.sections.push(Section { kind, start: self.position(), bytes: 0 });
         Ok(())
     }
 
-    /// Appends `octets` to the section that was begun last.
+    /// Appends `bytes` to the section that was begun last.
     ///
     /// # Errors
     ///
@@ -181,10 +181,10 @@ impl<D: Destination> SetFileWriter<D> {
     /// # Panics
     ///
     /// If no section was begun.
-    pub(crate) fn write(&mut self, octets: &[u8]) -> Result<(), WriteError> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         let section = self.sections.last_mut().expect("a section is begun before it is written");
-        section.octets += octets.len() as u64;
-        self.append(octets)
+        section.bytes += bytes.len() as u64;
+        self.append(bytes)
     }
 
     /// Writes checksums and header, and publishes the file.
@@ -214,12 +214,12 @@ impl<D: Destination> SetFileWriter<D> {
             sections: std::mem::take(&mut self.sections),
             layout,
         };
-        let file_octets = header.layout.file_octets();
+        let file_bytes = header.layout.file_bytes();
         let written = self.write_header(&header);
         self.checked(written)?;
         let SetFileWriter { path, destination, .. } = self;
         let finished = destination.publish().map_err(|error| WriteError::new(&path, error))?;
-        Ok(Written { content_hash: header.content_hash, file_octets, finished })
+        Ok(Written { content_hash: header.content_hash, file_bytes, finished })
     }
 
     /// Writes each level over the one before it, and returns the root checksum.
@@ -246,18 +246,18 @@ impl<D: Destination> SetFileWriter<D> {
         self.destination.flush()
     }
 
-    /// Where the next octet goes.
+    /// Where the next byte goes.
     fn position(&self) -> u64 {
         self.blocks * BLOCK + self.block.len() as u64
     }
 
-    fn append(&mut self, mut octets: &[u8]) -> Result<(), WriteError> {
-        while !octets.is_empty() {
-            let room = SET_BLOCK_OCTETS - self.block.len();
-            let (now, later) = octets.split_at(room.min(octets.len()));
+    fn append(&mut self, mut bytes: &[u8]) -> Result<(), WriteError> {
+        while !bytes.is_empty() {
+            let room = SET_BLOCK_BYTES - self.block.len();
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
             self.block.extend_from_slice(now);
-            octets = later;
-            if self.block.len() == SET_BLOCK_OCTETS {
+            bytes = later;
+            if self.block.len() == SET_BLOCK_BYTES {
                 let written = self.destination.write_all(&self.block);
                 self.checked(written)?;
                 self.checksums.extend_from_slice(&xxh3_64(&self.block).to_le_bytes());
@@ -270,8 +270,8 @@ impl<D: Destination> SetFileWriter<D> {
 
     /// Appends zeros up to a multiple of `alignment`, which divides a block.
     fn pad(&mut self, alignment: u64) -> Result<(), WriteError> {
-        let octets = self.position().next_multiple_of(alignment) - self.position();
-        self.append(&[0; SET_BLOCK_OCTETS][..octets as usize])
+        let bytes = self.position().next_multiple_of(alignment) - self.position();
+        self.append(&[0; SET_BLOCK_BYTES][..bytes as usize])
     }
 
     /// Names the file in a failure, and remembers that there was one.

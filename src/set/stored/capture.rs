@@ -40,8 +40,8 @@ impl PolicySet {
         let serves = word(capture::SERVES_SECONDS);
         let notes = word(capture::NOTES);
         let malformed = || {
-            let octet = first * size_of::<u32>() as u64;
-            self.file.malformed(section, octet, "it has notes that this version does not know")
+            let byte = first * size_of::<u32>() as u64;
+            self.file.malformed(section, byte, "it has notes that this version does not know")
         };
         let capture_notes = CaptureNotes::from_bits(notes as u16).ok_or_else(malformed)?;
         let facts = CaptureFacts {
@@ -53,7 +53,7 @@ impl PolicySet {
             redirects_followed: (word(capture::STATUS_AND_REDIRECTS) >> 16) as u8,
             capture_notes,
             file_notes: NoteSet::from_bits((notes >> 16) as u16).ok_or_else(malformed)?,
-            file_octets: word(capture::FILE_OCTETS),
+            file_bytes: word(capture::FILE_BYTES),
             input: word(capture::INPUT),
             outage: self.outage_of(index, capture_notes)?,
         };
@@ -63,7 +63,7 @@ impl PolicySet {
     /// The outage in which a capture with these notes was made, if it was in one.
     fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
         let section = self.sections.outages;
-        let rows = section.octets() / (outage::WORDS * size_of::<U32>()) as u64;
+        let rows = section.bytes() / (outage::WORDS * size_of::<U32>()) as u64;
         let row = |index: u64| -> Result<&[U32], Damage> {
             self.file.items(section, index * outage::WORDS as u64, outage::WORDS as u64)
         };

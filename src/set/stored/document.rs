@@ -4,7 +4,7 @@ use zerocopy::little_endian::U32;
 
 use crate::bytes::take_varint;
 use crate::id::LineNumber;
-use crate::limits::BODY_OCTETS_MAX;
+use crate::limits::BODY_BYTES_MAX;
 use crate::syntax::ExtractWriter;
 
 use super::super::file::{Damage, Section};
@@ -38,10 +38,10 @@ impl DocumentRecord {
 pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     // The number stands behind the text, the other way round.
     let (mut number, mut length) = ([0; 5], 0);
-    for (octet, place) in string.iter().rev().zip(&mut number) {
-        *place = *octet;
+    for (byte, place) in string.iter().rev().zip(&mut number) {
+        *place = *byte;
         length += 1;
-        if octet & 0x80 == 0 {
+        if byte & 0x80 == 0 {
             break;
         }
     }
@@ -93,17 +93,17 @@ impl PolicySet {
         self.sections.strings.get(&self.file, StringID(string), text)?;
         let malformed =
             || self.malformed(self.sections.documents, 0, "a record's string says no value");
-        let (octets, value_start) = split_record(text).ok_or_else(malformed)?;
-        let octets = octets.len();
-        text.truncate(octets);
+        let (bytes, value_start) = split_record(text).ok_or_else(malformed)?;
+        let bytes = bytes.len();
+        text.truncate(bytes);
         Ok(value_start)
     }
 
-    /// Octets that the records of one file can have together. What refers to the same long string
+    /// Bytes that the records of one file can have together. What refers to the same long string
     /// again and again is no file, and would take all the memory.
-    pub(super) fn record_octets_max(&self) -> usize {
-        let limit = self.robots_octets_max().and_then(|max| usize::try_from(max).ok());
-        limit.unwrap_or(usize::MAX).min(BODY_OCTETS_MAX)
+    pub(super) fn record_bytes_max(&self) -> usize {
+        let limit = self.robots_bytes_max().and_then(|max| usize::try_from(max).ok());
+        limit.unwrap_or(usize::MAX).min(BODY_BYTES_MAX)
     }
 
     fn read_records(
@@ -113,12 +113,12 @@ impl PolicySet {
         decides: bool,
     ) -> Result<Vec<DocumentRecord>, Damage> {
         let words = self.record_words(section, position)?;
-        let mut octets_left = self.record_octets_max();
+        let mut bytes_left = self.record_bytes_max();
         let read = |pair: &[U32]| {
             let mut text = Vec::new();
             let value_start = self.record_text(pair[1].get(), &mut text)?;
             let too_many = || self.malformed(section, position, "a file is longer than it may be");
-            octets_left = octets_left.checked_sub(text.len()).ok_or_else(too_many)?;
+            bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
             let line = LineNumber::new(pair[0].get() >> record::KIND_BITS);
             let line = line.ok_or_else(|| self.bad_document(position))?;
             let kind = RecordKind::ALL[(pair[0].get() & ((1 << record::KIND_BITS) - 1)) as usize];

@@ -1,10 +1,10 @@
-//! Hosts: found by key, octet by octet, or one after another.
+//! Hosts: found by key, byte by byte, or one after another.
 
 use std::hint::black_box;
 
 use zerocopy::IntoBytes;
 
-use crate::limits::{HOST_OCTETS_MAX, SET_HOST_RUN_SLOTS_MAX};
+use crate::limits::{HOST_BYTES_MAX, SET_HOST_RUN_SLOTS_MAX};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
@@ -59,7 +59,7 @@ pub(super) struct Search {
 }
 
 /// The longest key: a host, a port, and a scheme before it.
-const KEY_OCTETS_MAX: usize = HOST_OCTETS_MAX + 64 * 1024;
+const KEY_BYTES_MAX: usize = HOST_BYTES_MAX + 64 * 1024;
 
 impl PolicySet {
     /// The host with this key (see [`host_key`](crate::target::host_key)).
@@ -185,16 +185,16 @@ impl PolicySet {
     #[inline(always)]
     pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
         let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
-        let octets = head[host::KEY_OCTETS].get() as usize;
-        if octets > KEY_OCTETS_MAX {
+        let bytes = head[host::KEY_BYTES].get() as usize;
+        if bytes > KEY_BYTES_MAX {
             return Err(self.malformed(self.sections.hosts, position.0, "its key is too long"));
         }
         let key_at = position.0.saturating_add(host::HEAD_WORDS as u32);
-        let key = self.words(self.sections.hosts, key_at, octets.div_ceil(4))?;
+        let key = self.words(self.sections.hosts, key_at, bytes.div_ceil(4))?;
         let word = |index: usize| head[index].get();
         Ok(StoredHost {
             set: self,
-            key: &key.as_bytes()[..octets],
+            key: &key.as_bytes()[..bytes],
             policies: [word(host::HTTP_POLICY), word(host::HTTPS_POLICY)],
             captures: [word(host::HTTP_CAPTURE), word(host::HTTPS_CAPTURE)],
         })
@@ -202,7 +202,7 @@ impl PolicySet {
 
     /// All hosts, in the order of their keys. After damage there is no next one.
     pub fn hosts<'s>(&'s self) -> impl Iterator<Item = Result<StoredHost<'s>, Damage>> + 's {
-        let end = self.sections.hosts.octets() / size_of::<u32>() as u64;
+        let end = self.sections.hosts.bytes() / size_of::<u32>() as u64;
         let mut next = Some(0_u32);
         let mut last: Option<&[u8]> = None;
         std::iter::from_fn(move || {

@@ -70,8 +70,8 @@ pub struct InquiryMemory {
 
 impl InquiryMemory {
     /// Bytes of what was built for questions; what one block needs is not counted.
-    pub fn memory_octets(&self) -> usize {
-        self.block.memory_octets()
+    pub fn memory_bytes(&self) -> usize {
+        self.block.memory_bytes()
     }
 
     /// Counts the ways in which questions were answered.

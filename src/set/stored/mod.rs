@@ -6,10 +6,10 @@
 //! [`PolicySet::hosts`].
 //!
 //! Cost: a look-up touches a slot, a host, a policy and a rule set, one or two cache lines each.
-//! Memory: a bit for each 4,096 octets of the file, two words for each policy and agent, and the states
+//! Memory: a bit for each 4,096 bytes of the file, two words for each policy and agent, and the states
 //! of automata that paths ask for ([`Inquiry`]).
 //!
-//! What can fail: everything that reads, with a [`Damage`] that names the file, because any octets
+//! What can fail: everything that reads, with a [`Damage`] that names the file, because any bytes
 //! may be opened. Nothing that is damaged becomes an answer.
 
 mod capture;
@@ -149,8 +149,8 @@ impl PolicySet {
     /// # Errors
     ///
     /// As [`PolicySet::open`].
-    pub fn of_octets(name: &str, octets: impl AsRef<[u8]>) -> Result<PolicySet, SetError> {
-        PolicySet::of(SetFile::open(Storage::owned(name, octets.as_ref().into()))?)
+    pub fn of_bytes(name: &str, bytes: impl AsRef<[u8]>) -> Result<PolicySet, SetError> {
+        PolicySet::of(SetFile::open(Storage::owned(name, bytes.as_ref().into()))?)
     }
 
     fn of(file: SetFile) -> Result<PolicySet, SetError> {
@@ -179,7 +179,7 @@ impl PolicySet {
             history: file.required(SectionKind::HISTORY)?,
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
-        let slots = sections.slots.octets() / (SLOT_WORDS * size_of::<u32>()) as u64;
+        let slots = sections.slots.bytes() / (SLOT_WORDS * size_of::<u32>()) as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];
         let (is_universal, tokens) = (false, None);
         Ok(PolicySet { file, dialect, slots, host_seed, sections, is_universal, tokens })
@@ -188,10 +188,10 @@ impl PolicySet {
     /// A set that this process has just compiled, for some agents if it was not for everybody.
     pub(super) fn of_compiled(
         name: &str,
-        octets: ZeroedMemory,
+        bytes: ZeroedMemory,
         agents: Option<&[AgentChain]>,
     ) -> PolicySet {
-        let set = SetFile::trusted(name, octets).and_then(PolicySet::of);
+        let set = SetFile::trusted(name, bytes).and_then(PolicySet::of);
         let tokens = |agents: &[AgentChain]| {
             agents.iter().flat_map(AgentChain::tokens).map(str::to_owned).collect()
         };
@@ -226,9 +226,9 @@ impl PolicySet {
         self.dialect
     }
 
-    /// Octets of a file that counted; all, if there was no limit.
-    pub fn robots_octets_max(&self) -> Option<u64> {
-        self.file.fields().robots_octets_max
+    /// Bytes of a file that counted; all, if there was no limit.
+    pub fn robots_bytes_max(&self) -> Option<u64> {
+        self.file.fields().robots_bytes_max
     }
 
     /// The hash of its content: sets that were compiled from the same captures have the same.
@@ -236,17 +236,17 @@ impl PolicySet {
         self.file.content_hash()
     }
 
-    /// Octets of the file.
-    pub fn octets(&self) -> u64 {
-        self.file.file_octets()
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.file.file_bytes()
     }
 
-    /// The name (`hosts`) and the octets of each section, in the order of the file.
-    pub fn section_octets(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+    /// The name (`hosts`) and the bytes of each section, in the order of the file.
+    pub fn section_bytes(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         self.file.sections().iter().map(|section| {
             let kind = section.kind();
             let name = kind.name().map_or_else(|| kind.to_string(), str::to_owned);
-            (name, section.octets())
+            (name, section.bytes())
         })
     }
 
@@ -275,7 +275,7 @@ impl PolicySet {
     /// If it is damaged.
     pub fn provenance(&self) -> Result<&[u8], Damage> {
         let section = self.sections.provenance;
-        self.file.octets(section, 0, section.octets())
+        self.file.bytes(section, 0, section.bytes())
     }
 
     /// Whether the file is still as long as it was when it was opened: to be asked after it was read

@@ -86,8 +86,8 @@ impl PolicySet {
 
     /// The number of policies.
     pub(super) fn policy_count(&self) -> u32 {
-        let octets = self.sections.policy_index.octets();
-        u32::try_from(octets / size_of::<U32>() as u64).unwrap_or(u32::MAX)
+        let bytes = self.sections.policy_index.bytes();
+        u32::try_from(bytes / size_of::<U32>() as u64).unwrap_or(u32::MAX)
     }
 
     /// All policies, in the order of their numbers.

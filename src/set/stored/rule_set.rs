@@ -54,8 +54,8 @@ impl PolicySet {
 
     /// The number of rule sets that there is room for.
     pub(super) fn rule_set_count(&self) -> u32 {
-        let octets = (rule_set::WORDS * size_of::<U32>()) as u64;
-        u32::try_from(self.sections.rule_sets.octets() / octets).unwrap_or(u32::MAX)
+        let bytes = (rule_set::WORDS * size_of::<U32>()) as u64;
+        u32::try_from(self.sections.rule_sets.bytes() / bytes).unwrap_or(u32::MAX)
     }
 
     /// All rule sets, in the order of their numbers.
@@ -67,9 +67,9 @@ impl PolicySet {
     /// [`PolicySet::prefilter`] has compared their checksums.
     #[inline]
     pub(super) fn prefilter_lines(&self) -> &[SieveLine] {
-        let octets = self.file.uncompared(self.sections.prefilters);
-        let whole = octets.len() - octets.len() % size_of::<SieveLine>();
-        <[SieveLine]>::ref_from_bytes(&octets[..whole]).unwrap_or_default()
+        let bytes = self.file.uncompared(self.sections.prefilters);
+        let whole = bytes.len() - bytes.len() % size_of::<SieveLine>();
+        <[SieveLine]>::ref_from_bytes(&bytes[..whole]).unwrap_or_default()
     }
 
     /// Where the prefilter of a rule set stands among [`PolicySet::prefilter_lines`]; nothing if it is made
@@ -117,7 +117,7 @@ impl PolicySet {
         let table = self.pattern_table(rule_set)?;
         let patterns = Patterns { table, texts: StoredTexts(self) };
         // A rule stands for its own pattern and for that of a directory, each byte of which may be escaped.
-        let bytes_max = self.record_octets_max().saturating_mul(2 * ESCAPED_BYTES_MAX);
+        let bytes_max = self.record_bytes_max().saturating_mul(2 * ESCAPED_BYTES_MAX);
         let what = "the patterns of a rule set are none that a file can have";
         patterns.list(bytes_max).ok_or_else(|| self.malformed_rule_set(rule_set, what))
     }
@@ -134,11 +134,11 @@ impl PolicySet {
     pub(super) fn compared_table(&self, number: RuleSetNumber) -> &[U32] {
         let table = || {
             let rule_set = self.rule_set(number).ok()?;
-            let octets = self.file.uncompared(self.sections.patterns);
+            let bytes = self.file.uncompared(self.sections.patterns);
             let words = size_of::<U32>();
             let (start, count) = (rule_set.patterns_at() as usize, rule_set.patterns() as usize);
-            let octets = octets.get(start.checked_mul(words)?..)?.get(..count * words)?;
-            <[U32]>::ref_from_bytes(octets).ok()
+            let bytes = bytes.get(start.checked_mul(words)?..)?.get(..count * words)?;
+            <[U32]>::ref_from_bytes(bytes).ok()
         };
         table().unwrap_or_default()
     }
@@ -203,8 +203,8 @@ impl StoredRuleSet<'_> {
         self.words[rule_set::PATTERNS].get()
     }
 
-    /// Octets that it takes.
-    pub fn octets(&self) -> u64 {
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> u64 {
         let lines = u64::from(self.words[rule_set::LINES].get()) * size_of::<SieveLine>() as u64;
         lines + (rule_set::WORDS as u64 + u64::from(self.patterns())) * size_of::<U32>() as u64
     }

@@ -10,7 +10,7 @@ use super::{Inquiry, PolicyNumber, StoredPolicy};
 
 impl StoredPolicy<'_> {
     /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
-    /// and the same values, octet for octet. Lines, the spelling of field names, comments and other
+    /// and the same values, byte for byte. Lines, the spelling of field names, comments and other
     /// records do not matter. The two scratches are overwritten.
     pub(in crate::set) fn has_records_of(
         &self,

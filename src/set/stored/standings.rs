@@ -10,7 +10,7 @@ use crate::decision::PolicyState;
 use crate::syntax::{OthersWriter, RobotsTxt};
 
 use super::super::file::Damage;
-use super::super::gather::check_history;
+use super::super::ingest::check_history;
 use super::super::{
     BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
     Provenance, Standing,
@@ -55,7 +55,7 @@ impl PolicySet {
         };
         let hosts = self.hosts().map(|host| reading.host(&host?)).collect::<Result<Vec<_>, _>>()?;
         let section = self.sections.history;
-        let history = self.file.octets(section, 0, section.octets())?.to_vec();
+        let history = self.file.bytes(section, 0, section.bytes())?.to_vec();
         check_history(&hosts, &history, reading.inputs, &self.dialect.access)
             .map_err(|what| self.malformed(section, 0, what))?;
         Ok(Standings { hosts, pool: reading.pool, history, inputs })
@@ -156,15 +156,15 @@ impl Reading<'_> {
             self.pool.hold(known);
             return Ok(known);
         }
-        let mut octets = Vec::new();
-        let mut writer = OthersWriter::new(&mut octets);
+        let mut bytes = Vec::new();
+        let mut writer = OthersWriter::new(&mut bytes);
         for record in capture.other_records()? {
             writer.push(record.line, &record.text).ok_or_else(|| {
                 let set = self.set;
                 set.malformed(set.sections.others, capture.others, "records are not in order")
             })?;
         }
-        let blob = self.pool.intern(&octets, BlobPool::hash(&octets));
+        let blob = self.pool.intern(&bytes, BlobPool::hash(&bytes));
         self.others.insert(capture.others, blob);
         Ok(blob)
     }

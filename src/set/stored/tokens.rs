@@ -21,7 +21,7 @@ pub(super) struct AgentTokens {
 pub(super) struct Names<'s> {
     pub(super) ends: &'s [U32],
     pub(super) sorted: &'s [U32],
-    pub(super) octets: &'s [u8],
+    pub(super) bytes: &'s [u8],
 }
 
 impl<'s> Names<'s> {
@@ -31,7 +31,7 @@ impl<'s> Names<'s> {
             0 => 0,
             _ => self.ends.get(number - 1)?.get() as usize,
         };
-        self.octets.get(start..self.ends.get(number)?.get() as usize)
+        self.bytes.get(start..self.ends.get(number)?.get() as usize)
     }
 
     /// The number of `name`, if it is there; nothing at all where a name is missing on the way.
@@ -54,16 +54,16 @@ impl PolicySet {
     pub(super) fn names(&self) -> Result<Names<'_>, Damage> {
         let section = self.sections.tokens;
         let malformed = || self.malformed(section, 0, "its names do not fit into it");
-        let octets = self.file.octets(section, 0, section.octets())?;
-        let word_octets = size_of::<u32>();
-        let (count, rest) = octets.split_at_checked(word_octets).ok_or_else(malformed)?;
-        let count = u32::from_le_bytes(count.try_into().expect("four octets")) as usize;
-        let table_octets = count.checked_mul(2 * word_octets).ok_or_else(malformed)?;
-        let (table, octets) = rest.split_at_checked(table_octets).ok_or_else(malformed)?;
-        let (ends, sorted) = table.split_at(count * word_octets);
-        let words = |octets| <[U32] as zerocopy::FromBytes>::ref_from_bytes(octets);
+        let bytes = self.file.bytes(section, 0, section.bytes())?;
+        let word_bytes = size_of::<u32>();
+        let (count, rest) = bytes.split_at_checked(word_bytes).ok_or_else(malformed)?;
+        let count = u32::from_le_bytes(count.try_into().expect("four bytes")) as usize;
+        let table_bytes = count.checked_mul(2 * word_bytes).ok_or_else(malformed)?;
+        let (table, bytes) = rest.split_at_checked(table_bytes).ok_or_else(malformed)?;
+        let (ends, sorted) = table.split_at(count * word_bytes);
+        let words = |bytes| <[U32] as zerocopy::FromBytes>::ref_from_bytes(bytes);
         match (words(ends), words(sorted)) {
-            (Ok(ends), Ok(sorted)) => Ok(Names { ends, sorted, octets }),
+            (Ok(ends), Ok(sorted)) => Ok(Names { ends, sorted, bytes }),
             _ => Err(malformed()),
         }
     }

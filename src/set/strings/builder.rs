@@ -1,4 +1,4 @@
-//! Gathering strings, and putting the distinct ones in order.
+//! Ingesting strings, and putting the distinct ones in order.
 
 use std::hash::BuildHasher;
 
@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::{BUCKET_STRINGS, StringID};
 use crate::bytes::push_varint;
-use crate::limits::{SET_STRING_OCTETS_MAX, SET_STRINGS_MAX};
+use crate::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use crate::set::file::{Destination, SectionKind, SetFileWriter, WriteError};
 
-/// Octets of a string that are at hand while strings are sorted: those of `Disallow: /` and some that
+/// Bytes of a string that are at hand while strings are sorted: those of `Disallow: /` and some that
 /// tell paths apart.
-const HEAD_OCTETS: usize = 28;
+const HEAD_BYTES: usize = 28;
 
 /// Strings that are sorted at once, if the sample shows their order well: some 40 MB. A set has fewer than
 /// 2^16 times as many. Tests have few strings and go the same way.
@@ -34,24 +34,24 @@ pub(crate) struct ProvisionalString(pub(crate) u32);
 pub enum StringError {
     /// It is longer than a set's string may be.
     #[error(
-        "a line has {octets} octets, and a policy set keeps {SET_STRING_OCTETS_MAX} of one at most; \
+        "a line has {bytes} bytes, and a policy set keeps {SET_STRING_BYTES_MAX} of one at most; \
          set a limit with --max-robots-size"
     )]
     TooLong {
-        /// Its octets.
-        octets: usize,
+        /// Its bytes.
+        bytes: usize,
     },
     /// There are as many as a set may have.
     #[error("there are more than {SET_STRINGS_MAX} distinct strings; compile several smaller sets")]
     TooMany,
 }
 
-/// Strings that are being gathered, each kept once. Its memory: the distinct strings and some 20
-/// octets for each.
+/// Strings that are being ingested, each kept once. Its memory: the distinct strings and some 20
+/// bytes for each.
 #[derive(Debug, Default)]
 pub(crate) struct StringTableBuilder {
-    octets: Vec<u8>,
-    /// Where each string ends in `octets`; it begins where the one before it ends.
+    bytes: Vec<u8>,
+    /// Where each string ends in `bytes`; it begins where the one before it ends.
     ends: Vec<u64>,
     numbers: HashTable<Numbered>,
     hasher: foldhash::fast::RandomState,
@@ -77,8 +77,8 @@ impl Numbered {
 impl StringTableBuilder {
     /// Strings that stay as they come, equal ones again and again: the table takes more room and less time.
     /// There is room for so many bytes at once.
-    pub(crate) fn plain(octets: usize) -> StringTableBuilder {
-        let piece = Piece { octets: Vec::with_capacity(octets), ..Piece::default() };
+    pub(crate) fn plain(bytes: usize) -> StringTableBuilder {
+        let piece = Piece { bytes: Vec::with_capacity(bytes), ..Piece::default() };
         let plain = StringTable { pieces: vec![piece], ..StringTable::default() };
         StringTableBuilder { plain: Some(plain), ..StringTableBuilder::default() }
     }
@@ -89,17 +89,17 @@ impl StringTableBuilder {
     ///
     /// If it is too long, or one too many.
     pub(crate) fn intern(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
-        if string.len() > SET_STRING_OCTETS_MAX {
-            return Err(StringError::TooLong { octets: string.len() });
+        if string.len() > SET_STRING_BYTES_MAX {
+            return Err(StringError::TooLong { bytes: string.len() });
         }
         if let Some(plain) = &mut self.plain {
             return plain.push_plain(string);
         }
-        let StringTableBuilder { octets, ends, numbers, hasher, .. } = self;
+        let StringTableBuilder { bytes, ends, numbers, hasher, .. } = self;
         let half = hasher.hash_one(string) as u32;
         let entry = numbers.entry(
             Numbered::hash(half),
-            |known| known.half == half && string_at(octets, ends, known.number) == string,
+            |known| known.half == half && string_at(bytes, ends, known.number) == string,
             |known| Numbered::hash(known.half),
         );
         match entry {
@@ -108,8 +108,8 @@ impl StringTableBuilder {
             Entry::Vacant(entry) => {
                 let number = ends.len() as u32;
                 entry.insert(Numbered { half, number });
-                octets.extend_from_slice(string);
-                ends.push(octets.len() as u64);
+                bytes.extend_from_slice(string);
+                ends.push(bytes.len() as u64);
                 Ok(ProvisionalString(number))
             }
         }
@@ -124,12 +124,12 @@ impl StringTableBuilder {
     /// Sorts and front-codes them, on the calling thread's rayon pool. The result depends on the
     /// strings alone, not on their order before.
     pub(crate) fn finish(self) -> StringTable {
-        let StringTableBuilder { octets, ends, numbers, plain, .. } = self;
+        let StringTableBuilder { bytes, ends, numbers, plain, .. } = self;
         if let Some(table) = plain {
             return table;
         }
         drop(numbers);
-        let string = |number: u32| string_at(&octets, &ends, number);
+        let string = |number: u32| string_at(&bytes, &ends, number);
         let order = sorted(ends.len(), string);
         let mut ids = vec![StringID(0); order.len()];
         (0..).zip(&order).for_each(|(id, &number)| ids[number as usize] = StringID(id));
@@ -150,8 +150,8 @@ impl StringTableBuilder {
 
 /// The numbers from 0 to `count` in the order of their strings.
 ///
-/// Strings are compared by their first octets, which lie side by side, and looked up where those
-/// are equal. Those octets take more memory than most strings, so many strings are sorted part by part: each
+/// Strings are compared by their first bytes, which lie side by side, and looked up where those
+/// are equal. Those bytes take more memory than most strings, so many strings are sorted part by part: each
 /// part has the strings between two of a sample.
 fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32> {
     let sample: Vec<u32> = (0..count as u32).step_by(SORTED_STRINGS / SAMPLES).collect();
@@ -171,23 +171,23 @@ fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32>
 /// These numbers in the order of their strings.
 fn sort<'s>(numbers: Vec<u32>, string: &(impl Fn(u32) -> &'s [u8] + Sync)) -> Vec<u32> {
     let key = |number: u32| {
-        let mut first = [0; HEAD_OCTETS];
+        let mut first = [0; HEAD_BYTES];
         let string = string(number);
-        let octets = string.len().min(HEAD_OCTETS);
-        first[..octets].copy_from_slice(&string[..octets]);
+        let bytes = string.len().min(HEAD_BYTES);
+        first[..bytes].copy_from_slice(&string[..bytes]);
         (first, number)
     };
-    let mut keys: Vec<([u8; HEAD_OCTETS], u32)> = numbers.into_par_iter().map(key).collect();
+    let mut keys: Vec<([u8; HEAD_BYTES], u32)> = numbers.into_par_iter().map(key).collect();
     keys.par_sort_unstable_by(|(one_head, one), (other_head, other)| {
         one_head.cmp(other_head).then_with(|| string(*one).cmp(string(*other)))
     });
     keys.into_iter().map(|(_, number)| number).collect()
 }
 
-fn string_at<'o>(octets: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
+fn string_at<'o>(bytes: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
     let number = number as usize;
     let start = if number == 0 { 0 } else { ends[number - 1] };
-    &octets[start as usize..ends[number] as usize]
+    &bytes[start as usize..ends[number] as usize]
 }
 
 /// The strings, as a file has them.
@@ -202,7 +202,7 @@ pub(crate) struct StringTable {
 /// Buckets that stand one behind the other, and where each begins among their bytes.
 #[derive(Clone, Debug, Default)]
 struct Piece {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     bucket_starts: Vec<u64>,
 }
 
@@ -232,9 +232,9 @@ impl StringTable {
     }
 
     /// Bytes of the two sections.
-    pub(crate) fn octets(&self) -> usize {
-        let octets = |piece: &Piece| piece.octets.len() + size_of_val(&*piece.bucket_starts);
-        self.pieces.iter().map(octets).sum()
+    pub(crate) fn bytes(&self) -> usize {
+        let bytes = |piece: &Piece| piece.bytes.len() + size_of_val(&*piece.bucket_starts);
+        self.pieces.iter().map(bytes).sum()
     }
 
     /// Writes the two sections.
@@ -247,13 +247,13 @@ impl StringTable {
         writer: &mut SetFileWriter<D>,
     ) -> Result<(), WriteError> {
         writer.begin(SectionKind::STRINGS)?;
-        self.pieces.iter().try_for_each(|piece| writer.write(&piece.octets))?;
+        self.pieces.iter().try_for_each(|piece| writer.write(&piece.bytes))?;
         writer.begin(SectionKind::STRING_BUCKETS)?;
         let mut end = 0;
         for piece in &self.pieces {
             let starts = piece.bucket_starts.iter().map(|start| (end + start).to_le_bytes());
             writer.write(starts.collect::<Vec<_>>().as_flattened())?;
-            end += piece.octets.len() as u64;
+            end += piece.bytes.len() as u64;
         }
         writer.write(&end.to_le_bytes())
     }
@@ -262,28 +262,28 @@ impl StringTable {
 impl Piece {
     fn push_plain(&mut self, string: &[u8], is_first: bool) {
         if is_first {
-            self.bucket_starts.push(self.octets.len() as u64);
+            self.bucket_starts.push(self.bytes.len() as u64);
         }
-        push_varint(&mut self.octets, 0);
-        push_varint(&mut self.octets, string.len() as u32);
-        self.octets.extend_from_slice(string);
+        push_varint(&mut self.bytes, 0);
+        push_varint(&mut self.bytes, string.len() as u32);
+        self.bytes.extend_from_slice(string);
     }
 
     fn push_bucket<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]>) {
-        self.bucket_starts.push(self.octets.len() as u64);
+        self.bucket_starts.push(self.bytes.len() as u64);
         let mut last: &[u8] = b"";
         for string in strings {
-            let shared = shared_octets(last, string);
-            push_varint(&mut self.octets, shared as u32);
-            push_varint(&mut self.octets, (string.len() - shared) as u32);
-            self.octets.extend_from_slice(&string[shared..]);
+            let shared = shared_bytes(last, string);
+            push_varint(&mut self.bytes, shared as u32);
+            push_varint(&mut self.bytes, (string.len() - shared) as u32);
+            self.bytes.extend_from_slice(&string[shared..]);
             last = string;
         }
     }
 }
 
-/// How many octets both begin with.
-pub(super) fn shared_octets(one: &[u8], other: &[u8]) -> usize {
+/// How many bytes both begin with.
+pub(super) fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
     let (pieces, _) = one.as_chunks::<8>();
     let (others, _) = other.as_chunks::<8>();
     let same = 8 * pieces.iter().zip(others).take_while(|(a, b)| a == b).count();

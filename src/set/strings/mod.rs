@@ -3,13 +3,13 @@
 //! Robots.txt files repeat one another: the same lines stand in thousands of them, and those that
 //! differ begin alike. So each string is kept once ([`StringTableBuilder`]), sorted, and written
 //! without what it shares with the one before it; every 16th is whole, so that finding one by its
-//! number decodes 16 at most ([`Strings`]). `FORMAT.md` has the octets.
+//! number decodes 16 at most ([`Strings`]). `FORMAT.md` has the bytes.
 //!
 //! Cost: interning hashes the string and copies a new one, without an allocation for each; finishing
-//! sorts them. Reading one looks at two numbers and one bucket, which is a few hundred octets in two
+//! sorts them. Reading one looks at two numbers and one bucket, which is a few hundred bytes in two
 //! places.
 //!
-//! What can fail: more or longer strings than [`limits`](crate::limits) allow cannot be gathered
+//! What can fail: more or longer strings than [`limits`](crate::limits) allow cannot be ingested
 //! ([`StringError`]); a table that is not as it was written is
 //! [`Damage`](crate::set::file::Damage), whatever it holds. A string is never longer than its bucket,
 //! so a small file cannot take much memory.

@@ -9,7 +9,7 @@ fn fields() -> HeaderFields {
     HeaderFields {
         dialect_name: "rfc9309".into(),
         dialect_fingerprint: 0,
-        robots_octets_max: None,
+        robots_bytes_max: None,
         flags: 0,
         counts: [0; 16],
     }
@@ -18,8 +18,8 @@ fn fields() -> HeaderFields {
 fn file_of(table: &StringTable) -> SetFile {
     let mut writer = SetFileWriter::in_memory(0).unwrap();
     table.write(&mut writer).unwrap();
-    let octets = writer.finish(&fields()).unwrap().finished;
-    SetFile::open(Storage::owned("a.set", octets[..].into())).unwrap()
+    let bytes = writer.finish(&fields()).unwrap().finished;
+    SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
 }
 
 /// A file with these sections, whatever they hold.
@@ -78,7 +78,7 @@ fn strings_come_back_in_any_order() {
 }
 
 #[test]
-fn the_order_of_gathering_makes_no_difference() {
+fn the_order_of_ingesting_makes_no_difference() {
     let strings = sample(2_000);
     let mut builders = [StringTableBuilder::default(), StringTableBuilder::default()];
     for string in &strings {
@@ -126,8 +126,8 @@ fn damages(file: &SetFile, count: u32) -> (Vec<Damage>, Option<Damage>) {
 #[test]
 fn malformed_tables_are_damage() {
     let cases: &[(&str, &[u8], &[u64], u32)] = &[
-        ("shares more octets", b"\x01\x01a", &[0, 3], 1),
-        ("shares more octets", b"\0\x01a\x02\x01b", &[0, 6], 2),
+        ("shares more bytes", b"\x01\x01a", &[0, 3], 1),
+        ("shares more bytes", b"\0\x01a\x02\x01b", &[0, 6], 2),
         ("does not end within", b"\0\x02a", &[0, 3], 1),
         ("does not end within", b"\0\xFF\xFF\xFF\xFF\x0Fa", &[0, 7], 1),
         ("has no length", b"\0\x01a", &[0, 3], 2),
@@ -135,14 +135,14 @@ fn malformed_tables_are_damage() {
         ("has no length", b"\0\x80\0", &[0, 3], 1),
         ("has no length", b"\0\xFF\xFF\xFF\xFF\xFF", &[0, 6], 1),
         ("has no length", b"", &[0, 0], 1),
-        ("octets are referred to", b"\0\x01a", &[0, 4], 1),
-        ("octets are referred to", b"\0\x01a", &[0, u64::MAX], 1),
-        ("octets are referred to", b"\0\x01a", &[u64::MAX - 1, u64::MAX], 1),
+        ("bytes are referred to", b"\0\x01a", &[0, 4], 1),
+        ("bytes are referred to", b"\0\x01a", &[0, u64::MAX], 1),
+        ("bytes are referred to", b"\0\x01a", &[u64::MAX - 1, u64::MAX], 1),
         ("ends before it begins", b"\0\x01a", &[3, 0], 1),
     ];
-    for &(expected, octets, starts, count) in cases {
-        let (asked, verified) = damages(&file_with(octets, starts), count);
-        assert!(!asked.is_empty(), "{octets:?} {starts:?}");
+    for &(expected, bytes, starts, count) in cases {
+        let (asked, verified) = damages(&file_with(bytes, starts), count);
+        assert!(!asked.is_empty(), "{bytes:?} {starts:?}");
         for damage in asked.into_iter().chain(verified) {
             assert!(damage.to_string().contains(expected), "{damage}, expected {expected}");
         }
@@ -162,20 +162,20 @@ fn tables_out_of_order_are_found_by_verifying() {
         ("where the strings end", b"x", &[0], 0),
         ("where the strings end", b"x", &[1], 0),
     ];
-    for &(expected, octets, starts, count) in cases {
-        let (asked, verified) = damages(&file_with(octets, starts), count);
+    for &(expected, bytes, starts, count) in cases {
+        let (asked, verified) = damages(&file_with(bytes, starts), count);
         assert!(asked.is_empty(), "{asked:?}");
         let damage = verified.unwrap().to_string();
         assert!(damage.contains(expected), "{damage}, expected {expected}");
     }
 }
 
-/// Every table of a few octets, and every flip in a real one, ends in time and without a panic.
+/// Every table of a few bytes, and every flip in a real one, ends in time and without a panic.
 #[test]
 fn no_table_does_harm() {
-    let octets = [0, 1, 2, b'a', 0x80, 0xFF];
-    for number in 0..octets.len().pow(5) {
-        let table: Vec<u8> = (0..5).map(|at| octets[number / octets.len().pow(at) % 6]).collect();
+    let bytes = [0, 1, 2, b'a', 0x80, 0xFF];
+    for number in 0..bytes.len().pow(5) {
+        let table: Vec<u8> = (0..5).map(|at| bytes[number / bytes.len().pow(at) % 6]).collect();
         damages(&file_with(&table, &[0, 5]), 3);
     }
     let mut builder = StringTableBuilder::default();
@@ -185,12 +185,12 @@ fn no_table_does_harm() {
     let table = builder.finish();
     let file = file_of(&table);
     let section = file.section(SectionKind::STRINGS).unwrap();
-    let whole = file.octets(section, 0, section.octets()).unwrap();
+    let whole = file.bytes(section, 0, section.bytes()).unwrap();
     let mut harmless = 0;
     for bit in 0..whole.len() * 8 {
         let mut flipped = whole.to_vec();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        let (_, verified) = damages(&file_with(&flipped, &[0, section.octets()]), 5);
+        let (_, verified) = damages(&file_with(&flipped, &[0, section.bytes()]), 5);
         harmless += usize::from(verified.is_none());
     }
     // Another letter in the place of one may leave the order as it is.

@@ -2,12 +2,12 @@
 //!
 //! Owns the figures of `portcullis inspect`. A [`Survey`] goes once over the hosts, the rule sets and
 //! the policies of a [`PolicySet`]; [`portraits`] shows the policies of one host. To compare every
-//! octet with its checksum use [`PolicySet::verify`], to ask about URLs a
+//! byte with its checksum use [`PolicySet::verify`], to ask about URLs a
 //! [`Classifier`](crate::batch::Classifier).
 //!
 //! Cost: a few dozen nanoseconds for each host, policy and node of an automaton, and some hundred
 //! for each record that decides nothing, on the calling thread's rayon pool. Memory is bounded by
-//! the distinct policies, rule sets and lists of records, some fifty octets each, whatever the
+//! the distinct policies, rule sets and lists of records, some fifty bytes each, whatever the
 //! number of origins.
 //!
 //! What can fail: everything that is read, with the [`Damage`] that says where. Nothing is left out
@@ -61,11 +61,11 @@ pub use sharing::{Sharing, Tier};
 /// What is in a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey<'s> {
-    /// The name and the octets of each section, in the order of the file.
+    /// The name and the bytes of each section, in the order of the file.
     pub sections: Vec<(String, u64)>,
-    /// Octets of the file that stand in no section: its header, its checksums, and what fills blocks
+    /// Bytes of the file that stand in no section: its header, its checksums, and what fills blocks
     /// up.
-    pub other_octets: u64,
+    pub other_bytes: u64,
     /// Origins, and how their policies came to be known.
     pub origins: OriginSurvey,
     /// Records that decide nothing.
@@ -90,11 +90,11 @@ impl<'s> Survey<'s> {
         let records = RecordSurvey::of(set, &others, top)?;
         let mut rule_sets = RuleSets::of(set)?;
         let passed = PolicyPass::of(set, uses, &mut rule_sets)?;
-        let sections: Vec<(String, u64)> = set.section_octets().collect();
-        let in_sections: u64 = sections.iter().map(|&(_, octets)| octets).sum();
+        let sections: Vec<(String, u64)> = set.section_bytes().collect();
+        let in_sections: u64 = sections.iter().map(|&(_, bytes)| bytes).sum();
         Ok(Survey {
             sections,
-            other_octets: set.octets().saturating_sub(in_sections),
+            other_bytes: set.bytes().saturating_sub(in_sections),
             origins,
             records,
             robots: passed.robots.finish(top),

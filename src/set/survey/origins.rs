@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::access::UnixSeconds;
 use crate::set::PolicySet;
 use crate::set::file::Damage;
-use crate::set::gather::StandingCounts;
+use crate::set::ingest::StandingCounts;
 use crate::set::standing::CaptureFacts;
 use crate::set::stored::{PolicyNumber, StoredHost};
 
@@ -24,8 +24,8 @@ pub struct OriginSurvey {
     pub standings: StandingCounts,
     /// Captures; one serves http and https of a host that was captured without a scheme.
     pub captures: u64,
-    /// Octets of the files that were captured, as far as they were kept.
-    pub file_octets: u64,
+    /// Bytes of the files that were captured, as far as they were kept.
+    pub file_bytes: u64,
     /// Origins by the status of the last answer; 0 if there was none.
     pub statuses: BTreeMap<u16, u64>,
     /// Origins by the number of redirects that were followed.
@@ -46,8 +46,8 @@ pub struct OriginSurvey {
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyUse<'s> {
     pub origins: u64,
-    /// The most octets of a file that means this policy.
-    pub file_octets: u32,
+    /// The most bytes of a file that means this policy.
+    pub file_bytes: u32,
     /// The key of the first host.
     pub host: &'s [u8],
 }
@@ -106,10 +106,10 @@ impl<'s> Hosts<'s> {
                 Some(time) => *days.entry(time.0 / DAY).or_default() += 1,
                 None => self.origins.undated += 1,
             }
-            let new = PolicyUse { origins: 0, file_octets: 0, host: host.key() };
+            let new = PolicyUse { origins: 0, file_bytes: 0, host: host.key() };
             let used = self.uses.entry(position).or_insert(new);
             used.origins += 1;
-            used.file_octets = used.file_octets.max(capture.facts.file_octets);
+            used.file_bytes = used.file_bytes.max(capture.facts.file_bytes);
             if let Some(others) = capture.others() {
                 let used = self.others.entry(others).or_default();
                 used.origins += 1;
@@ -124,7 +124,7 @@ impl OriginSurvey {
     fn add(&mut self, facts: &CaptureFacts, is_new: bool) {
         if is_new {
             self.captures += 1;
-            self.file_octets += u64::from(facts.file_octets);
+            self.file_bytes += u64::from(facts.file_bytes);
         }
         *self.statuses.entry(facts.status).or_default() += 1;
         *self.redirects.entry(facts.redirects_followed).or_default() += 1;

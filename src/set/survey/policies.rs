@@ -24,18 +24,18 @@ pub struct SurveyedPolicy<'s> {
     pub records: u64,
     /// The robots that it names.
     pub robots: u64,
-    /// Octets of its extract.
-    pub extract_octets: u64,
-    /// Octets of the longest file that means it, as far as they were kept.
-    pub file_octets: u64,
+    /// Bytes of its extract.
+    pub extract_bytes: u64,
+    /// Bytes of the longest file that means it, as far as they were kept.
+    pub file_bytes: u64,
     /// The different rule sets that its robots obey.
     pub rule_sets: u64,
     /// The patterns of those, as far as the set keeps them.
     pub patterns: u64,
     /// Rule sets that are too many for the set to keep: they are ordered when an agent first asks.
     pub unordered: u64,
-    /// The octets of its rule sets.
-    pub rule_set_octets: u64,
+    /// The bytes of its rule sets.
+    pub rule_set_bytes: u64,
 }
 
 /// Policies, counted.
@@ -51,7 +51,7 @@ pub struct PolicySurvey<'s> {
     pub most_shared: Vec<SurveyedPolicy<'s>>,
     /// Those with the most user-agent lines and rules.
     pub largest: Vec<SurveyedPolicy<'s>>,
-    /// Those that take the most to ask: first by rule sets that have to be ordered, then by octets
+    /// Those that take the most to ask: first by rule sets that have to be ordered, then by bytes
     /// of rule sets.
     pub most_expensive: Vec<SurveyedPolicy<'s>>,
 }
@@ -126,12 +126,12 @@ impl<'s> PolicyPass<'s> {
             origins,
             records: policy.record_count()? as u64,
             robots: robots.len() as u64,
-            extract_octets: 0,
-            file_octets: used.map_or(0, |used| used.file_octets.into()),
+            extract_bytes: 0,
+            file_bytes: used.map_or(0, |used| used.file_bytes.into()),
             rule_sets: 0,
             patterns: 0,
             unordered: 0,
-            rule_set_octets: 0,
+            rule_set_bytes: 0,
         };
         // The sort is stable and "nothing" comes first: a rule set that both have is the default's.
         obeyed.sort_by_key(|&(rule_set, robot)| (rule_set, robot.is_some()));
@@ -142,7 +142,7 @@ impl<'s> PolicyPass<'s> {
             surveyed.rule_sets += 1;
             surveyed.patterns += u64::from(figures.patterns);
             surveyed.unordered += u64::from(figures.strategy == RuleSetStrategy::FromGroups);
-            surveyed.rule_set_octets += figures.octets;
+            surveyed.rule_set_bytes += figures.bytes;
         }
         self.policies.push(PassedPolicy { number: policy.number(), policy: surveyed });
         Ok(())
@@ -163,9 +163,9 @@ impl<'s> PolicySurvey<'s> {
         }
         let items = || passed.iter().copied();
         let most_shared = largest(items(), top, |it| it.policy.origins);
-        let longest = largest(items(), top, |it| (it.policy.records, it.policy.file_octets));
+        let longest = largest(items(), top, |it| (it.policy.records, it.policy.file_bytes));
         let most_expensive =
-            largest(items(), top, |it| (it.policy.unordered, it.policy.rule_set_octets));
+            largest(items(), top, |it| (it.policy.unordered, it.policy.rule_set_bytes));
         survey.most_shared = with_extracts(set, most_shared)?;
         survey.largest = with_extracts(set, longest)?;
         survey.most_expensive = with_extracts(set, most_expensive)?;
@@ -179,8 +179,8 @@ fn with_extracts<'s>(
     passed: Vec<PassedPolicy<'s>>,
 ) -> Result<Vec<SurveyedPolicy<'s>>, Damage> {
     let look = |PassedPolicy { number, policy }: PassedPolicy<'s>| {
-        let extract_octets = set.policy(number)?.extract()?.len() as u64;
-        Ok(SurveyedPolicy { extract_octets, ..policy })
+        let extract_bytes = set.policy(number)?.extract()?.len() as u64;
+        Ok(SurveyedPolicy { extract_bytes, ..policy })
     };
     passed.into_iter().map(look).collect()
 }

@@ -46,8 +46,8 @@ pub struct RuleSetFigures {
     pub strategy: RuleSetStrategy,
     /// Its patterns; 0 where the set does not keep them.
     pub patterns: u32,
-    /// Octets that it takes in the set.
-    pub octets: u64,
+    /// Bytes that it takes in the set.
+    pub bytes: u64,
     /// How much of a site it leaves; nothing if that is not known before it is built.
     pub reach: Option<Reach>,
 }
@@ -57,7 +57,7 @@ impl RuleSetFigures {
         set: &PolicySet,
         rule_set: &StoredRuleSet<'_>,
     ) -> Result<RuleSetFigures, Damage> {
-        let (patterns, octets) = (rule_set.patterns(), rule_set.octets());
+        let (patterns, bytes) = (rule_set.patterns(), rule_set.bytes());
         let (strategy, reach) = match rule_set.kind() {
             RuleSetKind::OfGroups => (RuleSetStrategy::FromGroups, None),
             RuleSetKind::Patterns => {
@@ -75,7 +75,7 @@ impl RuleSetFigures {
                 (strategy, reach_of_rules(rules))
             }
         };
-        Ok(RuleSetFigures { strategy, patterns, octets, reach })
+        Ok(RuleSetFigures { strategy, patterns, bytes, reach })
     }
 }
 
@@ -101,8 +101,8 @@ pub struct StrategyCount {
     pub rule_sets: u64,
     /// Their patterns.
     pub patterns: u64,
-    /// Their octets.
-    pub octets: u64,
+    /// Their bytes.
+    pub bytes: u64,
     /// Policies that have one, each counted as often as it has.
     pub uses: u64,
 }
@@ -115,7 +115,7 @@ pub struct RuleSetSurvey<'s> {
     pub sharing: Sharing,
     /// Those that most policies share.
     pub most_shared: Vec<SurveyedRuleSet<'s>>,
-    /// Those that take the most octets.
+    /// Those that take the most bytes.
     pub largest: Vec<SurveyedRuleSet<'s>>,
     /// Those with the most patterns.
     pub most_patterns: Vec<SurveyedRuleSet<'s>>,
@@ -193,17 +193,17 @@ impl<'s> RuleSets<'s> {
     pub fn finish(self, top: usize) -> RuleSetSurvey<'s> {
         let mut survey = RuleSetSurvey::default();
         for item in &self.items {
-            let RuleSetFigures { strategy, patterns, octets, .. } = item.figures;
+            let RuleSetFigures { strategy, patterns, bytes, .. } = item.figures;
             let count = &mut survey.strategies[strategy as usize];
             count.rule_sets += 1;
             count.patterns += u64::from(patterns);
-            count.octets += octets;
+            count.bytes += bytes;
             count.uses += item.policies;
             survey.sharing.add(item.policies);
         }
         let items = || self.items.iter().copied();
         survey.most_shared = largest(items(), top, |item| (item.policies, item.origins));
-        survey.largest = largest(items(), top, |item| item.figures.octets);
+        survey.largest = largest(items(), top, |item| item.figures.bytes);
         survey.most_patterns = largest(items(), top, |item| item.figures.patterns);
         let of_groups = items().filter(|it| it.figures.strategy == RuleSetStrategy::FromGroups);
         survey.of_groups = largest(of_groups, top, |item| item.policies);

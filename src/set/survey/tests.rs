@@ -1,4 +1,4 @@
-//! Surveys of a made-up archive against a naive recount of what was gathered from it.
+//! Surveys of a made-up archive against a naive recount of what was ingested from it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use crate::automaton::Reach;
 use crate::batch::Classifier;
 use crate::decision::{PolicyState, Verdict};
 use crate::dialect::{Dialect, GOOGLE, RFC_9309};
-use crate::limits::{ROBOTS_OCTETS_MAX, SET_BLOCK_OCTETS};
+use crate::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
 use crate::policy::{AgentChain, Audience, Detail, OrderedRules};
 use crate::set::compile::{self, CompileConfig};
-use crate::set::{Content, GatherConfig, Gathered, Input, PolicySet, Standing, gather};
+use crate::set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use crate::syntax::{RobotsTxt, read_others};
 use crate::synth::{Answers, Archive, ArchiveFormat, Corpus};
 
@@ -20,7 +20,7 @@ use super::{HostQuery, RobotCount, RuleSetStrategy, Survey, portraits};
 /// More than any list has.
 const ALL: usize = usize::MAX;
 
-fn gathered(hosts: u64, dialect: &'static Dialect) -> Gathered {
+fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
     let folder = tempfile::tempdir().unwrap();
     let corpus = Corpus::new(11, hosts);
     let answers = Answers::AsTheWeb { older_max: 2 };
@@ -46,30 +46,30 @@ fn gathered(hosts: u64, dialect: &'static Dialect) -> Gathered {
     }
     let path = folder.path().join("made-up.jsonl");
     std::fs::write(&path, records).unwrap();
-    let config = GatherConfig::new(dialect, Some(ROBOTS_OCTETS_MAX));
-    gather(&[Input::new(&path)], &config, &()).unwrap()
+    let config = IngestConfig::new(dialect, Some(ROBOTS_BYTES_MAX));
+    ingest(&[Input::new(&path)], &config, &()).unwrap()
 }
 
-fn octets(gathered: &Gathered, dialect: &'static Dialect) -> Vec<u8> {
-    let history = gathered.history.clone();
-    let config = CompileConfig { history, ..CompileConfig::new(dialect, Some(ROBOTS_OCTETS_MAX)) };
-    compile::to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
+fn bytes(ingested: &Ingested, dialect: &'static Dialect) -> Vec<u8> {
+    let history = ingested.history.clone();
+    let config = CompileConfig { history, ..CompileConfig::new(dialect, Some(ROBOTS_BYTES_MAX)) };
+    compile::to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
 }
 
-fn stored(gathered: &Gathered, dialect: &'static Dialect) -> PolicySet {
-    PolicySet::of_octets("made up", octets(gathered, dialect)).unwrap()
+fn stored(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
+    PolicySet::of_bytes("made up", bytes(ingested, dialect)).unwrap()
 }
 
-fn standings(gathered: &Gathered) -> impl Iterator<Item = &Standing> {
-    gathered.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
+fn standings(ingested: &Ingested) -> impl Iterator<Item = &Standing> {
+    ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
 }
 
 /// What makes two policies one, and how many origins have it.
-fn policies(gathered: &Gathered) -> BTreeMap<(Vec<u8>, String), u64> {
+fn policies(ingested: &Ingested) -> BTreeMap<(Vec<u8>, String), u64> {
     let mut policies = BTreeMap::new();
-    for standing in standings(gathered) {
+    for standing in standings(ingested) {
         let key = match standing.content {
-            Content::File { extract, .. } => (gathered.pool.get(extract).to_vec(), "file".into()),
+            Content::File { extract, .. } => (ingested.pool.get(extract).to_vec(), "file".into()),
             Content::Access(outcome) => (Vec::new(), format!("{outcome:?}")),
         };
         *policies.entry(key).or_default() += 1;
@@ -78,16 +78,16 @@ fn policies(gathered: &Gathered) -> BTreeMap<(Vec<u8>, String), u64> {
 }
 
 #[test]
-fn origins_are_those_that_were_gathered() {
-    let gathered = gathered(2_000, &RFC_9309);
-    let set = stored(&gathered, &RFC_9309);
+fn origins_are_those_that_were_ingested() {
+    let ingested = ingested(2_000, &RFC_9309);
+    let set = stored(&ingested, &RFC_9309);
     let survey = Survey::of(&set, 3).unwrap();
-    assert_eq!(survey.origins.standings, gathered.counts);
+    assert_eq!(survey.origins.standings, ingested.counts);
     let mut statuses = BTreeMap::new();
     let mut months = BTreeMap::new();
-    let (mut undated, mut file_octets) = (0, 0);
+    let (mut undated, mut file_bytes) = (0, 0);
     let mut expires: Vec<UnixSeconds> = Vec::new();
-    for host in &gathered.hosts {
+    for host in &ingested.hosts {
         for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
             let Some(Standing { facts, .. }) = standing else { continue };
             *statuses.entry(facts.status).or_insert(0) += 1;
@@ -96,37 +96,37 @@ fn origins_are_those_that_were_gathered() {
                 None => undated += 1,
             }
             expires.extend(facts.expires_at);
-            file_octets += if first { u64::from(facts.file_octets) } else { 0 };
+            file_bytes += if first { u64::from(facts.file_bytes) } else { 0 };
         }
     }
     assert_eq!(survey.origins.statuses, statuses);
     assert_eq!((&survey.origins.months, survey.origins.undated), (&months, undated));
-    assert_eq!(survey.origins.file_octets, file_octets);
+    assert_eq!(survey.origins.file_bytes, file_bytes);
     assert_eq!(
         survey.origins.expires,
         expires.iter().min().copied().zip(expires.iter().max().copied())
     );
-    assert_eq!(survey.origins.without_expiry, gathered.counts.origins - expires.len() as u64);
-    assert_eq!(survey.origins.inputs, BTreeMap::from([(0, gathered.counts.origins)]));
+    assert_eq!(survey.origins.without_expiry, ingested.counts.origins - expires.len() as u64);
+    assert_eq!(survey.origins.inputs, BTreeMap::from([(0, ingested.counts.origins)]));
     assert_eq!(survey.origins.captures, set.counts().captures);
     assert_eq!(
-        survey.sections.iter().map(|it| it.1).sum::<u64>() + survey.other_octets,
-        set.octets()
+        survey.sections.iter().map(|it| it.1).sum::<u64>() + survey.other_bytes,
+        set.bytes()
     );
 }
 
 #[test]
-fn policies_are_shared_as_often_as_they_were_gathered() {
-    let gathered = gathered(2_000, &RFC_9309);
-    let set = stored(&gathered, &RFC_9309);
+fn policies_are_shared_as_often_as_they_were_ingested() {
+    let ingested = ingested(2_000, &RFC_9309);
+    let set = stored(&ingested, &RFC_9309);
     let survey = Survey::of(&set, ALL).unwrap().policies;
-    let expected = policies(&gathered);
+    let expected = policies(&ingested);
     assert_eq!(survey.policies, expected.len() as u64);
     let mut origins: Vec<u64> = expected.values().copied().collect();
     origins.sort_unstable_by_key(|&origins| std::cmp::Reverse(origins));
     assert_eq!(survey.most_shared.iter().map(|it| it.origins).collect::<Vec<_>>(), origins);
     assert_eq!(survey.sharing.tiers().map(|tier| tier.things).sum::<u64>(), survey.policies);
-    assert_eq!(survey.sharing.tiers().map(|tier| tier.uses).sum::<u64>(), gathered.counts.origins);
+    assert_eq!(survey.sharing.tiers().map(|tier| tier.uses).sum::<u64>(), ingested.counts.origins);
     // The multiset of what files consist of, and its order.
     let mut sizes: Vec<(u64, u64)> = expected
         .keys()
@@ -136,7 +136,7 @@ fn policies_are_shared_as_often_as_they_were_gathered() {
         })
         .collect();
     let mut found: Vec<(u64, u64)> =
-        survey.largest.iter().map(|it| (it.records, it.extract_octets)).collect();
+        survey.largest.iter().map(|it| (it.records, it.extract_bytes)).collect();
     assert!(found.is_sorted_by_key(|&(records, _)| std::cmp::Reverse(records)));
     sizes.sort_unstable();
     found.sort_unstable();
@@ -147,12 +147,12 @@ fn policies_are_shared_as_often_as_they_were_gathered() {
 #[test]
 fn robots_are_those_that_files_name() {
     for dialect in [&RFC_9309, &GOOGLE] {
-        let gathered = gathered(2_000, dialect);
-        let set = stored(&gathered, dialect);
+        let ingested = ingested(2_000, dialect);
+        let set = stored(&ingested, dialect);
         let survey = Survey::of(&set, ALL).unwrap().robots;
         let mut named: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
         let (mut others, mut without) = ((0, 0), (0, 0));
-        for ((extract, _), &origins) in &policies(&gathered) {
+        for ((extract, _), &origins) in &policies(&ingested) {
             let file = RobotsTxt::read_extract(extract).unwrap();
             if file.rules().is_empty() {
                 continue;
@@ -185,11 +185,11 @@ fn robots_are_those_that_files_name() {
 
 #[test]
 fn rule_sets_are_those_that_files_have() {
-    let gathered = gathered(2_000, &RFC_9309);
-    let set = stored(&gathered, &RFC_9309);
+    let ingested = ingested(2_000, &RFC_9309);
+    let set = stored(&ingested, &RFC_9309);
     let survey = Survey::of(&set, ALL).unwrap().rule_sets;
     let mut uses: HashMap<_, u64> = HashMap::new();
-    for (extract, _) in policies(&gathered).keys() {
+    for (extract, _) in policies(&ingested).keys() {
         let file = RobotsTxt::read_extract(extract).unwrap();
         if file.rules().is_empty() {
             continue;
@@ -225,18 +225,18 @@ fn rule_sets_are_those_that_files_have() {
 
 #[test]
 fn records_that_decide_nothing_are_counted_by_field() {
-    let gathered = gathered(2_000, &RFC_9309);
-    let set = stored(&gathered, &RFC_9309);
+    let ingested = ingested(2_000, &RFC_9309);
+    let set = stored(&ingested, &RFC_9309);
     let survey = Survey::of(&set, ALL).unwrap().records;
     let mut expected: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
-    for host in &gathered.hosts {
+    for host in &ingested.hosts {
         for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
             let Some(Standing { content: Content::File { others, .. }, .. }) = standing else {
                 continue;
             };
             let mut seen = BTreeSet::new();
-            for (_, record) in read_others(gathered.pool.get(*others)) {
-                let colon = record.iter().position(|&octet| octet == b':').unwrap();
+            for (_, record) in read_others(ingested.pool.get(*others)) {
+                let colon = record.iter().position(|&byte| byte == b':').unwrap();
                 let name = record[..colon].trim_ascii_end().to_ascii_lowercase();
                 let count = expected.entry(name.clone()).or_default();
                 count.0 += u64::from(first);
@@ -253,10 +253,10 @@ fn records_that_decide_nothing_are_counted_by_field() {
 
 #[test]
 fn what_is_left_to_robots_is_what_decisions_say() {
-    let gathered = gathered(400, &RFC_9309);
-    let set = Arc::new(stored(&gathered, &RFC_9309));
+    let ingested = ingested(400, &RFC_9309);
+    let set = Arc::new(stored(&ingested, &RFC_9309));
     let mut seen = BTreeMap::new();
-    for host in &gathered.hosts {
+    for host in &ingested.hosts {
         let key = String::from_utf8(host.key.to_vec()).unwrap();
         for portrait in portraits(&set, &HostQuery::parse(&host.key).unwrap()).unwrap() {
             for robot in portrait.robots.iter().filter(|robot| robot.rules.reach.is_some()) {
@@ -267,8 +267,7 @@ fn what_is_left_to_robots_is_what_decisions_say() {
                 let mut memory = classifier.memory();
                 let mut verdicts = BTreeSet::new();
                 let values = portrait.records.iter().map(|record| &record.text);
-                let values =
-                    values.filter_map(|text| text.splitn(2, |&octet| octet == b':').nth(1));
+                let values = values.filter_map(|text| text.splitn(2, |&byte| byte == b':').nth(1));
                 let values = values.map(|value| value.trim_ascii().to_vec());
                 for value in values.chain([b"/".to_vec(), b"/some/where".to_vec()]) {
                     let path = String::from_utf8(value).unwrap().replace(['*', '$', ' '], "");
@@ -293,8 +292,8 @@ fn what_is_left_to_robots_is_what_decisions_say() {
 
 #[test]
 fn a_portrait_shows_the_file() {
-    let gathered = gathered(0, &RFC_9309);
-    let set = stored(&gathered, &RFC_9309);
+    let ingested = ingested(0, &RFC_9309);
+    let set = stored(&ingested, &RFC_9309);
     let ask = |host: &str| portraits(&set, &HostQuery::parse(host.as_bytes()).unwrap()).unwrap();
     let both = ask("SPECIAL.example");
     assert_eq!(both.len(), 2, "http and https were captured apart");
@@ -339,19 +338,19 @@ fn hosts_that_are_none() {
 
 #[test]
 fn damage_is_an_error_and_never_another_count() {
-    let gathered = gathered(60, &RFC_9309);
-    let whole = octets(&gathered, &RFC_9309);
-    let set = PolicySet::of_octets("whole", whole.clone()).unwrap();
+    let ingested = ingested(60, &RFC_9309);
+    let whole = bytes(&ingested, &RFC_9309);
+    let set = PolicySet::of_bytes("whole", whole.clone()).unwrap();
     let expected = Survey::of(&set, ALL).unwrap();
     let mut damaged = 0;
-    for block in 1..whole.len() / SET_BLOCK_OCTETS {
-        let mut octets = whole.clone();
-        octets[block * SET_BLOCK_OCTETS + block % SET_BLOCK_OCTETS] ^= 0x10;
-        let set = PolicySet::of_octets("damaged", octets).unwrap();
+    for block in 1..whole.len() / SET_BLOCK_BYTES {
+        let mut bytes = whole.clone();
+        bytes[block * SET_BLOCK_BYTES + block % SET_BLOCK_BYTES] ^= 0x10;
+        let set = PolicySet::of_bytes("damaged", bytes).unwrap();
         match Survey::of(&set, ALL) {
             Ok(survey) => assert_eq!(survey, expected, "block {block}"),
             Err(_) => damaged += 1,
         }
     }
-    assert!(damaged > whole.len() / SET_BLOCK_OCTETS / 2, "{damaged}");
+    assert!(damaged > whole.len() / SET_BLOCK_BYTES / 2, "{damaged}");
 }

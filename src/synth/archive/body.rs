@@ -36,7 +36,7 @@ pub(super) const VECTOR_TAKES_ALL: &str = "a vector takes everything that is wri
 /// A body as it is transferred, with the header fields that speak of it.
 pub(super) struct Transferred {
     pub(super) fields: Vec<(&'static str, String)>,
-    pub(super) octets: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Coding {
@@ -61,37 +61,37 @@ impl Coding {
     }
 
     pub(super) fn transfer(self, body: &[u8], random: &mut SplitMix64) -> Transferred {
-        let length = |octets: &[u8]| ("Content-Length", octets.len().to_string());
+        let length = |bytes: &[u8]| ("Content-Length", bytes.len().to_string());
         let coding = |name: &str| ("Content-Encoding", name.to_owned());
         let chunked = || ("Transfer-Encoding", "chunked".to_owned());
         let half = body.len() / 2;
-        let (fields, octets) = match self {
+        let (fields, bytes) = match self {
             Coding::Plain => (vec![length(body)], body.to_vec()),
             Coding::Chunked => (vec![chunked()], chunks(body, random)),
             Coding::Gzip => {
-                let octets = gzip(body);
-                (vec![coding(random.pick(&["gzip", "x-gzip", "GZIP"])), length(&octets)], octets)
+                let bytes = gzip(body);
+                (vec![coding(random.pick(&["gzip", "x-gzip", "GZIP"])), length(&bytes)], bytes)
             }
             Coding::Deflate => {
-                let octets = deflate(body);
-                (vec![coding("deflate"), length(&octets)], octets)
+                let bytes = deflate(body);
+                (vec![coding("deflate"), length(&bytes)], bytes)
             }
             Coding::GzipInChunks => (vec![coding("gzip"), chunked()], chunks(&gzip(body), random)),
             Coding::Undone => (vec![coding("gzip"), chunked()], body.to_vec()),
             Coding::CutByArchive | Coding::Short => (vec![length(body)], body[..half].to_vec()),
             Coding::CutChunks => {
-                let mut octets = format!("{:x}\r\n", body.len()).into_bytes();
-                octets.extend_from_slice(&body[..half]);
-                (vec![chunked()], octets)
+                let mut bytes = format!("{:x}\r\n", body.len()).into_bytes();
+                bytes.extend_from_slice(&body[..half]);
+                (vec![chunked()], bytes)
             }
             Coding::CutGzip => {
-                let mut octets = gzip(body);
-                octets.truncate(octets.len() / 2);
-                (vec![coding("gzip"), length(&octets)], octets)
+                let mut bytes = gzip(body);
+                bytes.truncate(bytes.len() / 2);
+                (vec![coding("gzip"), length(&bytes)], bytes)
             }
             Coding::Unknown => (vec![coding("x-made-up"), length(body)], body.to_vec()),
         };
-        Transferred { fields, octets }
+        Transferred { fields, bytes }
     }
 }
 
@@ -100,8 +100,8 @@ fn chunks(body: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() + 64);
     let mut rest = body;
     while !rest.is_empty() {
-        let octets = random.below(4_000) as usize + 1;
-        let (chunk, after) = rest.split_at(octets.min(rest.len()));
+        let bytes = random.below(4_000) as usize + 1;
+        let (chunk, after) = rest.split_at(bytes.min(rest.len()));
         let extension = if random.chance(500) { ";made=up" } else { "" };
         out.extend_from_slice(format!("{:x}{extension}\r\n", chunk.len()).as_bytes());
         out.extend_from_slice(chunk);
@@ -113,12 +113,12 @@ fn chunks(body: &[u8], random: &mut SplitMix64) -> Vec<u8> {
 }
 
 /// A gzip member.
-pub(super) fn gzip(octets: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(octets.len() / 2), Compression::fast());
-    encoder.write_all(octets).and_then(|()| encoder.finish()).expect(VECTOR_TAKES_ALL)
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(VECTOR_TAKES_ALL)
 }
 
-fn deflate(octets: &[u8]) -> Vec<u8> {
+fn deflate(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(octets).and_then(|()| encoder.finish()).expect(VECTOR_TAKES_ALL)
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(VECTOR_TAKES_ALL)
 }

@@ -30,8 +30,8 @@ pub(super) fn write(exchange: &Exchange<'_>, out: &mut Vec<u8>) {
     let response = exchange.response.as_ref();
     let truncated = response.is_some_and(|response| response.coding.is_damaged());
     let body = response.map(|response| {
-        let octets = if truncated { response.body.len() / 2 } else { response.body.len() };
-        utf8(&response.body[..octets])
+        let bytes = if truncated { response.body.len() / 2 } else { response.body.len() };
+        utf8(&response.body[..bytes])
     });
     let line = Line {
         url: utf8(&exchange.url),
@@ -54,7 +54,7 @@ pub(super) fn write(exchange: &Exchange<'_>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// As much of `octets` as is UTF-8.
-fn utf8(octets: &[u8]) -> &str {
-    octets.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+/// As much of `bytes` as is UTF-8.
+fn utf8(bytes: &[u8]) -> &str {
+    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

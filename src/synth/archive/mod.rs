@@ -9,7 +9,7 @@
 //!
 //! The files may be anybody's: [`Corpus::write_archived`](super::Corpus::write_archived) takes the
 //! corpus's own. Everything about a host is drawn from the seed and the host's position. Cost: the
-//! file's octets, and compressing them for WARC.
+//! file's bytes, and compressing them for WARC.
 //!
 //! ```
 //! use portcullis::synth::{Answers, Archive, ArchiveFormat, ArchivedFile};

@@ -61,15 +61,15 @@ enum Final {
     File,
     /// A page in place of the file, with status 200.
     Page,
-    /// Status 200 and no octet.
+    /// Status 200 and no byte.
     Empty,
     Status(u16),
     /// The file, as far as it came.
     Damaged,
 }
 
-/// Octets of the largest file that is damaged: what is left of a larger one may be all that counts.
-const DAMAGED_OCTETS_MAX: usize = 64 * 1024;
+/// Bytes of the largest file that is damaged: what is left of a larger one may be all that counts.
+const DAMAGED_BYTES_MAX: usize = 64 * 1024;
 
 const PAGE: &[u8] = b"<!doctype html>\n<html lang=\"en\">\n<head><title>Not here</title></head>\n\
     <body>\n<p>Nothing of that name is here: try <a href=\"/\">our start</a>.</p>\n</body>\n</html>\n";
@@ -250,7 +250,7 @@ impl<'f> Teller<'f> {
     /// A reference that means `url` in an answer to `base`.
     fn spell(&mut self, url: &[u8], base: &[u8]) -> Vec<u8> {
         let in_origin = url.strip_prefix(&self.origin[..]);
-        let after_scheme = url.strip_prefix(&base[..scheme_octets(base)]);
+        let after_scheme = url.strip_prefix(&base[..scheme_bytes(base)]);
         match (self.random.below(6), in_origin, after_scheme) {
             (0, Some(path), _) if base.starts_with(&self.origin) => path.to_vec(),
             (1, Some(path), _) if base.starts_with(&self.origin) => {
@@ -282,7 +282,7 @@ impl<'f> Teller<'f> {
     fn final_response(&mut self) -> Response<'f> {
         let mut last = pick(&FINALS, &mut self.random);
         if matches!(last, Final::Damaged)
-            && !(2..=DAMAGED_OCTETS_MAX).contains(&self.file.robots.len())
+            && !(2..=DAMAGED_BYTES_MAX).contains(&self.file.robots.len())
         {
             last = Final::File;
         }
@@ -374,8 +374,8 @@ fn robots_url(origin: &[u8]) -> Vec<u8> {
     [origin, b"/robots.txt"].concat()
 }
 
-/// The octets of a URL's scheme with the `://` behind it.
-fn scheme_octets(url: &[u8]) -> usize {
+/// The bytes of a URL's scheme with the `://` behind it.
+fn scheme_bytes(url: &[u8]) -> usize {
     if url.starts_with(b"https://") { 8 } else { 7 }
 }
 

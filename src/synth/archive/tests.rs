@@ -52,7 +52,7 @@ fn no_origin_has_two_states_and_every_state_occurs() {
 fn files_alone_give_every_host_its_file() {
     let (records, states) = archive(ArchiveFormat::JsonLines, Answers::Files);
     let corpus = Corpus::new(1, HOSTS);
-    let lines = records.split(|&octet| octet == b'\n').filter(|line| !line.is_empty());
+    let lines = records.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let mut hosts = 0;
     for (host, line) in (0..).zip(lines) {
         let record: Value = serde_json::from_slice(line).unwrap();
@@ -75,7 +75,7 @@ fn files_alone_give_every_host_its_file() {
 fn the_states_are_those_that_the_records_say() {
     let (records, states) = archive(ArchiveFormat::JsonLines, AS_THE_WEB);
     let mut newest: HashMap<String, Value> = HashMap::new();
-    for line in records.split(|&octet| octet == b'\n').filter(|line| !line.is_empty()) {
+    for line in records.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         let record: Value = serde_json::from_slice(line).unwrap();
         let time = |record: &Value| record["fetched_at"].as_str().unwrap().to_owned();
         let url = record["url"].as_str().unwrap().to_owned();

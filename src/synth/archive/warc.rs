@@ -119,7 +119,7 @@ fn http_message(response: &Response<'_>, random: &mut SplitMix64) -> Vec<u8> {
         fields.push(("Cache-Control", format!("max-age={}", random.below(200_000))));
     }
     let lower_case = random.chance(LOWER_CASE_FIELDS);
-    let mut message = Vec::with_capacity(transferred.octets.len() + 256);
+    let mut message = Vec::with_capacity(transferred.bytes.len() + 256);
     push(
         &mut message,
         format_args!("HTTP/1.1 {} {}\r\n", response.status, reason(response.status)),
@@ -134,7 +134,7 @@ fn http_message(response: &Response<'_>, random: &mut SplitMix64) -> Vec<u8> {
         message.extend_from_slice(b"\r\n");
     }
     message.extend_from_slice(b"\r\n");
-    message.extend_from_slice(&transferred.octets);
+    message.extend_from_slice(&transferred.bytes);
     message
 }
 

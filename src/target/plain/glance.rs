@@ -1,6 +1,6 @@
-//! A plain URL told at a glance, by vectors of 64 octets: the same as the parent tells step by step.
+//! A plain URL told at a glance, by vectors of 64 bytes: the same as the parent tells step by step.
 //!
-//! Which octets of a URL are of a kind is one number with a bit for each. What is read in steps otherwise, of
+//! Which bytes of a URL are of a kind is one number with a bit for each. What is read in steps otherwise, of
 //! which the processor guesses where each ends, is a few operations on such numbers.
 
 use std::arch::x86_64::{
@@ -9,11 +9,11 @@ use std::arch::x86_64::{
 };
 
 use crate::dialect::Escapes;
-use crate::vectors::{Avx512, first_bits, first_octets};
+use crate::vectors::{Avx512, first_bits, first_bytes};
 
 use super::{Glance, PlainHead, may_be_plain};
 
-/// Octets of a vector.
+/// Bytes of a vector.
 const WIDTH: usize = 64;
 
 /// Looks at records and hands out what is told of each, in order: nothing of one that is not plain, and of
@@ -36,16 +36,16 @@ fn glances_by_64<'r, R: AsRef<[u8]>>(
     escapes: Escapes,
     mut each: impl FnMut(usize, &'r [u8], Option<Glance>),
 ) {
-    // The octets of the last one are read again: a vector does not outlive a call in a register.
+    // The bytes of the last one are read again: a vector does not outlive a call in a register.
     let mut last: Option<(PlainHead, &[u8])> = None;
     for (number, record) in records.iter().enumerate() {
         let record = record.as_ref();
-        let first = first_octets(record);
+        let first = first_bytes(record);
         let same = |&(head, other): &(PlainHead, &[u8])| {
             // With the `/` behind it.
-            let octets = u64::MAX >> (WIDTH - 1 - head.octets);
-            let same = _mm512_cmpeq_epi8_mask(first_octets(other), first);
-            same & octets == octets && may_be_plain(record)
+            let bytes = u64::MAX >> (WIDTH - 1 - head.bytes);
+            let same = _mm512_cmpeq_epi8_mask(first_bytes(other), first);
+            same & bytes == bytes && may_be_plain(record)
         };
         let shared = last.filter(same);
         let head = match shared {
@@ -55,36 +55,36 @@ fn glances_by_64<'r, R: AsRef<[u8]>>(
         let glance = head.map(|head| Glance {
             head,
             is_shared: shared.is_some(),
-            is_plain_path: !path_changes(record, first, head.octets, escapes),
+            is_plain_path: !path_changes(record, first, head.bytes, escapes),
         });
         last = head.map(|head| (head, record));
         each(number, record, glance);
     }
 }
 
-/// The head of a plain URL that begins with the octets `first`.
+/// The head of a plain URL that begins with the bytes `first`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
 fn head_of(record: &[u8], first: __m512i) -> Option<PlainHead> {
     let word = _mm_cvtsi128_si64(_mm512_castsi512_si128(first)).cast_unsigned();
-    let (scheme_octets, is_http) = scheme(word);
-    let start = scheme_octets + 3;
+    let (scheme_bytes, is_http) = scheme(word);
+    let start = scheme_bytes + 3;
     let digits = within(first, b'0', b'9');
     let dots = equal(first, b'.');
     let letters = within(first, b'a', b'z');
     let names = letters | digits | dots | equal(first, b'-') | equal(first, b'_');
     let behind_start = u64::MAX << start;
-    let octets = (!names & behind_start).trailing_zeros() as usize;
+    let bytes = (!names & behind_start).trailing_zeros() as usize;
     // If the host's last part is empty or begins with a digit, it may be an address.
-    let inside = dots & first_bits(octets) & behind_start;
+    let inside = dots & first_bits(bytes) & behind_start;
     let last_part = start.max(WIDTH - inside.leading_zeros() as usize);
-    let is_name = last_part < octets && digits >> last_part & 1 == 0;
-    let is_behind = equal(first, b'/') >> (octets % WIDTH) & 1 == 1;
-    let is_plain = is_http & is_name & is_behind & (octets < WIDTH) & may_be_plain(record);
-    is_plain.then_some(PlainHead { scheme_octets, octets })
+    let is_name = last_part < bytes && digits >> last_part & 1 == 0;
+    let is_behind = equal(first, b'/') >> (bytes % WIDTH) & 1 == 1;
+    let is_plain = is_http & is_name & is_behind & (bytes < WIDTH) & may_be_plain(record);
+    is_plain.then_some(PlainHead { scheme_bytes, bytes })
 }
 
-/// The octets of the scheme of a URL that begins with `word`, and whether it is one of ours.
+/// The bytes of the scheme of a URL that begins with `word`, and whether it is one of ours.
 #[inline]
 fn scheme(word: u64) -> (usize, bool) {
     const HTTPS: u64 = u64::from_le_bytes(*b"https://");
@@ -93,11 +93,11 @@ fn scheme(word: u64) -> (usize, bool) {
     (4 + usize::from(is_https), is_https | is_http)
 }
 
-/// Whether an octet of the path, which begins at `start` among the first 64, ends it or might change.
+/// Whether a byte of the path, which begins at `start` among the first 64, ends it or might change.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
 fn path_changes(record: &[u8], first: __m512i, start: usize, escapes: Escapes) -> bool {
-    let changed_in = |text: &[u8]| changed(first_octets(text), escapes) & first_bits(text.len());
+    let changed_in = |text: &[u8]| changed(first_bytes(text), escapes) & first_bits(text.len());
     // Half of all URLs are longer than a vector, and few than two: the second one is always looked at.
     let rest = &record[WIDTH.min(record.len())..];
     let mut found =
@@ -111,31 +111,31 @@ fn path_changes(record: &[u8], first: __m512i, start: usize, escapes: Escapes) -
 /// See [`changed`](super::changed).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
-fn changed(octets: __m512i, escapes: Escapes) -> u64 {
-    let any = |of: &[u8]| of.iter().fold(0, |any, &octet| any | equal(octets, octet));
+fn changed(bytes: __m512i, escapes: Escapes) -> u64 {
+    let any = |of: &[u8]| of.iter().fold(0, |any, &byte| any | equal(bytes, byte));
     match escapes {
         Escapes::AsWritten => any(b"#"),
         Escapes::Decoded => any(b"#%"),
-        Escapes::Google => any(b"#%") | _mm512_movepi8_mask(octets),
+        Escapes::Google => any(b"#%") | _mm512_movepi8_mask(bytes),
         Escapes::Uri => {
-            let is_within = within(octets, b'!', b'z') | any(b"~");
+            let is_within = within(bytes, b'!', b'z') | any(b"~");
             !is_within | any(b"\"#$%*<>\\^`")
         }
     }
 }
 
-/// The places that have this octet.
+/// The places that have this byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn equal(octets: __m512i, octet: u8) -> u64 {
-    _mm512_cmpeq_epi8_mask(octets, _mm512_set1_epi8(octet.cast_signed()))
+fn equal(bytes: __m512i, byte: u8) -> u64 {
+    _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed()))
 }
 
-/// The places that have an octet from `first` to `last`.
+/// The places that have a byte from `first` to `last`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn within(octets: __m512i, first: u8, last: u8) -> u64 {
-    let above = _mm512_sub_epi8(octets, _mm512_set1_epi8(first.cast_signed()));
+fn within(bytes: __m512i, first: u8, last: u8) -> u64 {
+    let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first.cast_signed()));
     _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first).cast_signed()))
 }
 
@@ -166,33 +166,33 @@ mod tests {
                 (None, _) | (Some([None]), None) => {}
                 (Some([Some(told)]), _) => {
                     assert_eq!(Some(told.head), head, "{record:?}");
-                    let is_plain = is_plain_path(record, told.head.octets, escapes);
+                    let is_plain = is_plain_path(record, told.head.bytes, escapes);
                     // Steps say no of the paths of the shortest URLs.
                     assert!(told.is_plain_path == is_plain || record.len() < 16, "{record:?}");
                     let url = split(record, dialect.paths.path_start).unwrap();
                     let mut scratch = Vec::new();
                     let path = compared_path(url.path, escapes, &mut scratch);
-                    assert!(!told.is_plain_path || path.as_bytes() == &record[told.head.octets..]);
+                    assert!(!told.is_plain_path || path.as_bytes() == &record[told.head.bytes..]);
                 }
                 (Some(_), head) => {
                     let head = head.expect("one record");
-                    let last_part = head.key(record).rsplit(|&octet| octet == b'.').next();
+                    let last_part = head.key(record).rsplit(|&byte| byte == b'.').next();
                     let first = last_part.and_then(|last_part| last_part.first());
                     let may_be_address = first.is_none_or(u8::is_ascii_digit);
-                    assert!(may_be_address || head.octets >= WIDTH, "{record:?}");
+                    assert!(may_be_address || head.bytes >= WIDTH, "{record:?}");
                 }
             }
         }
     }
 
     #[test]
-    fn every_octet_in_every_place() {
+    fn every_byte_in_every_place() {
         let long = format!("https://www.example.com/{}", "a-path/".repeat(20));
         for url in ["http://a.example/", "https://example.com/a?b", "https://b.0c/d", &long] {
             for place in 0..=url.len() {
-                for octet in 0..=255 {
+                for byte in 0..=255 {
                     let mut record = url.as_bytes().to_vec();
-                    record.insert(place, octet);
+                    record.insert(place, byte);
                     check(&record);
                 }
             }
@@ -217,24 +217,24 @@ mod tests {
 
     #[test]
     fn hosts_and_paths_of_every_length() {
-        for octets in 0..80 {
+        for bytes in 0..80 {
             for host in ["a", "0", "a.0", ".", "b.example"] {
-                check(format!("https://{}{host}/", "a".repeat(octets)).as_bytes());
-                check(format!("http://{}{host}?/", "a.".repeat(octets)).as_bytes());
+                check(format!("https://{}{host}/", "a".repeat(bytes)).as_bytes());
+                check(format!("http://{}{host}?/", "a.".repeat(bytes)).as_bytes());
             }
         }
-        for octets in 1..300 {
-            for (place, octet) in [(0, "/"), (octets / 2, "%"), (octets - 1, "#")] {
-                let mut path = "a".repeat(octets);
-                path.replace_range(place..=place, octet);
-                check(format!("https://a-name.of-some.octets.example/{path}").as_bytes());
+        for bytes in 1..300 {
+            for (place, byte) in [(0, "/"), (bytes / 2, "%"), (bytes - 1, "#")] {
+                let mut path = "a".repeat(bytes);
+                path.replace_range(place..=place, byte);
+                check(format!("https://a-name.of-some.bytes.example/{path}").as_bytes());
             }
         }
     }
 
     #[test]
     fn heads_are_shared_whole() {
-        let host = "a-name.of-some.octets.and-some-more.example";
+        let host = "a-name.of-some.bytes.and-some-more.example";
         let one = format!("https://{host}/one");
         for (other, is_shared) in [
             (format!("https://{host}/other"), true),

@@ -47,7 +47,7 @@ impl Recount {
             .output()
             .unwrap();
         assert_status(&output, 0);
-        let lines = output.stdout.split_inclusive(|&octet| octet == b'\n');
+        let lines = output.stdout.split_inclusive(|&byte| byte == b'\n');
         let objects: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
         let agents = objects.iter().position(|object| object["agent"] != objects[0]["agent"]);
         let agents = match agents {

@@ -10,8 +10,8 @@ while read -r word number; do
     agent) ;;
     files)
         while [ "$number" -gt 0 ]; do
-            read -r octets
-            head -c $((octets + 1)) >/dev/null
+            read -r bytes
+            head -c $((bytes + 1)) >/dev/null
             number=$((number - 1))
         done
         ;;

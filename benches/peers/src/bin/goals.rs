@@ -57,7 +57,7 @@ struct Arguments {
     #[arg(long, value_name = "COMMAND", hide = true)]
     command: Option<String>,
     /// Do one trial with a hostile file and print what it took
-    #[arg(long, value_name = "SHAPE/KIND/OCTETS", hide = true)]
+    #[arg(long, value_name = "SHAPE/KIND/BYTES", hide = true)]
     hostile_trial: Option<String>,
 }
 

@@ -29,8 +29,8 @@ pub struct LongLists {
     pub grouped: PathBuf,
     /// Lines of each.
     pub lines: u64,
-    /// Octets of each.
-    pub octets: u64,
+    /// Bytes of each.
+    pub bytes: u64,
     /// URLs of each that the oracle allows.
     pub allowed: Result<u64, Fault>,
 }
@@ -75,10 +75,10 @@ pub struct Subject<'m> {
 ///
 /// If a set is damaged.
 pub fn rows(subject: &Subject<'_>, effort: &Effort) -> Result<Vec<Row>, EngineError> {
-    let LongLists { shuffled, grouped, lines, octets, .. } = subject.lists;
+    let LongLists { shuffled, grouped, lines, bytes, .. } = subject.lists;
     let allowed = match &subject.lists.allowed {
         Ok(allowed) => *allowed,
-        Err(fault) => return Ok(goals(octets).map(|goal| goal.lost(fault.clone())).into()),
+        Err(fault) => return Ok(goals(bytes).map(|goal| goal.lost(fault.clone())).into()),
     };
     let run =
         |policies, list: &Path| ListRun::new(policies, subject.agent, list, mapped::opening());
@@ -102,11 +102,11 @@ pub fn rows(subject: &Subject<'_>, effort: &Effort) -> Result<Vec<Row>, EngineEr
     ];
     let seconds = rounds::run(effort.rounds, effort.turn, works.into());
     let _ = fs::remove_file(&kept);
-    Ok(Times { seconds, answers, lines: *lines, allowed }.rows(octets))
+    Ok(Times { seconds, answers, lines: *lines, allowed }.rows(bytes))
 }
 
 /// The goals, in the order in which rows stand.
-fn goals(octets: &u64) -> [Goal; 5] {
+fn goals(bytes: &u64) -> [Goal; 5] {
     let goal = |id: &str, what: String, relation, limit, of: &str| Goal {
         id: id.to_owned(),
         what,
@@ -115,7 +115,7 @@ fn goals(octets: &u64) -> [Goal; 5] {
         unit: "×",
         of: of.to_owned(),
     };
-    let megabytes = octets / 1_000_000;
+    let megabytes = bytes / 1_000_000;
     let counted =
         |order| format!("file to verdict counts, one thread, {order} list of {megabytes} MB");
     let filtered = |threads| format!("`filter` to a file, {threads}, shuffled list");
@@ -149,8 +149,8 @@ impl Times {
         self.seconds[work as usize].as_deref().map_err(Fault::clone)
     }
 
-    fn rows(&self, octets: &u64) -> Vec<Row> {
-        let [grouped, shuffled, filter, filter_by_two, two_threads] = goals(octets);
+    fn rows(&self, bytes: &u64) -> Vec<Row> {
+        let [grouped, shuffled, filter, filter_by_two, two_threads] = goals(bytes);
         vec![
             self.row(
                 grouped,
@@ -205,7 +205,7 @@ impl Times {
                 let mut answers =
                     format!("each pass allows {allowed} of {lines}, as the oracle does");
                 if is_of_filter {
-                    answers += "; what is kept is what `classify` allows, octet for octet";
+                    answers += "; what is kept is what `classify` allows, byte for byte";
                 }
                 goal.measured(value, figures, answers)
             }
@@ -272,19 +272,19 @@ fn cp<'r>(program: &'r str, kept: &'r Path, copy: &'r Path) -> Pass<'r> {
     })
 }
 
-/// A run of `portcullis filter` into a new file, which has to be as long as `kept`. That its octets are
+/// A run of `portcullis filter` into a new file, which has to be as long as `kept`. That its bytes are
 /// the same was seen before; reading them again would disturb what is timed next.
 fn filter<'r>(subject: &'r Subject<'_>, threads: usize, kept: &'r Path, out: &'r Path) -> Pass<'r> {
     Box::new(move || {
         let mut command = filter_command(subject.programs, subject.set, threads);
         command.arg("-o").arg(out).arg(&subject.lists.shuffled);
         let time = timed(&mut command).map_err(|why| Fault::Wrong(format!("filter {why}")))?;
-        let octets = |path| fs::metadata(path).map(|file| file.len()).ok();
-        let (written, expected) = (octets(out), octets(kept));
+        let bytes = |path| fs::metadata(path).map(|file| file.len()).ok();
+        let (written, expected) = (bytes(out), bytes(kept));
         let _ = fs::remove_file(out);
         match written == expected {
             true => Ok(time),
-            false => Err(Fault::Wrong(format!("{written:?} octets kept, not {expected:?}"))),
+            false => Err(Fault::Wrong(format!("{written:?} bytes kept, not {expected:?}"))),
         }
     })
 }

@@ -102,7 +102,7 @@ fn verified(
     let damaged = |error: &dyn std::error::Error| Fault::Wrong(error.to_string());
     let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()], Detail::Reason)
         .map_err(|error| damaged(&error))?;
-    let lines: Vec<&[u8]> = list.split(|&octet| octet == b'\n').collect();
+    let lines: Vec<&[u8]> = list.split(|&byte| byte == b'\n').collect();
     let lines = &lines[..lines.len() - 1];
     let judge = |memory: &mut ClassifierMemory, (chunk, urls): (usize, &[&[u8]])| {
         let decisions = classifier.classify(urls, None, memory).map_err(|error| damaged(&error))?;

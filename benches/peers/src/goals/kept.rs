@@ -1,4 +1,4 @@
-//! What `filter` keeps, held against `classify`: the same lines, octet for octet, in the same order.
+//! What `filter` keeps, held against `classify`: the same lines, byte for byte, in the same order.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

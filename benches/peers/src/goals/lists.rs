@@ -16,7 +16,7 @@ impl<'l> ShortList<'l> {
     /// The lines of `text`; an end without a line feed is a line too.
     pub fn new(text: &'l [u8]) -> ShortList<'l> {
         let text = text.strip_suffix(b"\n").unwrap_or(text);
-        ShortList { lines: text.split(|&octet| octet == b'\n').collect() }
+        ShortList { lines: text.split(|&byte| byte == b'\n').collect() }
     }
 
     /// The number of lines.
@@ -65,7 +65,7 @@ fn write<'l>(path: &Path, lines: impl Iterator<Item = &'l [u8]>) -> io::Result<(
 fn host(line: &[u8]) -> &[u8] {
     let start = line.windows(3).position(|window| window == b"://").map_or(0, |place| place + 3);
     let rest = &line[start..];
-    let end = rest.iter().position(|octet| b"/?#".contains(octet)).unwrap_or(rest.len());
+    let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
     &rest[..end]
 }
 

@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use portcullis::bench::{self, BenchError, Corpus, Engine, Machine, Originals, Report, Settings};
 use portcullis::dialect::{Dialect, GOOGLE};
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
 use serde::Serialize;
@@ -109,8 +109,8 @@ pub struct Sizes {
     pub hosts: [u64; 2],
     /// URLs that made-up sets are asked about.
     pub urls: u64,
-    /// Octets of hostile files.
-    pub hostile_octets: usize,
+    /// Bytes of hostile files.
+    pub hostile_bytes: usize,
 }
 
 impl Default for Sizes {
@@ -121,7 +121,7 @@ impl Default for Sizes {
             rules: [10, 100_000],
             hosts: [1_000, 1_000_000],
             urls: 1_000_000,
-            hostile_octets: ROBOTS_OCTETS_MAX,
+            hostile_bytes: ROBOTS_BYTES_MAX,
         }
     }
 }
@@ -301,7 +301,7 @@ fn corpus(robots: &Path, urls: &Path, agent: &AgentChain) -> Result<Corpus> {
 
 /// Two lists as one.
 fn joined(mut one: Vec<u8>, other: &[u8]) -> Vec<u8> {
-    if one.last().is_some_and(|&octet| octet != b'\n') {
+    if one.last().is_some_and(|&byte| byte != b'\n') {
         one.push(b'\n');
     }
     one.extend_from_slice(other);
@@ -335,7 +335,7 @@ fn long_lists(
     let copies = sizes.copies as u64;
     Ok(LongLists {
         lines: short.count() as u64 * copies,
-        octets: fs::metadata(&shuffled)?.len(),
+        bytes: fs::metadata(&shuffled)?.len(),
         allowed: matchers::allowed(report).map(|allowed| allowed * copies),
         shuffled,
         grouped,

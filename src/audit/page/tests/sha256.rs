@@ -45,8 +45,8 @@ pub(super) fn digest(message: &[u8]) -> [u8; 32] {
             *sum = sum.wrapping_add(turned);
         }
     }
-    let octets: Vec<u8> = state.into_iter().flat_map(u32::to_be_bytes).collect();
-    octets.try_into().unwrap()
+    let bytes: Vec<u8> = state.into_iter().flat_map(u32::to_be_bytes).collect();
+    bytes.try_into().unwrap()
 }
 
 fn turn(state: &mut [u32], word: u32) {
@@ -63,6 +63,6 @@ fn turn(state: &mut [u32], word: u32) {
 
 #[test]
 fn the_standards_example_comes_out() {
-    let hex: String = digest(b"abc").iter().map(|octet| format!("{octet:02x}")).collect();
+    let hex: String = digest(b"abc").iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

@@ -47,15 +47,15 @@ fn a_sink_that_fails_does_not_wait_for_a_silent_pipe() {
     }
 }
 
-/// Octets, and then a failure of the system.
-fn failing_source(octets: &[u8]) -> Opened {
+/// Bytes, and then a failure of the system.
+fn failing_source(bytes: &[u8]) -> Opened {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             Err(io::Error::other("the cable is cut"))
         }
     }
-    let reader = Cursor::new(octets.to_vec()).chain(Broken);
+    let reader = Cursor::new(bytes.to_vec()).chain(Broken);
     Ok(Source::from_reader("pipe", reader, OpenConfig::default()))
 }
 
@@ -63,7 +63,7 @@ fn failing_source(octets: &[u8]) -> Opened {
 fn a_read_error_comes_after_what_was_read() {
     let whole = list(100);
     let cut_short = &whole[..whole.len() - 3];
-    let last = whole[..whole.len() - 1].iter().rposition(|&octet| octet == b'\n');
+    let last = whole[..whole.len() - 1].iter().rposition(|&byte| byte == b'\n');
     let (expected, _) = tagged(vec![source(&whole[..=last.unwrap()])], &config(1));
     for threads in THREADS {
         let (written, result) =

@@ -12,7 +12,7 @@ fn refuses(set: &SetFile, content: &[(SectionKind, &[u8])]) -> bool {
     for (kind, written) in content {
         let section = set.section(*kind).unwrap();
         for (at, piece) in written.chunks(500).enumerate() {
-            match set.octets(section, at as u64 * 500, piece.len() as u64) {
+            match set.bytes(section, at as u64 * 500, piece.len() as u64) {
                 Ok(read) => assert!(read == piece, "{kind}, piece {at}"),
                 Err(damage) => {
                     refuses = true;
@@ -30,15 +30,15 @@ fn every_flipped_bit_is_found() {
     let content = [(WORDS, &words[..]), (TEXT, &text[..])];
     for bit in 0..file.len() * 8 {
         file[bit / 8] ^= 1 << (bit % 8);
-        // What is in no section may be wrong without anybody being told wrong octets.
+        // What is in no section may be wrong without anybody being told wrong bytes.
         match opened(file.clone()) {
             Err(error) => {
-                assert!(bit / 8 < SET_BLOCK_OCTETS, "bit {bit}: {error}");
+                assert!(bit / 8 < SET_BLOCK_BYTES, "bit {bit}: {error}");
                 assert!(!error.to_string().is_empty());
             }
             Ok(set) => {
-                assert!(bit / 8 >= SET_BLOCK_OCTETS, "bit {bit} was not noticed");
-                let block = (bit / 8 / SET_BLOCK_OCTETS) as u64;
+                assert!(bit / 8 >= SET_BLOCK_BYTES, "bit {bit} was not noticed");
+                let block = (bit / 8 / SET_BLOCK_BYTES) as u64;
                 assert!(refuses(&set, &content), "bit {bit}");
                 let found = set.verify().unwrap();
                 assert_eq!(found.damaged, 1, "bit {bit}: {found:?}");
@@ -53,14 +53,14 @@ fn every_flipped_bit_is_found() {
 
 #[test]
 fn a_damaged_block_harms_no_other() {
-    let content = noise(700 * SET_BLOCK_OCTETS, 9);
+    let content = noise(700 * SET_BLOCK_BYTES, 9);
     let mut file = written(&[(TEXT, &content)]).finished;
-    let (data, level_1) = (300 * SET_BLOCK_OCTETS + 17, 702 * SET_BLOCK_OCTETS);
+    let (data, level_1) = (300 * SET_BLOCK_BYTES + 17, 702 * SET_BLOCK_BYTES);
     file[data] ^= 1;
     file[level_1] ^= 1;
     let set = opened(file).unwrap();
     let section = set.section(TEXT).unwrap();
-    let readable = |block: u64| set.octets(section, block * 4_096, 4_096).is_ok();
+    let readable = |block: u64| set.bytes(section, block * 4_096, 4_096).is_ok();
     // Block 300 of the file is 299 of the data. The second block of the first level holds the
     // checksums from 512 on.
     assert!(readable(298) && !readable(299) && readable(300));
@@ -75,18 +75,18 @@ fn a_damaged_block_harms_no_other() {
 #[test]
 fn every_truncation_is_an_error() {
     let (file, ..) = small();
-    for octets in 0..file.len() {
-        let error = opened(file[..octets].to_vec()).unwrap_err();
+    for bytes in 0..file.len() {
+        let error = opened(file[..bytes].to_vec()).unwrap_err();
         let text = error.to_string();
-        match (octets, &error) {
+        match (bytes, &error) {
             (0, SetError::NotASet { .. }) => {}
             (1.., SetError::Truncated { has, of, .. }) => {
-                assert_eq!(*has, octets as u64);
-                let whole = if octets < 4_096 { 4_096 } else { file.len() };
+                assert_eq!(*has, bytes as u64);
+                let whole = if bytes < 4_096 { 4_096 } else { file.len() };
                 assert_eq!(*of, whole as u64);
-                assert!(text.contains(&format!("it has {has} octets of {of}")), "{text}");
+                assert!(text.contains(&format!("it has {has} bytes of {of}")), "{text}");
             }
-            _ => panic!("{octets}: {text}"),
+            _ => panic!("{bytes}: {text}"),
         }
     }
 }
@@ -101,8 +101,8 @@ fn what_is_written_behind_is_an_error() {
 
 #[test]
 fn what_is_no_set_says_so() {
-    for octets in [&b""[..], b"User-agent: *\n", b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
-        let error = opened(octets.to_vec()).unwrap_err().to_string();
+    for bytes in [&b""[..], b"User-agent: *\n", b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
+        let error = opened(bytes.to_vec()).unwrap_err().to_string();
         assert_eq!(
             error,
             "a.set: text, not a policy set (make one with portcullis compile; --robots reads a robots.txt)"
@@ -168,7 +168,7 @@ fn a_set_that_is_replaced_stays_what_it_was() {
     SetFileWriter::create(&path).unwrap().finish(&fields()).unwrap();
     assert_eq!(open_path(&path).sections().len(), 0);
     set.is_whole().unwrap();
-    assert_eq!(set.octets(set.section(TEXT).unwrap(), 0, 6_001).unwrap(), text);
+    assert_eq!(set.bytes(set.section(TEXT).unwrap(), 0, 6_001).unwrap(), text);
     assert!(set.verify().unwrap().is_sound());
 }
 

@@ -7,12 +7,12 @@ use super::super::header::{ENTRY, at, seal};
 use super::super::verify::content_hash;
 use super::*;
 
-/// A small file with octets of its header replaced, and the header's checksum made right.
+/// A small file with bytes of its header replaced, and the header's checksum made right.
 fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
     let (mut file, ..) = small();
-    let block: &mut [u8; SET_BLOCK_OCTETS] = file.first_chunk_mut().unwrap();
-    for (at, octets) in changes {
-        block[*at..][..octets.len()].copy_from_slice(octets);
+    let block: &mut [u8; SET_BLOCK_BYTES] = file.first_chunk_mut().unwrap();
+    for (at, bytes) in changes {
+        block[*at..][..bytes.len()].copy_from_slice(bytes);
     }
     seal(block);
     file
@@ -47,8 +47,8 @@ fn headers_that_do_not_fit_their_file() {
         ("do not fill the file", at::SECTIONS, &[0]),
         ("do not fill the file", at::SECTIONS, &[1]),
         ("do not fill the file", at::SECTIONS, &[2]),
-        ("is cut short", at::FILE_OCTETS, &huge),
-        ("something was written behind", at::FILE_OCTETS, &[0; 8]),
+        ("is cut short", at::FILE_BYTES, &huge),
+        ("something was written behind", at::FILE_BYTES, &[0; 8]),
         ("of one kind", entry(1), &WORDS.0.to_le_bytes()),
         ("of one kind", entry(2), &EMPTY.0.to_le_bytes()),
         ("not zero", entry(0) + 4, &[1]),
@@ -56,12 +56,12 @@ fn headers_that_do_not_fit_their_file() {
         ("at another place", entry(0) + 8, &[0; 8]),
         ("at another place", entry(1) + 8, &[0; 8]),
         ("at another place", entry(2) + 8, &huge),
-        ("more octets than the file", entry(0) + 16, &huge),
+        ("more bytes than the file", entry(0) + 16, &huge),
         ("at another place", entry(0) + 16, &half),
         ("at another place", entry(0) + 16, &near),
-        ("more octets than the file", entry(2) + 16, &huge),
+        ("more bytes than the file", entry(2) + 16, &huge),
         ("do not fill the file", entry(2) + 16, &half),
-        ("more octets than the file", entry(2) + 16, &near),
+        ("more bytes than the file", entry(2) + 16, &near),
         ("do not fill the file", entry(2) + 16, &40_000_u64.to_le_bytes()),
         ("do not fill the file", entry(2) + 16, &[0; 8]),
         ("not zero", entry(3), &[1]),
@@ -72,14 +72,14 @@ fn headers_that_do_not_fit_their_file() {
         ("the dialect's name", at::DIALECT_NAME, b"\xFF"),
         ("not zero", at::DIALECT_NAME + 9, b"x"),
     ];
-    for &(expected, at, octets) in cases {
-        let error = opened(with_header(&[(at, octets)])).unwrap_err().to_string();
-        assert!(error.contains(expected), "octet {at}: {error}, expected {expected}");
+    for &(expected, at, bytes) in cases {
+        let error = opened(with_header(&[(at, bytes)])).unwrap_err().to_string();
+        assert!(error.contains(expected), "byte {at}: {error}, expected {expected}");
         assert!(error.contains("a.set"), "{error}");
     }
 }
 
-/// Whatever the octets of a header with a right checksum, opening ends with an error or with a file
+/// Whatever the bytes of a header with a right checksum, opening ends with an error or with a file
 /// that can be asked and verified.
 #[test]
 fn no_header_does_harm() {
@@ -89,14 +89,14 @@ fn no_header_does_harm() {
         let mut changes: Vec<(usize, &[u8])> = Vec::new();
         for change in random.chunks(8).take(1 + seed as usize % 3) {
             let place = usize::from(change[0]) + usize::from(change[1] & 1) * 256;
-            let octets = &change[3..][..1 + usize::from(change[2] % 5)];
-            changes.push((8 + place % (at::TABLE + 4 * ENTRY - 8), octets));
+            let bytes = &change[3..][..1 + usize::from(change[2] % 5)];
+            changes.push((8 + place % (at::TABLE + 4 * ENTRY - 8), bytes));
         }
         let Ok(set) = opened(with_header(&changes)) else { continue };
         opened_anyway += 1;
         for &section in set.sections() {
-            for (start, octets) in [(0, section.octets()), (section.octets() / 2, 3), (1, 0)] {
-                let _ = set.octets(section, start, octets);
+            for (start, bytes) in [(0, section.bytes()), (section.bytes() / 2, 3), (1, 0)] {
+                let _ = set.bytes(section, start, bytes);
             }
         }
         let _ = set.verify().unwrap();
@@ -104,15 +104,15 @@ fn no_header_does_harm() {
     assert!(opened_anyway > 100, "{opened_anyway}");
 }
 
-/// Makes every checksum of a file with one block of checksums right. The octets of `sections` are
+/// Makes every checksum of a file with one block of checksums right. The bytes of `sections` are
 /// those of its sections.
 fn sealed(mut file: Vec<u8>, sections: &[Section]) -> Vec<u8> {
-    let (header, rest) = file.split_first_chunk_mut::<SET_BLOCK_OCTETS>().unwrap();
-    let (data, level) = rest.split_at_mut(rest.len() - SET_BLOCK_OCTETS);
-    for (block, checksum) in data.chunks(SET_BLOCK_OCTETS).zip(level.chunks_mut(8)) {
+    let (header, rest) = file.split_first_chunk_mut::<SET_BLOCK_BYTES>().unwrap();
+    let (data, level) = rest.split_at_mut(rest.len() - SET_BLOCK_BYTES);
+    for (block, checksum) in data.chunks(SET_BLOCK_BYTES).zip(level.chunks_mut(8)) {
         checksum.copy_from_slice(&xxh3_64(block).to_le_bytes());
     }
-    let checksums = &level[..data.len() / SET_BLOCK_OCTETS * 8];
+    let checksums = &level[..data.len() / SET_BLOCK_BYTES * 8];
     let hash = content_hash(sections, checksums);
     header[at::CONTENT_HASH..][..8].copy_from_slice(&hash.to_le_bytes());
     header[at::ROOT..][..8].copy_from_slice(&xxh3_64(level).to_le_bytes());

@@ -17,7 +17,7 @@ fn names(folder: &Path) -> Vec<OsString> {
     names
 }
 
-/// The format is what is stored, by files that outlive the program: if this fails, octets have
+/// The format is what is stored, by files that outlive the program: if this fails, bytes have
 /// moved. Give the format another version (`VERSION` and `FORMAT.md`) before the number here.
 #[test]
 fn the_format_stays_as_it_is() {
@@ -71,16 +71,16 @@ fn a_file_appears_when_it_is_finished() {
     fs::write(&path, "before").unwrap();
     let (expected, words, text) = small();
     let mut writer = SetFileWriter::create(&path).unwrap();
-    for (kind, octets) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
+    for (kind, bytes) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
         writer.begin(kind).unwrap();
-        writer.write(octets).unwrap();
+        writer.write(bytes).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"before");
     }
     writer.finish(&fields()).unwrap();
     assert_eq!(names(folder.path()), ["a.set"]);
     assert!(fs::read(&path).unwrap() == expected);
     let set = SetFile::open(Storage::open(&path).unwrap()).unwrap();
-    assert_eq!(set.octets(set.section(TEXT).unwrap(), 0, 6_001).unwrap(), text);
+    assert_eq!(set.bytes(set.section(TEXT).unwrap(), 0, 6_001).unwrap(), text);
 }
 
 #[test]
@@ -119,19 +119,19 @@ fn a_link_stays_and_its_target_is_replaced() {
     assert!(SetFile::open(Storage::open(&target).unwrap()).is_ok());
 }
 
-/// A disk with room for so many octets.
+/// A disk with room for so many bytes.
 struct FullDisk {
-    octets: Cursor<Vec<u8>>,
+    bytes: Cursor<Vec<u8>>,
     room: usize,
 }
 
 impl Write for FullDisk {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let room = self.room.saturating_sub(self.octets.position() as usize);
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.room.saturating_sub(self.bytes.position() as usize);
         if room == 0 {
             return Err(ErrorKind::StorageFull.into());
         }
-        self.octets.write(&octets[..octets.len().min(room)])
+        self.bytes.write(&bytes[..bytes.len().min(room)])
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -141,7 +141,7 @@ impl Write for FullDisk {
 
 impl Seek for FullDisk {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.octets.seek(to)
+        self.bytes.seek(to)
     }
 }
 
@@ -149,7 +149,7 @@ impl Destination for FullDisk {
     type Finished = Vec<u8>;
 
     fn publish(self) -> io::Result<Vec<u8>> {
-        Ok(self.octets.into_inner())
+        Ok(self.bytes.into_inner())
     }
 }
 
@@ -157,13 +157,13 @@ impl Destination for FullDisk {
 fn a_full_disk_is_an_error_wherever_it_happens() {
     let (whole, words, text) = small();
     let write = |room: usize| {
-        let disk = FullDisk { octets: Cursor::default(), room };
+        let disk = FullDisk { bytes: Cursor::default(), room };
         let mut writer = SetFileWriter::new(Path::new("disk/a.set"), disk)?;
         let mut failure = None;
-        for (kind, octets) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
+        for (kind, bytes) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
             // Somebody who does not listen.
             failure = writer.begin(kind).err().or(failure);
-            failure = writer.write(octets).err().or(failure);
+            failure = writer.write(bytes).err().or(failure);
         }
         let finished = writer.finish(&fields());
         assert!(failure.is_none() || finished.is_err(), "{room}");

@@ -18,15 +18,15 @@ const FILES: [&[u8]; 5] = [
     b"# nothing\n",
 ];
 
-/// Every path of up to six octets, longer ones that begin so, and some that are odd.
+/// Every path of up to six bytes, longer ones that begin so, and some that are odd.
 fn paths() -> Vec<Vec<u8>> {
     let mut paths = vec![b"/".to_vec()];
     let mut from = 0;
     for _ in 0..6 {
         let to = paths.len();
         for index in from..to {
-            for octet in b"ab/" {
-                paths.push([&paths[index][..], &[*octet]].concat());
+            for byte in b"ab/" {
+                paths.push([&paths[index][..], &[*byte]].concat());
             }
         }
         from = to;

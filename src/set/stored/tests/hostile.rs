@@ -50,7 +50,7 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
     for (record, url) in urls.iter().enumerate() {
         for agent in 0..names.len() {
             let origin = classifier.provenance(record, agent, &mut memory)?;
-            asked.origins.push([origin.rule, origin.group].map(|octets| octets.map(Into::into)));
+            asked.origins.push([origin.rule, origin.group].map(|bytes| bytes.map(Into::into)));
             asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
         }
     }
@@ -86,36 +86,36 @@ fn is_what_texts_say(set: &PolicySet, asked: &Asked, urls: &[String], agents: us
 /// Changes something in one section: a bit, a word, its length.
 fn change(parts: &mut Parts, random: &mut Random) {
     let index = random.below(parts.sections.len() + 1);
-    let Some((_, octets)) = parts.sections.get_mut(index) else {
+    let Some((_, bytes)) = parts.sections.get_mut(index) else {
         let count = random.below(parts.fields.counts.len());
         parts.fields.counts[count] = random.next() >> random.below(64);
         return;
     };
-    let word = random.below(octets.len() / 4) * 4;
-    let own = (octets.len() / 4 > 0).then(|| {
-        let other = random.below(octets.len() / 4) * 4;
-        u32::from_le_bytes(octets[other..][..4].try_into().unwrap())
+    let word = random.below(bytes.len() / 4) * 4;
+    let own = (bytes.len() / 4 > 0).then(|| {
+        let other = random.below(bytes.len() / 4) * 4;
+        u32::from_le_bytes(bytes[other..][..4].try_into().unwrap())
     });
     let new = match random.below(10) {
-        0..3 if !octets.is_empty() => {
-            let bit = random.below(octets.len() * 8);
-            octets[bit / 8] ^= 1 << (bit % 8);
+        0..3 if !bytes.is_empty() => {
+            let bit = random.below(bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
             return;
         }
         3 => {
-            octets.truncate(random.below(octets.len()));
+            bytes.truncate(random.below(bytes.len()));
             return;
         }
         4 => {
-            octets.extend((0..random.below(40)).map(|n| n as u8));
+            bytes.extend((0..random.below(40)).map(|n| n as u8));
             return;
         }
         5 => [0, 1, 2, u32::MAX, u32::MAX - 1, 1 << 31, 1 << 30][random.below(7)],
         6 => random.next() as u32,
-        7 => random.below(octets.len()) as u32,
+        7 => random.below(bytes.len()) as u32,
         _ => own.unwrap_or_default(),
     };
-    if let Some(place) = octets.get_mut(word..word + 4) {
+    if let Some(place) = bytes.get_mut(word..word + 4) {
         place.copy_from_slice(&new.to_le_bytes());
     }
 }
@@ -130,8 +130,8 @@ struct Outcomes {
     sound: usize,
 }
 
-fn attack(octets: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes {
-    let whole = Parts::of(octets);
+fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes {
+    let whole = Parts::of(bytes);
     let set = Arc::new(whole.open().unwrap());
     let urls = sample::urls();
     let expected = ask(&set, names, &urls).unwrap();

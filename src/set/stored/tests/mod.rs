@@ -37,11 +37,11 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(octets: Vec<u8>) -> Parts {
-        let file = SetFile::open(Storage::owned("a.set", octets[..].into())).unwrap();
+    fn of(bytes: Vec<u8>) -> Parts {
+        let file = SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap();
         let section = |section: &Section| {
-            let octets = file.octets(*section, 0, section.octets()).unwrap();
-            (section.kind(), octets.to_vec())
+            let bytes = file.bytes(*section, 0, section.bytes()).unwrap();
+            (section.kind(), bytes.to_vec())
         };
         Parts {
             fields: file.fields().clone(),
@@ -64,15 +64,15 @@ impl Parts {
 
     fn sealed(&self) -> Vec<u8> {
         let mut writer = SetFileWriter::in_memory(0).unwrap();
-        for (kind, octets) in &self.sections {
+        for (kind, bytes) in &self.sections {
             writer.begin(*kind).unwrap();
-            writer.write(octets).unwrap();
+            writer.write(bytes).unwrap();
         }
         writer.finish(&self.fields).unwrap().finished.to_vec()
     }
 
     fn open(&self) -> Result<PolicySet, SetError> {
-        PolicySet::of_octets("a.set", self.sealed())
+        PolicySet::of_bytes("a.set", self.sealed())
     }
 }
 
@@ -81,7 +81,7 @@ impl Parts {
 /// the number here.
 #[test]
 fn the_content_stays_as_it_is() {
-    let set = |octets| PolicySet::of_octets("a.set", octets).unwrap();
+    let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let hashes = [&crate::dialect::RFC_9309, &crate::dialect::GOOGLE]
         .map(|dialect| set(sample::small(dialect)).hash());
     assert_eq!(hashes, [15_696_626_984_716_032_938, 11_264_907_204_574_119_506]);
@@ -89,6 +89,6 @@ fn the_content_stays_as_it_is() {
 
 #[test]
 fn what_is_sealed_again_is_the_same_file() {
-    let octets = sample::small(&crate::dialect::RFC_9309);
-    assert!(Parts::of(octets.clone()).sealed() == octets);
+    let bytes = sample::small(&crate::dialect::RFC_9309);
+    assert!(Parts::of(bytes.clone()).sealed() == bytes);
 }

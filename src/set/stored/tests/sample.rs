@@ -6,7 +6,7 @@ use crate::access::UnixSeconds;
 use crate::dialect::Dialect;
 use crate::limits::POLICY_PATTERNS_MAX;
 use crate::set::compile::{CompileConfig, to_vec};
-use crate::set::{GatherConfig, Input, gather};
+use crate::set::{IngestConfig, Input, ingest};
 
 /// Who asks in these tests.
 pub const AGENTS: [&str; 4] = ["ExampleBot", "Other+ExampleBot", "Third", "Nobody"];
@@ -36,7 +36,7 @@ fn many_stars() -> String {
     format!("User-agent: *\n{}", rules.collect::<String>())
 }
 
-/// More rules than are ordered ahead, in as few octets as possible: a large group whose rules
+/// More rules than are ordered ahead, in as few bytes as possible: a large group whose rules
 /// match nothing is obeyed together with each of many small ones.
 fn many_groups() -> String {
     let rules = 4_096;
@@ -82,10 +82,10 @@ impl Archive {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         std::fs::write(&path, self.0).unwrap();
-        let gathered = gather(&[Input::new(path)], &GatherConfig::new(dialect, None), &()).unwrap();
-        let history = gathered.history;
+        let ingested = ingest(&[Input::new(path)], &IngestConfig::new(dialect, None), &()).unwrap();
+        let history = ingested.history;
         let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
-        to_vec(&gathered.hosts, &gathered.pool, &config).unwrap()
+        to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
     }
 }
 

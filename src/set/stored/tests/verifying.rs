@@ -8,10 +8,10 @@ use super::*;
 #[test]
 fn sets_of_every_dialect_hold() {
     for dialect in Dialect::ALL {
-        for octets in [sample::small(dialect), sample::of_groups(dialect)] {
-            let set = PolicySet::of_octets("a.set", octets).unwrap();
+        for bytes in [sample::small(dialect), sample::of_groups(dialect)] {
+            let set = PolicySet::of_bytes("a.set", bytes).unwrap();
             let (verified, counts) = (set.verify().unwrap(), set.counts());
-            assert_eq!(verified.blocks * 4_096, set.octets());
+            assert_eq!(verified.blocks * 4_096, set.bytes());
             assert_eq!((verified.hosts, verified.origins), (counts.hosts, counts.origins));
             assert_eq!(verified.captures, counts.captures);
             assert_eq!(verified.policies, counts.policies);
@@ -25,13 +25,13 @@ fn sets_of_every_dialect_hold() {
 
 #[test]
 fn the_samples_have_everything() {
-    let set = PolicySet::of_octets("a.set", sample::small(&RFC_9309)).unwrap();
-    assert!(set.section_octets().all(|(_, octets)| octets > 0));
+    let set = PolicySet::of_bytes("a.set", sample::small(&RFC_9309)).unwrap();
+    assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
     let kinds = |set: &PolicySet, kind| {
         set.rule_sets().filter(|rule_set| rule_set.as_ref().unwrap().kind() == kind).count()
     };
     assert!(kinds(&set, RuleSetKind::Patterns) >= 5);
-    let set = PolicySet::of_octets("a.set", sample::of_groups(&RFC_9309)).unwrap();
+    let set = PolicySet::of_bytes("a.set", sample::of_groups(&RFC_9309)).unwrap();
     assert!(kinds(&set, RuleSetKind::OfGroups) >= 2);
 }
 
@@ -116,9 +116,9 @@ fn a_faulty_writer_is_found_out() {
             parts.set_word(SectionKind::PATTERNS, words / 2, old ^ 1);
         }),
         ("not what the rules of its records are compiled to", |parts| {
-            let octets = parts.section(SectionKind::PREFILTERS);
-            let middle = octets.len() / 2;
-            octets[middle] ^= 1;
+            let bytes = parts.section(SectionKind::PREFILTERS);
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
         }),
         ("the text of a pattern is none", |parts| {
             *parts.section(SectionKind::PATTERN_TEXTS).last_mut().unwrap() ^= 1;

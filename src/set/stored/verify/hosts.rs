@@ -42,8 +42,8 @@ impl FoundHosts {
         let mut found = FoundHosts { inputs, ..FoundHosts::default() };
         found.walk_others(set, texts)?;
         found.walk(set, policies)?;
-        let octets = found.captures * (capture::WORDS * size_of::<U32>()) as u64;
-        if set.sections.captures.octets() != octets {
+        let bytes = found.captures * (capture::WORDS * size_of::<U32>()) as u64;
+        if set.sections.captures.bytes() != bytes {
             return Err(set.malformed(set.sections.captures, 0, "no host has one of the captures"));
         }
         if !found.others.all_needed() {
@@ -59,7 +59,7 @@ impl FoundHosts {
 
     fn walk_others(&mut self, set: &PolicySet, texts: &mut Texts) -> Result<(), Damage> {
         let section = set.sections.others;
-        let end = section.octets() / size_of::<U32>() as u64;
+        let end = section.bytes() / size_of::<U32>() as u64;
         let mut position = 0;
         while u64::from(position) < end {
             self.others.push(position);
@@ -158,13 +158,13 @@ impl FoundHosts {
     /// Fills the table anew that finds the hosts, and compares.
     fn check_slots(&self, set: &PolicySet) -> Result<(), Damage> {
         let words = |section: Section| {
-            set.file.items::<U32>(section, 0, section.octets() / size_of::<U32>() as u64)
+            set.file.items::<U32>(section, 0, section.bytes() / size_of::<U32>() as u64)
         };
         let Sections { hosts, captures, slots, .. } = set.sections;
         let again = HostSlots::new(words(hosts)?, words(captures)?);
         let seed = set.host_seed;
         let is_same = again == Some(HostSlots { seed, words: words(slots)?.to_vec() });
-        if !is_same || !slots.octets().is_multiple_of(size_of::<U32>() as u64) {
+        if !is_same || !slots.bytes().is_multiple_of(size_of::<U32>() as u64) {
             return Err(set.malformed(slots, 0, "the slots are not those of the hosts"));
         }
         Ok(())

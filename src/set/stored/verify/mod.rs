@@ -1,4 +1,4 @@
-//! Walking all of a set: whether every octet holds, and whether what they say can be so.
+//! Walking all of a set: whether every byte holds, and whether what they say can be so.
 //!
 //! Checksums find accidents. A writer with a fault, or an enemy, gives wrong content right ones; so
 //! after the container everything is read and compared with what it comes from. The texts are what
@@ -73,7 +73,7 @@ impl PolicySet {
             return Err(damage.into());
         }
         let verified = self.verify_content(found.blocks);
-        // Octets that went away read as zeros, which is no damage of the set.
+        // Bytes that went away read as zeros, which is no damage of the set.
         self.is_whole()?;
         Ok(verified?)
     }
@@ -111,7 +111,7 @@ impl PolicySet {
     fn compare_history(&self) -> Result<(), Damage> {
         let section = self.sections.outages;
         let rows: &[U32] =
-            self.file.items(section, 0, section.octets() / size_of::<U32>() as u64)?;
+            self.file.items(section, 0, section.bytes() / size_of::<U32>() as u64)?;
         let captures = rows.chunks_exact(outage::WORDS).map(|row| row[outage::CAPTURE].get());
         let captures = captures.chain(u32::try_from(self.counts().captures));
         if !captures.is_sorted_by(|one, other| one < other) {
@@ -138,12 +138,12 @@ impl PolicySet {
     fn verify_words(&self) -> Result<(), Damage> {
         let sections = &self.sections;
         for section in [sections.hosts, sections.policies, sections.policy_index, sections.others] {
-            if !section.octets().is_multiple_of(size_of::<U32>() as u64) {
+            if !section.bytes().is_multiple_of(size_of::<U32>() as u64) {
                 return Err(self.malformed(section, 0, "it ends within a word"));
             }
         }
-        let outage_octets = (outage::WORDS * size_of::<U32>()) as u64;
-        match sections.outages.octets().is_multiple_of(outage_octets) {
+        let outage_bytes = (outage::WORDS * size_of::<U32>()) as u64;
+        match sections.outages.bytes().is_multiple_of(outage_bytes) {
             true => Ok(()),
             false => Err(self.malformed(sections.outages, 0, "it ends within an outage")),
         }

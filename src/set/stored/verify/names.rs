@@ -16,7 +16,7 @@ pub(super) fn verified(set: &PolicySet) -> Result<Names<'_>, Damage> {
         }
         start = end.get() as usize;
     }
-    if start != names.octets.len() {
+    if start != names.bytes.len() {
         return Err(malformed("something stands behind the names"));
     }
     let sorted = names.sorted.iter().map(|number| names.get(number.get()));

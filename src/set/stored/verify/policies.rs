@@ -62,7 +62,7 @@ impl FoundPolicies {
             (set.sections.orders, found.next_order),
         ];
         for (section, end) in ends {
-            if section.octets() != u64::from(end) * size_of::<U32>() as u64 {
+            if section.bytes() != u64::from(end) * size_of::<U32>() as u64 {
                 return Err(set.malformed(section, end, "nothing needs what stands here"));
             }
         }

@@ -69,7 +69,7 @@ impl FoundRuleSets {
             (set.sections.rule_sets, found.len() * (rule_set::WORDS * size_of::<U32>()) as u64),
         ];
         for (section, end) in ends {
-            if section.octets() != end {
+            if section.bytes() != end {
                 return Err(set.malformed(section, 0, "no rule set needs what stands at its end"));
             }
         }

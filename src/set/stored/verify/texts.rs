@@ -110,6 +110,6 @@ fn text_kind(string: &[u8], dialect: &Dialect, line: &mut Vec<u8>) -> Option<Tex
         Some(Field::Disallow) => TextKind::Disallow,
         Some(Field::Sitemap) | None => TextKind::Other,
     };
-    let value_octets = if kind == TextKind::Other { 0 } else { read.value.len() };
-    (text.len() - value_start == value_octets).then_some(kind)
+    let value_bytes = if kind == TextKind::Other { 0 } else { read.value.len() };
+    (text.len() - value_start == value_bytes).then_some(kind)
 }

@@ -24,7 +24,7 @@ pub struct ShapeReport {
     pub shape: &'static str,
     /// The kind of URL that took longest.
     pub url: &'static str,
-    /// Milliseconds from the file's octets to the decision.
+    /// Milliseconds from the file's bytes to the decision.
     pub ms: Spread,
     /// Milliseconds of those that the decision took.
     pub decision_ms: Spread,
@@ -44,8 +44,8 @@ pub fn rows(programs: &Programs, effort: &Effort, sizes: &Sizes) -> (Vec<Row>, V
         unit,
         of: of.to_owned(),
     };
-    let octets_max = sizes.hostile_octets;
-    let kibibytes = octets_max >> 10;
+    let bytes_max = sizes.hostile_bytes;
+    let kibibytes = bytes_max >> 10;
     let time = format!("hostile {kibibytes} KiB file, one URL of 2 KB: parse, compile and decide");
     let goals = [
         goal("hostile-time", &time, 20.0, "ms", "the worst shape"),
@@ -57,7 +57,7 @@ pub fn rows(programs: &Programs, effort: &Effort, sizes: &Sizes) -> (Vec<Row>, V
             "the worst shape",
         ),
     ];
-    let shapes = match measured(programs, effort, octets_max) {
+    let shapes = match measured(programs, effort, bytes_max) {
         Ok(shapes) => shapes,
         Err(fault) => return (goals.map(|goal| goal.lost(fault.clone())).into(), Vec::new()),
     };
@@ -84,10 +84,10 @@ pub fn rows(programs: &Programs, effort: &Effort, sizes: &Sizes) -> (Vec<Row>, V
 fn measured(
     programs: &Programs,
     effort: &Effort,
-    octets_max: usize,
+    bytes_max: usize,
 ) -> Result<Vec<ShapeReport>, Fault> {
     let kinds = UrlKind::ALL.len();
-    let named = |place: usize| (place / kinds, place % kinds, octets_max);
+    let named = |place: usize| (place / kinds, place % kinds, bytes_max);
     let places = SHAPES.len() * kinds;
     let judged: Vec<bool> =
         on_all_cores(|| (0..places).into_par_iter().map(|place| judge(named(place))).collect());
@@ -101,9 +101,9 @@ fn measured(
 }
 
 /// Whether the oracle allows a trial's URL.
-fn judge((shape, kind, octets_max): (usize, usize, usize)) -> bool {
+fn judge((shape, kind, bytes_max): (usize, usize, usize)) -> bool {
     let shape = SHAPES[shape];
-    let (robots, url) = (shape.robots(octets_max), shape.url(UrlKind::ALL[kind], octets_max));
+    let (robots, url) = (shape.robots(bytes_max), shape.url(UrlKind::ALL[kind], bytes_max));
     let decision = oracle::decide(&GOOGLE, &robots, None, &[AGENT], &url);
     decision.verdict == Verdict::Allow
 }

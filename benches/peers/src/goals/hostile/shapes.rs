@@ -3,8 +3,8 @@
 
 use super::super::lists::Random;
 
-/// Octets of a URL.
-const URL_OCTETS: usize = 2_048;
+/// Bytes of a URL.
+const URL_BYTES: usize = 2_048;
 const ORIGIN: &[u8] = b"https://example.com";
 
 /// A kind of file.
@@ -22,8 +22,8 @@ pub struct Shape {
 struct Material {
     random: Random,
     letters: &'static [u8],
-    /// Octets that the file may have.
-    octets_max: usize,
+    /// Bytes that the file may have.
+    bytes_max: usize,
 }
 
 impl Material {
@@ -37,9 +37,9 @@ impl Material {
         self.word(length)
     }
 
-    /// So many repetitions of two octets as leave room for the rest of a file with one rule.
+    /// So many repetitions of two bytes as leave room for the rest of a file with one rule.
     fn pairs(&self) -> usize {
-        self.octets_max / 2 - 20
+        self.bytes_max / 2 - 20
     }
 }
 
@@ -123,7 +123,7 @@ pub const SHAPES: [Shape; 13] = [
         pattern: |_, material| Some([b"/", &material.word_within(5, 30)[..]].concat()),
     },
     Shape {
-        name: "a shared prefix of 1,000 octets",
+        name: "a shared prefix of 1,000 bytes",
         letters: b"abc/",
         pattern: |rule, _| Some([b"/", &b"abc/".repeat(250)[..], &number(rule)].concat()),
     },
@@ -131,7 +131,7 @@ pub const SHAPES: [Shape; 13] = [
         name: "waiting stars beside a long rule",
         letters: b"a",
         pattern: |rule, material| match rule {
-            0 => Some([b"/", &b"a".repeat(material.octets_max * 2 / 5)[..]].concat()),
+            0 => Some([b"/", &b"a".repeat(material.bytes_max * 2 / 5)[..]].concat()),
             rule => Some([b"*b", &number(rule)[..]].concat()),
         },
     },
@@ -164,19 +164,19 @@ fn shared_stars(_: usize, material: &mut Material) -> Option<Vec<u8>> {
 }
 
 impl Shape {
-    fn material(&self, octets_max: usize) -> Material {
-        Material { random: Random(9309), letters: self.letters, octets_max }
+    fn material(&self, bytes_max: usize) -> Material {
+        Material { random: Random(9309), letters: self.letters, bytes_max }
     }
 
     /// The file: rules for all agents, as many as fit, of which every third allows.
-    pub fn robots(&self, octets_max: usize) -> Vec<u8> {
+    pub fn robots(&self, bytes_max: usize) -> Vec<u8> {
         let mut file = b"User-agent: *\n".to_vec();
-        let mut material = self.material(octets_max);
+        let mut material = self.material(bytes_max);
         for rule in 0.. {
             let Some(pattern) = (self.pattern)(rule, &mut material) else { break };
             let field: &[u8] = if rule % 3 == 2 { b"Allow: " } else { b"Disallow: " };
             let line = [field, &pattern, b"\n"].concat();
-            if file.len() + line.len() > octets_max {
+            if file.len() + line.len() > bytes_max {
                 break;
             }
             file.extend(line);
@@ -185,45 +185,45 @@ impl Shape {
     }
 
     /// A URL of 2 KB over the letters of the rules of such a file.
-    pub fn url(&self, kind: UrlKind, octets_max: usize) -> Vec<u8> {
+    pub fn url(&self, kind: UrlKind, bytes_max: usize) -> Vec<u8> {
         let mut random = Random(7);
         let path = match kind {
-            UrlKind::Random => random.word(self.letters, URL_OCTETS),
-            UrlKind::Repeated => vec![self.letters[0]; URL_OCTETS],
+            UrlKind::Random => random.word(self.letters, URL_BYTES),
+            UrlKind::Repeated => vec![self.letters[0]; URL_BYTES],
             UrlKind::LikeARule => {
-                let mut material = self.material(octets_max);
+                let mut material = self.material(bytes_max);
                 let pattern = (self.pattern)(0, &mut material).unwrap_or_default();
-                let is_sign = |octet: &u8| b"/$".contains(octet);
+                let is_sign = |byte: &u8| b"/$".contains(byte);
                 let body: Vec<u8> = pattern.into_iter().skip_while(is_sign).collect();
-                let letters = body.iter().map(|&octet| match octet {
+                let letters = body.iter().map(|&byte| match byte {
                     b'*' | b'$' => self.letters[random.below(self.letters.len())],
-                    octet => octet,
+                    byte => byte,
                 });
                 let letters: Vec<u8> = letters.collect();
-                letters.into_iter().cycle().take(URL_OCTETS).collect()
+                letters.into_iter().cycle().take(URL_BYTES).collect()
             }
         };
         let mut url = [ORIGIN, b"/", &path].concat();
-        url.truncate(URL_OCTETS);
+        url.truncate(URL_BYTES);
         url
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use portcullis::limits::ROBOTS_OCTETS_MAX;
+    use portcullis::limits::ROBOTS_BYTES_MAX;
 
     use super::*;
 
     #[test]
     fn a_file_is_as_large_as_it_says_and_no_larger() {
         for shape in SHAPES {
-            let octets = shape.robots(ROBOTS_OCTETS_MAX).len();
+            let bytes = shape.robots(ROBOTS_BYTES_MAX).len();
             let is_small = ["a thousand stars in one rule"].contains(&shape.name);
-            let least = if is_small { 1 } else { ROBOTS_OCTETS_MAX * 3 / 4 };
-            assert!((least..=ROBOTS_OCTETS_MAX).contains(&octets), "{}: {octets}", shape.name);
+            let least = if is_small { 1 } else { ROBOTS_BYTES_MAX * 3 / 4 };
+            assert!((least..=ROBOTS_BYTES_MAX).contains(&bytes), "{}: {bytes}", shape.name);
             for kind in UrlKind::ALL {
-                assert_eq!(shape.url(kind, ROBOTS_OCTETS_MAX).len(), URL_OCTETS, "{}", shape.name);
+                assert_eq!(shape.url(kind, ROBOTS_BYTES_MAX).len(), URL_BYTES, "{}", shape.name);
             }
         }
     }

@@ -17,13 +17,13 @@ use super::super::{AGENT, Programs};
 use super::shapes::{SHAPES, Shape, UrlKind};
 
 /// The flag, hidden from users, that asks for one trial: the positions of shape and kind of URL and
-/// the octets of the file, as `SHAPE/KIND/OCTETS`.
+/// the bytes of the file, as `SHAPE/KIND/BYTES`.
 pub const TRIAL_FLAG: &str = "--hostile-trial";
 
 /// What a trial found.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Trial {
-    /// Seconds from the file's octets to the decision.
+    /// Seconds from the file's bytes to the decision.
     pub seconds: f64,
     /// Seconds of those that the decision took, once everything was compiled.
     pub decision_seconds: f64,
@@ -40,11 +40,11 @@ pub struct Trial {
 /// If there is no such trial, or the system does not tell.
 pub fn run(named: &str) -> Result<Trial> {
     let numbers: Vec<usize> = named.split('/').filter_map(|number| number.parse().ok()).collect();
-    let [shape, kind, octets_max] = numbers[..] else { bail!("there is no trial {named}") };
+    let [shape, kind, bytes_max] = numbers[..] else { bail!("there is no trial {named}") };
     let (Some(shape), Some(&kind)) = (SHAPES.get(shape), UrlKind::ALL.get(kind)) else {
         bail!("there is no trial {named}");
     };
-    let (robots, url) = (shape.robots(octets_max), shape.url(kind, octets_max));
+    let (robots, url) = (shape.robots(bytes_max), shape.url(kind, bytes_max));
     let (resident, timed) = Resident::during(|| timed(&robots, &url))?;
     let (seconds, decision_seconds, allows) = timed?;
     Ok(Trial { seconds, decision_seconds, allows, resident })
@@ -71,11 +71,11 @@ fn timed(robots: &[u8], url: &[u8]) -> Result<(f64, f64, bool)> {
 /// If it answers otherwise or not at all.
 pub fn by_child(
     programs: &Programs,
-    (shape, kind, octets_max): (usize, usize, usize),
+    (shape, kind, bytes_max): (usize, usize, usize),
     expected: bool,
 ) -> Result<Trial, Fault> {
     let mut command = Command::new(&programs.goals);
-    command.arg(TRIAL_FLAG).arg(format!("{shape}/{kind}/{octets_max}"));
+    command.arg(TRIAL_FLAG).arg(format!("{shape}/{kind}/{bytes_max}"));
     let Shape { name, .. } = SHAPES[shape];
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
     let trial = output.ok().and_then(|output| serde_json::from_slice::<Trial>(&output.stdout).ok());

@@ -1,4 +1,4 @@
-//! Captures made by hand, and what is known when they were gathered.
+//! Captures made by hand, and what is known when they were ingested.
 
 mod confirmations;
 mod inputs;
@@ -21,7 +21,7 @@ use crate::syntax::RobotsTxt;
 use crate::target::Origin;
 
 use super::inputs::OpenReport;
-use super::{GatherConfig, GatherError, Gathered, Input, gather_from};
+use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};
 
 /// A record of an archive.
 #[derive(Clone, Debug)]
@@ -113,12 +113,12 @@ impl BatchReader for MadeReader {
 }
 
 fn unreadable(name: &str) -> CaptureError {
-    let source = std::io::Error::other("no more octets");
+    let source = std::io::Error::other("no more bytes");
     CaptureError::Unreadable { name: name.into(), source }
 }
 
 impl Batch for MadeBatch {
-    fn stored_octets(&self) -> u64 {
+    fn stored_bytes(&self) -> u64 {
         100
     }
 
@@ -148,16 +148,16 @@ impl Made {
     }
 }
 
-fn config(dialect: &'static Dialect) -> GatherConfig {
-    GatherConfig { strictness: Strictness::Lenient, ..GatherConfig::new(dialect, None) }
+fn config(dialect: &'static Dialect) -> IngestConfig {
+    IngestConfig { strictness: Strictness::Lenient, ..IngestConfig::new(dialect, None) }
 }
 
-/// Gathers inputs, each with whether it ends with an error.
-fn gather_pieces(
+/// Ingests inputs, each with whether it ends with an error.
+fn ingest_pieces(
     inputs: &[(Pieces, bool)],
-    config: &GatherConfig,
+    config: &IngestConfig,
     threads: usize,
-) -> Result<Gathered, GatherError> {
+) -> Result<Ingested, IngestError> {
     let names = (0..inputs.len()).map(|input| Input::new(format!("input {input}")));
     let reports = names.map(|input| OpenReport::new(&input)).collect();
     let open = |input: usize| -> Result<Box<dyn BatchReader>, CaptureError> {
@@ -165,17 +165,17 @@ fn gather_pieces(
         Ok(Box::new(MadeReader { pieces: pieces.into(), fails }))
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| gather_from(reports, &open, config, &()))
+    pool.install(|| ingest_from(reports, &open, config, &()))
 }
 
-/// Gathers one input of one piece.
+/// Ingests one input of one piece.
 #[track_caller]
-fn gather_made(captures: &[Made], dialect: &'static Dialect) -> Gathered {
+fn ingest_made(captures: &[Made], dialect: &'static Dialect) -> Ingested {
     let piece = captures.iter().cloned().map(Record::Capture).collect();
-    gather_pieces(&[(vec![piece], false)], &config(dialect), 1).unwrap()
+    ingest_pieces(&[(vec![piece], false)], &config(dialect), 1).unwrap()
 }
 
-impl Gathered {
+impl Ingested {
     /// What is known of an origin.
     fn find(&self, origin: &str) -> Option<Standing> {
         let origin = Origin::of_url(origin.as_bytes()).unwrap();
@@ -205,7 +205,7 @@ impl Gathered {
         }
     }
 
-    /// Every origin and all that is known of it, apart from how octets are numbered.
+    /// Every origin and all that is known of it, apart from how bytes are numbered.
     fn all(&self) -> Vec<String> {
         let text = |id| String::from_utf8_lossy(self.pool.get(id)).into_owned();
         let tell = |standing: &Option<Standing>| match standing {
@@ -230,7 +230,7 @@ impl Gathered {
     }
 }
 
-/// The dialect's outcome as [`Gathered::says`] has it.
+/// The dialect's outcome as [`Ingested::says`] has it.
 fn other_status(dialect: &Dialect) -> String {
     let outcome = dialect.access.other_status;
     format!("{} {}", outcome.state, outcome.verdict)
@@ -249,7 +249,7 @@ fn each_answer_is_what_the_dialect_says() {
         let rules = &dialect.access;
         for answer in answers.into_iter().chain([RedirectToNowhere, BrokenBody, NoAnswer]) {
             let found =
-                gather_made(&[Made::new("https://a.example/robots.txt", 9, answer)], dialect);
+                ingest_made(&[Made::new("https://a.example/robots.txt", 9, answer)], dialect);
             let expected = match crate::access::resolve(answer, 0, rules) {
                 crate::access::Access::Outcome(outcome) => outcome,
                 _ => rules.other_status,
@@ -278,7 +278,7 @@ fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
         page("https://d.example/robots.txt", "User-agent: *\n").after(3),
         file("https://e.example/robots.txt", 1, "/e"),
     ];
-    let found = gather_made(&captures, &RFC_9309);
+    let found = ingest_made(&captures, &RFC_9309);
     for origin in ["https://a.example", "https://b.example", "https://c.example"] {
         assert_eq!(found.says(origin), "", "{origin}");
     }
@@ -291,7 +291,7 @@ fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
     assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
     assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1))));
     assert_eq!(found.find("https://d.example").unwrap().facts.redirects_followed, 3);
-    assert_eq!(found.find("https://d.example").unwrap().facts.file_octets, 14);
+    assert_eq!(found.find("https://d.example").unwrap().facts.file_bytes, 14);
 }
 
 #[test]
@@ -299,10 +299,10 @@ fn a_file_expires_as_the_dialect_says() {
     let url = "https://a.example/robots.txt";
     for dialect in Dialect::ALL {
         let made = Made { max_age: Some(60), ..file(url, 1_000, "/a") };
-        let found = gather_made(&[made], dialect);
+        let found = ingest_made(&[made], dialect);
         let facts = found.find("https://a.example").unwrap().facts;
         assert_eq!(facts.expires_at, Some(UnixSeconds(1_060)), "{}", dialect.name);
-        let found = gather_made(&[file(url, 1_000, "/a").undated()], dialect);
+        let found = ingest_made(&[file(url, 1_000, "/a").undated()], dialect);
         assert_eq!(found.find("https://a.example").unwrap().facts.expires_at, None);
     }
 }
@@ -319,7 +319,7 @@ fn a_host_speaks_for_both_schemes_and_a_url_for_one() {
         file("https://f.example/x/robots.txt", 1, "/x"),
         file("https://f.example/robots.txt?q", 1, "/q"),
     ];
-    let found = gather_made(&captures, &RFC_9309);
+    let found = ingest_made(&captures, &RFC_9309);
     let rows = [
         ("http://a.example", "-/host"),
         ("https://a.example", "-/https"),

@@ -1,7 +1,7 @@
 //! Which capture of an origin counts.
 
 use super::*;
-use crate::set::gather::census::StandingCounts;
+use crate::set::ingest::census::StandingCounts;
 
 const A: &str = "https://a.example/robots.txt";
 const ORIGIN: &str = "https://a.example";
@@ -19,10 +19,10 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
 #[test]
 fn the_newest_by_date_whatever_comes_last() {
     let captures = [file(A, 3, "/3"), file(A, 5, "/5"), status(A, 4, 404), file(A, 1, "/1")];
-    let found = gather_made(&captures, &RFC_9309);
+    let found = ingest_made(&captures, &RFC_9309);
     assert_eq!(found.says(ORIGIN), "-/5");
     assert_eq!(found.find(ORIGIN).unwrap().facts.captured_at, Some(UnixSeconds(5)));
-    let found = gather_made(&[status(A, 6, 404), file(A, 5, "/5")], &RFC_9309);
+    let found = ingest_made(&[status(A, 6, 404), file(A, 5, "/5")], &RFC_9309);
     assert_eq!(found.says(ORIGIN), "unavailable allow");
 }
 
@@ -32,7 +32,7 @@ fn a_date_is_newer_than_none() {
         [file(A, 1, "/dated"), file(A, 0, "/undated").undated()],
         [file(A, 0, "/undated").undated(), file(A, 0, "/dated")],
     ] {
-        assert_eq!(gather_made(&captures, &RFC_9309).says(ORIGIN), "-/dated");
+        assert_eq!(ingest_made(&captures, &RFC_9309).says(ORIGIN), "-/dated");
     }
 }
 
@@ -42,12 +42,12 @@ fn among_equals_the_later_place_then_the_later_input() {
     let undated = |path| Record::Capture(file(A, 0, path).undated());
     for of in [same as fn(&'static str) -> Record, undated] {
         let one = (vec![vec![of("/0"), of("/1")], vec![of("/2")]], false);
-        let found = gather_pieces(std::slice::from_ref(&one), &config(&RFC_9309), 2).unwrap();
+        let found = ingest_pieces(std::slice::from_ref(&one), &config(&RFC_9309), 2).unwrap();
         assert_eq!(found.says(ORIGIN), "-/2");
         let other = (vec![vec![of("/3")]], false);
         for threads in [1, 3] {
             let inputs = [one.clone(), other.clone()];
-            let found = gather_pieces(&inputs, &config(&RFC_9309), threads).unwrap();
+            let found = ingest_pieces(&inputs, &config(&RFC_9309), threads).unwrap();
             assert_eq!(found.says(ORIGIN), "-/3");
             assert_eq!(found.find(ORIGIN).unwrap().facts.input, 1);
         }
@@ -84,21 +84,21 @@ fn neither_threads_nor_order_change_anything() {
         mixture().into_iter().filter(|made| !made.is_host).map(Record::Capture).collect();
     let undated: Vec<Record> =
         mixture().into_iter().filter(|made| made.is_host).map(Record::Capture).collect();
-    let gather = |dated: &[Record], pieces: usize, threads: usize| {
+    let ingest = |dated: &[Record], pieces: usize, threads: usize| {
         let first = dated.chunks(pieces).map(<[Record]>::to_vec).collect();
         let second = undated.chunks(pieces).map(<[Record]>::to_vec).collect();
-        gather_pieces(&[(first, false), (second, false)], &config(&RFC_9309), threads).unwrap()
+        ingest_pieces(&[(first, false), (second, false)], &config(&RFC_9309), threads).unwrap()
     };
-    let expected = gather(&dated, 1_000, 1);
+    let expected = ingest(&dated, 1_000, 1);
     assert_eq!(expected.hosts.len(), 40);
     for seed in 0..20 {
         let mut shuffled = dated.clone();
         shuffle(&mut shuffled, seed);
         for (pieces, threads) in [(1, 8), (7, 2), (50, 1)] {
-            let found = gather(&shuffled, pieces, threads);
+            let found = ingest(&shuffled, pieces, threads);
             assert_eq!(found.all(), expected.all(), "{seed} {pieces} {threads}");
             assert_eq!(found.counts, expected.counts);
-            assert_eq!(found.pool.octets(), expected.pool.octets());
+            assert_eq!(found.pool.bytes(), expected.pool.bytes());
         }
     }
 }
@@ -111,10 +111,10 @@ fn files_and_threads_change_nothing_among_equals() {
         .chunks(90)
         .map(|input| (input.chunks(4).map(<[Record]>::to_vec).collect(), false))
         .collect();
-    let expected = gather_pieces(&inputs, &config(&RFC_9309), 1).unwrap();
+    let expected = ingest_pieces(&inputs, &config(&RFC_9309), 1).unwrap();
     for threads in [2, 8] {
         for _ in 0..10 {
-            let found = gather_pieces(&inputs, &config(&RFC_9309), threads).unwrap();
+            let found = ingest_pieces(&inputs, &config(&RFC_9309), threads).unwrap();
             assert_eq!(found.all(), expected.all());
             assert_eq!(found.inputs, expected.inputs);
         }
@@ -124,7 +124,7 @@ fn files_and_threads_change_nothing_among_equals() {
 #[test]
 fn the_pool_holds_what_counts_and_nothing_else() {
     for dialect in Dialect::ALL {
-        let found = gather_made(&mixture(), dialect);
+        let found = ingest_made(&mixture(), dialect);
         let mut holders = std::collections::BTreeMap::new();
         let standings = found.hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
         for standing in standings {
@@ -133,12 +133,12 @@ fn the_pool_holds_what_counts_and_nothing_else() {
                 *holders.entry(others).or_insert(0) += 1;
             }
         }
-        let Gathered { mut pool, hosts, counts, .. } = found;
+        let Ingested { mut pool, hosts, counts, .. } = found;
         assert_eq!(StandingCounts::of(&hosts, &pool), counts);
         for (blob, holders) in holders {
             (0..holders).for_each(|_| pool.release(blob));
         }
-        assert_eq!(pool.octets(), 0, "{}", dialect.name);
+        assert_eq!(pool.bytes(), 0, "{}", dialect.name);
     }
 }
 
@@ -155,19 +155,19 @@ fn memory_is_bounded_by_what_counts() {
         }
     };
     let mut places = 0;
-    let mut octets = 0;
+    let mut bytes = 0;
     for captures in [1, 100] {
         let mut made: Vec<Made> = (0..HOSTS)
             .flat_map(|host| (0..captures).map(move |date| capture(host, date)))
             .collect();
         shuffle(&mut made, captures);
-        let found = gather_made(&made, &RFC_9309);
+        let found = ingest_made(&made, &RFC_9309);
         assert_eq!(found.hosts.len(), HOSTS as usize);
         if captures == 1 {
-            (places, octets) = (found.pool.places(), found.pool.octets());
+            (places, bytes) = (found.pool.places(), found.pool.bytes());
         } else {
-            // A few octets more: the dates in the paths have two digits.
-            assert!(found.pool.octets() < octets + 500, "{}", found.pool.octets());
+            // A few bytes more: the dates in the paths have two digits.
+            assert!(found.pool.bytes() < bytes + 500, "{}", found.pool.bytes());
             assert!(found.pool.places() < places * 2, "{places} {}", found.pool.places());
         }
     }

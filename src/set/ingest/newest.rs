@@ -100,7 +100,7 @@ impl Newest {
     }
 
     /// Takes a capture of the resource under `key`, if it may count, and the failures that are known
-    /// with it. `keep` puts octets into the pool.
+    /// with it. `keep` puts bytes into the pool.
     pub(super) fn take<B>(
         &mut self,
         key: &[u8],

@@ -1,4 +1,4 @@
-//! What was gathered, counted.
+//! What was ingested, counted.
 
 use rayon::prelude::*;
 

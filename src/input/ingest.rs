@@ -5,7 +5,7 @@ use super::error::InputError;
 use super::stream::Stream;
 
 /// A stream and what has been read of it but not handed out.
-pub(super) struct Gather {
+pub(super) struct Ingest {
     stream: Stream,
     /// Filled with zeros when made; what has been read stands in `start..end`.
     buffer: Vec<u8>,
@@ -17,15 +17,15 @@ pub(super) struct Gather {
     failure: Option<InputError>,
     /// Buffers of chunks that are done with.
     spare: Vec<Vec<u8>>,
-    /// Octets handed out, after decompression.
+    /// Bytes handed out, after decompression.
     offset: u64,
-    /// Octets handed out, before decompression.
-    stored_octets: u64,
+    /// Bytes handed out, before decompression.
+    stored_bytes: u64,
 }
 
-impl Gather {
-    pub(super) fn new(stream: Stream) -> Gather {
-        Gather {
+impl Ingest {
+    pub(super) fn new(stream: Stream) -> Ingest {
+        Ingest {
             stream,
             buffer: Vec::new(),
             start: 0,
@@ -34,12 +34,12 @@ impl Gather {
             failure: None,
             spare: Vec::new(),
             offset: 0,
-            stored_octets: 0,
+            stored_bytes: 0,
         }
     }
 
     pub(super) fn next(&mut self, config: &ChunkConfig) -> Option<Result<Chunk, InputError>> {
-        let mut wanted = config.wanted_octets();
+        let mut wanted = config.wanted_bytes();
         loop {
             self.fill(wanted, config);
             let rest = &self.buffer[self.start..self.end];
@@ -47,9 +47,9 @@ impl Gather {
                 return self.failure.take().map(Err);
             }
             match config.cut(rest, self.at_end) {
-                Cut::At(octets) => return Some(Ok(self.take(octets, config))),
+                Cut::At(bytes) => return Some(Ok(self.take(bytes, config))),
                 // Doubling keeps the search for the end of a long record linear in all.
-                Cut::More => wanted = (2 * rest.len()).min(config.record_octets_max + 1),
+                Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
                 Cut::TooLong => return Some(Err(self.too_long(config))),
             }
         }
@@ -62,7 +62,7 @@ impl Gather {
         }
     }
 
-    /// Reads until `wanted` octets are at hand or the stream ends.
+    /// Reads until `wanted` bytes are at hand or the stream ends.
     fn fill(&mut self, wanted: usize, config: &ChunkConfig) {
         if self.at_end || self.end - self.start >= wanted {
             return;
@@ -80,20 +80,20 @@ impl Gather {
     /// Ends the stream at the last whole record: a cut one would be another URL.
     fn stop(&mut self, error: InputError, config: &ChunkConfig) {
         let rest = &self.buffer[self.start..self.end];
-        let whole = memchr::memrchr(config.terminator.octet(), rest).map_or(0, |end| end + 1);
+        let whole = memchr::memrchr(config.terminator.byte(), rest).map_or(0, |end| end + 1);
         self.end = self.start + whole;
         self.at_end = true;
         self.failure = Some(error);
     }
 
-    /// Moves what is at hand to the start of a buffer of at least `wanted` octets.
+    /// Moves what is at hand to the start of a buffer of at least `wanted` bytes.
     fn make_room(&mut self, wanted: usize, config: &ChunkConfig) {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
-        if is_oversized(&self.buffer, config) && wanted <= config.wanted_octets() {
+        if is_oversized(&self.buffer, config) && wanted <= config.wanted_bytes() {
             self.buffer.truncate(wanted);
             self.buffer.shrink_to_fit();
         }
@@ -105,42 +105,42 @@ impl Gather {
         }
     }
 
-    /// A buffer of at least `octets`, a used one if there is one.
-    fn fresh(&mut self, octets: usize) -> Vec<u8> {
+    /// A buffer of at least `bytes`, a used one if there is one.
+    fn fresh(&mut self, bytes: usize) -> Vec<u8> {
         match self.spare.pop() {
             Some(mut buffer) => {
-                if buffer.len() < octets {
-                    buffer.resize(octets, 0);
+                if buffer.len() < bytes {
+                    buffer.resize(bytes, 0);
                 }
                 buffer
             }
-            None => vec![0; octets],
+            None => vec![0; bytes],
         }
     }
 
-    /// Hands out the first `octets` of what is at hand.
-    fn take(&mut self, octets: usize, config: &ChunkConfig) -> Chunk {
-        self.offset += octets as u64;
-        let stored_octets = self.stream.stored_octets() - self.stored_octets;
-        self.stored_octets += stored_octets;
-        if octets <= config.chunk_octets && is_oversized(&self.buffer, config) {
+    /// Hands out the first `bytes` of what is at hand.
+    fn take(&mut self, bytes: usize, config: &ChunkConfig) -> Chunk {
+        self.offset += bytes as u64;
+        let stored_bytes = self.stream.stored_bytes() - self.stored_bytes;
+        self.stored_bytes += stored_bytes;
+        if bytes <= config.chunk_bytes && is_oversized(&self.buffer, config) {
             // A small chunk must not keep the memory of a long record that came before it.
-            let mut copy = self.fresh(config.wanted_octets());
-            let taken = &self.buffer[self.start..self.start + octets];
-            copy[..octets].copy_from_slice(taken);
-            self.start += octets;
-            return Chunk::owned(copy, 0..octets, stored_octets);
+            let mut copy = self.fresh(config.wanted_bytes());
+            let taken = &self.buffer[self.start..self.start + bytes];
+            copy[..bytes].copy_from_slice(taken);
+            self.start += bytes;
+            return Chunk::owned(copy, 0..bytes, stored_bytes);
         }
-        let chunk = self.start..self.start + octets;
+        let chunk = self.start..self.start + bytes;
         let rest = chunk.end..self.end;
         let mut next = Vec::new();
         if !rest.is_empty() {
-            next = self.fresh(rest.len().max(config.wanted_octets()));
+            next = self.fresh(rest.len().max(config.wanted_bytes()));
             next[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
         }
         self.start = 0;
         self.end = rest.len();
-        Chunk::owned(std::mem::replace(&mut self.buffer, next), chunk, stored_octets)
+        Chunk::owned(std::mem::replace(&mut self.buffer, next), chunk, stored_bytes)
     }
 
     /// Ends the stream at a record that is too long.
@@ -153,12 +153,12 @@ impl Gather {
         InputError::RecordTooLong {
             name: self.stream.name().to_owned(),
             offset: self.offset,
-            octets_max: config.record_octets_max,
+            bytes_max: config.record_bytes_max,
         }
     }
 }
 
 /// Whether a buffer is larger than a chunk of the usual size needs.
 fn is_oversized(buffer: &Vec<u8>, config: &ChunkConfig) -> bool {
-    buffer.capacity() > 2 * config.wanted_octets()
+    buffer.capacity() > 2 * config.wanted_bytes()
 }

@@ -9,9 +9,9 @@ use portcullis::access::UnixSeconds;
 use portcullis::capture::CaptureFormat;
 use portcullis::decision::PolicyState;
 use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::ROBOTS_OCTETS_MAX;
+use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::set::{
-    Content, GatherConfig, GatherError, Gathered, Input, Standing, Strictness, gather, merge,
+    Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, merge,
 };
 use portcullis::syntax::RobotsTxt;
 use portcullis::synth::{Answers, Archive, ArchiveFormat, Corpus};
@@ -19,40 +19,40 @@ use tempfile::TempDir;
 
 const HOSTS: u64 = 3_000;
 
-fn config() -> GatherConfig {
-    let usual = GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX));
-    GatherConfig { strictness: Strictness::Lenient, ..usual }
+fn config() -> IngestConfig {
+    let usual = IngestConfig::new(&RFC_9309, Some(ROBOTS_BYTES_MAX));
+    IngestConfig { strictness: Strictness::Lenient, ..usual }
 }
 
-fn gather_with(inputs: &[Input], config: &GatherConfig, threads: usize) -> Gathered {
+fn ingest_with(inputs: &[Input], config: &IngestConfig, threads: usize) -> Ingested {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| gather(inputs, config, &())).unwrap()
+    pool.install(|| ingest(inputs, config, &())).unwrap()
 }
 
 #[track_caller]
-fn gather_all(inputs: &[PathBuf]) -> Gathered {
+fn ingest_all(inputs: &[PathBuf]) -> Ingested {
     let inputs: Vec<Input> = inputs.iter().map(Input::new).collect();
-    gather_with(&inputs, &config(), 2)
+    ingest_with(&inputs, &config(), 2)
 }
 
-fn state(standing: &Standing, gathered: &Gathered) -> PolicyState {
+fn state(standing: &Standing, ingested: &Ingested) -> PolicyState {
     match standing.content {
         Content::Access(outcome) => outcome.state,
         Content::File { extract, .. } => {
-            let file = RobotsTxt::read_extract(gathered.pool.get(extract)).unwrap();
+            let file = RobotsTxt::read_extract(ingested.pool.get(extract)).unwrap();
             if file.rules().is_empty() { PolicyState::NoRules } else { PolicyState::Rules }
         }
     }
 }
 
 /// Each http and https origin and its state.
-fn states(gathered: &Gathered) -> BTreeMap<String, String> {
+fn states(ingested: &Ingested) -> BTreeMap<String, String> {
     let mut states = BTreeMap::new();
-    for host in &gathered.hosts {
+    for host in &ingested.hosts {
         let key = String::from_utf8_lossy(&host.key);
         for (scheme, standing) in [("http", &host.http), ("https", &host.https)] {
             if let Some(standing) = standing {
-                states.insert(format!("{scheme}://{key}"), state(standing, gathered).to_string());
+                states.insert(format!("{scheme}://{key}"), state(standing, ingested).to_string());
             }
         }
     }
@@ -109,8 +109,8 @@ fn every_state_is_what_was_made() {
         for files in [1, 7] {
             let folder = folder();
             let (paths, expected) = archive(folder.path(), format, files);
-            let gathered = gather_all(&paths);
-            assert_states(&states(&gathered), &expected);
+            let ingested = ingest_all(&paths);
+            assert_states(&states(&ingested), &expected);
             for state in [
                 PolicyState::Rules,
                 PolicyState::NoRules,
@@ -118,10 +118,10 @@ fn every_state_is_what_was_made() {
                 PolicyState::Unreachable,
             ] {
                 let of_state = expected.values().filter(|other| **other == state.as_str()).count();
-                assert_eq!(gathered.counts.in_state(state), of_state as u64);
+                assert_eq!(ingested.counts.in_state(state), of_state as u64);
                 assert!(of_state > 10, "{state} {of_state}");
             }
-            assert!(gathered.inputs.iter().all(|input| input.is_whole()));
+            assert!(ingested.inputs.iter().all(|input| input.is_whole()));
         }
     }
 }
@@ -132,9 +132,9 @@ fn threads_and_dialects_know_the_same_origins() {
     let (paths, expected) = archive(folder.path(), ArchiveFormat::Warc, 3);
     let inputs: Vec<Input> = paths.iter().map(Input::new).collect();
     for dialect in Dialect::ALL {
-        let config = GatherConfig { dialect, ..config() };
-        let one = gather_with(&inputs, &config, 1);
-        let many = gather_with(&inputs, &config, 8);
+        let config = IngestConfig { dialect, ..config() };
+        let one = ingest_with(&inputs, &config, 1);
+        let many = ingest_with(&inputs, &config, 8);
         assert_eq!(states(&one), states(&many));
         assert_eq!((&one.counts, &one.inputs), (&many.counts, &many.inputs));
         assert!(states(&one).keys().eq(expected.keys()));
@@ -162,24 +162,24 @@ fn captures_of_several_formats_are_one_history() {
     let new = write("new.jsonl", line("2024-05-02T00:00:00Z", "/new"));
     let old = write("old.ndjson", line("2024-05-01T00:00:00Z", "/old"));
     for inputs in [[&robots, &old, &new], [&new, &old, &robots], [&old, &robots, &new]] {
-        let gathered = gather_all(&inputs.map(PathBuf::clone));
-        let host = gathered.hosts.iter().find(|host| *host.key == *b"a.example").unwrap();
+        let ingested = ingest_all(&inputs.map(PathBuf::clone));
+        let host = ingested.hosts.iter().find(|host| *host.key == *b"a.example").unwrap();
         let rule = |standing: Option<Standing>| {
             let Some(Standing { content: Content::File { extract, .. }, .. }) = standing else {
                 panic!("{standing:?}");
             };
-            let file = RobotsTxt::read_extract(gathered.pool.get(extract)).unwrap();
+            let file = RobotsTxt::read_extract(ingested.pool.get(extract)).unwrap();
             String::from_utf8_lossy(file.rules()[0].value).into_owned()
         };
         assert_eq!((rule(host.http), rule(host.https)), ("/folder".into(), "/new".into()));
         let https = host.https.unwrap().facts;
         assert_eq!(https.captured_at, UnixSeconds::from_rfc3339(b"2024-05-02T00:00:00Z"));
-        assert_eq!(&gathered.inputs[https.input as usize].name, &new.display().to_string());
+        assert_eq!(&ingested.inputs[https.input as usize].name, &new.display().to_string());
         assert_eq!(host.http.unwrap().facts.captured_at, None);
-        assert_eq!(states(&gathered)["http://b.example"], "no-rules");
+        assert_eq!(states(&ingested)["http://b.example"], "no-rules");
         let format = |path: &PathBuf| {
             let name = path.display().to_string();
-            gathered.inputs.iter().find(|input| input.name == name).unwrap().format
+            ingested.inputs.iter().find(|input| input.name == name).unwrap().format
         };
         assert_eq!(format(&robots), Some(CaptureFormat::Folder));
         assert_eq!(format(&old), Some(CaptureFormat::JsonLines));
@@ -189,14 +189,14 @@ fn captures_of_several_formats_are_one_history() {
 #[test]
 fn the_sample_speaks_for_both_schemes() {
     let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
-    let gathered = gather_all(std::slice::from_ref(&robots));
+    let ingested = ingest_all(std::slice::from_ref(&robots));
     let files = fs::read_dir(&robots).unwrap().count();
-    assert_eq!((gathered.hosts.len(), gathered.inputs[0].captures), (files, files as u64));
-    assert_eq!(gathered.counts.origins, 2 * files as u64);
-    let known = gathered.counts.in_state(PolicyState::Rules);
-    assert_eq!(known + gathered.counts.in_state(PolicyState::NoRules), 2 * files as u64);
-    let merged = merge([portcullis::set::Part::of(&gathered)], config().dialect, gathered.outages);
-    assert_eq!((states(&merged), &merged.counts), (states(&gathered), &gathered.counts));
+    assert_eq!((ingested.hosts.len(), ingested.inputs[0].captures), (files, files as u64));
+    assert_eq!(ingested.counts.origins, 2 * files as u64);
+    let known = ingested.counts.in_state(PolicyState::Rules);
+    assert_eq!(known + ingested.counts.in_state(PolicyState::NoRules), 2 * files as u64);
+    let merged = merge([portcullis::set::Part::of(&ingested)], config().dialect, ingested.outages);
+    assert_eq!((states(&merged), &merged.counts), (states(&ingested), &ingested.counts));
 }
 
 #[test]
@@ -206,16 +206,16 @@ fn what_is_cut_short_is_named_and_what_was_read_counts() {
     let whole = fs::read(&paths[0]).unwrap();
     let cut = folder.path().join("cut.warc.gz");
     fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
-    let gathered = gather_all(std::slice::from_ref(&cut));
-    let report = &gathered.inputs[0];
+    let ingested = ingest_all(std::slice::from_ref(&cut));
+    let report = &ingested.inputs[0];
     assert!(report.failure.as_ref().is_some_and(|text| text.contains("cut.warc.gz")), "{report:?}");
-    let found = states(&gathered);
+    let found = states(&ingested);
     assert!(found.len() > expected.len() / 3 && found.len() < expected.len());
 
     for strictness in [Strictness::Usual, Strictness::Strict] {
-        let config = GatherConfig { strictness, ..config() };
-        let error = gather(&[Input::new(&cut)], &config, &()).unwrap_err();
-        assert!(matches!(error, GatherError::Broken { .. }));
+        let config = IngestConfig { strictness, ..config() };
+        let error = ingest(&[Input::new(&cut)], &config, &()).unwrap_err();
+        assert!(matches!(error, IngestError::Broken { .. }));
     }
 }
 
@@ -226,10 +226,10 @@ fn an_input_that_is_not_there_is_named() {
     fs::create_dir(&robots).unwrap();
     fs::write(robots.join("a.example"), "").unwrap();
     let missing = folder.path().join("missing.warc");
-    let gathered = gather_all(&[missing.clone(), robots]);
-    assert!(gathered.inputs[0].failure.as_ref().is_some_and(|text| text.contains("missing.warc")));
-    assert_eq!(gathered.hosts.len(), 1);
-    let error = gather(&[Input::new(missing)], &config(), &()).unwrap_err();
-    assert!(matches!(error, GatherError::NothingCaptured { .. }));
+    let ingested = ingest_all(&[missing.clone(), robots]);
+    assert!(ingested.inputs[0].failure.as_ref().is_some_and(|text| text.contains("missing.warc")));
+    assert_eq!(ingested.hosts.len(), 1);
+    let error = ingest(&[Input::new(missing)], &config(), &()).unwrap_err();
+    assert!(matches!(error, IngestError::NothingCaptured { .. }));
     assert!(error.inputs()[0].failure.is_some());
 }

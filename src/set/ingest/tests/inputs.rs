@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::limits::BROKEN_RECORDS_NAMED;
-use crate::set::{GatherObserver, Progress};
+use crate::set::{IngestObserver, Progress};
 
 const A: &str = "https://a.example/robots.txt";
 
@@ -30,12 +30,12 @@ fn pieces() -> Vec<(Pieces, bool)> {
 #[test]
 fn what_is_broken_is_named_in_order_and_passed_over() {
     for threads in [1, 2, 8] {
-        let found = gather_pieces(&pieces(), &config(&RFC_9309), threads).unwrap();
+        let found = ingest_pieces(&pieces(), &config(&RFC_9309), threads).unwrap();
         assert_eq!(found.says("https://a.example"), "-/a70");
         assert_eq!(found.says("https://b.example"), "unavailable allow");
         assert_eq!(found.hosts.len(), 2);
         let [first, second, third] = &found.inputs[..] else { panic!() };
-        assert_eq!((first.name.as_str(), first.octets, first.captures), ("input 0", 300, 2));
+        assert_eq!((first.name.as_str(), first.bytes, first.captures), ("input 0", 300, 2));
         assert_eq!(first.broken, 5);
         let places: Vec<_> =
             first.broken_named.iter().map(|broken| broken.place.as_str()).collect();
@@ -45,7 +45,7 @@ fn what_is_broken_is_named_in_order_and_passed_over() {
         assert!(first.broken_named[2].problem.contains("no scheme"));
         assert_eq!(first.captured, Some((UnixSeconds(20), UnixSeconds(50))));
         assert_eq!(first.failure, None);
-        assert!(second.failure.as_ref().is_some_and(|text| text.ends_with("no more octets")));
+        assert!(second.failure.as_ref().is_some_and(|text| text.ends_with("no more bytes")));
         assert_eq!((second.captures, second.broken), (1, 0));
         assert!(third.is_whole() && third.captures == 0 && third.captured.is_none());
     }
@@ -53,19 +53,19 @@ fn what_is_broken_is_named_in_order_and_passed_over() {
 
 #[test]
 fn strictness_makes_each_of_them_an_error() {
-    let strict = GatherConfig { strictness: Strictness::Strict, ..config(&RFC_9309) };
-    let error = gather_pieces(&pieces(), &strict, 2).unwrap_err();
-    assert!(matches!(error, GatherError::Broken { .. }), "{error}");
+    let strict = IngestConfig { strictness: Strictness::Strict, ..config(&RFC_9309) };
+    let error = ingest_pieces(&pieces(), &strict, 2).unwrap_err();
+    assert!(matches!(error, IngestError::Broken { .. }), "{error}");
     assert_eq!(error.inputs().len(), 3);
-    assert!(error.to_string().ends_with("no more octets (and 5 more problems)"), "{error}");
-    let usual = GatherConfig { strictness: Strictness::Usual, ..config(&RFC_9309) };
-    assert!(matches!(gather_pieces(&pieces(), &usual, 2), Err(GatherError::Broken { .. })));
+    assert!(error.to_string().ends_with("no more bytes (and 5 more problems)"), "{error}");
+    let usual = IngestConfig { strictness: Strictness::Usual, ..config(&RFC_9309) };
+    assert!(matches!(ingest_pieces(&pieces(), &usual, 2), Err(IngestError::Broken { .. })));
 
     let captures = || vec![Record::Capture(file(A, 1, "/a"))];
     let one_broken = vec![(vec![captures(), vec![Record::Broken("line 2")]], false)];
-    assert!(gather_pieces(&one_broken, &strict, 1).is_err());
-    assert!(gather_pieces(&[(vec![captures()], true)], &strict, 1).is_err());
-    assert!(gather_pieces(&[(vec![captures()], false)], &strict, 1).is_ok());
+    assert!(ingest_pieces(&one_broken, &strict, 1).is_err());
+    assert!(ingest_pieces(&[(vec![captures()], true)], &strict, 1).is_err());
+    assert!(ingest_pieces(&[(vec![captures()], false)], &strict, 1).is_ok());
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn nothing_at_all_is_an_error() {
         // It serves redirects only, and there is none.
         vec![(vec![vec![Record::Capture(file("https://a.example/x", 1, "/x"))]], false)],
     ] {
-        let error = gather_pieces(&inputs, &config(&RFC_9309), 2).unwrap_err();
-        assert!(matches!(error, GatherError::NothingCaptured { .. }), "{error}");
+        let error = ingest_pieces(&inputs, &config(&RFC_9309), 2).unwrap_err();
+        assert!(matches!(error, IngestError::NothingCaptured { .. }), "{error}");
     }
 }
 
@@ -91,7 +91,7 @@ fn the_first_broken_records_are_named_and_all_are_counted() {
         places.chunks(3).map(|piece| piece.iter().copied().map(Record::Broken).collect()).collect();
     input.push(vec![Record::Capture(file(A, 1, "/a"))]);
     for threads in [1, 4] {
-        let found = gather_pieces(&[(input.clone(), false)], &config(&RFC_9309), threads).unwrap();
+        let found = ingest_pieces(&[(input.clone(), false)], &config(&RFC_9309), threads).unwrap();
         let report = &found.inputs[0];
         assert_eq!((report.broken, report.broken_named.len()), (40, BROKEN_RECORDS_NAMED));
         for (named, place) in report.broken_named.iter().zip(&places) {
@@ -104,10 +104,10 @@ fn the_first_broken_records_are_named_and_all_are_counted() {
 fn an_observer_sees_every_piece() {
     #[derive(Default)]
     struct Seen(Mutex<(u64, u64, u64)>);
-    impl GatherObserver for Seen {
+    impl IngestObserver for Seen {
         fn progressed(&self, progress: &Progress) {
             let mut seen = self.0.lock().unwrap();
-            seen.0 += progress.octets;
+            seen.0 += progress.bytes;
             seen.1 += progress.captures;
             seen.2 += progress.broken;
         }
@@ -122,7 +122,7 @@ fn an_observer_sees_every_piece() {
     };
     let reports = (0..3).map(|_| OpenReport::new(&Input::new("made up"))).collect();
     let seen = Seen::default();
-    let found = gather_from(reports, &open, &config(&RFC_9309), &seen).unwrap();
+    let found = ingest_from(reports, &open, &config(&RFC_9309), &seen).unwrap();
     assert_eq!(*seen.0.lock().unwrap(), (400, 3, 5));
     assert!(found.inputs[2].failure.as_ref().is_some_and(|text| text.starts_with("not there")));
 }
@@ -144,7 +144,7 @@ fn a_panic_ends_the_whole_and_leaves_nobody_waiting() {
     };
     let reports = || (0..4).map(|_| OpenReport::new(&Input::new("made up"))).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let gather = || pool.install(|| gather_from(reports(), &open, &config(&RFC_9309), &()));
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(gather));
+    let ingest = || pool.install(|| ingest_from(reports(), &open, &config(&RFC_9309), &()));
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ingest));
     assert!(outcome.is_err());
 }

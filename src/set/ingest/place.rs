@@ -2,8 +2,8 @@
 //!
 //! An origin is filed under its host's key as [`host_key`] has it, with the scheme before it if that
 //! is neither http nor https. Any other resource, which counts only as what a redirect leads to, is
-//! filed under its whole URL: scheme, host and port in their one form, then path and query octet by
-//! octet. No host has a `/`, so the two never meet.
+//! filed under its whole URL: scheme, host and port in their one form, then path and query byte by
+//! byte. No host has a `/`, so the two never meet.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::target::{BadUrl, ROBOTS_TXT_PATH, SplitUrl, host_key, split};
 
 use super::hosts::Slot;
 
-/// A key that was appended to some octets, and the place under it.
+/// A key that was appended to some bytes, and the place under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) key: Range<usize>,

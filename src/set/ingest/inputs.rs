@@ -32,8 +32,8 @@ pub struct InputReport {
     pub name: String,
     /// What it is, as far as it was said or its name tells.
     pub format: Option<CaptureFormat>,
-    /// Octets of it that were read, as they are stored.
-    pub octets: u64,
+    /// Bytes of it that were read, as they are stored.
+    pub bytes: u64,
     /// Captures in it.
     pub captures: u64,
     /// Records that could not be read and were passed over.
@@ -80,10 +80,10 @@ impl OpenReport {
         OpenReport { report, broken: Vec::new() }
     }
 
-    /// Adds a piece of so many octets.
-    pub(super) fn add(&mut self, octets: u64, digest: &mut Digest) {
+    /// Adds a piece of so many bytes.
+    pub(super) fn add(&mut self, bytes: u64, digest: &mut Digest) {
         let report = &mut self.report;
-        report.octets += octets;
+        report.bytes += bytes;
         report.captures += digest.captures().len() as u64;
         report.broken += digest.broken_count;
         report.unreadable += digest.unreadable_count;

@@ -1,9 +1,9 @@
-//! What was gathered apart, joined.
+//! What was ingested apart, joined.
 
 use super::*;
 use crate::set::{OutageConfig, Part, merge};
 
-fn merge_all<'p>(parts: impl IntoIterator<Item = Part<'p>>) -> Gathered {
+fn merge_all<'p>(parts: impl IntoIterator<Item = Part<'p>>) -> Ingested {
     merge(parts, &RFC_9309, OutageConfig::default())
 }
 
@@ -14,7 +14,7 @@ fn url(host: &str) -> String {
 #[test]
 fn the_newest_of_each_origin_counts() {
     let parts = [
-        gather_made(
+        ingest_made(
             &[
                 file(&url("a"), 5, "/a5"),
                 file("http://a.example/robots.txt", 1, "/http1"),
@@ -24,7 +24,7 @@ fn the_newest_of_each_origin_counts() {
             ],
             &RFC_9309,
         ),
-        gather_made(
+        ingest_made(
             &[
                 file(&url("a"), 4, "/a4"),
                 file("http://a.example/robots.txt", 2, "/http2"),
@@ -34,7 +34,7 @@ fn the_newest_of_each_origin_counts() {
             ],
             &RFC_9309,
         ),
-        gather_made(&[file(&url("c"), 9, "/c undated").undated()], &RFC_9309),
+        ingest_made(&[file(&url("c"), 9, "/c undated").undated()], &RFC_9309),
     ];
     let merged = merge_all(parts.iter().map(Part::of));
     for (origin, said) in [
@@ -57,9 +57,9 @@ fn the_newest_of_each_origin_counts() {
 #[test]
 fn one_part_stays_as_it_is_and_shares_what_it_shared() {
     let shared: Vec<Made> = (0..50).map(|host| file(&url(&format!("h{host}")), 1, "/x")).collect();
-    let part = gather_made(&shared, &RFC_9309);
+    let part = ingest_made(&shared, &RFC_9309);
     let merged = merge_all([Part::of(&part), Part::of(&part)]);
-    assert_eq!(merged.pool.octets(), part.pool.octets());
+    assert_eq!(merged.pool.bytes(), part.pool.bytes());
     assert_eq!(merged.says("https://h49.example"), "-/x");
     let alone = merge_all([Part::of(&part)]);
     assert_eq!((alone.all(), &alone.counts), (part.all(), &part.counts));
@@ -68,12 +68,12 @@ fn one_part_stays_as_it_is_and_shares_what_it_shared() {
 #[test]
 fn what_does_not_count_is_given_up() {
     let long = |number: u32| format!("/{number}{}", "x".repeat(5_000));
-    let parts: Vec<Gathered> = (0..100)
-        .map(|date| gather_made(&[file(&url("a"), u64::from(date), &long(date))], &RFC_9309))
+    let parts: Vec<Ingested> = (0..100)
+        .map(|date| ingest_made(&[file(&url("a"), u64::from(date), &long(date))], &RFC_9309))
         .collect();
     let merged = merge_all(parts.iter().map(Part::of));
     assert_eq!(merged.says("https://a.example"), format!("-{}", long(99)));
-    assert_eq!(merged.pool.octets(), parts[99].pool.octets());
+    assert_eq!(merged.pool.bytes(), parts[99].pool.bytes());
     assert!(merged.pool.places() < 10, "{}", merged.pool.places());
 }
 

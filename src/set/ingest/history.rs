@@ -5,7 +5,7 @@
 //! worked out from what serves: a file, or an answer without one. A history has the resources of
 //! which that is not so, and those that are no origin's robots.txt, which redirects lead to.
 //!
-//! `FORMAT.md`, section 21, draws it octet by octet.
+//! `FORMAT.md`, section 21, draws it byte by byte.
 
 use hashbrown::HashMap;
 
@@ -22,7 +22,7 @@ use super::known::{Held, Known, Position};
 use super::newest::{Failures, Newest, Target};
 use super::place;
 
-/// In the first octet behind a key.
+/// In the first byte behind a key.
 const HTTPS: u8 = 1;
 const HAS_FILE: u8 = 2;
 const HAS_FAILURES: u8 = 4;
@@ -38,9 +38,9 @@ const FILE: u8 = 3;
 const OF_FILE: Position = Position { piece: 0, index: 0 };
 const OF_NEWEST: Position = Position { piece: 0, index: 1 };
 
-/// Octets of a part: in its pool, or in its history.
+/// Bytes of a part: in its pool, or in its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartOctets<'p> {
+pub(super) enum PartBytes<'p> {
     Pooled(BlobID),
     Kept(&'p [u8]),
 }
@@ -48,16 +48,16 @@ pub(super) enum PartOctets<'p> {
 /// What a part knows of one resource.
 #[derive(Debug)]
 pub(super) struct Resource<'p> {
-    pub(super) newest: Known<PartOctets<'p>>,
-    pub(super) file: Option<Known<PartOctets<'p>>>,
+    pub(super) newest: Known<PartBytes<'p>>,
+    pub(super) file: Option<Known<PartBytes<'p>>>,
     pub(super) failures: Failures,
 }
 
 /// The capture that `standing` came from, if nothing else did.
-fn plain<'p>(standing: &Standing) -> Known<PartOctets<'p>> {
+fn plain<'p>(standing: &Standing) -> Known<PartBytes<'p>> {
     let held = match standing.content {
         Content::File { extract, others } => {
-            Held::File { extract: PartOctets::Pooled(extract), others: PartOctets::Pooled(others) }
+            Held::File { extract: PartBytes::Pooled(extract), others: PartBytes::Pooled(others) }
         }
         Content::Access(_) => Held::Nothing,
     };
@@ -69,7 +69,7 @@ fn plain<'p>(standing: &Standing) -> Known<PartOctets<'p>> {
 pub(super) struct HistoryWriter<'n> {
     newest: &'n Newest,
     out: Vec<u8>,
-    /// The numbers of octets that were written.
+    /// The numbers of bytes that were written.
     blobs: HashMap<BlobID, u32, foldhash::fast::RandomState>,
 }
 
@@ -101,7 +101,7 @@ impl<'n> HistoryWriter<'n> {
         let Target { newest, file, failures } = target;
         file.is_none()
             && plain.facts == newest.facts
-            && plain.held == newest.held.map(|&blob| PartOctets::Pooled(blob))
+            && plain.held == newest.held.map(|&blob| PartBytes::Pooled(blob))
             && *failures == Failures::of(&plain, self.newest.rules)
     }
 
@@ -136,7 +136,7 @@ impl<'n> HistoryWriter<'n> {
         out.push(facts.redirects_followed);
         push_varint(out, facts.capture_notes.bits().into());
         push_varint(out, facts.file_notes.bits().into());
-        push_varint(out, facts.file_octets);
+        push_varint(out, facts.file_bytes);
         push_varint(out, facts.input);
         match *held {
             Held::Nothing => out.push(NOTHING),
@@ -160,9 +160,9 @@ impl<'n> HistoryWriter<'n> {
         let number = *self.blobs.entry(blob).or_insert(next);
         push_varint(&mut self.out, number);
         if number == next {
-            let octets = self.newest.pool.get(blob);
-            push_varint(&mut self.out, octets.len() as u32);
-            self.out.extend_from_slice(octets);
+            let bytes = self.newest.pool.get(blob);
+            push_varint(&mut self.out, bytes.len() as u32);
+            self.out.extend_from_slice(bytes);
         }
     }
 }
@@ -173,7 +173,7 @@ fn push_time(out: &mut Vec<u8>, time: Option<UnixSeconds>) {
     push_varint(out, number as u32);
 }
 
-/// Why octets are no history of a set.
+/// Why bytes are no history of a set.
 pub(super) type Problem = &'static str;
 
 const SENSELESS: Problem = "it makes no sense";
@@ -268,7 +268,7 @@ struct KeptResource<'p> {
 }
 
 struct KeptCapture<'p> {
-    known: Known<PartOctets<'p>>,
+    known: Known<PartBytes<'p>>,
     is_served: bool,
 }
 
@@ -280,7 +280,7 @@ impl<'p> KeptResource<'p> {
                 let Some(Content::File { extract, others }) = served else {
                     return Err("a capture has the file of an origin that has none");
                 };
-                let (extract, others) = (PartOctets::Pooled(extract), PartOctets::Pooled(others));
+                let (extract, others) = (PartBytes::Pooled(extract), PartBytes::Pooled(others));
                 known.held = Held::File { extract, others };
             }
             Ok(known)
@@ -294,7 +294,7 @@ impl<'p> KeptResource<'p> {
     }
 }
 
-/// Reads a history. Any octets may come.
+/// Reads a history. Any bytes may come.
 struct Reader<'p, 'r> {
     rest: &'p [u8],
     blobs: Vec<&'p [u8]>,
@@ -318,9 +318,9 @@ impl<'p> Reader<'p, '_> {
     }
 
     fn resource(&mut self) -> Option<KeptResource<'p>> {
-        let octets = self.number()?;
-        let key = self.octets(octets)?;
-        let flags = self.octet()?;
+        let bytes = self.number()?;
+        let key = self.bytes(bytes)?;
+        let flags = self.byte()?;
         if flags & !(HTTPS | HAS_FILE | HAS_FAILURES) != 0 {
             return None;
         }
@@ -362,26 +362,26 @@ impl<'p> Reader<'p, '_> {
                 (None, Some(_)) => return None,
             },
             status: u16::try_from(self.number()?).ok()?,
-            redirects_followed: self.octet()?,
+            redirects_followed: self.byte()?,
             capture_notes: CaptureNotes::from_bits(u16::try_from(self.number()?).ok()?)?,
             file_notes: NoteSet::from_bits(u16::try_from(self.number()?).ok()?)?,
-            file_octets: self.number()?,
+            file_bytes: self.number()?,
             input: self.number()?,
             outage: None,
         };
-        let held = self.octet()?;
+        let held = self.byte()?;
         let known = |held| Known { facts, position, held };
         Some(match held {
             NOTHING => KeptCapture { known: known(Held::Nothing), is_served: false },
             SERVED => KeptCapture { known: known(Held::Nothing), is_served: true },
             LOCATION => {
-                let location = PartOctets::Kept(self.blob()?);
+                let location = PartBytes::Kept(self.blob()?);
                 KeptCapture { known: known(Held::Location(location)), is_served: false }
             }
             FILE => {
                 let (extract, others) = (self.blob()?, self.blob()?);
                 RobotsTxt::read_extract(extract)?;
-                let [extract, others] = [extract, others].map(PartOctets::Kept);
+                let [extract, others] = [extract, others].map(PartBytes::Kept);
                 KeptCapture { known: known(Held::File { extract, others }), is_served: false }
             }
             _ => return None,
@@ -391,8 +391,8 @@ impl<'p> Reader<'p, '_> {
     fn blob(&mut self) -> Option<&'p [u8]> {
         let number = self.number()? as usize;
         if number == self.blobs.len() {
-            let octets = self.number()?;
-            let blob = self.octets(octets)?;
+            let bytes = self.number()?;
+            let blob = self.bytes(bytes)?;
             self.blobs.push(blob);
         }
         self.blobs.get(number).copied()
@@ -407,13 +407,13 @@ impl<'p> Reader<'p, '_> {
         take_varint(&mut self.rest)
     }
 
-    fn octet(&mut self) -> Option<u8> {
-        self.octets(1).map(|octets| octets[0])
+    fn byte(&mut self) -> Option<u8> {
+        self.bytes(1).map(|bytes| bytes[0])
     }
 
-    fn octets(&mut self, count: u32) -> Option<&'p [u8]> {
-        let (octets, rest) = self.rest.split_at_checked(count as usize)?;
+    fn bytes(&mut self, count: u32) -> Option<&'p [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(count as usize)?;
         self.rest = rest;
-        Some(octets)
+        Some(bytes)
     }
 }

@@ -1,14 +1,14 @@
-//! What is known from several sources to one, as if their captures had been gathered at once.
+//! What is known from several sources to one, as if their captures had been ingested at once.
 
 use crate::dialect::Dialect;
 
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::HostStanding;
-use super::history::{PartOctets, Resource, resources};
+use super::history::{PartBytes, Resource, resources};
 use super::inputs::InputReport;
 use super::newest::Newest;
 use super::settle::settle;
-use super::{Gathered, OutageConfig};
+use super::{Ingested, OutageConfig};
 
 /// What is known from one source.
 #[derive(Debug)]
@@ -24,18 +24,18 @@ pub struct Part<'p> {
 }
 
 impl<'p> Part<'p> {
-    /// What was gathered as a part.
-    pub fn of(gathered: &'p Gathered) -> Part<'p> {
+    /// What was ingested as a part.
+    pub fn of(ingested: &'p Ingested) -> Part<'p> {
         Part {
-            hosts: &gathered.hosts,
-            pool: &gathered.pool,
-            history: &gathered.history,
-            inputs: gathered.inputs.clone(),
+            hosts: &ingested.hosts,
+            pool: &ingested.pool,
+            history: &ingested.history,
+            inputs: ingested.inputs.clone(),
         }
     }
 }
 
-/// Joins parts of one dialect to what gathering all their captures at once would have found. Of two
+/// Joins parts of one dialect to what ingesting all their captures at once would have found. Of two
 /// captures that are equally new (or have no date) that of the later part counts.
 ///
 /// It runs on the calling thread's rayon pool. Cost: one look-up for each resource, one copy of each
@@ -43,12 +43,12 @@ impl<'p> Part<'p> {
 ///
 /// # Panics
 ///
-/// If a part is neither gathered nor read from a set.
+/// If a part is neither ingested nor read from a set.
 pub fn merge<'p>(
     parts: impl IntoIterator<Item = Part<'p>>,
     dialect: &'static Dialect,
     outages: OutageConfig,
-) -> Gathered {
+) -> Ingested {
     let mut merger = Merger::new(dialect);
     parts.into_iter().for_each(|part| merger.add(part));
     merger.finish(outages)
@@ -72,7 +72,7 @@ impl Merger {
     ///
     /// # Panics
     ///
-    /// If it is neither gathered nor read from a set.
+    /// If it is neither ingested nor read from a set.
     pub fn add(&mut self, part: Part<'_>) {
         let first_input = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
         let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
@@ -85,7 +85,7 @@ impl Merger {
                 known.facts.input = first_input + known.facts.input.min(last_input);
                 let failures = std::mem::take(&mut failures);
                 self.newest
-                    .take(key, slot, &known, failures, |octets, pool| copies.copy(octets, pool));
+                    .take(key, slot, &known, failures, |bytes, pool| copies.copy(bytes, pool));
             }
         });
         taken.expect("whoever read the part has looked at it");
@@ -94,7 +94,7 @@ impl Merger {
     }
 
     /// What is known from all parts, outages judged anew.
-    pub fn finish(self, outages: OutageConfig) -> Gathered {
+    pub fn finish(self, outages: OutageConfig) -> Ingested {
         settle(self.newest, self.inputs, outages)
     }
 }
@@ -107,13 +107,12 @@ struct Copies<'p> {
 }
 
 impl Copies<'_> {
-    /// The copy of some octets, held once more.
-    fn copy(&mut self, octets: &PartOctets<'_>, pool: &mut BlobPool) -> BlobID {
-        let copied =
-            |octets: &[u8], pool: &mut BlobPool| pool.intern(octets, BlobPool::hash(octets));
-        match *octets {
-            PartOctets::Kept(octets) => copied(octets, pool),
-            PartOctets::Pooled(blob) => {
+    /// The copy of some bytes, held once more.
+    fn copy(&mut self, bytes: &PartBytes<'_>, pool: &mut BlobPool) -> BlobID {
+        let copied = |bytes: &[u8], pool: &mut BlobPool| pool.intern(bytes, BlobPool::hash(bytes));
+        match *bytes {
+            PartBytes::Kept(bytes) => copied(bytes, pool),
+            PartBytes::Pooled(blob) => {
                 let copy = *self.of[blob.index()]
                     .get_or_insert_with(|| copied(self.source.get(blob), pool));
                 pool.hold(copy);

@@ -11,14 +11,14 @@ use crate::target::BadUrl;
 
 use super::super::pool::BlobPool;
 use super::super::standing::CaptureFacts;
-use super::GatherConfig;
+use super::IngestConfig;
 use super::known::{Held, Known, Position};
 use super::place::{self, Places};
 
-/// What a piece of an input says, with its octets in one place. It is used for piece after piece.
+/// What a piece of an input says, with its bytes in one place. It is used for piece after piece.
 #[derive(Debug, Default)]
 pub(super) struct Digest {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     captures: Vec<(Places, Known<Blob>)>,
     /// The first broken records.
     pub(super) broken: Vec<(Position, BrokenRecord)>,
@@ -28,7 +28,7 @@ pub(super) struct Digest {
     pub(super) unreadable_count: u64,
 }
 
-/// Some of a digest's octets, and the hash under which they are kept.
+/// Some of a digest's bytes, and the hash under which they are kept.
 #[derive(Clone, Debug)]
 pub(super) struct Blob {
     range: Range<usize>,
@@ -42,16 +42,16 @@ impl Digest {
     }
 
     pub(super) fn key(&self, place: &place::Place) -> &[u8] {
-        &self.octets[place.key.clone()]
+        &self.bytes[place.key.clone()]
     }
 
     pub(super) fn blob(&self, blob: &Blob) -> &[u8] {
-        &self.octets[blob.range.clone()]
+        &self.bytes[blob.range.clone()]
     }
 
     /// Forgets everything, for another piece.
     pub(super) fn clear(&mut self) {
-        self.octets.clear();
+        self.bytes.clear();
         self.captures.clear();
         self.broken.clear();
         self.broken_count = 0;
@@ -59,16 +59,16 @@ impl Digest {
     }
 
     fn push_blob(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Blob {
-        let start = self.octets.len();
-        write(&mut self.octets);
-        let range = start..self.octets.len();
-        Blob { hash: BlobPool::hash(&self.octets[range.clone()]), range }
+        let start = self.bytes.len();
+        write(&mut self.bytes);
+        let range = start..self.bytes.len();
+        Blob { hash: BlobPool::hash(&self.bytes[range.clone()]), range }
     }
 }
 
 /// Takes captures and makes a digest of them.
 pub(super) struct Digester<'d> {
-    config: &'d GatherConfig,
+    config: &'d IngestConfig,
     digest: &'d mut Digest,
     scratch: &'d mut Vec<u8>,
     input: u32,
@@ -78,7 +78,7 @@ pub(super) struct Digester<'d> {
 impl<'d> Digester<'d> {
     /// What reads the piece at `piece` of the input at `input` to `digest`, which is clear.
     pub(super) fn new(
-        config: &'d GatherConfig,
+        config: &'d IngestConfig,
         digest: &'d mut Digest,
         scratch: &'d mut Vec<u8>,
         input: u32,
@@ -120,9 +120,9 @@ impl<'d> Digester<'d> {
         let held = match access {
             Access::File => self.file(&capture.body, &mut facts),
             Access::Follow => match &capture.location {
-                Some(location) => Held::Location(
-                    self.digest.push_blob(|octets| octets.extend_from_slice(location)),
-                ),
+                Some(location) => {
+                    Held::Location(self.digest.push_blob(|bytes| bytes.extend_from_slice(location)))
+                }
                 None => Held::Nothing,
             },
             Access::NotModified | Access::Outcome(_) => Held::Nothing,
@@ -134,10 +134,10 @@ impl<'d> Digester<'d> {
     }
 
     fn file(&mut self, body: &[u8], facts: &mut CaptureFacts) -> Held<Blob> {
-        let file = file_of(body, self.config.dialect, self.config.robots_octets_max, facts);
+        let file = file_of(body, self.config.dialect, self.config.robots_bytes_max, facts);
         Held::File {
-            extract: self.digest.push_blob(|octets| file.write_extract(body, octets)),
-            others: self.digest.push_blob(|octets| file.write_others(body, octets)),
+            extract: self.digest.push_blob(|bytes| file.write_extract(body, bytes)),
+            others: self.digest.push_blob(|bytes| file.write_others(body, bytes)),
         }
     }
 }
@@ -146,21 +146,21 @@ impl<'d> Digester<'d> {
 pub(in crate::set) fn file_of<'b>(
     body: &'b [u8],
     dialect: &Dialect,
-    octets_max: Option<usize>,
+    bytes_max: Option<usize>,
     facts: &mut CaptureFacts,
 ) -> RobotsTxt<'b> {
-    let file = RobotsTxt::parse(body, dialect, octets_max);
+    let file = RobotsTxt::parse(body, dialect, bytes_max);
     let kinds = file.notes().iter().map(|note| note.kind);
     facts.file_notes = kinds.fold(NoteSet::EMPTY, NoteSet::with);
-    let kept = body.len().min(octets_max.unwrap_or(usize::MAX));
-    facts.file_octets = u32::try_from(kept).unwrap_or(u32::MAX);
+    let kept = body.len().min(bytes_max.unwrap_or(usize::MAX));
+    facts.file_bytes = u32::try_from(kept).unwrap_or(u32::MAX);
     file
 }
 
 impl CaptureSink for Digester<'_> {
     fn capture(&mut self, capture: Capture<'_>) {
         let position = self.next();
-        let places = place::places(capture.subject, self.scratch, &mut self.digest.octets);
+        let places = place::places(capture.subject, self.scratch, &mut self.digest.bytes);
         match places {
             Ok(places) => {
                 let known = self.known(&capture, position);

@@ -111,7 +111,7 @@ impl<'n> Resolver<'n> {
                 let notes = union(facts.capture_notes, copy.facts.capture_notes);
                 facts.capture_notes = notes.with(CaptureNote::OutageLastGoodCopy);
                 facts.file_notes = copy.facts.file_notes;
-                facts.file_octets = copy.facts.file_octets;
+                facts.file_bytes = copy.facts.file_bytes;
                 standing.content = copy.content;
             }
         }

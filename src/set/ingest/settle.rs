@@ -9,11 +9,11 @@ use super::hosts::{Host, Slot};
 use super::newest::{Newest, Target};
 use super::place;
 use super::redirects::Resolver;
-use super::{Gathered, InputReport, OutageConfig, StandingCounts};
+use super::{Ingested, InputReport, OutageConfig, StandingCounts};
 
 /// Finds what is known of each origin that was captured. The hosts are sorted by key, and the pool
 /// holds what their standings need and nothing else.
-pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Gathered {
+pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Ingested {
     let as_of = outages.time();
     let resolver = Resolver { newest: &newest, as_of, long_outage: outages.long_outage };
     let table = newest.table.hosts();
@@ -52,7 +52,7 @@ pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageCo
     }
     hosts.retain(|host| standings(host).next().is_some());
     let counts = StandingCounts::of(&hosts, &pool);
-    Gathered { hosts, pool, history, inputs, outages, counts }
+    Ingested { hosts, pool, history, inputs, outages, counts }
 }
 
 /// What is known of the origins of a host.

@@ -1,8 +1,8 @@
 //! From archives of answers to what is known of each origin.
 //!
-//! Owns the choice among captures. [`gather`] reads WARC files, JSON Lines, folders and Parquet
+//! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
 //! files, of which there may be many, and of each origin the newest capture counts; [`merge`] joins
-//! what was gathered apart. What comes of it is compiled to a set by [`compile`](super::compile);
+//! what was ingested apart. What comes of it is compiled to a set by [`compile`](super::compile);
 //! the formats are [`capture`]'s business, what an answer means
 //! [`access`](crate::access)'s.
 //!
@@ -26,7 +26,7 @@
 //! dialect's [`other_status`](crate::dialect::AccessRules::other_status): a failure in each dialect.
 //! A broken record, or an input that cannot be read to its end, is named and passed over; what
 //! it would have told is then not known, and no origin is allowed anything by that, but an older
-//! capture may count in its place. Set [`strictness`](GatherConfig::strictness) to reject this; an
+//! capture may count in its place. Set [`strictness`](IngestConfig::strictness) to reject this; an
 //! input or file that cannot be read is an error unless it is lenient.
 //!
 //! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
@@ -35,14 +35,14 @@
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
-//! use portcullis::limits::ROBOTS_OCTETS_MAX;
-//! use portcullis::set::{GatherConfig, Input, gather};
+//! use portcullis::limits::ROBOTS_BYTES_MAX;
+//! use portcullis::set::{IngestConfig, Input, ingest};
 //!
-//! let config = GatherConfig::new(&RFC_9309, Some(ROBOTS_OCTETS_MAX));
+//! let config = IngestConfig::new(&RFC_9309, Some(ROBOTS_BYTES_MAX));
 //! let inputs = [Input::new("corpora/sample/robots")];
-//! let gathered = gather(&inputs, &config, &())?;
-//! assert_eq!(gathered.counts.hosts, gathered.hosts.len() as u64);
-//! # Ok::<(), portcullis::set::GatherError>(())
+//! let ingested = ingest(&inputs, &config, &())?;
+//! assert_eq!(ingested.counts.hosts, ingested.hosts.len() as u64);
+//! # Ok::<(), portcullis::set::IngestError>(())
 //! ```
 
 mod census;
@@ -78,13 +78,13 @@ pub use merge::{Merger, Part, merge};
 
 use inputs::OpenReport;
 
-/// How captures are gathered.
+/// How captures are ingested.
 #[derive(Clone, Debug)]
-pub struct GatherConfig {
+pub struct IngestConfig {
     /// The behaviour that policies will follow.
     pub dialect: &'static Dialect,
-    /// Octets of a file that count; all, if there is no limit.
-    pub robots_octets_max: Option<usize>,
+    /// Bytes of a file that count; all, if there is no limit.
+    pub robots_bytes_max: Option<usize>,
     /// How inputs are opened.
     pub capture: CaptureConfig,
     /// What is an error. All inputs are read before one is returned, so that one run names
@@ -112,13 +112,13 @@ impl OutageConfig {
     }
 }
 
-impl GatherConfig {
+impl IngestConfig {
     /// The usual way: inputs are what they look like, what cannot be read is an error, and what is
     /// broken is passed over.
-    pub fn new(dialect: &'static Dialect, robots_octets_max: Option<usize>) -> GatherConfig {
-        GatherConfig {
+    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> IngestConfig {
+        IngestConfig {
             dialect,
-            robots_octets_max,
+            robots_bytes_max,
             capture: CaptureConfig::default(),
             strictness: Strictness::default(),
             outages: OutageConfig::default(),
@@ -128,7 +128,7 @@ impl GatherConfig {
 
 /// What is known of the origins of all inputs.
 #[derive(Debug)]
-pub struct Gathered {
+pub struct Ingested {
     /// The hosts, sorted by key.
     pub hosts: Vec<HostStanding>,
     /// What their files say.
@@ -144,9 +144,9 @@ pub struct Gathered {
     pub counts: StandingCounts,
 }
 
-/// Nothing could be gathered, or not all.
+/// Nothing could be ingested, or not all.
 #[derive(Debug, thiserror::Error)]
-pub enum GatherError {
+pub enum IngestError {
     /// Something could not be read, and that was to be an error.
     #[error("{}", describe(inputs))]
     Broken {
@@ -174,12 +174,12 @@ pub enum GatherError {
     },
 }
 
-impl GatherError {
+impl IngestError {
     /// What became of each input.
     pub fn inputs(&self) -> &[InputReport] {
-        let (GatherError::Broken { inputs }
-        | GatherError::NotRobotsTxt { inputs, .. }
-        | GatherError::NothingCaptured { inputs }) = self;
+        let (IngestError::Broken { inputs }
+        | IngestError::NotRobotsTxt { inputs, .. }
+        | IngestError::NothingCaptured { inputs }) = self;
         inputs
     }
 }
@@ -205,21 +205,21 @@ fn describe(inputs: &[InputReport]) -> String {
 }
 
 /// Is told how far the reading has come. `()` is, and does nothing.
-pub trait GatherObserver: Sync {
+pub trait IngestObserver: Sync {
     /// A piece of an input was read. It is called on any thread, some thousand times a second at
     /// most.
     fn progressed(&self, progress: &Progress);
 }
 
-impl GatherObserver for () {
+impl IngestObserver for () {
     fn progressed(&self, _: &Progress) {}
 }
 
 /// What a piece of an input had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Its octets, as they are stored.
-    pub octets: u64,
+    /// Its bytes, as they are stored.
+    pub bytes: u64,
     /// Captures in it.
     pub captures: u64,
     /// Records that could not be read.
@@ -233,27 +233,27 @@ pub struct Progress {
 /// # Errors
 ///
 /// If no input has a capture, if something cannot be read, and what else
-/// [`strictness`](GatherConfig::strictness) says.
-pub fn gather(
+/// [`strictness`](IngestConfig::strictness) says.
+pub fn ingest(
     inputs: &[Input],
-    config: &GatherConfig,
-    observer: &dyn GatherObserver,
-) -> Result<Gathered, GatherError> {
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<Ingested, IngestError> {
     let reports = inputs.iter().map(OpenReport::new).collect();
     let open = |input: usize| {
         let Input { path, format } = &inputs[input];
         capture::open(path, *format, &config.capture)
     };
-    gather_from(reports, &open, config, observer)
+    ingest_from(reports, &open, config, observer)
 }
 
-/// As [`gather`], from whatever `open` opens.
-fn gather_from(
+/// As [`ingest`], from whatever `open` opens.
+fn ingest_from(
     reports: Vec<OpenReport>,
     open: &read::Open<'_>,
-    config: &GatherConfig,
-    observer: &dyn GatherObserver,
-) -> Result<Gathered, GatherError> {
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<Ingested, IngestError> {
     let (newest, inputs) = read::read_all(reports, open, config, observer);
     let is_fine = match config.strictness {
         Strictness::Lenient => true,
@@ -261,22 +261,22 @@ fn gather_from(
         Strictness::Strict => inputs.iter().all(InputReport::is_whole),
     };
     if !is_fine {
-        return Err(GatherError::Broken { inputs });
+        return Err(IngestError::Broken { inputs });
     }
-    let gathered = settle::settle(newest, inputs, config.outages);
-    if gathered.hosts.is_empty() {
-        return Err(GatherError::NothingCaptured { inputs: gathered.inputs });
+    let ingested = settle::settle(newest, inputs, config.outages);
+    if ingested.hosts.is_empty() {
+        return Err(IngestError::NothingCaptured { inputs: ingested.inputs });
     }
-    let counts = &gathered.counts;
+    let counts = &ingested.counts;
     let odd: u64 = NoteKind::APPEARANCES.map(|kind| counts.with_file_note(kind)).iter().sum();
     if config.strictness == Strictness::Strict && odd > 0 {
         let is_odd = |host: &&HostStanding| {
             let mut notes = settle::standings(host).map(|standing| standing.facts.file_notes);
             notes.any(|notes| NoteKind::APPEARANCES.iter().any(|&kind| notes.contains(kind)))
         };
-        let host = gathered.hosts.iter().find(is_odd).map(|host| &*host.key).unwrap_or_default();
+        let host = ingested.hosts.iter().find(is_odd).map(|host| &*host.key).unwrap_or_default();
         let host = String::from_utf8_lossy(host).into_owned();
-        return Err(GatherError::NotRobotsTxt { host, origins: odd, inputs: gathered.inputs });
+        return Err(IngestError::NotRobotsTxt { host, origins: odd, inputs: ingested.inputs });
     }
-    Ok(gathered)
+    Ok(ingested)
 }

@@ -7,25 +7,25 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use portcullis::kind::FileKind;
 use portcullis::limits::LINT_FINDINGS_PER_CODE_MAX;
-use portcullis::lint::{FixConfig, Report, fix};
+use portcullis::lint::{self, FixConfig, Report};
 use portcullis::visible::is_hidden;
 use similar::TextDiff;
 
 use super::super::output::Output;
 
-/// A file that was mended.
-pub(super) struct Mended {
+/// A file that was fixed.
+pub(super) struct Fixed {
     text: Option<Vec<u8>>,
-    /// The diff, in octets, so that it can be applied; empty if nothing changes.
+    /// The diff, in bytes, so that it can be applied; empty if nothing changes.
     pub(super) diff: Vec<u8>,
     /// What was left, a line for each diagnostic.
     pub(super) notes: Vec<String>,
-    /// The diagnostics that were mended, by position.
-    pub(super) mended: Vec<usize>,
+    /// The diagnostics that were fixed, by position.
+    pub(super) fixed: Vec<usize>,
 }
 
-pub(super) fn mend(name: &str, text: &[u8], report: &Report, config: &FixConfig) -> Mended {
-    let fixed = fix(text, report, config);
+pub(super) fn fix(name: &str, text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
+    let fixed = lint::fix(text, report, config);
     let left = fixed.left.iter().map(|(position, why)| {
         let diagnostic = &report.diagnostics[*position];
         let (line, code) = (diagnostic.place.line, diagnostic.code);
@@ -36,10 +36,10 @@ pub(super) fn mend(name: &str, text: &[u8], report: &Report, config: &FixConfig)
         notes.push(format!("{name}: and {} more are left", fixed.left.len() - notes.len()));
     }
     let changes = fixed.text != text;
-    Mended {
+    Fixed {
         notes,
         diff: if changes { diff(name, text, &fixed.text) } else { Vec::new() },
-        mended: fixed.mended,
+        fixed: fixed.fixed,
         text: changes.then_some(fixed.text),
     }
 }
@@ -53,7 +53,7 @@ fn diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let name = name.trim_start_matches('/');
     let [before, after] = ["a", "b"].map(|side| file_name(&format!("{side}/{name}")));
     let written = unified.header(&before, &after).to_writer(&mut out);
-    written.expect("a list in memory takes all octets");
+    written.expect("a list in memory takes all bytes");
     out
 }
 
@@ -71,11 +71,11 @@ fn file_name(name: &str) -> String {
     format!("\"{}\"", name.bytes().map(byte).collect::<String>())
 }
 
-impl Mended {
+impl Fixed {
     /// Writes the file anew, if anything changed.
     pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
         let Some(text) = &self.text else { return Ok(()) };
-        let path = path.context("standard input cannot be mended in place: give a file")?;
+        let path = path.context("standard input cannot be fixed in place: give a file")?;
         let mut first = Vec::new();
         File::open(path).and_then(|file| file.take(4).read_to_end(&mut first))?;
         let kind = FileKind::of(&first);

@@ -7,7 +7,7 @@ use crate::dialect::AccessRules;
 
 use super::super::standing::CaptureFacts;
 
-/// A capture with its octets as `B`s.
+/// A capture with its bytes as `B`s.
 #[derive(Clone, Debug)]
 pub(in crate::set) struct Known<B> {
     /// How it came to be known; the redirects are those within the capture itself.
@@ -17,7 +17,7 @@ pub(in crate::set) struct Known<B> {
     pub(super) held: Held<B>,
 }
 
-/// The octets of a capture that may be needed.
+/// The bytes of a capture that may be needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::set) enum Held<B> {
     /// The file's extract and its other records.

@@ -17,7 +17,7 @@ fn what_is_found_speaks_for_the_first_origin() {
     for dialect in Dialect::ALL {
         let mut captures = chain(3);
         captures.push(file(&url("h3"), 100, "/3").noted(CaptureNote::HtmlContentType));
-        let found = gather_made(&captures, dialect);
+        let found = ingest_made(&captures, dialect);
         for hop in 0..=3_u8 {
             let origin = format!("https://h{hop}.example");
             assert_eq!(found.says(&origin), "-/3", "{}: {hop}", dialect.name);
@@ -39,7 +39,7 @@ fn five_are_followed_and_six_are_too_many() {
         for (redirects, within, too_many_for) in [(5, 0, 0), (6, 0, 1), (7, 0, 2), (4, 2, 1)] {
             let mut captures = chain(redirects);
             captures.push(file(&url(format!("h{redirects}")), 100, "/end").after(within));
-            let found = gather_made(&captures, dialect);
+            let found = ingest_made(&captures, dialect);
             for hop in 0..=redirects {
                 let origin = format!("https://h{hop}.example");
                 let expected =
@@ -58,8 +58,8 @@ fn the_answer_at_the_end_counts_as_if_it_was_the_first() {
     for dialect in Dialect::ALL {
         for answer in [404, 403, 429, 500, 304, 999] {
             let end = status(&url("end"), 1, answer);
-            let expected = gather_made(std::slice::from_ref(&end), dialect);
-            let found = gather_made(&[end, redirect(&url("a"), 1, &url("end"))], dialect);
+            let expected = ingest_made(std::slice::from_ref(&end), dialect);
+            let found = ingest_made(&[end, redirect(&url("a"), 1, &url("end"))], dialect);
             let said = expected.says("https://end.example");
             assert_eq!(found.says("https://a.example"), said, "{}: {answer}", dialect.name);
             assert_eq!(found.find("https://a.example").unwrap().facts.status, answer);
@@ -76,7 +76,7 @@ fn loops_end() {
             redirect(&url("b"), 1, &url("a")),
             redirect(&url("into"), 1, &url("a")),
         ];
-        let found = gather_made(&captures, dialect);
+        let found = ingest_made(&captures, dialect);
         for host in ["self", "a", "b", "into"] {
             let origin = format!("https://{host}.example");
             assert_eq!(found.says(&origin), too_many(dialect), "{} {host}", dialect.name);
@@ -103,7 +103,7 @@ fn what_leads_nowhere_is_no_permission() {
             redirect(&url("path"), 1, "/other"),
             redirect(&url("later"), 1, &url("missing")),
         ];
-        let found = gather_made(&captures, dialect);
+        let found = ingest_made(&captures, dialect);
         for (host, notes, followed) in [
             ("without", nowhere, 0),
             ("nameless", nowhere, 0),
@@ -140,7 +140,7 @@ fn places_that_are_no_origin_are_found_by_their_whole_url() {
         redirect("http://f.example/robots.txt", 1, "https://f.example/robots.txt"),
         file("https://f.example/robots.txt", 1, "/f"),
     ];
-    let found = gather_made(&captures, &RFC_9309);
+    let found = ingest_made(&captures, &RFC_9309);
     assert_eq!(found.says("https://a.example"), "-/v1");
     assert_eq!(found.says("https://b.example"), "-/v");
     assert_eq!(found.says("https://c.example"), other_status(&RFC_9309));
@@ -162,7 +162,7 @@ fn the_newest_capture_of_the_target_counts() {
         host_file("c.example", "/host"),
         status(&url("c"), 1, 404),
     ];
-    let found = gather_made(&captures, &RFC_9309);
+    let found = ingest_made(&captures, &RFC_9309);
     assert_eq!(found.says("https://a.example"), "-/new");
     assert_eq!(found.says("https://b.example"), "unavailable allow");
     assert_eq!(found.says("http://c.example"), "-/host");
@@ -181,7 +181,7 @@ fn redirects_within_a_capture_count() {
             status(&url("not-modified"), 2, 304).after(6),
             file(&url("not-modified"), 1, "/not-modified"),
         ];
-        let found = gather_made(&captures, dialect);
+        let found = ingest_made(&captures, dialect);
         assert_eq!(found.says("https://five.example"), "-/five");
         assert_eq!(found.says("https://four.example"), "-/end");
         assert_eq!(found.find("https://four.example").unwrap().facts.redirects_followed, 5);
@@ -201,7 +201,7 @@ fn a_host_without_a_scheme_redirects_within_each_scheme() {
         file("http://a.example/there", 1, "/http"),
         file("https://a.example/there", 1, "/https"),
     ];
-    let found = gather_made(&captures, &RFC_9309);
+    let found = ingest_made(&captures, &RFC_9309);
     assert_eq!(found.says("http://a.example"), "-/http");
     assert_eq!(found.says("https://a.example"), "-/https");
 }

@@ -8,7 +8,7 @@ use super::digest::{Digest, Digester};
 use super::inputs::{InputReport, OpenReport};
 use super::newest::Newest;
 use super::turns::{OpenInput, Taken, Turn, Turns};
-use super::{GatherConfig, GatherObserver, Progress};
+use super::{IngestConfig, IngestObserver, Progress};
 
 /// Opens the input at a position.
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;
@@ -17,9 +17,9 @@ pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, Capture
 struct Reading<'r> {
     turns: Turns,
     open: &'r Open<'r>,
-    config: &'r GatherConfig,
-    observer: &'r dyn GatherObserver,
-    gathered: Mutex<(Newest, Vec<OpenReport>)>,
+    config: &'r IngestConfig,
+    observer: &'r dyn IngestObserver,
+    ingested: Mutex<(Newest, Vec<OpenReport>)>,
 }
 
 /// Reads each input, of which there is a report each, to its end or as far as it can be read.
@@ -28,20 +28,20 @@ struct Reading<'r> {
 pub(super) fn read_all(
     reports: Vec<OpenReport>,
     open: &Open<'_>,
-    config: &GatherConfig,
-    observer: &dyn GatherObserver,
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
 ) -> (Newest, Vec<InputReport>) {
     let reading = Reading {
         turns: Turns::new(reports.len()),
         open,
         config,
         observer,
-        gathered: Mutex::new((Newest::new(&config.dialect.access), reports)),
+        ingested: Mutex::new((Newest::new(&config.dialect.access), reports)),
     };
     // Once on each thread: a task that waits for a turn keeps no other from running, as one could
     // if a thread took it up while it has an input.
     rayon::broadcast(|_| reading.work());
-    let (newest, reports) = reading.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (newest, reports) = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
     (newest, reports.into_iter().map(OpenReport::close).collect())
 }
 
@@ -98,27 +98,27 @@ impl Reading<'_> {
         scratch: &mut Vec<u8>,
     ) {
         digest.clear();
-        let config = ReadConfig { robots_octets_max: self.config.robots_octets_max };
+        let config = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
         batch.read(&config, &mut Digester::new(self.config, digest, scratch, input, piece));
-        let octets = batch.stored_octets();
+        let bytes = batch.stored_bytes();
         let progress = Progress {
-            octets,
+            bytes,
             captures: digest.captures().len() as u64,
             broken: digest.broken_count,
         };
-        let mut gathered = self.gathered();
-        gathered.0.take_digest(digest);
-        gathered.1[input as usize].add(octets, digest);
-        drop(gathered);
+        let mut ingested = self.ingested();
+        ingested.0.take_digest(digest);
+        ingested.1[input as usize].add(bytes, digest);
+        drop(ingested);
         self.observer.progressed(&progress);
     }
 
     fn fail(&self, input: u32, error: &CaptureError) {
-        self.gathered().1[input as usize].set_failure(error);
+        self.ingested().1[input as usize].set_failure(error);
     }
 
-    fn gathered(&self) -> MutexGuard<'_, (Newest, Vec<OpenReport>)> {
+    fn ingested(&self) -> MutexGuard<'_, (Newest, Vec<OpenReport>)> {
         // A panic of another thread ends the whole as soon as this one is done.
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ingested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
