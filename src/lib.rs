@@ -85,31 +85,19 @@
 //! with `default-features = false`. `parquet` brings captures from Parquet files, and some forty
 //! crates to build.
 
-pub mod access;
+pub use portcullis_capture::{capture, input};
+pub use portcullis_dialect::{decision, dialect, id, limits};
+pub use portcullis_matcher::{automaton, bytes, escape, pattern, vectors};
+pub use portcullis_oracle::oracle;
+pub use portcullis_robots::{access, kind, policy, syntax, target, visible};
+
 pub mod analysis;
 pub mod atomic_file;
 pub mod audit;
-pub mod automaton;
 pub mod batch;
 pub mod bench;
-pub mod bytes;
-pub mod capture;
-pub mod decision;
-pub mod dialect;
-pub mod escape;
-pub mod id;
-pub mod input;
-pub mod kind;
 pub mod large_pages;
-pub mod limits;
 pub mod lint;
-pub mod oracle;
-pub mod pattern;
-pub mod policy;
 pub mod report;
 pub mod set;
-pub mod syntax;
 pub mod synth;
-pub mod target;
-mod vectors;
-pub mod visible;

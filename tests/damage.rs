@@ -1,6 +1,8 @@
 //! Sets that were damaged on their way: a bit flipped, an end cut off, other bytes behind. The
 //! outcome is an error that says what to do, or the very answers that the whole set gives.
 
+#![allow(unsafe_code, reason = "maps files of this test")]
+
 #[path = "common/mod.rs"]
 mod common;
 

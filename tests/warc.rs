@@ -1,5 +1,7 @@
 //! WARC files that others have written, and files that were hit.
 
+#![allow(unsafe_code, reason = "maps files of this test")]
+
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::ops::Range;

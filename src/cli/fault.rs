@@ -18,6 +18,8 @@
 //! The standard library sets no handlers, so there is `unsafe` here. What the library, used by another
 //! program, maps is that program's to guard.
 
+#![allow(unsafe_code, reason = "handles signals")]
+
 /// Installs the handlers. Called once, before anything is mapped or written; where it cannot be done,
 /// the system's own way stays, which is to kill the process.
 #[cfg(unix)]

@@ -10,6 +10,8 @@
 //! - what was worked out from a file that became shorter is not handed on: the length is compared
 //!   after every block of URLs and every chunk of a list.
 
+#![allow(unsafe_code, reason = "maps files that the user names")]
+
 use std::path::Path;
 
 use portcullis::input::OpenConfig;

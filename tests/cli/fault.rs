@@ -4,6 +4,8 @@
 //! Nobody reads the output until the list has been truncated, so the program waits with a small
 //! part of the list behind it, and cannot end before it has touched what is not there any more.
 
+#![allow(unsafe_code, reason = "maps files of this test")]
+
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt as _;

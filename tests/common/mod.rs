@@ -1,6 +1,8 @@
 //! What the comparisons of the engine with the oracle share: the ways in which the engine can
 //! answer, when two answers agree, many files with a host each, scattered orders, all words over an
 //! alphabet, and seeded chance.
+
+#![allow(unsafe_code, reason = "maps files of this test")]
 #![allow(dead_code, reason = "each test program that includes this uses a part of it")]
 
 use std::sync::Arc;

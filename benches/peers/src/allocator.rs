@@ -1,5 +1,7 @@
 //! The allocator of the C library: giving memory back needs `unsafe`.
 
+#![allow(unsafe_code, reason = "calls the C library")]
+
 /// Gives memory that is free back to the system, where the allocator can.
 ///
 /// An engine that takes a gigabyte pays the system for it, unless another has freed as much before. To give it

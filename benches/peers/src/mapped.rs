@@ -1,6 +1,8 @@
 //! What is mapped, as the program maps it: the files are this program's own, and nothing else writes
 //! to them.
 
+#![allow(unsafe_code, reason = "maps files of this program")]
+
 use std::path::Path;
 
 use portcullis::input::OpenConfig;

@@ -65,7 +65,7 @@ fn the_output_does_not_depend_on_threads_or_on_how_a_list_is_opened() {
     assert_eq!(totals.stored_bytes, bytes.len() as u64);
     assert_eq!((totals.sources, totals.chunks > 300), (1, true));
     for threads in THREADS {
-        for open in [OpenConfig::MAPPED, streamed] {
+        for open in [OpenConfig { decompress: true, map: true }, streamed] {
             let found = tagged(vec![Source::open(&path, open)], &config(threads));
             assert!(found.0 == expected, "{threads} threads, {open:?}");
             assert_eq!(found.1.unwrap(), totals);
@@ -82,11 +82,11 @@ fn sources_follow_one_another() {
     let sources = || {
         vec![
             source(b""),
-            Source::open(&path, OpenConfig::MAPPED),
+            Source::open(&path, OpenConfig { decompress: true, map: true }),
             source(&zstd),
             source(b"no end"),
             source(b""),
-            Source::open(&path, OpenConfig::MAPPED),
+            Source::open(&path, OpenConfig { decompress: true, map: true }),
         ]
     };
     let (expected, totals) = tagged(sources(), &config(1));

@@ -14,6 +14,8 @@
 //! that are rewritten in place differ from their checksum if they are first touched later, and cannot
 //! be noticed otherwise.
 
+#![allow(unsafe_code, reason = "maps set files")]
+
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ops::Deref;

@@ -1,5 +1,7 @@
 //! Where the bytes of a set are: in a mapped file, or in memory.
 
+#![allow(unsafe_code, reason = "maps set files")]
+
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};

@@ -12,6 +12,8 @@
 //! What can fail: everything that reads, with a [`Damage`] that names the file, because any bytes
 //! may be opened. Nothing that is damaged becomes an answer.
 
+#![allow(unsafe_code, reason = "maps set files")]
+
 mod capture;
 mod document;
 mod hosts;

@@ -1,0 +1,237 @@
+//! Records: what stands between two line feeds, or between two NULs.
+//!
+//! A record keeps the bytes of its end, so that it can be written as it was read. Cost: one
+//! pass over the chunk, 64 bytes at a time. It cannot fail, and nothing is dropped: the records laid end to end
+//! are the chunk.
+//!
+//! ```
+//! use portcullis_capture::input::{Records, Terminator};
+//!
+//! let texts: Vec<&[u8]> = Records::new(b"a\r\n\nb", Terminator::LineFeed)
+//!     .map(|record| record.text())
+//!     .collect();
+//! assert_eq!(texts, [&b"a"[..], b"", b"b"]);
+//! ```
+
+use wide::u8x16;
+
+/// The byte that ends a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Terminator {
+    /// LF, with a CR directly before it counted to the end.
+    #[default]
+    LineFeed,
+    /// NUL, as `find -print0` writes; CR and LF are then part of the record.
+    Nul,
+}
+
+impl Terminator {
+    /// The byte itself.
+    pub const fn byte(self) -> u8 {
+        match self {
+            Terminator::LineFeed => b'\n',
+            Terminator::Nul => 0,
+        }
+    }
+}
+
+/// One record with its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    whole: &'a [u8],
+    text_bytes: usize,
+}
+
+impl AsRef<[u8]> for Record<'_> {
+    /// The text.
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self.text()
+    }
+}
+
+impl<'a> Record<'a> {
+    /// The record without its end.
+    #[inline]
+    pub fn text(&self) -> &'a [u8] {
+        &self.whole[..self.text_bytes]
+    }
+
+    /// The bytes that end it: LF, CR LF or NUL; none if the input ends without them.
+    #[inline]
+    pub fn end(&self) -> &'a [u8] {
+        &self.whole[self.text_bytes..]
+    }
+
+    /// The text and its end, as they were read.
+    #[inline]
+    pub fn whole(&self) -> &'a [u8] {
+        self.whole
+    }
+}
+
+/// The records of a chunk, in order. A last one without an end counts if it is not empty.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    chunk: &'a [u8],
+    start: usize,
+    terminator: Terminator,
+    /// Bytes that have been looked at.
+    seen: usize,
+    /// Of the last 64 of them, those that end a record and have not been handed out.
+    ends: u64,
+}
+
+/// Bytes that are looked at as one.
+const WINDOW_BYTES: usize = 64;
+
+impl<'a> Records<'a> {
+    /// Splits `chunk`, which begins where a record begins.
+    pub fn new(chunk: &'a [u8], terminator: Terminator) -> Records<'a> {
+        Records { chunk, start: 0, terminator, seen: 0, ends: 0 }
+    }
+
+    /// The byte that ends the next record.
+    #[inline]
+    fn next_end(&mut self) -> Option<usize> {
+        while self.ends == 0 {
+            let rest = &self.chunk[self.seen..];
+            if rest.is_empty() {
+                return None;
+            }
+            // The last window may begin with bytes that were looked at before.
+            self.ends = match (rest.first_chunk(), self.chunk.last_chunk()) {
+                (Some(window), _) => places(window, self.terminator.byte()),
+                (None, Some(window)) => {
+                    let again = WINDOW_BYTES - rest.len();
+                    places(window, self.terminator.byte()) >> again << again
+                }
+                (None, None) => {
+                    let mut window = [!self.terminator.byte(); WINDOW_BYTES];
+                    window[WINDOW_BYTES - rest.len()..].copy_from_slice(rest);
+                    places(&window, self.terminator.byte())
+                }
+            };
+            self.seen += rest.len().min(WINDOW_BYTES);
+        }
+        let place = self.ends.trailing_zeros() as usize;
+        self.ends &= self.ends - 1;
+        // A window ends with the last byte that was looked at.
+        Some(self.seen + place - WINDOW_BYTES)
+    }
+
+    /// The last record, whose end the input does not hold.
+    #[cold]
+    fn without_end(&mut self) -> Option<Record<'a>> {
+        let whole = &self.chunk[self.start..];
+        self.start = self.chunk.len();
+        (!whole.is_empty()).then_some(Record { whole, text_bytes: whole.len() })
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Record<'a>> {
+        let Some(end) = self.next_end() else {
+            return self.without_end();
+        };
+        let whole = &self.chunk[self.start..=end];
+        self.start = end + 1;
+        let end_bytes = match (self.terminator, whole) {
+            (Terminator::LineFeed, [.., b'\r', _]) => 2,
+            _ => 1,
+        };
+        Some(Record { whole, text_bytes: whole.len() - end_bytes })
+    }
+}
+
+impl std::iter::FusedIterator for Records<'_> {}
+
+/// The places of `byte` in a window, a bit for each.
+#[inline]
+fn places(window: &[u8; WINDOW_BYTES], byte: u8) -> u64 {
+    let (chunks, _) = window.as_chunks::<16>();
+    let places = |chunk: &[u8; 16]| u8x16::new(*chunk).simd_eq(u8x16::splat(byte)).to_bitmask();
+    chunks.iter().rev().fold(0, |all, chunk| all << 16 | u64::from(places(chunk) & 0xffff))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Parts<'a> = Vec<(&'a [u8], &'a [u8])>;
+
+    fn split(chunk: &[u8], terminator: Terminator) -> Parts<'_> {
+        let records = Records::new(chunk, terminator);
+        let whole: Vec<u8> =
+            records.clone().flat_map(|record| record.whole().iter().copied()).collect();
+        assert_eq!(whole, chunk, "the records laid end to end are the chunk");
+        records.map(|record| (record.text(), record.end())).collect()
+    }
+
+    #[test]
+    fn lines() {
+        let cases: &[(&[u8], Parts)] = &[
+            (b"", vec![]),
+            (b"\n", vec![(b"", b"\n")]),
+            (b"\r\n", vec![(b"", b"\r\n")]),
+            (b"\n\n", vec![(b"", b"\n"), (b"", b"\n")]),
+            (b"a", vec![(b"a", b"")]),
+            (b"a\n", vec![(b"a", b"\n")]),
+            (b"a\r\nb\n", vec![(b"a", b"\r\n"), (b"b", b"\n")]),
+            // Only a CR directly before the LF belongs to the end, and only one.
+            (b"a\r\r\n", vec![(b"a\r", b"\r\n")]),
+            (b"a\rb\n", vec![(b"a\rb", b"\n")]),
+            // No LF, no end: the CR stays text.
+            (b"a\nb\r", vec![(b"a", b"\n"), (b"b\r", b"")]),
+            (b"\xff\xfe\0\n\x80", vec![(b"\xff\xfe\0", b"\n"), (b"\x80", b"")]),
+        ];
+        for (chunk, expected) in cases {
+            assert_eq!(&split(chunk, Terminator::LineFeed), expected, "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn nul_data() {
+        let cases: &[(&[u8], Parts)] = &[
+            (b"", vec![]),
+            (b"\0", vec![(b"", b"\0")]),
+            (b"a\r\n\0b\n", vec![(b"a\r\n", b"\0"), (b"b\n", b"")]),
+            (b"a\r\0", vec![(b"a\r", b"\0")]),
+        ];
+        for (chunk, expected) in cases {
+            assert_eq!(&split(chunk, Terminator::Nul), expected, "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn every_end_is_found_wherever_windows_lie() {
+        let mut state = 1_u32;
+        for bytes in 0..300 {
+            for sparseness in [2, 5, 40, 200] {
+                let chunk: Vec<u8> = std::iter::repeat_with(|| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    if (state >> 16).is_multiple_of(sparseness) { b'\n' } else { b'a' }
+                })
+                .take(bytes)
+                .collect();
+                let parts = split(&chunk, Terminator::LineFeed);
+                let expected: Vec<&[u8]> = chunk.split_inclusive(|&it| it == b'\n').collect();
+                assert_eq!(parts.len(), expected.len());
+                for ((text, end), expected) in parts.into_iter().zip(expected) {
+                    assert_eq!([text, end].concat(), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ends_for_good() {
+        let mut records = Records::new(b"a", Terminator::LineFeed);
+        assert!(records.next().is_some());
+        assert!(records.next().is_none());
+        assert!(records.next().is_none());
+    }
+}

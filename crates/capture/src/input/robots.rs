@@ -1,0 +1,104 @@
+//! One robots.txt as a file: as much of it as counts, decompressed, and no other kind of file.
+
+use std::fs::File;
+use std::io::{self, Cursor, ErrorKind, Read};
+use std::path::Path;
+
+use super::decompress::Encoding;
+use super::error::InputError;
+use super::source::{OpenConfig, Source};
+use portcullis_dialect::limits::{BODY_BYTES_MAX, FILE_READ_BYTES};
+use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
+
+/// Reads the robots.txt at `path`: `bytes_max` bytes, or all, and a little more if it is there, so
+/// that the parser sees what was cut. gzip and zstd are decompressed, up to
+/// [`BODY_BYTES_MAX`] bytes.
+///
+/// # Errors
+///
+/// If it cannot be opened, read or decompressed, or is surely no robots.txt
+/// ([`InputError::WrongKind`]). HTML, JSON and binary data are read as the parser reads them.
+pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>, InputError> {
+    let name = path.display().to_string();
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
+    let file = match opened {
+        Ok((false, file)) => file,
+        Ok((true, _)) => {
+            let kind = FileKind::Folder;
+            return Err(WrongKind { name, kind, wanted: Wanted::RobotsTxt }.into());
+        }
+        Err(error) => return Err(InputError::Open { name, error }),
+    };
+    read_robots_txt_from(&name, file, bytes_max)
+}
+
+/// As [`read_robots_txt`], from any reader; `name` is what errors call it.
+///
+/// # Errors
+///
+/// As [`read_robots_txt`].
+pub fn read_robots_txt_from(
+    name: &str,
+    stored: impl Read + Send + 'static,
+    bytes_max: Option<usize>,
+) -> Result<Vec<u8>, InputError> {
+    /// A line end is two bytes at most.
+    const SEEN_PAST_MAX: usize = 2;
+    let wanted = bytes_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
+    let mut text = Vec::new();
+    let bytes = fill_robots_txt(name, stored, wanted, &mut text)?.len();
+    text.truncate(bytes);
+    Ok(text)
+}
+
+/// As [`read_robots_txt`], the first `wanted` bytes of what `stored` gives, into memory that may
+/// have been used before.
+pub fn fill_robots_txt<'t>(
+    name: &str,
+    mut stored: impl Read + Send + 'static,
+    wanted: usize,
+    text: &'t mut Vec<u8>,
+) -> Result<&'t [u8], InputError> {
+    let failed = |error| InputError::Open { name: name.to_owned(), error };
+    let mut bytes = fill(&mut stored, wanted, text).map_err(failed)?;
+    let mut kind = FileKind::of(&text[..bytes]);
+    let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&text[..bytes]);
+    if is_stump || matches!(kind, FileKind::Gzip | FileKind::Zstd) {
+        let begin = Cursor::new(text[..bytes].to_vec());
+        let source = Source::from_reader(name, begin.chain(stored), OpenConfig::default());
+        let bound = wanted.min(BODY_BYTES_MAX + 1);
+        bytes = fill(&mut source.into_reader(), bound, text).map_err(|error| {
+            let kind = error.kind();
+            let inner = error.into_inner().and_then(|inner| inner.downcast().ok());
+            inner.map_or_else(|| failed(kind.into()), |inner| *inner)
+        })?;
+        if bytes > BODY_BYTES_MAX {
+            let (name, bytes_max) = (name.to_owned(), BODY_BYTES_MAX);
+            return Err(InputError::TooLong { name, bytes_max });
+        }
+        kind = FileKind::of(&text[..bytes]);
+    }
+    if kind.is_no_robots_txt() {
+        return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::RobotsTxt }.into());
+    }
+    Ok(&text[..bytes])
+}
+
+/// Reads up to `wanted` bytes to the begin of `text`, which grows as needed. Returns their number.
+fn fill(reader: &mut impl Read, wanted: usize, text: &mut Vec<u8>) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < wanted {
+        if filled == text.len() {
+            let room = (2 * filled).max(FILE_READ_BYTES);
+            text.resize(room, 0);
+        }
+        let end = text.len().min(wanted);
+        match reader.read(&mut text[filled..end]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

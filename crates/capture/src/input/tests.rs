@@ -1,0 +1,352 @@
+//! Inputs from end to end: opened, decompressed, cut and split.
+
+mod compressed;
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::*;
+use compressed::{gzip, zstd_frame};
+
+/// Chunks small enough to put every record at every place of one.
+const SMALL: ChunkConfig =
+    ChunkConfig { terminator: Terminator::LineFeed, chunk_bytes: 8, record_bytes_max: 12 };
+
+/// Gives one byte a read, now and then interrupted by a signal.
+struct Dribble<R> {
+    inner: R,
+    reads: usize,
+}
+
+impl<R: Read> Read for Dribble<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.reads += 1;
+        if self.reads.is_multiple_of(5) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.inner.read(&mut out[..1])
+    }
+}
+
+fn dribble<R>(inner: R) -> Dribble<R> {
+    Dribble { inner, reads: 0 }
+}
+
+/// Fails after some bytes.
+struct Failing(io::Cursor<Vec<u8>>);
+
+impl Read for Failing {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(out)? {
+            0 => Err(io::Error::other("the cable is cut")),
+            count => Ok(count),
+        }
+    }
+}
+
+fn failing_after(bytes: &[u8]) -> Failing {
+    Failing(io::Cursor::new(bytes.to_vec()))
+}
+
+fn from_bytes(bytes: &[u8]) -> Source {
+    let reader = io::Cursor::new(bytes.to_vec());
+    Source::from_reader("list", reader, OpenConfig::default())
+}
+
+/// The chunks up to the end or an error, and the error.
+fn cut(source: Source, config: ChunkConfig) -> (Vec<Vec<u8>>, Option<InputError>) {
+    let mut chunks = source.chunks(config);
+    let mut whole = Vec::new();
+    let mut failure = None;
+    while let Some(chunk) = chunks.next() {
+        match chunk {
+            Ok(chunk) => {
+                whole.push(chunk.to_vec());
+                chunks.recycle(chunk);
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    assert!(chunks.next().is_none(), "after the end there is no more");
+    (whole, failure)
+}
+
+/// The bytes of an input that has no error.
+fn read_whole(source: Source) -> Vec<u8> {
+    let (chunks, failure) = cut(source, ChunkConfig::default());
+    assert!(failure.is_none(), "{failure:?}");
+    chunks.concat()
+}
+
+fn write_file(folder: &TempDir, name: &str, bytes: &[u8]) -> std::path::PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn open(path: &Path) -> Source {
+    Source::open(path, OpenConfig::MAPPED).unwrap()
+}
+
+#[test]
+fn chunks_do_not_depend_on_how_the_bytes_arrive() {
+    let folder = TempDir::new().unwrap();
+    let lists: &[&[u8]] = &[
+        b"a",
+        b"\n",
+        b"\n\n\n\n\n\n\n\n\n\n",
+        b"1234567\n",
+        b"12345678",
+        b"12345678\n",
+        b"123456789\n1\n",
+        b"a\r\nbb\r\nccc\r\ndddd\r\neeeee\r\n",
+        b"a\n\xff\xfe\0\n\n123456789012\nb\nc\nd\n123456789012",
+        b"aaaa\nbbb\ncccc\ndddddddddd\ne\nf\ng\nh\ni\nj\nk\nl\nm",
+    ];
+    for &list in lists {
+        let path = write_file(&folder, "list", list);
+        let mapped = open(&path);
+        assert!(mapped.is_mapped());
+        let expected = cut(mapped, SMALL);
+        assert!(expected.1.is_none(), "{list:?}");
+        assert_eq!(expected.0.concat(), list);
+        for chunk in &expected.0[..expected.0.len() - 1] {
+            assert!(chunk.ends_with(b"\n"), "{list:?}");
+        }
+        let streamed = Source::open(&path, OpenConfig::default()).unwrap();
+        assert!(!streamed.is_mapped());
+        assert_eq!(cut(streamed, SMALL).0, expected.0, "{list:?}");
+        assert_eq!(cut(from_bytes(&gzip(list)), SMALL).0, expected.0);
+        assert_eq!(cut(from_bytes(&zstd_frame(list)), SMALL).0, expected.0);
+        let slow = dribble(io::Cursor::new(list));
+        let slow = Source::from_reader("slow", slow, OpenConfig::default());
+        assert_eq!(cut(slow, SMALL).0, expected.0, "{list:?}");
+    }
+}
+
+#[test]
+fn every_length_of_record_at_every_place() {
+    let folder = TempDir::new().unwrap();
+    for before in 0..20 {
+        for bytes in 0..20 {
+            let mut list = b"x\n".repeat(before);
+            list.extend(b"y".repeat(bytes));
+            list.extend(b"\nz\n\nz");
+            let mapped = cut(open(&write_file(&folder, "list", &list)), SMALL);
+            let streamed = cut(from_bytes(&list), SMALL);
+            assert_eq!(mapped.0, streamed.0, "{before}, {bytes}");
+            let Some(InputError::RecordTooLong { offset, .. }) = mapped.1 else {
+                assert!(bytes <= SMALL.record_bytes_max && streamed.1.is_none());
+                assert_eq!(mapped.0.concat(), list);
+                continue;
+            };
+            assert!(bytes > SMALL.record_bytes_max, "{before}, {bytes}");
+            assert_eq!(offset, 2 * before as u64);
+            assert!(mapped.1.unwrap().to_string().contains("12 bytes"));
+            assert!(matches!(
+                streamed.1,
+                Some(InputError::RecordTooLong { offset, .. }) if offset == 2 * before as u64
+            ));
+        }
+    }
+}
+
+#[test]
+fn the_limits_themselves() {
+    use portcullis_dialect::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
+
+    let mut list = b"short\n".to_vec();
+    list.resize(list.len() + RECORD_BYTES_MAX, b'a');
+    list.extend(b"\nshort\n");
+    list.extend(b"x\n".repeat(2 * CHUNK_BYTES));
+    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
+    assert!(failure.is_none());
+    let lengths: Vec<usize> = chunks.iter().map(Vec::len).collect();
+    assert_eq!(lengths[..2], [6, RECORD_BYTES_MAX + 1]);
+    assert!(lengths[2..].iter().all(|&bytes| bytes <= CHUNK_BYTES));
+    assert!(chunks.concat() == list);
+
+    list.insert(6, b'a');
+    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
+    assert_eq!(chunks.concat(), b"short\n");
+    assert!(matches!(failure, Some(InputError::RecordTooLong { offset: 6, .. })));
+}
+
+#[test]
+fn records_of_a_mebibyte() {
+    let long = [b"b".repeat(1 << 20), b"\r\n".to_vec()].concat();
+    let list = [b"a\n".as_slice(), &long, &long, b"c"].concat();
+    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
+    assert!(failure.is_none());
+    let texts: Vec<usize> = chunks
+        .iter()
+        .flat_map(|chunk| Records::new(chunk, Terminator::LineFeed))
+        .map(|record| record.text().len())
+        .collect();
+    assert_eq!(texts, [1, 1 << 20, 1 << 20, 1]);
+}
+
+#[test]
+fn nul_data_is_not_cut_at_line_feeds() {
+    let config = ChunkConfig { terminator: Terminator::Nul, ..SMALL };
+    let (chunks, _) = cut(from_bytes(b"a\nb\nc\nd\0\ne\0f"), config);
+    assert_eq!(chunks, [&b"a\nb\nc\nd\0"[..8], b"\ne\0f"]);
+}
+
+#[test]
+fn a_read_error_comes_after_the_whole_records_before_it() {
+    let source =
+        |bytes: &[u8]| Source::from_reader("pipe", failing_after(bytes), OpenConfig::default());
+    for (bytes, whole) in [
+        (&b"one\ntwo\nthree"[..], &b"one\ntwo\n"[..]),
+        (b"one\n", b"one\n"),
+        (b"on", b""),
+        (b"", b""),
+        (b"1\n2\n3\n4\n5\n6\n7\n8\n9", b"1\n2\n3\n4\n5\n6\n7\n8\n"),
+    ] {
+        let (chunks, failure) = cut(source(bytes), SMALL);
+        assert_eq!(chunks.concat(), whole);
+        assert!(matches!(failure, Some(InputError::Read { .. })));
+    }
+    // A decompressor that is starved by the system is not damage.
+    let (_, failure) = cut(source(&gzip(b"one\ntwo\n")[..15]), SMALL);
+    assert!(matches!(failure, Some(InputError::Read { .. })));
+}
+
+#[test]
+fn a_failed_stream_stays_failed() {
+    let stored = gzip(b"one\ntwo\n");
+    let mut reader = from_bytes(&stored[..stored.len() - 1]).into_reader();
+    let mut out = Vec::new();
+    let error = reader.read_to_end(&mut out).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    assert!(error.get_ref().unwrap().is::<InputError>());
+    assert!(reader.read(&mut [0; 8]).is_err());
+
+    let mut source = Source::from_reader("pipe", failing_after(b""), OpenConfig::default());
+    assert!(source.peek(Terminator::LineFeed, 8).is_err());
+    assert!(source.encoding().is_err());
+    assert!(cut(source, SMALL).1.is_some());
+}
+
+#[test]
+fn what_cannot_be_opened() {
+    let folder = TempDir::new().unwrap();
+    for path in [folder.path(), &folder.path().join("nothing")] {
+        let Err(error) = Source::open(path, OpenConfig::default()) else {
+            panic!("{} was opened", path.display());
+        };
+        assert!(matches!(error, InputError::Open { .. } | InputError::WrongKind(_)));
+        assert_eq!(Path::new(error.name()), path);
+    }
+}
+
+#[test]
+fn an_empty_file_is_an_empty_list() {
+    let folder = TempDir::new().unwrap();
+    let source = open(&write_file(&folder, "list", b""));
+    assert_eq!(source.stored_bytes(), None);
+    assert_eq!(cut(source, SMALL).0.len(), 0);
+}
+
+#[test]
+fn a_file_is_taken_from_where_it_stands_to_its_end() {
+    let folder = TempDir::new().unwrap();
+    let path = write_file(&folder, "list", b"skip\none\ntwo\n");
+    for (config, start, rest) in [
+        (OpenConfig::MAPPED, 5, &b"one\ntwo\n"[..]),
+        (OpenConfig::default(), 5, b"one\ntwo\n"),
+        (OpenConfig::MAPPED, 13, b""),
+        (OpenConfig::MAPPED, 20, b""),
+    ] {
+        let mut file = File::open(&path).unwrap();
+        file.seek(SeekFrom::Start(start)).unwrap();
+        // As standard input is shared with the processes that come after.
+        let mut shared = file.try_clone().unwrap();
+        let source = Source::from_file("list".to_owned(), file, config).unwrap();
+        assert_eq!(source.is_mapped(), config.map && !rest.is_empty());
+        assert_eq!(read_whole(source), rest);
+        assert!(shared.stream_position().unwrap() >= 13);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_says_it_is_empty_and_is_not() {
+    assert!(!read_whole(open(Path::new("/proc/self/status"))).is_empty());
+}
+
+#[test]
+fn a_pipe_is_not_read_before_it_is_asked() {
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut source = Source::from_reader("pipe", reader, OpenConfig::default());
+    writer.write_all(b"one\ntw").unwrap();
+    // The writer is still there: peeking waits for the first record only.
+    let first = source.peek(Terminator::LineFeed, 64).unwrap();
+    assert!(first.starts_with(b"one\n") && b"one\ntw".starts_with(first));
+    assert_eq!(source.peek(Terminator::LineFeed, 2).unwrap(), b"on");
+    writer.write_all(b"o\n").unwrap();
+    drop(writer);
+    assert_eq!(source.encoding().unwrap(), Encoding::Identity);
+    assert_eq!(read_whole(source), b"one\ntwo\n");
+}
+
+#[test]
+fn peeking_consumes_nothing() {
+    let folder = TempDir::new().unwrap();
+    let list = b"one\ntwo\nthree\nfour\n";
+    let mapped = open(&write_file(&folder, "list", list));
+    for mut source in [mapped, from_bytes(list), from_bytes(&zstd_frame(list))] {
+        for bytes_max in [0, 1, 3, 64] {
+            let first = source.peek(Terminator::LineFeed, bytes_max).unwrap();
+            assert!(list.starts_with(first) && first.len() <= bytes_max);
+            assert!(first.len() == bytes_max || first.starts_with(b"one\n"));
+        }
+        let mut read = Vec::new();
+        source.into_reader().read_to_end(&mut read).unwrap();
+        assert_eq!(read, list);
+    }
+}
+
+#[test]
+fn stored_bytes_add_up() {
+    let folder = TempDir::new().unwrap();
+    let list = b"https://example.com/\n".repeat(50);
+    for stored in [list.clone(), gzip(&list), zstd_frame(&list)] {
+        for config in [OpenConfig::MAPPED, OpenConfig::default()] {
+            let source = Source::open(&write_file(&folder, "list", &stored), config).unwrap();
+            assert_eq!(source.stored_bytes(), Some(stored.len() as u64));
+            let small = ChunkConfig { chunk_bytes: 64, ..ChunkConfig::default() };
+            let sum: u64 = source.chunks(small).map(|chunk| chunk.unwrap().stored_bytes()).sum();
+            assert_eq!(sum, stored.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = write_file(&folder, "list", b"one\ntwo\n");
+    let mut chunks = open(&path).chunks(SMALL);
+    // The page stays, so that nothing faults; its end would read as zeros.
+    File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
+    assert!(chunks.next().unwrap().is_ok());
+    assert!(matches!(chunks.next(), Some(Err(InputError::Shrunk { .. }))));
+    assert!(chunks.next().is_none());
+}
+
+#[test]
+fn what_threads_pass_on_can_be_passed_on() {
+    fn is_send<T: Send>() {}
+    fn is_sync<T: Sync>() {}
+    is_send::<Source>();
+    is_send::<Chunks>();
+    is_send::<Chunk>();
+    is_sync::<Chunk>();
+    is_send::<SourceReader>();
+    is_send::<InputError>();
+    is_sync::<InputError>();
+}

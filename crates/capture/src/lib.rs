@@ -1,0 +1,4 @@
+//! Lists of URLs and archives of captures, read.
+
+pub mod capture;
+pub mod input;

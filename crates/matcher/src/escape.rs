@@ -1,0 +1,270 @@
+//! The form in which patterns and URLs are compared: percent escapes and bytes outside a URI.
+//!
+//! Owns the one normaliser of the crate, a pure function of [`Escapes`]; patterns and URLs pass
+//! through the same code. A pattern's wildcards are cut out before, so that what is left of `*` and
+//! `$` is literal on both sides. Cost: one scan of the text; nothing is allocated or copied for a
+//! text that has its normal form already, which holds for nearly all real URLs. It cannot fail: any
+//! bytes have a normal form.
+//!
+//! ```
+//! use portcullis_dialect::dialect::Escapes;
+//! use portcullis_matcher::escape::normalise;
+//!
+//! let mut scratch = Vec::new();
+//! let path = normalise(b"/%7Ejoe/a b", Escapes::Uri, &mut scratch);
+//! assert_eq!(path, b"/~joe/a%20b");
+//! ```
+
+use crate::bytes::{percent_triplet, push_percent_triplet};
+use portcullis_dialect::dialect::Escapes;
+
+/// What becomes of one byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Treatment {
+    /// It stays.
+    Keep,
+    /// It becomes a percent triplet.
+    Escape,
+    /// It is a `%`: what follows decides.
+    Percent,
+}
+
+type Treatments = [Treatment; 256];
+
+/// `text` in the normal form of `escapes`: `text` itself if it has that form already, else what was
+/// written to `scratch`.
+#[inline]
+pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    let treatments = treatments(escapes);
+    match first_changed(text, escapes, treatments) {
+        None => text,
+        Some(start) => {
+            scratch.clear();
+            rewrite(text, start, escapes, treatments, scratch);
+            scratch
+        }
+    }
+}
+
+/// The first byte that may not stay. Whole chunks are tested without a branch for each byte,
+/// because nearly all of them stay.
+#[inline]
+fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
+    const CHUNK_BYTES: usize = 8;
+    let is_special = |byte: &u8| treatments[usize::from(*byte)] != Treatment::Keep;
+    let has_special = |chunk: &&[u8]| chunk.iter().fold(false, |any, byte| any | is_special(byte));
+    let kept = text.chunks_exact(CHUNK_BYTES).take_while(|chunk| !has_special(chunk)).count();
+    let start = kept * CHUNK_BYTES;
+    text[start..].iter().position(is_special).map(|position| start + position)
+}
+
+/// The first byte that does not stay. A triplet that is in normal form does.
+#[inline]
+fn first_changed(text: &[u8], escapes: Escapes, treatments: &Treatments) -> Option<usize> {
+    let first = first_special(text, treatments)?;
+    changed_from(text, first, escapes, treatments)
+}
+
+/// The first byte that does not stay, if those before the special one at `place` do.
+#[cold]
+fn changed_from(
+    text: &[u8],
+    mut place: usize,
+    escapes: Escapes,
+    treatments: &Treatments,
+) -> Option<usize> {
+    loop {
+        let special = &text[place..];
+        if treatments[usize::from(special[0])] == Treatment::Escape {
+            return Some(place);
+        }
+        place += match percent_triplet(special) {
+            None => 1,
+            Some(value) => {
+                let is_lower = special[1..3].iter().any(u8::is_ascii_lowercase);
+                if is_lower || decodes(escapes, value) {
+                    return Some(place);
+                }
+                3
+            }
+        };
+        place += first_special(&text[place..], treatments)?;
+    }
+}
+
+/// Writes the normal form of `text`, whose first `start` bytes stay, to the end of `out`.
+#[cold]
+fn rewrite(
+    text: &[u8],
+    start: usize,
+    escapes: Escapes,
+    treatments: &Treatments,
+    out: &mut Vec<u8>,
+) {
+    let (kept, mut rest) = text.split_at(start);
+    out.extend_from_slice(kept);
+    while let Some(&byte) = rest.first() {
+        let triplet = percent_triplet(rest);
+        let read = match (treatments[usize::from(byte)], triplet) {
+            (Treatment::Keep, _) => {
+                let kept = first_special(rest, treatments).unwrap_or(rest.len());
+                out.extend_from_slice(&rest[..kept]);
+                kept
+            }
+            (Treatment::Escape, _) => {
+                push_percent_triplet(out, byte);
+                1
+            }
+            (Treatment::Percent, None) => {
+                out.push(b'%');
+                1
+            }
+            (Treatment::Percent, Some(value)) => {
+                if decodes(escapes, value) {
+                    out.push(value);
+                } else {
+                    push_percent_triplet(out, value);
+                }
+                3
+            }
+        };
+        rest = &rest[read..];
+    }
+}
+
+/// Whether a triplet for `value` is replaced by `value`.
+fn decodes(escapes: Escapes, value: u8) -> bool {
+    match escapes {
+        Escapes::AsWritten | Escapes::Google => false,
+        Escapes::Decoded => value != b'/',
+        Escapes::Uri => is_unreserved(value),
+    }
+}
+
+/// Letters, digits and `-._~` (RFC 3986, section 2.3).
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Unreserved and reserved characters and `%` (RFC 3986, section 2).
+const fn is_uri_byte(byte: u8) -> bool {
+    is_unreserved(byte)
+        || matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'%')
+        || matches!(
+            byte,
+            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
+        )
+}
+
+const fn treatments(escapes: Escapes) -> &'static Treatments {
+    const AS_WRITTEN: Treatments = [Treatment::Keep; 256];
+    const DECODED: Treatments = percent(AS_WRITTEN);
+    const GOOGLE: Treatments = percent(escape_non_ascii(AS_WRITTEN));
+    const URI: Treatments = percent(escape_outside_uri());
+    match escapes {
+        Escapes::AsWritten => &AS_WRITTEN,
+        Escapes::Decoded => &DECODED,
+        Escapes::Google => &GOOGLE,
+        Escapes::Uri => &URI,
+    }
+}
+
+const fn percent(mut table: Treatments) -> Treatments {
+    table[b'%' as usize] = Treatment::Percent;
+    table
+}
+
+const fn escape_non_ascii(mut table: Treatments) -> Treatments {
+    let mut byte = 128;
+    while byte < 256 {
+        table[byte] = Treatment::Escape;
+        byte += 1;
+    }
+    table
+}
+
+/// `*` and `$` are URI characters, but a rule can name them literally only as `%2A` and `%24`
+/// (RFC 9309, section 2.2.3), so both sides spell them so.
+const fn escape_outside_uri() -> Treatments {
+    let mut table = [Treatment::Escape; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        if is_uri_byte(byte as u8) && !matches!(byte as u8, b'*' | b'$') {
+            table[byte] = Treatment::Keep;
+        }
+        byte += 1;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(text: &[u8], escapes: Escapes) -> Vec<u8> {
+        normalise(text, escapes, &mut Vec::new()).to_vec()
+    }
+
+    #[test]
+    fn each_form_by_example() {
+        let rows: [(Escapes, &[u8], &[u8]); 10] = [
+            (Escapes::AsWritten, b"/%7e\xff *", b"/%7e\xff *"),
+            (Escapes::Decoded, b"/%7e%2f%2F%00", b"/~%2F%2F\0"),
+            (Escapes::Google, b"/%7e%2f \xe3*$", b"/%7E%2F %E3*$"),
+            (Escapes::Uri, b"/%7e%2f \xe3*$", b"/~%2F%20%E3%2A%24"),
+            (Escapes::Uri, b"/%41%5a%5A%30%2d%5f", b"/AZZ0-_"),
+            (Escapes::Uri, b"/%%41%4", b"/%A%4"),
+            (Escapes::Uri, b"/%2541", b"/%2541"),
+            (Escapes::Uri, b"/%", b"/%"),
+            (Escapes::Uri, b"/%zz%g1", b"/%zz%g1"),
+            (Escapes::Uri, b"/\"<>\\^`{|}\x7f\t", b"/%22%3C%3E%5C%5E%60%7B%7C%7D%7F%09"),
+        ];
+        for (escapes, text, expected) in rows {
+            assert_eq!(form(text, escapes), expected, "{escapes:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_changes_is_found_wherever_it_stands() {
+        for length in 0..40 {
+            for position in 0..length {
+                let mut text = vec![b'a'; length];
+                text[position] = 0xff;
+                let expected = [&text[..position], b"%FF", &text[position + 1..]].concat();
+                assert_eq!(form(&text, Escapes::Uri), expected);
+            }
+            let text = vec![b'a'; length];
+            let mut scratch = Vec::new();
+            assert_eq!(normalise(&text, Escapes::Uri, &mut scratch).as_ptr(), text.as_ptr());
+        }
+    }
+
+    #[test]
+    fn a_triplet_in_normal_form_stays() {
+        let rows: [(Escapes, &[u8], bool); 8] = [
+            (Escapes::Google, b"/a%20b%E3%81%82%zz%4", true),
+            (Escapes::Uri, b"/a%20b%E3%81%82%zz%4", true),
+            (Escapes::Google, b"/a%20b%e3", false),
+            (Escapes::Google, b"/%7e", false),
+            (Escapes::Google, b"/%7E", true),
+            (Escapes::Uri, b"/%7E", false),
+            (Escapes::Decoded, b"/%2F", true),
+            (Escapes::Decoded, b"/%2F%20", false),
+        ];
+        for (escapes, text, stays) in rows {
+            let mut scratch = Vec::new();
+            let is_same = normalise(text, escapes, &mut scratch).as_ptr() == text.as_ptr();
+            assert_eq!(is_same, stays, "{escapes:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_normal_form_stays() {
+        let every: Vec<u8> = (0..=255).chain(*b"%41%2f%zz").collect();
+        for escapes in [Escapes::Google, Escapes::Uri] {
+            let once = form(&every, escapes);
+            assert_eq!(form(&once, escapes), once, "{escapes:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The whole protocol, naively.
+
+pub mod oracle;

@@ -1,0 +1,135 @@
+//! The normal form of paths and patterns, and whether one matches the other.
+//!
+//! A pattern in normal form is text again. In dialects with wildcards a `*` in it is a wildcard and
+//! a `$` at its end the anchor: under [`Escapes::Uri`] a literal one is `%2A` or `%24`, and under
+//! [`Escapes::Google`] there is no literal `*` and no literal `$` at the end. So its bytes are
+//! counted by its length.
+
+use portcullis_dialect::dialect::{Escapes, PathRules, UnrootedPattern};
+
+const UNRESERVED: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+const RESERVED: &[u8] = b":/?#[]@!$&'()*+,;=";
+
+/// The normal form of a path, or of a stretch of a pattern without wildcards.
+pub(super) fn normalise(text: &[u8], escapes: Escapes) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        match triplet_value(rest) {
+            Some(value) => {
+                out.extend(normal_triplet(&rest[..3], value, escapes));
+                rest = &rest[3..];
+            }
+            None => {
+                out.extend(normal_byte(*byte, escapes));
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+/// The byte that a percent triplet at the start of `text` stands for.
+fn triplet_value(text: &[u8]) -> Option<u8> {
+    let digits = text.strip_prefix(b"%")?.get(..2)?;
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+fn normal_triplet(triplet: &[u8], value: u8, escapes: Escapes) -> Vec<u8> {
+    let decoded = match escapes {
+        Escapes::AsWritten => return triplet.to_vec(),
+        Escapes::Decoded => value != b'/',
+        Escapes::Uri => UNRESERVED.contains(&value),
+        Escapes::Google => false,
+    };
+    if decoded { vec![value] } else { escaped(value) }
+}
+
+fn normal_byte(byte: u8, escapes: Escapes) -> Vec<u8> {
+    let kept = match escapes {
+        Escapes::AsWritten | Escapes::Decoded => true,
+        Escapes::Google => byte.is_ascii(),
+        Escapes::Uri => {
+            byte == b'%'
+                || UNRESERVED.contains(&byte)
+                || (RESERVED.contains(&byte) && !b"*$".contains(&byte))
+        }
+    };
+    if kept { vec![byte] } else { escaped(byte) }
+}
+
+fn escaped(byte: u8) -> Vec<u8> {
+    format!("%{byte:02X}").into_bytes()
+}
+
+/// The normal form of a pattern as written.
+pub(super) fn normal_form(rules: &PathRules, written: &[u8]) -> Vec<u8> {
+    let lacks_root = !written.is_empty() && !is_rooted(written);
+    let root: &[u8] = match rules.unrooted {
+        UnrootedPattern::SlashPrepended if lacks_root => b"/",
+        UnrootedPattern::SlashPrepended | UnrootedPattern::NeverMatches => b"",
+    };
+    let rooted = [root, written].concat();
+    if !rules.wildcards {
+        return normalise(&rooted, rules.escapes);
+    }
+    let (body, anchor) = split_anchor(&rooted);
+    let stretches: Vec<Vec<u8>> =
+        body.split(|&byte| byte == b'*').map(|stretch| normalise(stretch, rules.escapes)).collect();
+    [&stretches.join(&b'*'), anchor].concat()
+}
+
+fn is_rooted(pattern: &[u8]) -> bool {
+    pattern.starts_with(b"/") || pattern.starts_with(b"*")
+}
+
+/// A pattern and the `$` at its end, if there is one.
+fn split_anchor(pattern: &[u8]) -> (&[u8], &[u8]) {
+    let anchor_bytes = usize::from(pattern.ends_with(b"$"));
+    pattern.split_at(pattern.len() - anchor_bytes)
+}
+
+/// Whether a pattern in normal form matches a path in normal form.
+pub(super) fn matches(rules: &PathRules, pattern: &[u8], path: &[u8]) -> bool {
+    let never = rules.unrooted == UnrootedPattern::NeverMatches && !is_rooted(pattern);
+    if never || pattern.is_empty() {
+        return false;
+    }
+    if !rules.wildcards {
+        return path.starts_with(pattern);
+    }
+    let (pattern, anchor) = split_anchor(pattern);
+    let ends = prefixes_matched(pattern, path);
+    if anchor.is_empty() { ends.contains(&true) } else { ends[path.len()] }
+}
+
+/// For every length from 0 to that of `path`: whether `pattern` matches the prefix of that length,
+/// from its first byte to its last.
+fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
+    let mut matched = vec![false; path.len() + 1];
+    matched[0] = true;
+    for &wanted in pattern {
+        if wanted == b'*' {
+            for length in 1..=path.len() {
+                matched[length] |= matched[length - 1];
+            }
+        } else {
+            for length in (1..=path.len()).rev() {
+                matched[length] = matched[length - 1] && path[length - 1] == wanted;
+            }
+            matched[0] = false;
+        }
+    }
+    matched
+}
+
+/// The pattern for the directory of an index page, in normal form like `pattern`: `/a/$` for
+/// `/a/index.html`.
+pub(super) fn index_page_directory(pattern: &[u8]) -> Option<Vec<u8>> {
+    let slash = pattern.iter().rposition(|&byte| byte == b'/')?;
+    let (directory, page) = pattern.split_at(slash + 1);
+    page.starts_with(b"index.htm").then(|| [directory, b"$"].concat())
+}

@@ -1,0 +1,289 @@
+//! What a file is, by its first bytes: the one table of magic numbers.
+//!
+//! Whoever reads a file asks [`FileKind::of`], and refuses what is surely another kind with a
+//! [`WrongKind`], whose message names the flag that is meant. Text that is no other kind for sure is
+//! [`FileKind::Text`], and its reader decides.
+//!
+//! ```
+//! use portcullis_robots::kind::FileKind;
+//!
+//! assert_eq!(FileKind::of(b"WARC/1.0\r\n"), FileKind::Warc);
+//! assert_eq!(FileKind::of(b"https://a.example/\n"), FileKind::UrlList);
+//! assert_eq!(FileKind::of(b"User-agent: *\n"), FileKind::Text);
+//! ```
+
+use std::fmt;
+
+use memchr::memmem;
+
+/// A gzip member (RFC 1952, section 2.3.1).
+pub const GZIP: &[u8] = &[0x1f, 0x8b];
+/// A zstd frame (RFC 8878, section 3.1.1).
+pub const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// The skippable zstd frame that holds a dictionary (IIPC, Zstandard Compression of WARC Files 1.0).
+pub const ZSTD_DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
+/// A zstd dictionary (RFC 8878, section 5).
+pub const ZSTD_DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
+/// A policy set (`src/set/FORMAT.md`, section 2).
+pub const POLICY_SET: &[u8; 8] = b"\xDBPCS\r\n\x1A\n";
+/// A WARC record.
+pub const WARC: &[u8] = b"WARC/";
+/// A Parquet file.
+pub const PARQUET: &[u8] = b"PAR1";
+/// A UTF-8 byte order mark.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Kinds that their first bytes show alone.
+const MAGICS: [(&[u8], FileKind); 8] = [
+    (GZIP, FileKind::Gzip),
+    (ZSTD, FileKind::Zstd),
+    (POLICY_SET, FileKind::PolicySet),
+    (WARC, FileKind::Warc),
+    (PARQUET, FileKind::Parquet),
+    (b"PK\x03\x04", FileKind::Zip),
+    (b"BZh", FileKind::Bzip2),
+    (b"\xfd7zXZ\0", FileKind::Xz),
+];
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// A folder. No bytes show it.
+    Folder,
+    /// A pipe or a device. No bytes show it.
+    Special,
+    /// A compiled policy set.
+    PolicySet,
+    /// WARC.
+    Warc,
+    /// Parquet.
+    Parquet,
+    /// Captures of robots.txt as JSON Lines.
+    Captures,
+    /// A list of URLs.
+    UrlList,
+    /// gzip.
+    Gzip,
+    /// zstd.
+    Zstd,
+    /// A zip archive.
+    Zip,
+    /// bzip2.
+    Bzip2,
+    /// xz.
+    Xz,
+    /// HTML or XML.
+    Html,
+    /// JSON that is no capture.
+    Json,
+    /// Anything else: text, if it is one of the others that is wanted.
+    Text,
+}
+
+impl FileKind {
+    /// The kind of a file that begins with `first`; all there is of the file, if it is a list of
+    /// URLs or of captures that is told from a robots.txt.
+    pub fn of(first: &[u8]) -> FileKind {
+        if let Some(&(_, kind)) = MAGICS.iter().find(|(magic, _)| first.starts_with(magic)) {
+            // "BZh" alone is text.
+            let is_text = kind == FileKind::Bzip2 && first.get(4..10) != Some(b"1AY&SY");
+            return if is_text { FileKind::Text } else { kind };
+        }
+        // A skippable frame; parallel compressors begin with one.
+        if matches!(first, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) {
+            return FileKind::Zstd;
+        }
+        let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
+        let text = &first[first.iter().take_while(|byte| is_before(byte)).count()..];
+        let second = text.get(1..).unwrap_or_default().trim_ascii_start().first();
+        match (text.first(), second) {
+            (Some(b'<'), _) => FileKind::Html,
+            (Some(b'{'), _) if is_capture(text) => FileKind::Captures,
+            (Some(b'{'), None | Some(b'"' | b'}')) => FileKind::Json,
+            (Some(b'['), Some(b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9')) => FileKind::Json,
+            _ if is_url_list(text) => FileKind::UrlList,
+            _ => FileKind::Text,
+        }
+    }
+
+    /// Whether a file of this kind is surely no robots.txt. HTML, JSON and other text are what
+    /// servers answer with too, and are read as one.
+    pub fn is_no_robots_txt(self) -> bool {
+        !matches!(self, FileKind::Text | FileKind::Html | FileKind::Json)
+    }
+
+    /// Whether a file of this kind is surely no list of URLs: a line that is no URL is a record all
+    /// the same.
+    pub fn is_no_url_list(self) -> bool {
+        self.is_no_robots_txt() && self != FileKind::UrlList
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileKind::Folder => "a folder",
+            FileKind::Special => "a pipe or a device",
+            FileKind::PolicySet => "a policy set",
+            FileKind::Warc => "a WARC file",
+            FileKind::Parquet => "a Parquet file",
+            FileKind::Captures => "captures as JSON Lines",
+            FileKind::UrlList => "a list of URLs",
+            FileKind::Gzip => "gzip data",
+            FileKind::Zstd => "zstd data",
+            FileKind::Zip => "a zip archive",
+            FileKind::Bzip2 => "bzip2 data",
+            FileKind::Xz => "xz data",
+            FileKind::Html => "HTML",
+            FileKind::Json => "JSON",
+            FileKind::Text => "text",
+        })
+    }
+}
+
+/// Whether the first line of `text`, which begins with a brace, is a capture: an absolute `url`, and
+/// what came of the request for it. The line may be cut.
+fn is_capture(text: &[u8]) -> bool {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or(text);
+    let has = |name: &[u8]| memmem::find(line, name).is_some();
+    let url = memmem::find(line, b"\"url\"").and_then(|at| {
+        let value = line[at + b"\"url\"".len()..].trim_ascii_start().strip_prefix(b":")?;
+        value.trim_ascii_start().strip_prefix(b"\"")
+    });
+    url.is_some_and(begins_with_scheme)
+        && [&b"\"status\""[..], b"\"error\"", b"\"body\"", b"\"body_base64\""].into_iter().any(has)
+}
+
+/// Whether `text` has lines, and each but the empty ones is an absolute http or https URL. No record
+/// of a robots.txt looks like that.
+fn is_url_list(text: &[u8]) -> bool {
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let is_url = |line: &[u8]| begins_with_scheme(line) && !line.contains(&b' ');
+    !text.is_empty() && lines.filter(|line| !line.is_empty()).all(is_url)
+}
+
+fn begins_with_scheme(text: &[u8]) -> bool {
+    let begins = |scheme: &[u8]| {
+        text.get(..scheme.len()).is_some_and(|first| first.eq_ignore_ascii_case(scheme))
+    };
+    begins(b"http:") || begins(b"https:")
+}
+
+/// What is wanted in the place of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// A robots.txt.
+    RobotsTxt,
+    /// A list of URLs.
+    UrlList,
+    /// A compiled policy set.
+    PolicySet,
+    /// Captures of robots.txt, in any format that is read.
+    Captures,
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wanted::RobotsTxt => "a robots.txt",
+            Wanted::UrlList => "a list of URLs",
+            Wanted::PolicySet => "a policy set",
+            Wanted::Captures => "captures of robots.txt",
+        })
+    }
+}
+
+/// A file is surely of another kind than what is wanted in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongKind {
+    /// The file.
+    pub name: String,
+    /// What it is.
+    pub kind: FileKind,
+    /// What it should be.
+    pub wanted: Wanted,
+}
+
+impl WrongKind {
+    /// The flag or command that reads the file, in a clause.
+    pub fn advice(&self) -> String {
+        let name = &self.name;
+        match (self.kind, self.wanted) {
+            (FileKind::Folder, Wanted::PolicySet)
+            | (FileKind::Warc | FileKind::Parquet | FileKind::Captures, _) => {
+                format!("portcullis compile -o SET {name} makes a set of it")
+            }
+            (FileKind::Folder, _) => format!("use --robots {name}"),
+            (FileKind::PolicySet, Wanted::Captures) => {
+                format!("join sets with portcullis merge, or use -p {name}")
+            }
+            (FileKind::PolicySet, _) => format!("use -p {name}"),
+            (FileKind::UrlList, _) => "pass it as FILE to classify, filter or audit".to_owned(),
+            (FileKind::Special, _) => "write it to a file first".to_owned(),
+            (FileKind::Html | FileKind::Json | FileKind::Text, _) => {
+                "make one with portcullis compile; --robots reads a robots.txt".to_owned()
+            }
+            (
+                FileKind::Gzip | FileKind::Zstd | FileKind::Zip | FileKind::Bzip2 | FileKind::Xz,
+                _,
+            ) => "decompress it first".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for WrongKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}, not {} ({})", self.name, self.kind, self.wanted, self.advice())
+    }
+}
+
+impl std::error::Error for WrongKind {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_bytes() {
+        let rows: &[(&[u8], FileKind)] = &[
+            (b"\x1f\x8b\x08", FileKind::Gzip),
+            (b"\x28\xb5\x2f\xfd", FileKind::Zstd),
+            (b"\x5d\x2a\x4d\x18", FileKind::Zstd),
+            (b"\xDBPCS\r\n\x1A\n", FileKind::PolicySet),
+            (b"WARC/1.0\r\n", FileKind::Warc),
+            (b"PAR1\x15\0", FileKind::Parquet),
+            (b"PK\x03\x04", FileKind::Zip),
+            (b"BZh91AY&SY", FileKind::Bzip2),
+            (b"BZh: a\n", FileKind::Text),
+            (b"\xfd7zXZ\0", FileKind::Xz),
+            (b"\n <!DOCTYPE html>", FileKind::Html),
+            (b"\xef\xbb\xbf<?xml?>", FileKind::Html),
+            (b"{\"url\": \"https://a.example/robots.txt\", \"status\": 404}", FileKind::Captures),
+            (b" {\"status\":200,\"url\":\"http://a.example/robots.txt\",\"bo", FileKind::Captures),
+            (b"{\"url\": \"/robots.txt\", \"status\": 404}", FileKind::Json),
+            (b"{}", FileKind::Json),
+            (b"[ {", FileKind::Json),
+            (b"[robots]\n", FileKind::Text),
+            (b"https://a.example/\r\n\r\nHTTP://b.example/x", FileKind::UrlList),
+            (b"User-agent: *\n", FileKind::Text),
+            (b"", FileKind::Text),
+        ];
+        for &(first, kind) in rows {
+            assert_eq!(FileKind::of(first), kind, "{first:?}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_robots_txt_is_no_list() {
+        let rows = [
+            "https://a.example/sitemap.xml\nUser-agent: *\nDisallow: /\n",
+            "https://a.example/\n# a list?\n",
+            "https://a.example/ and more\n",
+            "ftp://a.example/\n",
+            "Sitemap: https://a.example/\n",
+        ];
+        for text in rows {
+            assert_eq!(FileKind::of(text.as_bytes()), FileKind::Text, "{text}");
+        }
+    }
+}

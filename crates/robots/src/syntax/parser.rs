@@ -1,0 +1,142 @@
+//! Records to groups: which rule stands in which group, and which stands in none.
+
+use super::note::appearance;
+use super::record::{Content, Line, Record};
+use super::{Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, UserAgentLine, records};
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::{BlankLine, Dialect, Field, UnrootedPattern};
+use portcullis_dialect::id::LineNumber;
+
+/// Where in the structure of a file the parser stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// In no group: before the first user-agent line, or after the end of a record.
+    Outside,
+    /// In the run of user-agent lines that opens a group.
+    UserAgents,
+    /// In the last group, past its first rule.
+    Rules,
+}
+
+/// Builds the lists of a file line by line.
+struct Parser<'t> {
+    blank_line: BlankLine,
+    unrooted: UnrootedPattern,
+    state: State,
+    file: RobotsTxt<'t>,
+}
+
+/// Parses `text` by the rules of `dialect`, as far as `bytes_max`.
+pub(super) fn parse<'t>(
+    text: &'t [u8],
+    dialect: &Dialect,
+    bytes_max: Option<usize>,
+) -> RobotsTxt<'t> {
+    let mut parser = Parser {
+        blank_line: dialect.groups.blank_line,
+        unrooted: dialect.paths.unrooted,
+        state: State::Outside,
+        file: RobotsTxt::default(),
+    };
+    let lines = records(text, dialect, bytes_max);
+    if let Some(span) = lines.byte_order_mark() {
+        parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, span);
+    }
+    let kept = lines.text();
+    for line in lines {
+        parser.line(&line);
+    }
+    if parser.file.rules.is_empty()
+        && let Some(kind) = appearance(kept)
+    {
+        parser.note(kind, LineNumber::FIRST, Span::new(0, kept.len()));
+    }
+    parser.file
+}
+
+impl<'t> Parser<'t> {
+    #[inline]
+    fn line(&mut self, line: &Line<'t>) {
+        if !line.notes.is_empty() {
+            for kind in line.notes.kinds() {
+                self.note(kind, line.number, line.span);
+            }
+        }
+        match line.content {
+            Content::Record(ref record) => self.record(record, line),
+            Content::Blank if self.blank_line == BlankLine::EndsRecord => {
+                self.state = State::Outside;
+            }
+            Content::Blank | Content::Comment | Content::Ignored => {}
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, record: &Record<'t>, line: &Line<'t>) {
+        match record.field {
+            Some(Field::UserAgent) => self.user_agent(record, line.number),
+            Some(Field::Allow) => self.rule(Verdict::Allow, record, line),
+            Some(Field::Disallow) => self.rule(Verdict::Disallow, record, line),
+            Some(Field::Sitemap) | None => self.file.other_records.push(OtherRecord {
+                field: record.field,
+                name: record.name,
+                value: record.value,
+                line: line.number,
+                span: record.span,
+            }),
+        }
+    }
+
+    fn user_agent(&mut self, record: &Record<'t>, line: LineNumber) {
+        let position = count(self.file.user_agents.len());
+        self.file.user_agents.push(UserAgentLine { value: record.value, line, span: record.span });
+        if self.state == State::UserAgents
+            && let Some(group) = self.file.groups.last_mut()
+        {
+            group.user_agents.end = position + 1;
+            return;
+        }
+        let rules = count(self.file.rules.len());
+        self.file.groups.push(Group { user_agents: position..position + 1, rules: rules..rules });
+        self.state = State::UserAgents;
+    }
+
+    #[inline]
+    fn rule(&mut self, verdict: Verdict, record: &Record<'t>, line: &Line<'t>) {
+        let open = self.state != State::Outside;
+        let Some(group) = self.file.groups.last_mut().filter(|_| open) else {
+            self.note(NoteKind::RuleOutsideGroup, line.number, line.span);
+            return;
+        };
+        self.file.rules.push(Rule {
+            verdict,
+            value: record.value,
+            line: line.number,
+            span: record.span,
+        });
+        group.rules.end = count(self.file.rules.len());
+        self.state = State::Rules;
+        if self.never_matches(record.value) {
+            self.note(NoteKind::PatternNeverMatches, line.number, record.span);
+        }
+    }
+
+    /// Whether a pattern can match no path. An empty one decides nothing, which is another matter.
+    #[inline]
+    fn never_matches(&self, pattern: &[u8]) -> bool {
+        self.unrooted == UnrootedPattern::NeverMatches
+            && !matches!(pattern.first(), None | Some(b'/' | b'*'))
+    }
+
+    #[cold]
+    fn note(&mut self, kind: NoteKind, line: LineNumber, span: Span) {
+        self.file.notes.push(Note { kind, line, span });
+    }
+}
+
+/// The length of a list as a position in it. A list has no more items than the file has lines, and
+/// the lexer reads fewer than 2^32 bytes.
+#[inline]
+fn count(items: usize) -> u32 {
+    items as u32
+}

@@ -1,0 +1,311 @@
+//! Tables: one row per decision of the specification's sections on lines and on groups.
+
+use super::*;
+use bstr::ByteSlice;
+use portcullis_dialect::dialect::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
+use portcullis_dialect::limits::GOOGLE_LINE_BYTES_MAX;
+
+/// The structure of a file in one line: groups between bars, their user-agent lines before their
+/// rules (`+` allows, `-` disallows), other records behind `;`.
+fn shape(file: &RobotsTxt<'_>) -> String {
+    let mut out = String::new();
+    for group in file.groups() {
+        for line in file.user_agents_of(group) {
+            out += &format!("[{}]", line.value.escape_ascii());
+        }
+        for rule in file.rules_of(group) {
+            let sign = if rule.verdict == Verdict::Allow { '+' } else { '-' };
+            out += &format!("{sign}{}", rule.value.escape_ascii());
+        }
+        out.push('|');
+    }
+    for record in file.other_records() {
+        let (name, value) = (record.name.as_bstr(), record.value.as_bstr());
+        out += &format!(";{name}={value}");
+    }
+    out
+}
+
+fn parse<'t>(text: &'t [u8], dialect: &Dialect) -> RobotsTxt<'t> {
+    let file = RobotsTxt::parse(text, dialect, None);
+    check_spans(text, &file);
+    file
+}
+
+/// A record's span ends with its value, and a note's span lies in the file.
+fn check_spans(text: &[u8], file: &RobotsTxt<'_>) {
+    let agents = file.user_agents().iter().map(|line| (line.span, line.value));
+    let rules = file.rules().iter().map(|rule| (rule.span, rule.value));
+    let others = file.other_records().iter().map(|record| (record.span, record.value));
+    for (span, value) in agents.chain(rules).chain(others) {
+        assert!(text[span.range()].ends_with(value));
+    }
+    for note in file.notes() {
+        assert!(note.span.range().end <= text.len());
+    }
+}
+
+fn kinds(file: &RobotsTxt<'_>) -> Vec<(NoteKind, u32)> {
+    let notes = file.notes().iter();
+    notes.map(|note| (note.kind, note.line.get())).collect()
+}
+
+const LATER: [&Dialect; 4] = [&KOSTER_1996, &DRAFT_2019, &RFC_9309, &GOOGLE];
+const STANDARDS: [&Dialect; 3] = [&KOSTER_1996, &DRAFT_2019, &RFC_9309];
+const RECENT: [&Dialect; 3] = [&DRAFT_2019, &RFC_9309, &GOOGLE];
+const IETF: [&Dialect; 2] = [&DRAFT_2019, &RFC_9309];
+const OLD: [&Dialect; 2] = [&ORIGINAL_1994, &KOSTER_1996];
+
+type Row = (&'static [&'static Dialect], &'static [u8], &'static str);
+
+fn check(rows: &[Row]) {
+    for &(dialects, text, expected) in rows {
+        for dialect in dialects {
+            let file = parse(text, dialect);
+            assert_eq!(shape(&file), expected, "{} {}", dialect.name, text.as_bstr());
+        }
+    }
+}
+
+#[test]
+fn lines() {
+    check(&[
+        (&Dialect::ALL, b"", ""),
+        (&Dialect::ALL, b"user-agent: a\rdisallow: /x\rdisallow: /y", "[a]-/x-/y|"),
+        (&Dialect::ALL, b"user-agent: a\r\ndisallow: /x\r\ndisallow: /y\r\n", "[a]-/x-/y|"),
+        (&Dialect::ALL, b"user-agent: a\ndisallow: /x\ndisallow: /y\n", "[a]-/x-/y|"),
+        (&Dialect::ALL, b"USER-AGENT: a\nDisAllow: /x\n", "[a]-/x|"),
+        (&Dialect::ALL, b" \tuser-agent\t : \ta\t \n disallow:/x y\n", "[a]-/x y|"),
+        (&Dialect::ALL, b"user-agent:a#b\n#disallow:/w\ndisallow: /x#y:z #\n", "[a]-/x|"),
+        (&Dialect::ALL, b"user-agent: a\ndisallow\n", "[a]|"),
+        (&Dialect::ALL, b"user-agent: a\ndisallow: http://x:1/\n", "[a]-http://x:1/|"),
+        (&Dialect::ALL, b"user-agent: a\n: /x\n", "[a]|"),
+        (&Dialect::ALL, b"user-agent:\ndisallow:\n", "[]-|"),
+        (&Dialect::ALL, b"user-agent: a\ndisallow: /\xff\x80\n", "[a]-/\\xff\\x80|"),
+        (&LATER, b"user-agent: a\nallow: /x\n", "[a]+/x|"),
+        (&[&ORIGINAL_1994], b"user-agent: a\nallow: /x\n", "[a]|;allow=/x"),
+        (&Dialect::ALL, b"sitemap: /s\ncrawl-delay: 1\n", ";sitemap=/s;crawl-delay=1"),
+    ]);
+}
+
+#[test]
+fn byte_order_marks() {
+    const WHOLE: &[u8] = b"\xef\xbb\xbfuser-agent: a\n";
+    check(&[
+        (&Dialect::ALL, WHOLE, "[a]|"),
+        (&[&GOOGLE], b"\xef\xbbuser-agent: a\n", "[a]|"),
+        (&[&GOOGLE], b"\xefuser-agent: a\n", "[a]|"),
+        (&[&GOOGLE], b"\xef", ""),
+        (&[&GOOGLE], b"\xef\xbb\xbf\xef\xbb\xbfuser-agent: a\n", ";\u{feff}user-agent=a"),
+        (&[&GOOGLE], b"\xef\xbf user agent: a\n", ";\u{fffd} user agent=a"),
+        (&[&GOOGLE], b"\n\xef\xbb\xbfuser-agent: a\n", ";\u{feff}user-agent=a"),
+        (&IETF, b"\xef\xbbuser-agent: a\n", ";\u{fffd}user-agent=a"),
+    ]);
+    let file = parse(WHOLE, &RFC_9309);
+    assert_eq!(kinds(&file), [(NoteKind::ByteOrderMark, 1)]);
+    assert_eq!(file.user_agents()[0].span, Span { start: 3, end: 16 });
+    let mark = parse(b"\xef\xbb\xbf", &RFC_9309);
+    assert_eq!(kinds(&mark), [(NoteKind::ByteOrderMark, 1)]);
+}
+
+#[test]
+fn nul_and_other_controls() {
+    check(&[
+        (&OLD, b"user-agent: a\ndisallow: /x\0y#\0\n", "[a]-/x\\x00y|"),
+        (&IETF, b"user-agent: a\ndisallow: /x\0y\n", "[a]|"),
+        (&IETF, b"user-agent: a\ndisallow: /x # \0\n", "[a]|"),
+        (&[&GOOGLE], b"user-agent: a\ndisallow: /x\0y\n", "[a]-/x|"),
+        (&[&GOOGLE], b"user-agent: a\ndisallow: /x#\0y\n", "[a]-/x|"),
+        (&[&GOOGLE], b"user-agent: a\ndisallow\0: /x\n", "[a]|"),
+        (&[&ORIGINAL_1994, &GOOGLE], b"user-agent: a\ndisallow: /x\x01y\n", "[a]-/x\\x01y|"),
+        (&IETF, b"user-agent: a\ndisallow: /x\x01y\n", "[a]|"),
+        (&IETF, b"user-agent: a\ndisallow: /x\ty\x7f\n", "[a]-/x\\ty\\x7f|"),
+        (&IETF, b"user-agent: a\ndisallow: /x # \x01\n", "[a]-/x|"),
+        (&IETF, b"user-agent: a\ndisallow: /x\x0b\n", "[a]|"),
+        (&OLD, b"user-agent: a\ndisallow: /x\x0b\n", "[a]-/x\\x0b|"),
+        (&[&GOOGLE], b"\x0cuser-agent\x0b:\x0ca\ndisallow: /x\x0b\x0c\n", "[a]-/x|"),
+        // A user-agent line is not dropped; its value ends there.
+        (&IETF, b"user-agent: a \x01b\ndisallow: /x\nuser-agent: \x01\n", "[a]-/x|[]|"),
+        (&IETF, b"user-agent: a\0b # \x01\ndisallow: /x\nuser-agent: b # \0\n", "[a]-/x|[b]|"),
+        (&IETF, b"user-agent\0: a\ndisallow: /x\n\0user-agent: a\n", ""),
+    ]);
+    let cut = parse(b"user-agent: a\0 b\x01 # c\n", &RFC_9309);
+    assert_eq!(kinds(&cut)[..2], [(NoteKind::NulInLine, 1), (NoteKind::ControlInLine, 1)]);
+    assert_eq!(cut.user_agents()[0].span, Span { start: 0, end: 13 });
+    assert_eq!(kinds(&parse(b"sitemap: \0", &RFC_9309))[0], (NoteKind::NulInLine, 1));
+    assert_eq!(kinds(&parse(b"\nsitemap: \x01", &RFC_9309))[0], (NoteKind::ControlInLine, 2));
+    assert_eq!(kinds(&parse(b"sitemap: \0", &GOOGLE))[0], (NoteKind::NulInLine, 1));
+}
+
+#[test]
+fn fields_and_colons() {
+    check(&[
+        (&[&GOOGLE], b"useragent: a\ndissallow: /x\ndissalow: /y\n", "[a]-/x-/y|"),
+        (&[&GOOGLE], b"user agent: a\ndisalow: /x\ndiasllow: /y\n", "[a]-/x-/y|"),
+        (&[&GOOGLE], b"User-agents: a\ndisallaw: /x\nallowed: /y\n", "[a]-/x+/y|"),
+        (&[&GOOGLE], b"user-agent: a\nsite-map: s\nsitemaps: t\n", "[a]|;site-map=s;sitemaps=t"),
+        (&[&GOOGLE], b"user-agent a\ndisallow \t /x\n", "[a]-/x|"),
+        (&[&GOOGLE], b"user-agent a # b\ndisallow /x /y\n", "[a]|"),
+        (&[&GOOGLE], b"user agent a\n", ""),
+        (&[&GOOGLE], b"user-agent\x0ba\n", ""),
+        (&[&GOOGLE], b"user-agent a\ndisallow\t\x0b/x\n", "[a]-/x|"),
+        (&STANDARDS, b"user-agent a\n", ""),
+        (
+            &STANDARDS,
+            b"user-agent: a\nuser-agents: b\ndisalow: /\n",
+            "[a]|;user-agents=b;disalow=/",
+        ),
+    ]);
+    let accepted = parse(b"useragent a\ndisallow: /\nfoo: bar\ndisallow\nhost: x\n:\n", &GOOGLE);
+    assert_eq!(
+        kinds(&accepted),
+        [
+            (NoteKind::WhiteSpaceForColon, 1),
+            (NoteKind::MisspeltField, 1),
+            (NoteKind::UnknownField, 3),
+            (NoteKind::NoColon, 4),
+            (NoteKind::NoField, 6),
+        ]
+    );
+    let allow = parse(b"allow: /", &ORIGINAL_1994);
+    assert_eq!(kinds(&allow), [(NoteKind::UnknownField, 1)]);
+}
+
+#[test]
+fn groups() {
+    check(&[
+        (&Dialect::ALL, b"user-agent: a\nuser-agent: b\ndisallow: /x\n", "[a][b]-/x|"),
+        (&Dialect::ALL, b"user-agent: a\ndisallow: /x\nuser-agent: b\n", "[a]-/x|[b]|"),
+        (&RECENT, b"user-agent: a\n\nuser-agent: b\n\ndisallow: /x\n", "[a][b]-/x|"),
+        (&OLD, b"user-agent: a\n\nuser-agent: b\ndisallow: /x\n", "[a]|[b]-/x|"),
+        (&OLD, b"user-agent: a\n \t\ndisallow: /x\nuser-agent: b\n", "[a]|[b]|"),
+        (&OLD, b"user-agent: a\n # \ndisallow: /x\n#\ndisallow: /y\n", "[a]-/x-/y|"),
+        (&OLD, b"user-agent: a\ndisallow\ndisallow: /y\r\n", "[a]-/y|"),
+        (
+            &Dialect::ALL,
+            b"user-agent: a\nsitemap: s\nfoo: b\nuser-agent: b\ndisallow: /x\n",
+            "[a][b]-/x|;sitemap=s;foo=b",
+        ),
+        (&Dialect::ALL, b"user-agent: a\ndisallow: /x\nfoo: b\ndisallow: /y\n", "[a]-/x-/y|;foo=b"),
+        (&Dialect::ALL, b"disallow: /x\nuser-agent: a\ndisallow: /y\n", "[a]-/y|"),
+        (&Dialect::ALL, b"user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /\n", "[a]-|[b]-/|"),
+    ]);
+    let outside = parse(b"disallow: /x\nuser-agent: a\n\ndisallow: /y\n", &KOSTER_1996);
+    assert_eq!(kinds(&outside), [(NoteKind::RuleOutsideGroup, 1), (NoteKind::RuleOutsideGroup, 4)]);
+    assert!(outside.rules().is_empty());
+    assert_eq!(outside.groups()[0].rule_ids().count(), 0);
+}
+
+#[test]
+fn patterns_that_never_match() {
+    let text = b"user-agent: a\ndisallow: x\ndisallow: $\ndisallow: *x\ndisallow:\ndisallow: /";
+    let noted = [(NoteKind::PatternNeverMatches, 2), (NoteKind::PatternNeverMatches, 3)];
+    for dialect in RECENT {
+        assert_eq!(kinds(&parse(text, dialect)), noted, "{}", dialect.name);
+    }
+    for dialect in OLD {
+        assert_eq!(kinds(&parse(text, dialect)), [], "{}", dialect.name);
+    }
+}
+
+#[test]
+fn size_limit() {
+    let text = b"user-agent: a\ndisallow: /x\r\nallow: /yz";
+    /// The limit, the structure, and the line and start of the note.
+    type LimitRow = (usize, &'static str, Option<(u32, u32)>);
+    let rows: [LimitRow; 9] = [
+        (100, "[a]-/x+/yz|", None),
+        (38, "[a]-/x+/yz|", None),
+        (37, "[a]-/x|", Some((3, 28))),
+        (28, "[a]-/x|", Some((3, 28))),
+        (27, "[a]-/x|", Some((3, 27))),
+        (26, "[a]-/x|", Some((3, 26))),
+        (25, "[a]|", Some((2, 14))),
+        (13, "[a]|", Some((2, 13))),
+        (0, "", Some((1, 0))),
+    ];
+    for (bytes_max, expected, cut) in rows {
+        for dialect in LATER {
+            let file = RobotsTxt::parse(text, dialect, Some(bytes_max));
+            assert_eq!(shape(&file), expected, "{bytes_max}");
+            let notes = file.notes().iter();
+            let notes: Vec<_> =
+                notes.map(|note| (note.kind, note.line.get(), note.span.start)).collect();
+            let cut = cut.map(|(line, start)| (NoteKind::FileCut, line, start));
+            assert_eq!(notes, Vec::from_iter(cut), "{bytes_max}");
+        }
+    }
+}
+
+#[test]
+fn line_limit() {
+    let value = "/".to_owned() + &"x".repeat(17_000);
+    let text = format!("user-agent: a\ndisallow: {value}\ndisallow: /y\n");
+    let cut = parse(text.as_bytes(), &GOOGLE);
+    assert_eq!(cut.rules()[0].value.len(), GOOGLE_LINE_BYTES_MAX - "disallow: ".len());
+    assert_eq!(cut.rules()[1].line.get(), 3);
+    assert_eq!(kinds(&cut), [(NoteKind::LineCut, 2)]);
+    let whole = parse(text.as_bytes(), &RFC_9309);
+    assert_eq!(whole.rules()[0].value.len(), value.len());
+    assert!(whole.notes().is_empty());
+    // The byte order mark is no part of its line.
+    let agent = "a".repeat(GOOGLE_LINE_BYTES_MAX - "user-agent:".len());
+    let marked = format!("\u{feff}user-agent:{agent}");
+    assert_eq!(parse(marked.as_bytes(), &GOOGLE).user_agents()[0].value, agent.as_bytes());
+}
+
+#[test]
+fn text_that_is_no_robots_txt() {
+    let rows: [(&[u8], Option<NoteKind>); 9] = [
+        (b"\n <!DOCTYPE html>\n<p>a: b</p>", Some(NoteKind::LooksLikeHtml)),
+        (b"\xef\xbb\xbf<?xml?>", Some(NoteKind::LooksLikeHtml)),
+        (b"\x1f\x8b\x08\0\0", Some(NoteKind::LooksBinary)),
+        (b"\x01\x02abcdefgh", Some(NoteKind::LooksBinary)),
+        (b"{\"error\": \"not found\"}\n", Some(NoteKind::LooksLikeJson)),
+        (b"{\nuser-agent: *\ndisallow: /\n", None),
+        (b"# nothing is disallowed here, so there is no rule at all\n\x1a", None),
+        (b"user-agent: *\n", None),
+        (b"<p>\nuser-agent: *\ndisallow: /\n", None),
+    ];
+    for (text, expected) in rows {
+        for dialect in Dialect::ALL {
+            let file = parse(text, dialect);
+            let mut looks = file.notes().iter().map(|note| note.kind);
+            let found = looks.find(|kind| *kind >= NoteKind::LooksLikeHtml);
+            assert_eq!(found, expected, "{}", text.as_bstr());
+        }
+    }
+}
+
+#[test]
+fn line_numbers_count_every_line_end() {
+    let file = parse(b"\n\r\r\n\n\ruser-agent: a\n\n\r\n\rdisallow: /", &RFC_9309);
+    assert_eq!(file.user_agents()[0].line.get(), 6);
+    assert_eq!(file.rules()[0].line.get(), 10);
+}
+
+#[test]
+fn every_byte_anywhere_is_fine() {
+    for dialect in Dialect::ALL {
+        for byte in 0..=255_u8 {
+            for text in ["", "@", "@@", "@user-agent: a", "user@-agent: @", "disallow@/ @ #@"] {
+                let text = text.as_bytes().replace(b"@", [byte]);
+                for bytes_max in 0..=text.len() {
+                    let file = RobotsTxt::parse(&text, dialect, Some(bytes_max));
+                    check_spans(&text, &file);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn note_kinds_are_numbered_and_named() {
+    for (number, kind) in NoteKind::ALL.into_iter().enumerate() {
+        assert_eq!(kind as usize, number);
+        assert!(!kind.describe().is_empty());
+        assert!(NoteSet::EMPTY.with(kind).kinds().eq([kind]));
+        let twins = NoteKind::ALL.iter().filter(|other| other.as_str() == kind.as_str());
+        assert_eq!(twins.count(), 1);
+    }
+}

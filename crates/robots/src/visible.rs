@@ -1,0 +1,247 @@
+//! Text of strangers as people may see it: escaped where it would steer a terminal, cut where it is long.
+//!
+//! File names, hosts, agents, rules and URLs are written by strangers, and so are parts of messages.
+//! Owns which characters are [hidden](is_hidden), how [text](visible) for people and [JSON](to_json)
+//! show them, and how long text is [`cut`]. Every text for people goes through here; records that
+//! have to be exact (TSV, the output of `filter`) do not.
+//!
+//! Nothing here fails, and each function costs one pass over the text.
+//!
+//! ```
+//! use portcullis_robots::visible::{cut, visible};
+//!
+//! assert_eq!(visible("/\u{1b}[31m\u{202e}é").to_string(), r"/\u{1b}[31m\u{202e}é");
+//! assert_eq!(visible(b"two\nlines\xff").to_string(), r"two\nlines\xff");
+//! assert_eq!(&*cut(b"/private", 6), "/pr…".as_bytes());
+//! ```
+
+use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter, Write as _};
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter as JsonFormatter, PrettyFormatter, Serializer};
+
+use portcullis_dialect::limits::SHOWN_BYTES_MAX;
+
+/// Stands for what was left out.
+const CUT: &str = "…";
+
+/// Whether a character controls a terminal, shows nothing by itself, or changes the order in which its
+/// neighbours are shown.
+///
+/// These are the control characters (C0, DEL, C1), the bidirectional ones, the separators of lines and
+/// paragraphs, other format characters without a shape, and code points that are no characters.
+pub fn is_hidden(character: char) -> bool {
+    match character {
+        ' '..='~' => false,
+        '\0'..='\u{9f}' => true,
+        _ => {
+            matches!(
+                character,
+                '\u{ad}'
+                    | '\u{61c}'
+                    | '\u{115f}'..='\u{1160}'
+                    | '\u{180e}'
+                    | '\u{200b}'..='\u{200f}'
+                    | '\u{2028}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}'
+                    | '\u{3164}'
+                    | '\u{feff}'
+                    | '\u{ffa0}'
+                    | '\u{fff0}'..='\u{fffb}'
+                    | '\u{fdd0}'..='\u{fdef}'
+                    | '\u{e0000}'..='\u{e0fff}'
+            ) || u32::from(character) & 0xfffe == 0xfffe
+        }
+    }
+}
+
+/// Returns `text` as people may see it: hidden characters and bytes that are not UTF-8 as escapes.
+pub fn visible<T: AsRef<[u8]> + ?Sized>(text: &T) -> Visible<'_> {
+    Visible(text.as_ref())
+}
+
+/// Returns a path as people may see it.
+pub fn visible_path(path: &Path) -> Visible<'_> {
+    Visible(path.as_os_str().as_encoded_bytes())
+}
+
+/// Text that is shown with escapes, see [`visible`].
+#[derive(Clone, Copy, Debug)]
+pub struct Visible<'t>(&'t [u8]);
+
+impl Display for Visible<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            let mut rest = chunk.valid();
+            while let Some(place) = rest.find(is_hidden) {
+                let (shown, hidden) = rest.split_at(place);
+                let mut characters = hidden.chars();
+                out.write_str(shown)?;
+                for character in characters.next().into_iter().flat_map(char::escape_default) {
+                    out.write_char(character)?;
+                }
+                rest = characters.as_str();
+            }
+            out.write_str(rest)?;
+            for byte in chunk.invalid() {
+                write!(out, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `text`, or if it is longer than `bytes_max` its start and `…`, that many bytes at most in
+/// all. UTF-8 is not cut within a character.
+pub fn cut(text: &[u8], bytes_max: usize) -> Cow<'_, [u8]> {
+    if text.len() <= bytes_max {
+        return Cow::Borrowed(text);
+    }
+    let kept = &text[..bytes_max.saturating_sub(CUT.len())];
+    let end = kept.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+    Cow::Owned([&kept[..kept.len() - end], CUT.as_bytes()].concat())
+}
+
+/// As [`cut`], with the limit that every report has.
+pub fn cut_to_show(text: &[u8]) -> Cow<'_, [u8]> {
+    cut(text, SHOWN_BYTES_MAX)
+}
+
+/// Returns `text`, or if it has more than `characters_max` its start and `…`, that many characters in
+/// all.
+pub fn cut_characters(text: &str, characters_max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(characters_max) {
+        None => Cow::Borrowed(text),
+        Some(_) => {
+            let kept = text.chars().take(characters_max.saturating_sub(1));
+            Cow::Owned(kept.chain(CUT.chars()).collect())
+        }
+    }
+}
+
+/// Writes `value` as JSON on one line, with hidden characters as `\u` escapes.
+///
+/// # Errors
+///
+/// Those of `out`, and of a value that JSON cannot express.
+pub fn write_json(value: &impl Serialize, out: impl io::Write) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(out, Escaping(CompactFormatter));
+    Ok(value.serialize(&mut serializer)?)
+}
+
+/// Returns `value` as JSON on one line.
+///
+/// # Panics
+///
+/// If JSON cannot express the value: a map whose keys are not strings.
+pub fn to_json(value: &impl Serialize) -> String {
+    text_of(|out| write_json(value, out))
+}
+
+/// Returns `value` as indented JSON.
+///
+/// # Panics
+///
+/// As [`to_json`].
+pub fn to_json_pretty(value: &impl Serialize) -> String {
+    text_of(|out| {
+        let formatter = Escaping(PrettyFormatter::new());
+        Ok(value.serialize(&mut Serializer::with_formatter(out, formatter))?)
+    })
+}
+
+fn text_of(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).expect("our values have strings as keys, and a vector takes all bytes");
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+/// A form of JSON in which hidden characters are escaped too: JSON itself escapes those of C0 only.
+struct Escaping<F>(F);
+
+/// Passes calls on to the form that is wrapped.
+macro_rules! as_wrapped {
+    ($($name:ident($($argument:ident: $kind:ty),*);)*) => {$(
+        fn $name<W: ?Sized + io::Write>(&mut self, out: &mut W $(, $argument: $kind)*) -> io::Result<()> {
+            self.0.$name(out $(, $argument)*)
+        }
+    )*};
+}
+
+impl<F: JsonFormatter> JsonFormatter for Escaping<F> {
+    as_wrapped! {
+        begin_array();
+        end_array();
+        begin_array_value(first: bool);
+        end_array_value();
+        begin_object();
+        end_object();
+        begin_object_key(first: bool);
+        end_object_key();
+        begin_object_value();
+        end_object_value();
+    }
+
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        const DELETE: u8 = 0x7f;
+        // JSON has escaped the characters of C0 already.
+        if fragment.is_ascii() && !fragment.as_bytes().contains(&DELETE) {
+            return out.write_all(fragment.as_bytes());
+        }
+        let mut rest = fragment;
+        while let Some(place) = rest.find(is_hidden) {
+            let (shown, hidden) = rest.split_at(place);
+            let mut characters = hidden.chars();
+            out.write_all(shown.as_bytes())?;
+            if let Some(character) = characters.next() {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{unit:04x}")?;
+                }
+            }
+            rest = characters.as_str();
+        }
+        out.write_all(rest.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_hidden() {
+        let listed = ['\0', '\t', '\n', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '\u{61c}'];
+        let marks = ['\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}'];
+        let ranges = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
+        assert!(listed.into_iter().chain(marks).chain(ranges).all(is_hidden));
+        assert!((0..0x20).chain(0x7f..0xa0).filter_map(char::from_u32).all(is_hidden));
+        assert!(!" ~aé/日ש\u{fffd}\u{10400}".chars().any(is_hidden));
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        assert_eq!(cut(&[b'a'; 8], 8), Cow::Borrowed(&[b'a'; 8]));
+        assert_eq!(&*cut("ääääää".as_bytes(), 8), "ää…".as_bytes());
+        assert_eq!(&*cut(&[0xff; 9], 8), b"\xff\xff\xff\xff\xe2\x80\xa6");
+        assert_eq!(cut_characters("日本語", 3), "日本語");
+        assert_eq!(cut_characters("日本語", 2), "日…");
+    }
+
+    #[test]
+    fn json_escapes_what_is_hidden_and_reads_back() {
+        let text = "a\"\\\n\u{7f}\u{9b}\u{202e}\u{e0041}é\u{10400}";
+        let json = to_json(&text);
+        assert_eq!(json, "\"a\\\"\\\\\\n\\u007f\\u009b\\u202e\\udb40\\udc41é\u{10400}\"");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        let pretty = to_json_pretty(&serde_json::json!({ "a": [1, {}], "b": text }));
+        assert_eq!(pretty.lines().count(), 7);
+        assert!(!pretty.contains('\u{202e}'));
+    }
+}
