@@ -1,5 +1,7 @@
 //! What is counted of a corpus.
 
+#![allow(clippy::disallowed_types, reason = "sketches have to be the same in every run")]
+
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 

@@ -34,7 +34,6 @@ mod answer;
 mod expiry;
 mod headers;
 mod outage;
-mod rfc3339;
 mod time;
 
 pub use answer::{Access, Answer, resolve};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::UNIX_EPOCH;
 
-use super::rfc3339;
+use jiff::Timestamp;
 
 /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,11 +24,10 @@ impl UnixSeconds {
         Some(UnixSeconds(date.duration_since(UNIX_EPOCH).ok()?.as_secs()))
     }
 
-    /// The time that a timestamp of RFC 3339 (section 5.6) says; nothing if it is none, names a day
-    /// that does not exist, or is before 1970. A fraction of a second is dropped.
+    /// Reads a timestamp of RFC 3339, section 5.6. `None` if it is none, names a day that does not
+    /// exist, or is before 1970. A fraction of a second is dropped.
     ///
-    /// `t` and `z` may be small and a space may stand for `T`, as the section allows. A leap second
-    /// is the first second of the next minute.
+    /// The other forms of ISO 8601 with an offset are read as well (`1994-11-06T08:49Z`).
     ///
     /// ```
     /// use portcullis_robots::access::UnixSeconds;
@@ -38,11 +37,15 @@ impl UnixSeconds {
     /// assert_eq!(UnixSeconds::from_rfc3339(b"1994-11-06"), None);
     /// ```
     pub fn from_rfc3339(text: &[u8]) -> Option<UnixSeconds> {
-        rfc3339::read(text)
+        let time: Timestamp = str::from_utf8(text).ok()?.parse().ok()?;
+        if time < Timestamp::UNIX_EPOCH {
+            return None;
+        }
+        u64::try_from(time.as_second()).ok().map(UnixSeconds)
     }
 
-    /// The time as a timestamp of RFC 3339, in UTC and whole seconds. A time after the year 9999,
-    /// which such a timestamp cannot say, is written as the last second of that year.
+    /// Writes a timestamp of RFC 3339 in UTC and whole seconds. Times past the last that jiff
+    /// represents, 9999-12-30T22:00:00Z, are written as that one.
     ///
     /// ```
     /// use portcullis_robots::access::UnixSeconds;
@@ -50,7 +53,9 @@ impl UnixSeconds {
     /// assert_eq!(UnixSeconds(784_111_777).to_rfc3339(), "1994-11-06T08:49:37Z");
     /// ```
     pub fn to_rfc3339(self) -> String {
-        rfc3339::write(self)
+        let last = Timestamp::MAX.as_second();
+        let seconds = i64::try_from(self.0).map_or(last, |seconds| seconds.min(last));
+        Timestamp::from_second(seconds).expect("it is in range").to_string()
     }
 
     /// The seconds from `earlier` to this time; none if that is the later one, as the clocks of two
@@ -89,6 +94,30 @@ mod tests {
         for text in [&b""[..], b"0", b"tomorrow", b"\xff", b"Sun, 99 Nov 1994 08:49:37 GMT"] {
             assert_eq!(UnixSeconds::from_http_date(text), None);
         }
+    }
+
+    #[test]
+    fn timestamps_and_none() {
+        for (text, expected) in [
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("1969-12-31T23:00:00-01:00", Some(0)),
+            ("1994-11-06t08:49:37z", Some(784_111_777)),
+            ("1994-11-06 08:49:37Z", Some(784_111_777)),
+            ("1994-11-06T08:49:37.999999999Z", Some(784_111_777)),
+            ("1994-11-05T23:19:37.5-09:30", Some(784_111_777)),
+            ("1969-12-31T23:59:59.5Z", None),
+            ("1970-01-01T00:00:00+00:01", None),
+            ("1994-11-06T08:49:37", None),
+            ("1995-02-29T08:49:37Z", None),
+            ("1994-11-06T24:00:00Z", None),
+            ("1994-11-06T08:49:37Z ", None),
+            ("\u{661}994-11-06T08:49:37Z", None),
+            ("", None),
+        ] {
+            let time = UnixSeconds::from_rfc3339(text.as_bytes());
+            assert_eq!(time, expected.map(UnixSeconds), "{text}");
+        }
+        assert_eq!(UnixSeconds(u64::MAX).to_rfc3339(), "9999-12-30T22:00:00Z");
     }
 
     #[test]
