@@ -10,6 +10,8 @@
 //! and a product token that it names, a rule set is what such a token obeys. Files are read as the
 //! google dialect reads them, without a limit on their size.
 
+#![allow(clippy::disallowed_types, reason = "sketches have to be the same in every run")]
+
 mod facts;
 
 use std::hash::BuildHasher;
