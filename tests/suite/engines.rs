@@ -3,6 +3,7 @@
 //! The oracle is the judge. The classifier stands for the crate, over a set that is compiled for the agent and
 //! over one for everybody, in each way of deciding, with rules told apart and not, asked for the first time (cold) and again (hot).
 
+use portcullis::Robots;
 use portcullis::automaton::Limits;
 use portcullis::batch::Classifier;
 use portcullis::decision::Decision;
@@ -30,6 +31,7 @@ pub const ENGINES: &[(&str, Engine)] = &[
     ("stored, hot", |check| stored(check, &Limits::default(), Detail::Rule, 2)),
     ("stored, lazy", |check| stored(check, &LAZY, Detail::Rule, 1)),
     ("stored, scan", |check| stored(check, &SCAN, Detail::Rule, 1)),
+    ("one file", one_file),
 ];
 
 /// Engines that tell verdicts and reasons apart, but no rules.
@@ -82,6 +84,18 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
     };
     let classifier = Classifier::with_limits(set, vec![chain], detail, *limits).unwrap();
     last_of(&classifier, check, times)
+}
+
+/// The answer of the front door. A file that is bound to one origin is the classifier's, and so is a
+/// record that is no absolute URL: the front door takes paths and URLs without a scheme as well.
+fn one_file(check: &Check) -> Decision {
+    let is_url = split(&check.url, check.dialect.paths.path_start).is_ok();
+    if check.robots_url.is_some() || !is_url {
+        return classifier(check, &Limits::default(), Detail::Rule, 1);
+    }
+    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect).unwrap();
+    let robots = Robots::with_bytes_max(&check.robots, check.dialect, check.robots_bytes_max);
+    robots.agent_chain(&chain).decide(&check.url)
 }
 
 /// The answer of a compiled set, the last of `times`. It is compiled into memory and opened as a file

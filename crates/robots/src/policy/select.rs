@@ -25,13 +25,18 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Finds the groups of `file` that `agent` obeys.
-    pub fn of(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
+    /// Finds the groups of `file` that apply to `agent`, or to a robot that no group names if that
+    /// is `None`.
+    pub fn of<'a>(
+        file: &RobotsTxt<'_>,
+        agent: impl Into<Option<&'a AgentChain>>,
+        dialect: &Dialect,
+    ) -> Selection {
         if file.rules().is_empty() {
             return Selection::NoRules;
         }
         let rules = &dialect.groups;
-        for (position, token) in agent.tokens().enumerate() {
+        for (position, token) in agent.into().into_iter().flat_map(AgentChain::tokens).enumerate() {
             let groups =
                 groups_with(file, rules.several_named, |value| names(value, token, dialect));
             if !groups.is_empty() {

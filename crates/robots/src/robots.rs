@@ -1,0 +1,252 @@
+//! One robots.txt file, asked by one agent at a time: the front door.
+//!
+//! [`Robots`] parses a file, [`AgentRules`] answers for one agent. Both follow RFC 9309 unless a
+//! [`Dialect`] is given. To ask about the URLs of many hosts, compile a policy set instead; to get at
+//! groups, lines and notes, use [`RobotsTxt`].
+//!
+//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply; matching is lazy, so
+//! the first URLs cost more than later ones. Nothing fails: every text is a robots.txt file, and a URL
+//! that cannot be read is [`Verdict::Invalid`], which is not allowed.
+//!
+//! ```
+//! use portcullis_robots::Robots;
+//!
+//! let robots = Robots::parse("User-agent: GPTBot\nDisallow: /private\nAllow: /private/terms$\n");
+//! let gptbot = robots.agent("GPTBot");
+//! assert!(!gptbot.is_allowed("https://example.com/private/a"));
+//! assert!(gptbot.is_allowed("https://example.com/private/terms"));
+//! assert_eq!(gptbot.decide("/private/a").line.unwrap().get(), 2);
+//! ```
+
+use std::sync::{Mutex, PoisonError};
+
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::dialect::{Dialect, Field, RFC_9309, RobotsTxtUrl};
+use portcullis_dialect::id::{LineNumber, RuleID};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_matcher::automaton::{Automaton, Detail, Limits};
+
+use crate::policy::{AgentChain, Explanation, OrderedRules, Selection, explain, outcomes};
+use crate::syntax::RobotsTxt;
+use crate::target::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
+
+/// A parsed robots.txt file; it borrows the text.
+#[derive(Clone, Debug)]
+pub struct Robots<'t> {
+    text: &'t [u8],
+    file: RobotsTxt<'t>,
+    dialect: &'static Dialect,
+}
+
+impl<'t> Robots<'t> {
+    /// Parses a file by RFC 9309. Bytes past the first 500 KiB are ignored.
+    pub fn parse<T: AsRef<[u8]> + ?Sized>(text: &'t T) -> Robots<'t> {
+        Robots::parse_as(text, &RFC_9309)
+    }
+
+    /// Parses a file by another dialect. Bytes past the first 500 KiB are ignored.
+    pub fn parse_as<T: AsRef<[u8]> + ?Sized>(text: &'t T, dialect: &'static Dialect) -> Robots<'t> {
+        Robots::with_bytes_max(text.as_ref(), dialect, Some(ROBOTS_BYTES_MAX))
+    }
+
+    /// Parses the first `bytes_max` bytes of a file, or all of it if that is `None`.
+    pub fn with_bytes_max(
+        text: &'t [u8],
+        dialect: &'static Dialect,
+        bytes_max: Option<usize>,
+    ) -> Robots<'t> {
+        Robots { text, file: RobotsTxt::parse(text, dialect, bytes_max), dialect }
+    }
+
+    /// Returns the rules for a crawler, given by its product token (`GPTBot`) or by the User-Agent
+    /// header that it sends.
+    ///
+    /// A text that names no product gets the rules of the group `*`, as every crawler does that no
+    /// group names. Use [`AgentChain::parse`] and [`Robots::agent_chain`] to reject such a text.
+    pub fn agent(&self, agent: &str) -> AgentRules {
+        let chain = AgentChain::parse(agent.trim(), self.dialect)
+            .or_else(|_| AgentChain::from_header(agent, self.dialect));
+        self.rules(chain.ok())
+    }
+
+    /// Returns the rules for a crawler that falls back from one product token to the next.
+    pub fn agent_chain(&self, agent: &AgentChain) -> AgentRules {
+        self.rules(Some(agent.clone()))
+    }
+
+    /// Explains the decision for `agent` on `url`: the groups that apply, the rules that match, and
+    /// why all but the first of them lose. Costs as much as trying every rule.
+    ///
+    /// # Errors
+    ///
+    /// If `url` cannot be read.
+    pub fn explain(
+        &self,
+        agent: &AgentChain,
+        url: impl AsRef<[u8]>,
+    ) -> Result<Explanation, BadUrl> {
+        let mut scratch = Vec::new();
+        let path = path_of(url.as_ref(), self.dialect, &mut scratch)?;
+        Ok(explain(&self.file, self.text, self.dialect, agent, path))
+    }
+
+    /// Returns the values of the sitemap lines, as written.
+    pub fn sitemaps(&self) -> impl Iterator<Item = &'t [u8]> {
+        let others = self.file.other_records().iter();
+        others.filter(|record| record.field == Some(Field::Sitemap)).map(|record| record.value)
+    }
+
+    /// Returns the groups, lines and notes of the file.
+    pub fn file(&self) -> &RobotsTxt<'t> {
+        &self.file
+    }
+
+    /// Returns the dialect that the file is read by.
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect
+    }
+
+    fn rules(&self, agent: Option<AgentChain>) -> AgentRules {
+        let selection = Selection::of(&self.file, agent.as_ref(), self.dialect);
+        let (groups, reason) = match selection {
+            Selection::NoRules => (Vec::new(), Reason::NoRules),
+            Selection::NoGroup => (Vec::new(), Reason::NoGroup),
+            Selection::Groups { groups, .. } => (groups, Reason::NoRule),
+        };
+        let ordered = OrderedRules::new(&self.file, &groups, &self.dialect.paths);
+        let line = |rule: &RuleID| (*rule, self.file.rules()[rule.index()].line);
+        let lines = ordered.rules.iter().map(line).collect();
+        let outcomes = outcomes(&ordered.verdicts);
+        let automaton = Automaton::new(ordered.patterns, outcomes, &Limits::default());
+        AgentRules {
+            dialect: self.dialect,
+            otherwise: Decision::without_rule(Verdict::Allow, reason),
+            lines,
+            automaton: Mutex::new(automaton),
+        }
+    }
+}
+
+/// What one file says to one agent.
+///
+/// Owns what it needs, and can be shared by threads, which take turns; give each thread a clone if they
+/// ask all the time.
+#[derive(Debug)]
+pub struct AgentRules {
+    dialect: &'static Dialect,
+    /// The decision on paths that no rule matches.
+    otherwise: Decision,
+    /// By pattern, its rule.
+    lines: Vec<(RuleID, LineNumber)>,
+    automaton: Mutex<Automaton>,
+}
+
+impl AgentRules {
+    /// Returns whether the agent may fetch `url`, which is absolute (`https://example.com/a?b`) or
+    /// begins with the path (`/a?b`). The host is not compared with anything: the file is taken to be
+    /// that of the URL's origin.
+    ///
+    /// A URL that cannot be read is not allowed.
+    pub fn is_allowed(&self, url: impl AsRef<[u8]>) -> bool {
+        self.decide_as(url.as_ref(), Detail::Reason).verdict == Verdict::Allow
+    }
+
+    /// Returns the verdict on `url`, the reason, and the rule that decides with its line.
+    pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
+        self.decide_as(url.as_ref(), Detail::Rule)
+    }
+
+    fn decide_as(&self, url: &[u8], detail: Detail) -> Decision {
+        let mut scratch = Vec::new();
+        let Ok(path) = path_of(url, self.dialect, &mut scratch) else { return Decision::INVALID };
+        let path = path.as_bytes();
+        let is_robots_txt = self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        if is_robots_txt && path == b"/robots.txt" {
+            return Decision::ROBOTS_TXT;
+        }
+        if self.lines.is_empty() {
+            return self.otherwise;
+        }
+        // A thread that panicked left an automaton that is whole: states are complete before they
+        // are linked.
+        let mut automaton = self.automaton.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = automaton.decide(path, detail);
+        if outcome.number() == 0 {
+            return self.otherwise;
+        }
+        let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
+        let (rule, line) = match detail {
+            Detail::Reason => (None, None),
+            Detail::Rule => {
+                let (rule, line) = self.lines[outcome.number() as usize - 1];
+                (Some(rule), Some(line))
+            }
+        };
+        Decision { verdict, reason: Reason::Rule, rule, line }
+    }
+}
+
+impl Clone for AgentRules {
+    fn clone(&self) -> AgentRules {
+        let automaton = self.automaton.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        AgentRules {
+            dialect: self.dialect,
+            otherwise: self.otherwise,
+            lines: self.lines.clone(),
+            automaton: Mutex::new(automaton),
+        }
+    }
+}
+
+/// The path of an absolute URL, or `url` itself if it begins with a path.
+fn path_of<'a>(
+    url: &'a [u8],
+    dialect: &Dialect,
+    scratch: &'a mut Vec<u8>,
+) -> Result<ComparedPath<'a>, BadUrl> {
+    let escapes = dialect.paths.escapes;
+    if url.starts_with(b"/") && !url.starts_with(b"//") {
+        let end = url.iter().position(|&byte| byte == b'#').unwrap_or(url.len());
+        return Ok(compared_path(&url[..end], escapes, scratch));
+    }
+    let url = split_assuming(url, dialect.paths.path_start, Some(b"https"))?;
+    host_key(&url, scratch)?;
+    Ok(compared_path(url.path, escapes, scratch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_answer() {
+        let text = "User-agent: a\nDisallow: /x\nUser-agent: b\nAllow: /\n";
+        let robots = Robots::parse(text);
+        let answer = |agent: &str, url: &str| {
+            let rules = robots.agent(agent);
+            let decision = rules.decide(url);
+            assert_eq!(decision.verdict == Verdict::Allow, rules.is_allowed(url), "{agent} {url}");
+            (decision.verdict, decision.reason, decision.line.map(LineNumber::get))
+        };
+        use {Reason as R, Verdict as V};
+        assert_eq!(answer("a", "https://h.example/x"), (V::Disallow, R::Rule, Some(2)));
+        assert_eq!(answer(" A ", "/x#y"), (V::Disallow, R::Rule, Some(2)));
+        assert_eq!(answer("a", "h.example/y"), (V::Allow, R::NoRule, None));
+        assert_eq!(answer("c", "//h.example/x"), (V::Allow, R::NoGroup, None));
+        assert_eq!(answer("B/1.0 (+https://b.example)", "/x"), (V::Allow, R::Rule, Some(4)));
+        assert_eq!(answer("a", "mailto:x@h.example"), (V::Invalid, R::BadUrl, None));
+        assert_eq!(answer("a", "https://h h/x"), (V::Invalid, R::BadUrl, None));
+        assert_eq!(answer("a", "/robots.txt"), (V::Allow, R::RobotsTxt, None));
+        assert_eq!(answer("", "/x"), (V::Allow, R::NoGroup, None));
+        let empty = Robots::parse("").agent("a").decide("/");
+        assert_eq!((empty.verdict, empty.reason), (V::Allow, R::NoRules));
+    }
+
+    #[test]
+    fn a_text_that_names_nobody_gets_the_default_group() {
+        let robots = Robots::parse("User-agent: *\nDisallow: /\n");
+        for agent in ["", " ", "+", "\0", "ä"] {
+            assert!(!robots.agent(agent).is_allowed("/"), "{agent}");
+        }
+    }
+}
