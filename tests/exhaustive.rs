@@ -262,10 +262,21 @@ impl Asked<'_> {
 
 #[test]
 fn single_patterns() {
-    let patterns = words(PATTERN_ALPHABET, 5);
+    assert!(compare_single_patterns(4, 5) >= 40_000_000);
+}
+
+#[test]
+#[ignore = "takes minutes; scripts/check --full runs it"]
+fn longer_single_patterns() {
+    assert!(compare_single_patterns(5, 6) >= 800_000_000);
+}
+
+/// Compares all patterns on all paths, up to these lengths, by every strategy.
+fn compare_single_patterns(pattern_bytes_max: usize, path_bytes_max: usize) -> u64 {
+    let patterns = words(PATTERN_ALPHABET, pattern_bytes_max);
     let mut compared = 0;
     for dialects in dialects_by_paths() {
-        let paths = Paths::new(dialects[0], 6);
+        let paths = Paths::new(dialects[0], path_bytes_max);
         let matches = paths.matches(dialects[0], &patterns);
         let world = World { patterns: &patterns, paths: &paths, matches: &matches };
         compared += compare_regex(dialects[0], &world);
@@ -284,7 +295,7 @@ fn single_patterns() {
         }
     }
     println!("single patterns: {compared} comparisons");
-    assert!(compared >= 800_000_000);
+    compared
 }
 
 /// Asks regex-automata whether single patterns match.
@@ -310,6 +321,17 @@ fn compare_regex(dialect: &Dialect, world: &World<'_>) -> u64 {
 
 #[test]
 fn pairs_of_patterns() {
+    assert!(compare_pairs_of_patterns(&configurations()[..1]) >= 100_000_000);
+}
+
+#[test]
+#[ignore = "takes minutes; scripts/check --full runs it"]
+fn pairs_of_patterns_by_every_strategy() {
+    assert!(compare_pairs_of_patterns(&strategies()) >= 1_000_000_000);
+}
+
+/// Compares all pairs of patterns on all paths, up to fixed lengths, by these strategies.
+fn compare_pairs_of_patterns(configurations: &[Configuration]) -> u64 {
     let patterns = words(PATTERN_ALPHABET, 3);
     let mut compared = 0;
     for dialects in dialects_by_paths() {
@@ -319,13 +341,13 @@ fn pairs_of_patterns() {
         for &dialect in dialects {
             let files = all_pairs(dialect, &world);
             let compiled = Compiled::new(dialect, &files, 2);
-            for configuration in strategies() {
-                compared += compare(dialect, &compiled, &world, &configuration);
+            for configuration in configurations {
+                compared += compare(dialect, &compiled, &world, configuration);
             }
         }
     }
     println!("pairs of patterns: {compared} comparisons");
-    assert!(compared >= 1_000_000_000);
+    compared
 }
 
 /// Each pattern before each, with all verdicts.
