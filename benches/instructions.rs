@@ -1,31 +1,30 @@
-//! What each part costs in instructions: lex, parse, build, split, normalise, look up, walk; and files to a set, and
-//! questions to a set, which are most of these together.
+//! The instructions of each part: lex, parse, build, split, normalise, look up, walk; and files to a
+//! set and questions to a set, which combine most of them.
 //!
 //! ```text
 //! scripts/bench-gate
 //! ```
 //!
-//! Valgrind counts them, so figures do not drift with the load or the clock of a machine, and
-//! `scripts/bench-gate` can compare them with those of `benches/record/instructions.toml`. They say
-//! nothing of caches and branches; for time there is `parts.rs`. The data is made up, always the same.
+//! Valgrind counts them, so that figures do not depend on the load or the clock of a machine, and
+//! `scripts/bench-gate` can compare them with `benches/record/instructions.toml`. They do not reflect
+//! caches and branches; `parts.rs` measures time. The data is made up, always the same.
+
+mod common;
 
 use std::hint::black_box;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use portcullis::automaton::{Automaton, Detail, Limits};
+use portcullis::automaton::{Automaton, Limits};
 use portcullis::bench::Numbered;
 use portcullis::decision::Verdict;
-use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::limits::RECORDS_AT_ONCE;
-use portcullis::policy::{AgentChain, OrderedRules, Selection, outcomes};
+use portcullis::policy::{Detail, OrderedRules};
 use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::syntax::{Lexer, RobotsTxt};
 use portcullis::synth::Corpus;
-use portcullis::target::{Origin, SplitUrl, compared_path, host_key, split};
+use portcullis::target::{Origin, SplitUrl, host_key};
 
-const DIALECT: &Dialect = &GOOGLE;
-const AGENT: &str = "Googlebot";
-const SEED: u64 = 9309;
+use self::common::{DIALECT, Walk};
+
 const HOSTS: u64 = 200;
 const URLS: u64 = 4_000;
 
@@ -33,70 +32,55 @@ const URLS: u64 = 4_000;
 type OriginParts = (&'static [u8], Vec<u8>);
 
 fn corpus() -> Corpus {
-    Corpus::new(SEED, HOSTS)
+    Corpus::new(9309, HOSTS)
+}
+
+fn made(count: u64, write: impl Fn(&Corpus, u64, &mut Vec<u8>)) -> Vec<Vec<u8>> {
+    let made = |number| {
+        let mut text = Vec::new();
+        write(&corpus(), number, &mut text);
+        text
+    };
+    (0..count).map(made).collect()
 }
 
 fn texts() -> Vec<Vec<u8>> {
-    let text = |host| {
-        let mut text = Vec::new();
-        corpus().write_robots(host, &mut text);
-        text
-    };
-    (0..HOSTS).map(text).collect()
+    made(HOSTS, Corpus::write_robots)
 }
 
 fn urls() -> Vec<Vec<u8>> {
-    let url = |position| {
-        let mut url = Vec::new();
-        corpus().write_url(position, &mut url);
-        url
-    };
-    (0..URLS).map(url).collect()
+    made(URLS, Corpus::write_url)
 }
 
 /// URLs that are split; they live as long as the program.
 fn split_urls() -> Vec<SplitUrl<'static>> {
-    let urls: &'static [Vec<u8>] = urls().leak();
-    urls.iter().filter_map(|url| split(url, DIALECT.paths.path_start).ok()).collect()
+    common::split_all(urls().leak().iter().map(|url| &url[..]))
 }
 
 fn paths() -> Vec<Vec<u8>> {
     let mut scratch = Vec::new();
-    let mut path = |url: &SplitUrl<'_>| {
-        compared_path(url.path, DIALECT.paths.escapes, &mut scratch).as_bytes().to_vec()
-    };
-    split_urls().iter().map(&mut path).collect()
+    split_urls().iter().map(|url| common::path_of(url, &mut scratch)).collect()
 }
 
 fn rule_sets() -> Vec<OrderedRules> {
-    let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
-    let ordered = |text: &Vec<u8>| {
-        let file = RobotsTxt::parse(text, DIALECT, None);
-        match Selection::of(&file, &agent, DIALECT) {
-            Selection::Groups { groups, .. } => {
-                Some(OrderedRules::new(&file, &groups, &DIALECT.paths))
-            }
-            Selection::NoRules | Selection::NoGroup => None,
-        }
-    };
-    texts().iter().filter_map(ordered).collect()
-}
-
-fn built(rules: &OrderedRules) -> Automaton {
-    Automaton::new(rules.patterns.clone(), outcomes(&rules.verdicts), &Limits::default())
+    common::ordered_all(&texts())
 }
 
 /// Automata that have answered all paths once.
-fn automata() -> (Vec<Automaton>, Vec<Vec<u8>>) {
+fn warm_automata() -> Walk {
     let paths = paths();
     let warm = |rules: &OrderedRules| {
-        let mut automaton = built(rules);
+        let mut automaton = common::built(rules);
         for path in &paths {
             automaton.decide(path, Detail::Reason);
         }
         automaton
     };
-    (rule_sets().iter().map(warm).collect(), paths)
+    let automata: Vec<Automaton> = rule_sets().iter().map(warm).collect();
+    let count = automata.len();
+    let question = |(index, path)| (index % count, path);
+    let questions = paths.into_iter().enumerate().map(question).collect();
+    Walk { automata, questions }
 }
 
 fn origins() -> (PolicySet, Vec<OriginParts>) {
@@ -119,62 +103,46 @@ fn origins() -> (PolicySet, Vec<OriginParts>) {
 #[library_benchmark]
 #[bench::files(texts())]
 fn lex(texts: Vec<Vec<u8>>) -> usize {
-    texts.iter().map(|text| Lexer::new(black_box(text), &DIALECT.lines, None).count()).sum()
+    common::lex(&texts)
 }
 
 #[library_benchmark]
 #[bench::files(texts())]
 fn parse(texts: Vec<Vec<u8>>) -> usize {
-    let rules = |text: &Vec<u8>| RobotsTxt::parse(black_box(text), DIALECT, None).rules().len();
-    texts.iter().map(rules).sum()
+    common::parse(&texts)
 }
 
 #[library_benchmark]
 #[bench::rule_sets(rule_sets())]
 fn build(rule_sets: Vec<OrderedRules>) -> Vec<Automaton> {
-    rule_sets.iter().map(|rules| built(black_box(rules))).collect()
+    common::build(&rule_sets)
 }
 
 #[library_benchmark]
 #[bench::urls(urls())]
 fn split_url(urls: Vec<Vec<u8>>) -> usize {
-    let is_url = |url: &&Vec<u8>| split(black_box(url), DIALECT.paths.path_start).is_ok();
-    urls.iter().filter(is_url).count()
+    common::split_urls(&urls)
 }
 
 #[library_benchmark]
 #[bench::urls(split_urls())]
 fn normalise(urls: Vec<SplitUrl<'static>>) -> usize {
-    let (mut host, mut path) = (Vec::new(), Vec::new());
-    let mut bytes = |url: &SplitUrl<'_>| {
-        let host = host_key(black_box(url), &mut host).map_or(0, <[u8]>::len);
-        host + compared_path(url.path, DIALECT.paths.escapes, &mut path).as_bytes().len()
-    };
-    urls.iter().map(&mut bytes).sum()
+    common::host_keys(&urls) + common::compared_paths(&urls)
 }
 
 #[library_benchmark]
 #[bench::origins(origins())]
-fn look_up(data: (PolicySet, Vec<OriginParts>)) -> usize {
-    let (set, questions) = &data;
-    let is_known = |question: &&OriginParts| {
-        matches!(set.policy_of(question.0, black_box(&question.1)), Ok(Some(_)))
-    };
-    questions.iter().filter(is_known).count()
+fn look_up((set, origins): (PolicySet, Vec<OriginParts>)) -> usize {
+    common::look_up(&set, origins.iter().map(|(scheme, key)| (*scheme, &key[..])))
 }
 
 #[library_benchmark]
-#[bench::paths(automata())]
-fn walk(data: (Vec<Automaton>, Vec<Vec<u8>>)) -> usize {
-    let (mut automata, paths) = data;
-    let count = automata.len();
-    let mut allows = |(index, path): &(usize, &Vec<u8>)| {
-        automata[index % count].decide(black_box(path), Detail::Reason).allows()
-    };
-    paths.iter().enumerate().filter(&mut allows).count()
+#[bench::paths(warm_automata())]
+fn walk(mut data: Walk) -> usize {
+    common::walk(&mut data)
 }
 
-/// All files for the agent, and questions that their policies have answered once.
+/// All files compiled for the agent, and paths that they have decided once.
 fn warm() -> (Numbered, Vec<Vec<u8>>) {
     let (mut files, paths) = (compiled(&texts()), paths());
     decide_all(&mut files, &paths);
@@ -183,11 +151,10 @@ fn warm() -> (Numbered, Vec<Vec<u8>>) {
 
 fn compiled(texts: &[Vec<u8>]) -> Numbered {
     let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-    let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
-    Numbered::new(&texts, &agent, DIALECT, Limits::default())
+    Numbered::new(&texts, &common::agent(), DIALECT, Limits::default())
 }
 
-/// How many paths are allowed, each by another file than the one before.
+/// Counts the allowed paths, each asked of another file than the one before.
 fn decide_all(files: &mut Numbered, paths: &[Vec<u8>]) -> usize {
     let mut allowed = 0;
     for (number, block) in paths.chunks(RECORDS_AT_ONCE).enumerate() {

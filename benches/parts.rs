@@ -1,13 +1,15 @@
-//! What each part costs: lex, parse, order, build, split, normalise, look up, walk, decide.
+//! The time of each part: lex, parse, order, build, split, normalise, look up, walk, classify.
 //!
 //! ```text
 //! cargo bench --bench parts
 //! PORTCULLIS_ROBOTS=DIR PORTCULLIS_URLS=FILE cargo bench --bench parts
 //! ```
 //!
-//! Without the two variables the sample of `corpora/` is measured, which fits the caches; name a
-//! folder of files and a list of URLs for figures that mean something. Every time is that of a pass
-//! over all files or all URLs, and the throughput is files or URLs.
+//! Without the two variables the sample of `corpora/` is measured, which fits the caches. Name a folder
+//! of files and a list of URLs for figures of real use. Every time is that of a pass over all files or
+//! all URLs; the throughput is in files or URLs.
+
+mod common;
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -16,184 +18,94 @@ use std::sync::Arc;
 
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use portcullis::automaton::{Automaton, Limits, Outcome};
 use portcullis::batch::Classifier;
 use portcullis::bench::Originals;
-use portcullis::dialect::{Dialect, GOOGLE};
-use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis::policy::Detail;
 use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::syntax::{Lexer, RobotsTxt};
-use portcullis::target::{SplitUrl, compared_path, host_key, split};
+use portcullis::target::{SplitUrl, host_key};
 
-const DIALECT: &Dialect = &GOOGLE;
-const AGENT: &str = "Googlebot";
+use self::common::{DIALECT, Walk};
 
-struct Data {
-    set: Arc<PolicySet>,
-    texts: Originals,
-    urls: Vec<u8>,
-}
-
-/// What a walk needs and nothing before it.
-struct Walked {
-    rule_sets: Vec<Automaton>,
-    questions: Vec<(usize, Vec<u8>)>,
-}
-
-impl Data {
-    fn load() -> Data {
-        let named = |variable: &str, sample: &str| {
-            let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(sample);
-            std::env::var_os(variable).map_or(sample, PathBuf::from)
-        };
-        let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(DIALECT) };
-        let robots = named("PORTCULLIS_ROBOTS", "corpora/sample/robots");
-        let urls = named("PORTCULLIS_URLS", "corpora/sample/urls.txt");
-        Data {
-            set: PolicySet::load(&robots, &config)
-                .expect("PORTCULLIS_ROBOTS names a folder")
-                .set
-                .into(),
-            texts: Originals::load(&robots, &config).expect("it was just loaded"),
-            urls: std::fs::read(urls).expect("PORTCULLIS_URLS names a file"),
-        }
-    }
-
-    fn agent(&self) -> AgentChain {
-        AgentChain::parse(AGENT, DIALECT).expect("a token")
-    }
-
-    fn texts(&self) -> Vec<&[u8]> {
-        self.texts.texts().collect()
-    }
-
-    fn split_urls(&self) -> Vec<SplitUrl<'_>> {
-        self.urls.lines().filter_map(|url| split(url, DIALECT.paths.path_start).ok()).collect()
-    }
-
-    /// The rule set and the path of each URL that has one.
-    fn walked(&self) -> Walked {
-        let agent = self.agent();
-        let mut walked = Walked { rule_sets: Vec::new(), questions: Vec::new() };
-        let mut places = HashMap::new();
-        let (mut host, mut scratch) = (Vec::new(), Vec::new());
-        for url in self.split_urls() {
-            let Ok(key) = host_key(&url, &mut host) else { continue };
-            let https = url.scheme.eq_ignore_ascii_case(b"https");
-            let Some(text) = self.texts.text_of(key, https) else { continue };
-            let place = *places.entry(text).or_insert_with(|| {
-                let file = RobotsTxt::parse(text, DIALECT, None);
-                let selection = Selection::of(&file, &agent, DIALECT);
-                let Selection::Groups { groups, .. } = selection else { return None };
-                let rules = OrderedRules::new(&file, &groups, &DIALECT.paths);
-                walked.rule_sets.push(built(&rules));
-                Some(walked.rule_sets.len() - 1)
-            });
-            let path = compared_path(url.path, DIALECT.paths.escapes, &mut scratch);
-            walked.questions.extend(place.map(|place| (place, path.as_bytes().to_vec())));
-        }
-        walked
-    }
-
-    fn ordered(&self) -> Vec<OrderedRules> {
-        let agent = self.agent();
-        let ordered = |text: &&[u8]| {
-            let file = RobotsTxt::parse(text, DIALECT, None);
-            match Selection::of(&file, &agent, DIALECT) {
-                Selection::Groups { groups, .. } => {
-                    Some(OrderedRules::new(&file, &groups, &DIALECT.paths))
-                }
-                Selection::NoRules | Selection::NoGroup => None,
-            }
-        };
-        self.texts().iter().filter_map(ordered).collect()
-    }
-}
-
-fn built(rules: &OrderedRules) -> Automaton {
-    Automaton::new(rules.patterns.clone(), outcomes(&rules.verdicts), &Limits::default())
-}
-
-fn files(criterion: &mut Criterion) {
-    let data = Data::load();
-    let texts = data.texts();
-    let mut group = criterion.benchmark_group("files");
-    group.sample_size(10).throughput(Throughput::Elements(texts.len() as u64));
-    group.bench_function("lex", |bencher| {
-        let lines = |text: &&[u8]| Lexer::new(text, &DIALECT.lines, None).count();
-        bencher.iter(|| texts.iter().map(lines).sum::<usize>());
-    });
-    group.bench_function("parse", |bencher| {
-        bencher.iter(|| {
-            texts
-                .iter()
-                .map(|text| RobotsTxt::parse(text, DIALECT, None).rules().len())
-                .sum::<usize>()
+/// The automaton and the path of each URL that has a policy.
+fn walk(originals: &Originals, texts: &[Vec<u8>], urls: &[SplitUrl<'_>]) -> Walk {
+    let agent = common::agent();
+    let mut walk = Walk { automata: Vec::new(), questions: Vec::new() };
+    let mut places = HashMap::new();
+    let (mut host, mut scratch) = (Vec::new(), Vec::new());
+    for url in urls {
+        let Ok(key) = host_key(url, &mut host) else { continue };
+        let https = url.scheme.eq_ignore_ascii_case(b"https");
+        let Some(text) = originals.get(key, https) else { continue };
+        let place = *places.entry(&texts[text]).or_insert_with_key(|text| {
+            walk.automata.push(common::built(&common::ordered(text, &agent)?));
+            Some(walk.automata.len() - 1)
         });
-    });
-    group.bench_function("parse, select and order", |bencher| {
-        bencher.iter(|| data.ordered().len());
-    });
-    let ordered = data.ordered();
-    group.bench_function("build", |bencher| {
-        bencher.iter(|| {
-            for rules in &ordered {
-                black_box(built(rules));
-            }
-        });
-    });
-    group.finish();
+        let path = common::path_of(url, &mut scratch);
+        walk.questions.extend(place.map(|place| (place, path)));
+    }
+    walk
 }
 
-fn urls(criterion: &mut Criterion) {
-    let data = Data::load();
-    let (mut host, mut path) = (Vec::new(), Vec::new());
-    let records: Vec<&[u8]> = data.urls.lines().collect();
-    let split_urls = data.split_urls();
-    let mut group = criterion.benchmark_group("urls");
-    group.sample_size(10).throughput(Throughput::Elements(records.len() as u64));
-    group.bench_function("split", |bencher| {
-        bencher.iter(|| {
-            records.iter().filter(|url| split(url, DIALECT.paths.path_start).is_ok()).count()
-        });
-    });
-    group.bench_function("host key", |bencher| {
-        bencher.iter(|| split_urls.iter().filter(|url| host_key(url, &mut host).is_ok()).count());
-    });
-    group.bench_function("compared path", |bencher| {
-        let mut bytes = |url: &SplitUrl<'_>| {
-            compared_path(url.path, DIALECT.paths.escapes, &mut path).as_bytes().len()
-        };
-        bencher.iter(|| split_urls.iter().map(&mut bytes).sum::<usize>());
-    });
-    group.bench_function("host key and look-up", |bencher| {
-        let mut known = |url: &&SplitUrl<'_>| {
-            let key = host_key(url, &mut host);
-            key.is_ok_and(|key| matches!(data.set.policy_of(url.scheme, key), Ok(Some(_))))
-        };
-        bencher.iter(|| split_urls.iter().filter(&mut known).count());
-    });
-    let Walked { mut rule_sets, questions } = data.walked();
-    let mut allows = |(rules, path): &(usize, Vec<u8>)| {
-        rule_sets[*rules].decide(path, Detail::Reason) != Outcome::NONE
+fn parts(criterion: &mut Criterion) {
+    let named = |variable: &str, sample: &str| {
+        let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(sample);
+        std::env::var_os(variable).map_or(sample, PathBuf::from)
     };
-    group.bench_function("walk", |bencher| {
-        bencher.iter(|| questions.iter().filter(|question| allows(question)).count());
+    let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(DIALECT) };
+    let robots = named("PORTCULLIS_ROBOTS", "corpora/sample/robots");
+    let list = named("PORTCULLIS_URLS", "corpora/sample/urls.txt");
+    let list = std::fs::read(list).expect("PORTCULLIS_URLS names a file");
+    let set = PolicySet::load(&robots, &config).expect("PORTCULLIS_ROBOTS names a folder").set;
+    let set = Arc::new(set);
+    let originals = Originals::load(&robots, &config).expect("it was just loaded");
+
+    let texts: Vec<Vec<u8>> = originals.texts().map(<[u8]>::to_vec).collect();
+    let ordered = common::ordered_all(&texts);
+    let mut files = criterion.benchmark_group("files");
+    files.sample_size(10).throughput(Throughput::Elements(texts.len() as u64));
+    files.bench_function("lex", |bencher| bencher.iter(|| common::lex(&texts)));
+    files.bench_function("parse", |bencher| bencher.iter(|| common::parse(&texts)));
+    files.bench_function("parse, select and order", |bencher| {
+        bencher.iter(|| common::ordered_all(&texts).len());
     });
+    files.bench_function("build", |bencher| bencher.iter(|| common::build(&ordered)));
+    files.finish();
+
+    let records: Vec<&[u8]> = list.lines().collect();
+    let owned: Vec<Vec<u8>> = records.iter().map(|record| record.to_vec()).collect();
+    let split = common::split_all(records.iter().copied());
+    let mut walked = walk(&originals, &texts, &split);
+    let mut urls = criterion.benchmark_group("urls");
+    urls.sample_size(10).throughput(Throughput::Elements(records.len() as u64));
+    urls.bench_function("split", |bencher| bencher.iter(|| common::split_urls(&owned)));
+    urls.bench_function("host key", |bencher| bencher.iter(|| common::host_keys(&split)));
+    urls.bench_function("compared path", |bencher| {
+        bencher.iter(|| common::compared_paths(&split));
+    });
+    let mut keys = Vec::new();
+    for url in &split {
+        let mut key = Vec::new();
+        keys.extend(host_key(url, &mut key).ok().map(|key| (url.scheme, key.to_vec())));
+    }
+    urls.bench_function("look-up", |bencher| {
+        bencher
+            .iter(|| common::look_up(&set, keys.iter().map(|(scheme, key)| (*scheme, &key[..]))));
+    });
+    urls.bench_function("walk", |bencher| bencher.iter(|| common::walk(&mut walked)));
     for (name, detail) in [("classify", Detail::Reason), ("classify with rules", Detail::Rule)] {
-        let classifier =
-            Classifier::new(Arc::clone(&data.set), vec![data.agent()], detail).unwrap();
+        let agents = vec![common::agent()];
+        let classifier = Classifier::new(Arc::clone(&set), agents, detail).expect("a whole set");
         let mut memory = classifier.memory();
-        group.bench_function(name, |bencher| {
+        urls.bench_function(name, |bencher| {
             bencher.iter(|| {
                 for record in &records {
-                    black_box(classifier.classify(&[record], None, &mut memory).unwrap());
+                    black_box(classifier.classify(&[record], None, &mut memory).expect("whole"));
                 }
             });
         });
     }
-    group.finish();
+    urls.finish();
 }
 
-criterion_group!(benches, files, urls);
+criterion_group!(benches, parts);
 criterion_main!(benches);

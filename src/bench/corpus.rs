@@ -1,9 +1,10 @@
-//! What is measured on: files, and URLs whose file is known, prepared for all engines alike.
+//! What is measured on: files, and URLs whose file is known, the same for every engine.
 //!
-//! Owns reading a list and finding each URL's file; the policies are those of a [`PolicySet`], the files'
-//! texts its records, or [`Originals`]. A URL becomes a [`Question`](super::Question): the file, and path
-//! and query in the normal form of the policies' dialect. The list itself is kept too, because the
-//! oracle reads URLs as they stand, and so does a batch from a file.
+//! Owns reading a list and finding each URL's file. The policies are those of a [`PolicySet`]; the
+//! texts are the set's records, or [`Originals`], the files as they were written: other engines read
+//! comments too, and that costs them time. A URL becomes a question (a file, and path and query in
+//! the normal form of the dialect). The list itself is kept as well, because the oracle reads URLs as
+//! they are written. Reading fails if the list or the set cannot be read, or if no URL has a file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,17 +12,19 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::capture::{
+    BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
+};
 use crate::decision::{PolicyState, Verdict};
 use crate::dialect::Dialect;
 use crate::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Terminator};
 use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::policy::AgentChain;
 use crate::set::stored::{PolicyNumber, StoredPolicy};
-use crate::set::{Damage, PolicySet};
+use crate::set::{Damage, LoadConfig, LoadError, PolicySet, read_text};
 use crate::target::{compared_path, host_key, split};
 
 use super::judge::allows_without_file;
-use super::originals::Originals;
 use super::questions::QuestionList;
 
 /// A corpus could not be made.
@@ -31,7 +34,7 @@ pub enum CorpusError {
     /// The list cannot be read.
     #[error(transparent)]
     Unreadable(#[from] InputError),
-    /// Nothing can be asked.
+    /// There is no question.
     #[error("{}: no URL is of an origin with a robots.txt; name a list that fits the policies", path.display())]
     NoQuestion {
         /// Where the list is.
@@ -42,10 +45,10 @@ pub enum CorpusError {
     Damaged(#[from] Damage),
 }
 
-/// What of a list and a folder is not measured.
+/// Lines of a list that are not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Lines that are no URL.
+    /// Lines that are not URLs.
     pub invalid: usize,
     /// URLs of origins without a file.
     pub without_file: usize,
@@ -58,7 +61,7 @@ pub struct LeftOut {
 pub struct Corpus {
     /// The policies.
     pub set: Arc<PolicySet>,
-    /// Who asks.
+    /// The agent.
     pub agent: AgentChain,
     /// Where the list is.
     pub list_path: PathBuf,
@@ -66,15 +69,13 @@ pub struct Corpus {
     pub questions: QuestionList,
     /// What is not measured.
     pub left_out: LeftOut,
-    /// URLs of origins without a file that are allowed all the same, because the answer in place of the
-    /// file allows them. No engine is asked about them, but a run over the list meets them.
+    /// URLs of origins without a file that are allowed by what the absence of the file means. No engine
+    /// is asked about them, but a run over the list meets them.
     pub allowed_without_file: u64,
-    /// Distinct texts, as much of each as counts.
-    texts: Vec<Box<[u8]>>,
-    /// The texts as they were read, if they are the files' own.
-    as_read: Vec<Box<[u8]>>,
-    /// Texts that were cut.
-    pub texts_cut: usize,
+    /// Distinct texts as they were read, each with the number of its bytes that count.
+    texts: Vec<(Box<[u8]>, usize)>,
+    /// The limit on a file's size that applies to the texts.
+    bytes_max: Option<usize>,
     /// By file: its text.
     files: Vec<u32>,
     list: Vec<u8>,
@@ -83,12 +84,12 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Reads the list at `path` and finds the file of each URL. Without `originals` a file is what the set
-    /// keeps of it: its user-agent lines and rules.
+    /// Reads the list at `path` and finds the file of each URL. Without `originals` a file consists of
+    /// what the set keeps of it: its user-agent lines and rules.
     ///
     /// # Errors
     ///
-    /// If the list cannot be read, asks about no origin that has a file, or the set is damaged.
+    /// If the list cannot be read, no URL is of an origin with a file, or the set is damaged.
     pub fn load(
         set: impl Into<Arc<PolicySet>>,
         originals: Option<Originals>,
@@ -104,60 +105,61 @@ impl Corpus {
             let name = path.display().to_string();
             return Err(InputError::from(WrongKind { name, kind, wanted: Wanted::UrlList }).into());
         }
+        let set = set.into();
+        let limit = set.robots_bytes_max().filter(|_| originals.is_some());
         let mut corpus = Corpus {
-            set: set.into(),
+            set,
             agent,
             list_path: path.to_owned(),
             questions: QuestionList::default(),
             left_out: LeftOut::default(),
             allowed_without_file: 0,
             texts: Vec::new(),
-            as_read: Vec::new(),
-            texts_cut: 0,
+            bytes_max: limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             files: Vec::new(),
-            list,
+            list: Vec::new(),
             lines: Vec::new(),
         };
         let mut filing = corpus.file_hosts(originals)?;
-        corpus.read_list(&mut filing)?;
-        if corpus.questions.is_empty() {
-            return Err(CorpusError::NoQuestion { path: path.to_owned() });
+        corpus.read_list(&list, &mut filing)?;
+        corpus.list = list;
+        match corpus.questions.is_empty() {
+            true => Err(CorpusError::NoQuestion { path: path.to_owned() }),
+            false => Ok(corpus),
         }
-        Ok(corpus)
     }
 
-    /// The behaviour that the policies follow.
+    /// The dialect of the policies.
     pub fn dialect(&self) -> &'static Dialect {
         self.set.dialect()
     }
 
-    /// The files: one for each host, two where http and https have different ones. Equal files of several
-    /// hosts are the same bytes in memory.
+    /// The files: one per host, two where http and https differ. Equal files of several hosts are the
+    /// same bytes in memory.
     pub fn files(&self) -> Vec<&[u8]> {
-        self.files.iter().map(|&text| &*self.texts[text as usize]).collect()
+        let file = |&text: &u32| {
+            let (text, counted) = &self.texts[text as usize];
+            &text[..*counted]
+        };
+        self.files.iter().map(file).collect()
     }
 
-    /// By file, the number of its text: equal files have the same.
-    pub fn file_texts(&self) -> &[u32] {
-        &self.files
+    /// The number of distinct texts of files.
+    pub fn distinct_texts(&self) -> usize {
+        let mut texts = self.files.clone();
+        texts.sort_unstable();
+        texts.dedup();
+        texts.len()
     }
 
-    /// Bytes of all files.
-    pub fn file_bytes(&self) -> u64 {
-        self.files().iter().map(|text| text.len() as u64).sum()
+    /// Texts that are longer than the limit.
+    pub fn texts_cut(&self) -> usize {
+        self.texts.iter().filter(|(text, counted)| *counted < text.len()).count()
     }
 
-    /// The file of the question with this number as it was read, and how much of it counts.
+    /// A file as it was read, and how much of it counts.
     pub fn text_as_read(&self, file: usize) -> (&[u8], Option<usize>) {
-        let text = self.files[file] as usize;
-        match self.as_read.get(text) {
-            Some(text) => (text, self.robots_bytes_max()),
-            None => (&self.texts[text], None),
-        }
-    }
-
-    fn robots_bytes_max(&self) -> Option<usize> {
-        self.set.robots_bytes_max().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+        (&self.texts[self.files[file] as usize].0, self.bytes_max)
     }
 
     /// The line of the list that the question with this number comes from.
@@ -166,7 +168,7 @@ impl Corpus {
         &self.list[start..end]
     }
 
-    /// Lines of the list, empty ones too.
+    /// Lines of the list, empty ones included.
     pub fn list_records(&self) -> usize {
         Records::new(&self.list, Terminator::LineFeed).count()
     }
@@ -176,12 +178,11 @@ impl Corpus {
         self.list.len() as u64
     }
 
-    fn read_list(&mut self, filing: &mut Filing) -> Result<(), Damage> {
+    fn read_list(&mut self, list: &[u8], filing: &mut Filing) -> Result<(), Damage> {
         let dialect = self.dialect();
         let (mut host, mut scratch, mut normal) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = 0;
-        let list = std::mem::take(&mut self.list);
-        for record in Records::new(&list, Terminator::LineFeed) {
+        for record in Records::new(list, Terminator::LineFeed) {
             let start = end;
             end += record.whole().len();
             let url = split(record.text(), dialect.paths.path_start);
@@ -191,14 +192,12 @@ impl Corpus {
                 continue;
             };
             let text = match self.found_for(filing, url.scheme, key)? {
-                Found::Text(text) => text,
-                Found::Access(verdict) => {
-                    let allows = allows_without_file(dialect, verdict, record.text());
-                    self.allowed_without_file += u64::from(allows);
-                    self.left_out.without_file += 1;
-                    continue;
-                }
-                Found::Nothing => {
+                Some(Found::Text(text)) => text,
+                found => {
+                    if let Some(Found::Access(verdict)) = found {
+                        let allows = allows_without_file(dialect, verdict, record.text());
+                        self.allowed_without_file += u64::from(allows);
+                    }
                     self.left_out.without_file += 1;
                     continue;
                 }
@@ -220,26 +219,29 @@ impl Corpus {
             self.questions.push(file, normal_text, normal.len() - origin);
             self.lines.push((start, start + record.text().len()));
         }
-        self.list = list;
         Ok(())
     }
 
-    /// What is known of an origin.
-    fn found_for(&self, filing: &Filing, scheme: &[u8], key: &[u8]) -> Result<Found, Damage> {
-        let Some(policy) = self.set.policy_of(scheme, key)? else { return Ok(Found::Nothing) };
+    fn found_for(
+        &self,
+        filing: &Filing,
+        scheme: &[u8],
+        key: &[u8],
+    ) -> Result<Option<Found>, Damage> {
+        let Some(policy) = self.set.policy_of(scheme, key)? else { return Ok(None) };
         if let Some(&verdict) = filing.without_file.get(&policy) {
-            return Ok(Found::Access(verdict));
+            return Ok(Some(Found::Access(verdict)));
         }
         let https = scheme.eq_ignore_ascii_case(b"https");
         let text = match &filing.originals {
             Some(originals) => originals.get(key, https).map(|at| filing.of_original[at]),
             None => filing.of_policy.get(&policy).copied(),
         };
-        Ok(text.map_or(Found::Nothing, Found::Text))
+        Ok(text.map(Found::Text))
     }
 
-    /// A text for each policy that has a file, or each original; and a file for each host, in the order of
-    /// their keys, two if http and https have different ones.
+    /// Files a text for each policy that has one, or each original, and a file for each host in the
+    /// order of the hosts' keys.
     fn file_hosts(&mut self, originals: Option<Originals>) -> Result<Filing, Damage> {
         let mut filing = Filing::default();
         let set = Arc::clone(&self.set);
@@ -251,7 +253,8 @@ impl Corpus {
                 filing.without_file.insert(policy.number(), access.verdict);
             } else if originals.is_none() {
                 filing.of_policy.insert(policy.number(), self.texts.len() as u32);
-                self.texts.push(text_of(&policy)?.into());
+                let text = text_of(&policy)?;
+                self.texts.push((text.as_slice().into(), text.len()));
             }
         }
         if let Some(mut originals) = originals {
@@ -261,10 +264,8 @@ impl Corpus {
                 let number = *known.entry(text.clone()).or_insert(new);
                 filing.of_original.push(number);
                 if number == new {
-                    let counted = cut(&text, self.robots_bytes_max());
-                    self.texts_cut += usize::from(counted.len() < text.len());
-                    self.texts.push(counted.into());
-                    self.as_read.push(text);
+                    let counted = counted_bytes(&text, self.bytes_max);
+                    self.texts.push((text, counted));
                 }
             }
             filing.originals = Some(originals);
@@ -276,7 +277,7 @@ impl Corpus {
             let host = host?;
             for https in host.schemes() {
                 let scheme: &[u8] = if https { b"https" } else { b"http" };
-                if let Found::Text(text) = self.found_for(&filing, scheme, host.key())? {
+                if let Some(Found::Text(text)) = self.found_for(&filing, scheme, host.key())? {
                     filing.file(host.key(), text, &mut self.files);
                 }
             }
@@ -291,8 +292,6 @@ enum Found {
     Text(u32),
     /// No file, and what its absence means for every path.
     Access(Verdict),
-    /// Nothing.
-    Nothing,
 }
 
 /// Where texts are filed while a corpus is made.
@@ -317,18 +316,17 @@ impl Filing {
     }
 }
 
-/// Drops what lies past the limit, and the line that the limit cuts: one engine cuts by itself, one
-/// refuses the file, others read on, and all shall read the same bytes.
-fn cut(text: &[u8], bytes_max: Option<usize>) -> &[u8] {
+/// The bytes up to the limit without the line that the limit cuts: one engine cuts by itself, one
+/// refuses the file, others read on, and all have to read the same bytes.
+fn counted_bytes(text: &[u8], bytes_max: Option<usize>) -> usize {
     let Some(bytes_max) = bytes_max.filter(|&bytes_max| text.len() > bytes_max) else {
-        return text;
+        return text.len();
     };
     let is_end = |&byte: &u8| matches!(byte, b'\n' | b'\r');
     if is_end(&text[bytes_max]) {
-        return &text[..bytes_max];
+        return bytes_max;
     }
-    let end = text[..bytes_max].iter().rposition(is_end).map_or(0, |last| last + 1);
-    &text[..end]
+    text[..bytes_max].iter().rposition(is_end).map_or(0, |last| last + 1)
 }
 
 /// A stored policy's user-agent lines and rules as a file again.
@@ -341,6 +339,62 @@ fn text_of(policy: &StoredPolicy<'_>) -> Result<Vec<u8>, Damage> {
     Ok(text)
 }
 
+/// The texts of robots.txt files as they were written: by host, for http and for https, or one text
+/// for every URL.
+#[derive(Debug, Default)]
+pub struct Originals {
+    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
+    texts: Vec<Box<[u8]>>,
+}
+
+impl Originals {
+    /// Reads a file, or a folder of files named by host. Unreadable files of a folder are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the file or the folder cannot be read.
+    pub fn load(path: &Path, config: &LoadConfig) -> Result<Originals, LoadError> {
+        let mut originals = Originals::default();
+        if !path.is_dir() {
+            originals.texts.push(read_text(path, config)?.0.as_slice().into());
+            return Ok(originals);
+        }
+        let failed = |error: CaptureError| LoadError::Folder(error.to_string());
+        let mut folder = folder::open(path).map_err(failed)?;
+        let reading = ReadConfig { robots_bytes_max: config.robots_bytes_max };
+        while let Some(batch) = folder.next_batch().map_err(failed)? {
+            batch.read(&reading, &mut originals);
+        }
+        Ok(originals)
+    }
+
+    /// The texts, in the order in which they were read.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter().map(|text| &**text)
+    }
+
+    /// The number of an origin's text, by the key of its host.
+    pub fn get(&self, key: &[u8], https: bool) -> Option<usize> {
+        match self.of_host.is_empty() {
+            true => Some(0),
+            false => self.of_host.get(key)?[usize::from(https)],
+        }
+    }
+}
+
+impl CaptureSink for Originals {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let Subject::Host(host) = capture.subject else { return };
+        let Some(keys) = folder::host_keys(host) else { return };
+        for (scheme, key) in keys.into_iter().enumerate() {
+            self.of_host.entry(key).or_default()[scheme] = Some(self.texts.len());
+        }
+        self.texts.push(capture.body.into_owned().into());
+    }
+
+    fn broken(&mut self, _: BrokenRecord) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,10 +402,10 @@ mod tests {
     #[test]
     fn the_line_that_the_limit_cuts_is_dropped() {
         let text = b"allow: /\nallow: /b\n";
-        assert_eq!(cut(text, None), text);
-        assert_eq!(cut(text, Some(19)), text);
-        assert_eq!(cut(text, Some(18)), b"allow: /\nallow: /b");
-        assert_eq!(cut(text, Some(17)), b"allow: /\n");
-        assert_eq!(cut(text, Some(4)), b"");
+        for (bytes_max, counted) in
+            [(None, 19), (Some(19), 19), (Some(18), 18), (Some(17), 9), (Some(4), 0)]
+        {
+            assert_eq!(counted_bytes(text, bytes_max), counted, "{bytes_max:?}");
+        }
     }
 }

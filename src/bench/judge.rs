@@ -1,4 +1,4 @@
-//! The oracle's answers, and what comes of comparing an engine's with them.
+//! The oracle's answers, and the comparison of an engine's answers with them.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::dialect::{Dialect, RobotsTxtUrl};
 use crate::oracle;
 
 use super::corpus::Corpus;
-use super::engine::{EngineError, EngineKind, Matchers, Tally};
+use super::engine::{EngineError, EngineKind, Matcher, Tally};
 use super::questions::QuestionList;
 
-/// Differences that are shown for an engine.
+/// Differences that are shown per engine.
 const EXAMPLES_MAX: usize = 3;
 
 /// The oracle's answers to all questions of a corpus.
@@ -24,16 +24,17 @@ pub struct Judgement {
 }
 
 /// Whether an engine's answers are right.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Every answer is the oracle's.
+    #[default]
     Verified,
-    /// A peer that answers otherwise somewhere. It does not say who is right.
+    /// A peer that answers differently somewhere. This does not say who is right.
     Differs,
-    /// A built-in engine that answers otherwise or not at all: it is wrong, and no time of it is shown.
+    /// A built-in engine that answers differently or not at all: it has no times.
     Wrong,
-    /// It came to no end; the text says why.
+    /// The engine failed as a whole, with the reason.
     Failed(String),
 }
 
@@ -42,14 +43,14 @@ pub enum Standing {
 pub struct Example {
     /// The URL, in normal form.
     pub url: String,
-    /// What the engine said: `allow`, `disallow`, or `nothing`.
+    /// The engine's answer: `allow`, `disallow` or `nothing`.
     pub answer: &'static str,
-    /// What the oracle said.
+    /// The oracle's answer.
     pub oracle: &'static str,
 }
 
-/// What the comparison found about an engine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The result of comparing an engine with the oracle.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// The conclusion.
     pub standing: Standing,
@@ -69,14 +70,14 @@ pub struct Verification {
     pub examples: Vec<Example>,
     /// Files that it refuses, by reason.
     pub files_refused: BTreeMap<String, usize>,
-    /// By the number of the question: the answer, if it was asked for and given.
+    /// By the number of the question: the answer, if there is one.
     #[serde(skip)]
     pub(super) answers: Vec<Option<bool>>,
 }
 
 impl Judgement {
     /// Asks the oracle every question of `corpus`, on the calling thread's rayon pool. It reads each
-    /// URL as it stands in the list, so our own normal form is judged too.
+    /// URL as the list has it, so that our own normal form is judged too.
     pub fn of(corpus: &Corpus) -> Judgement {
         let tokens: Vec<&str> = corpus.agent.tokens().collect();
         let files: Vec<usize> = corpus.questions.iter().map(|question| question.file).collect();
@@ -89,12 +90,7 @@ impl Judgement {
         Judgement { allowed: files.par_iter().enumerate().map(judge).collect() }
     }
 
-    /// The answer to the question with this number.
-    pub fn allows(&self, number: usize) -> bool {
-        self.allowed[number]
-    }
-
-    /// What its answers to a list add up to.
+    /// The tally of the oracle's answers to a list.
     pub fn tally(&self, list: &QuestionList) -> Tally {
         Tally::of(list.numbers().map(|number| self.allowed[number]))
     }
@@ -103,10 +99,10 @@ impl Judgement {
     pub fn compare(
         &self,
         kind: EngineKind,
-        matchers: &mut dyn Matchers,
+        matcher: &mut dyn Matcher,
         list: &QuestionList,
     ) -> Verification {
-        let answers = match matchers.answers(list) {
+        let answers = match matcher.answers(list) {
             Ok(answers) if answers.len() == list.len() => answers,
             Ok(answers) => {
                 let (given, asked) = (answers.len(), list.len());
@@ -115,80 +111,70 @@ impl Judgement {
             }
             Err(error) => return Verification::failed(error),
         };
-        let mut verification = self.tallied(list, &answers);
-        for ((position, number), answer) in list.numbers().enumerate().zip(answers) {
+        let mut found = Verification {
+            asked: list.len(),
+            answers: vec![None; self.allowed.len()],
+            ..Verification::default()
+        };
+        let (mut given, mut judged) = (Tally::default(), Tally::default());
+        for ((question, number), answer) in list.iter().zip(list.numbers()).zip(answers) {
             let oracle = self.allowed[number];
+            found.answers[number] = answer;
+            if let Some(answer) = answer {
+                found.answered += 1;
+                given.add(answer);
+                judged.add(oracle);
+            }
             let is_missing = answer.is_none() && kind == EngineKind::BuiltIn;
             if !is_missing && answer.is_none_or(|answer| answer == oracle) {
                 continue;
             }
-            verification.differing += 1;
-            if verification.examples.len() < EXAMPLES_MAX {
-                verification.examples.push(Example {
-                    url: list.get(position).url.to_owned(),
+            found.differing += 1;
+            if found.examples.len() < EXAMPLES_MAX {
+                let word = |allows| if allows { "allow" } else { "disallow" };
+                found.examples.push(Example {
+                    url: question.url.to_owned(),
                     answer: answer.map_or("nothing", word),
                     oracle: word(oracle),
                 });
             }
         }
-        for (_, reason) in matchers.refusals() {
-            *verification.files_refused.entry(reason).or_default() += 1;
+        for reason in matcher.refusals() {
+            *found.files_refused.entry(reason).or_default() += 1;
         }
-        verification.standing = match (verification.differing, kind) {
-            (0, _) if verification.answered == 0 => Standing::Failed("answers no URL".to_owned()),
+        found.allowed = given.allowed;
+        [found.checksum, found.oracle_checksum] =
+            [given, judged].map(|tally| format!("{:016x}", tally.checksum));
+        found.standing = match (found.differing, kind) {
+            (0, _) if found.answered == 0 => Standing::Failed("answers no URL".to_owned()),
             (0, _) => Standing::Verified,
             (_, EngineKind::BuiltIn) => Standing::Wrong,
             (_, EngineKind::Peer | EngineKind::Runner) => Standing::Differs,
         };
-        verification
-    }
-
-    fn tallied(&self, list: &QuestionList, answers: &[Option<bool>]) -> Verification {
-        let given = answers.iter().copied().flatten();
-        let tally = Tally::of(given);
-        let numbers = list.numbers().zip(answers);
-        let judged = numbers.filter(|(_, answer)| answer.is_some());
-        let oracle = Tally::of(judged.map(|(number, _)| self.allowed[number]));
-        let mut by_number = vec![None; self.allowed.len()];
-        list.numbers().zip(answers).for_each(|(number, &answer)| by_number[number] = answer);
-        Verification {
-            asked: list.len(),
-            answered: answers.iter().flatten().count(),
-            allowed: tally.allowed,
-            checksum: format!("{:016x}", tally.checksum),
-            oracle_checksum: format!("{:016x}", oracle.checksum),
-            answers: by_number,
-            ..Verification::default()
-        }
-    }
-}
-
-impl Default for Verification {
-    fn default() -> Verification {
-        Verification {
-            standing: Standing::Verified,
-            asked: 0,
-            answered: 0,
-            allowed: 0,
-            checksum: String::new(),
-            oracle_checksum: String::new(),
-            differing: 0,
-            examples: Vec::new(),
-            files_refused: BTreeMap::new(),
-            answers: Vec::new(),
-        }
+        found
     }
 }
 
 impl Verification {
-    /// Of an engine that came to no end.
+    /// The verification of an engine that failed as a whole.
     pub(super) fn failed(error: EngineError) -> Verification {
         Verification { standing: Standing::Failed(error.0), ..Verification::default() }
     }
 
-    /// What its answers to a list add up to; it has answered each of its questions.
-    pub(super) fn tally(&self, list: &QuestionList) -> Tally {
-        Tally::of(list.numbers().map(|number| self.answers[number] == Some(true)))
+    /// Compares the tally of a timed pass with its answers when it was compared.
+    ///
+    /// # Errors
+    ///
+    /// If they differ.
+    pub(super) fn expect(&self, list: &QuestionList, tally: Tally) -> Result<(), EngineError> {
+        let expected = Tally::of(list.numbers().map(|number| self.answers[number] == Some(true)));
+        if tally == expected {
+            return Ok(());
+        }
+        let (now, before) = (tally.allowed, expected.allowed);
+        Err(EngineError(format!(
+            "a timed pass allowed {now} URLs and the comparison {before}, or others; no time counts"
+        )))
     }
 
     /// Whether times of the engine may be shown.
@@ -197,16 +183,12 @@ impl Verification {
     }
 }
 
-/// Whether `record` is allowed at an origin without a file, where `verdict` holds for every path. The
-/// dialect may allow the file itself whatever its absence means.
+/// Returns whether `record` is allowed at an origin without a file, where `verdict` holds for every
+/// path. The dialect may allow /robots.txt itself in any case.
 pub(super) fn allows_without_file(dialect: &Dialect, verdict: Verdict, record: &[u8]) -> bool {
     let is_exempt = || {
         dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
             && oracle::compared_path(dialect, record).as_deref() == Some(b"/robots.txt")
     };
     verdict == Verdict::Allow || is_exempt()
-}
-
-fn word(allows: bool) -> &'static str {
-    if allows { "allow" } else { "disallow" }
 }

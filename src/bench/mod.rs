@@ -1,29 +1,30 @@
 //! Engines side by side on the user's own data, verified before they are timed.
 //!
-//! Owns what `portcullis bench` does: a [`Corpus`] of files and questions, engines that answer them,
-//! the [`Judgement`] of the oracle, rounds of timing, and the [`Report`], which [`markdown`], [`page`]
-//! and [`Report::to_json`] show. `benches/peers` brings other crates as engines and `benches/RUNNERS.md`
-//! other programs. For questions about URLs there is [`batch`](crate::batch); nothing here is needed
-//! for an answer. `benches/METHODOLOGY.md` says what each figure means and where it flatters us.
+//! Owns what `portcullis bench` does: a [`Corpus`] of files and questions, a table of [`Engine`]s, the
+//! [`Judgement`] of the oracle, rounds of timing, and the [`Report`], which [`markdown`], [`page`] and
+//! [`Report::to_json`] show. `benches/peers` adds other crates as engines and measures the project's
+//! goals on this harness; `benches/RUNNERS.md` is the protocol for other programs. For verdicts on URLs
+//! use [`batch`](crate::batch). `benches/METHODOLOGY.md` says what each figure means and where it
+//! favours us.
 //!
 //! | what | where |
 //! |---|---|
-//! | files and URLs, made alike for all | [`Corpus`], [`QuestionList`] |
-//! | what an engine is | [`Engine`], [`Matchers`]; [`Matcher`] and [`FileMatcher`] for those in this process |
-//! | the engines of this crate | [`engines`] |
+//! | files and URLs, the same for all | [`Corpus`], [`QuestionList`] |
+//! | what an engine is | [`Engine`], [`Matcher`]; [`FileMatcher`] for one file |
+//! | the engines of this crate | [`built_in`] |
 //! | whether answers are right | [`Judgement`], [`Verification`] |
 //! | what is measured | [`Model`], in an [`Order`] |
 //! | memory, in a process of its own | [`MemoryUse`], [`Resident`] |
-//! | a run over any list, growth with rules and hosts, one by one | [`ListRun`], [`RuleGrowth`], [`MadeUpHosts`] |
+//! | a run over any list; growth with rules and hosts | [`ListRun`], [`RuleGrowth`], [`MadeUpHosts`] |
 //! | programs as engines | [`RunnerCommand`] |
 //!
-//! No time is shown of a built-in engine that answers one question otherwise than the oracle, nor of any
-//! engine whose answers in a timed pass are not those that were compared. What others answer otherwise
-//! is counted and listed.
+//! A built-in engine with one answer that is not the oracle's has no times, nor has any engine whose
+//! answers in a timed pass are not those that were compared. Differing answers of peers are counted
+//! and listed.
 //!
-//! Cost: the oracle asks every question once, on all cores, at some 100 µs each on real files; then the rounds
-//! take about as long as `rounds × engines × models × orders × 2` passes. What an engine does wrong,
-//! panics included, is part of the report; what fails is in [`CorpusError`] and [`BenchError`].
+//! Cost: the oracle asks every question once, on all cores, at some 100 µs each on real files; then the
+//! rounds take about `rounds × engines × models × orders × 2` passes. What an engine does wrong, panics
+//! included, is part of the report; [`CorpusError`] and [`BenchError`] are what fails.
 //!
 //! ```
 //! use portcullis::bench::{self, Corpus, Settings, Standing};
@@ -54,46 +55,36 @@
 //! ```
 
 mod corpus;
-mod curves;
+pub mod document;
 mod engine;
-pub mod engines;
-mod file_run;
-mod guard;
-mod hosts;
+mod engines;
+mod growth;
 mod judge;
 mod machine;
-mod measure;
-mod memory;
-mod originals;
-mod page;
 mod questions;
 mod report;
 mod run;
 mod runner;
-mod statistics;
-mod table;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod timing;
 
-pub use corpus::{Corpus, CorpusError, LeftOut};
-pub use curves::{Curve, CurveLine, MadeUpHosts, RuleGrowth};
+pub use corpus::{Corpus, CorpusError, LeftOut, Originals};
 pub use engine::{
-    Asked, Built, Engine, EngineError, EngineKind, FileMatcher, Matcher, Matchers, Pass, PerFile,
+    Build, Built, Engine, EngineError, EngineKind, FileMatcher, Matcher, Parse, Pass, PerFile,
     Tally,
 };
-pub use engines::numbered::Numbered;
-pub use file_run::ListRun;
-pub use hosts::HostTable;
+pub use engines::{BASELINE, Numbered, built_in};
+pub use growth::{MadeUpHosts, RuleGrowth};
 pub use judge::{Example, Judgement, Standing, Verification};
-pub use machine::{Machine, locked_version};
-pub use memory::{MEMORY_FLAG, MemoryUse, Resident};
-pub use originals::Originals;
-pub use page::page;
-pub use questions::{Order, Question, QuestionList};
+pub use machine::{MEMORY_FLAG, Machine, MemoryUse, Resident, locked_version};
+pub use questions::{HostTable, Order, Question, QuestionBlock, QuestionList};
 pub use report::{
-    Cell, CorpusFacts, EngineReport, Measurement, Model, Per, REPORT_FORMAT, Report, SettingFacts,
+    Cell, CorpusFacts, Curve, CurveLine, EngineReport, Measurement, Model, Per, REPORT_FORMAT,
+    Report, SettingFacts,
 };
-pub use run::{BenchError, Settings, chosen, command_line, run};
+pub use run::{BenchError, ListRun, Settings, chosen, command_line, on_all_cores, run};
 pub use runner::{GREETING, RUNNER_SECONDS_MAX, RunnerCommand};
-pub use statistics::{Distribution, Spread};
-pub use table::markdown;
+pub use tables::{markdown, page};
+pub use timing::{Distribution, Spread, turn};

@@ -1,19 +1,28 @@
-//! Questions: which file, which path; and lists of them in an order, laid out as they are asked.
+//! Questions (a file and a path), lists of them in memory in the order in which they are asked, and a
+//! table from origins to files.
+//!
+//! [`HostTable`] is what a program around a matcher of one file would write: a split at the path and
+//! the standard library's hash table (SipHash). Ours has its own look-up and does not use it.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::synth::random::scatter;
 
 /// One question to a matcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question<'l> {
-    /// The position of the file that speaks for the URL.
+    /// The position of the URL's robots.txt among the files.
     pub file: usize,
     /// Path and query in the dialect's normal form.
     pub path: &'l str,
-    /// The same with scheme, host and port in front.
+    /// The same after scheme, host and port.
     pub url: &'l str,
 }
 
-/// Questions whose texts stand in memory in the order in which they are asked.
+/// Questions whose texts are in memory in the order in which they are asked.
 #[derive(Clone, Debug, Default)]
 pub struct QuestionList {
     text: String,
@@ -30,7 +39,7 @@ struct Place {
     end: u32,
 }
 
-/// Neighbours in a list.
+/// Adjacent questions of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct QuestionBlock<'l> {
     text: &'l [u8],
@@ -40,8 +49,8 @@ pub struct QuestionBlock<'l> {
 impl<'l> QuestionBlock<'l> {
     /// The file of each.
     #[inline]
-    pub fn files(self) -> impl ExactSizeIterator<Item = u32> + 'l {
-        self.places.iter().map(|place| place.file)
+    pub fn files(self) -> impl ExactSizeIterator<Item = usize> + 'l {
+        self.places.iter().map(|place| place.file as usize)
     }
 
     /// The path of each, as bytes.
@@ -52,10 +61,10 @@ impl<'l> QuestionBlock<'l> {
 }
 
 /// The order in which questions are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// As chance has it: hosts alternate, as they do in the list of a crawl.
+    /// In random order: hosts alternate, as they do in the list of a crawl.
     Shuffled,
     /// By file, then by path: caches and branches learn one host's rules.
     Grouped,
@@ -79,7 +88,7 @@ impl QuestionList {
     ///
     /// # Panics
     ///
-    /// If the texts of a list pass 4 GiB, or `url` is shorter than its path.
+    /// If the texts of a list exceed 4 GiB, or `url` is shorter than its path.
     pub fn push(&mut self, file: usize, url: &str, path_bytes: usize) {
         let number = self.places.len();
         self.push_numbered(number as u32, file, url, path_bytes);
@@ -99,28 +108,18 @@ impl QuestionList {
         self.places.len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The question at `position`.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
-    #[inline]
-    pub fn get(&self, position: usize) -> Question<'_> {
-        self.at(self.places[position])
-    }
-
-    /// All of them, in order.
+    /// All questions in order.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Question<'_>> {
         self.places.iter().map(|&place| self.at(place))
     }
 
-    /// All of them, in order, so many at once.
+    /// All questions in order, in blocks of this size.
     #[inline]
     pub fn blocks(&self, questions: usize) -> impl Iterator<Item = QuestionBlock<'_>> {
         let text = self.text.as_bytes();
@@ -142,28 +141,30 @@ impl QuestionList {
         }
     }
 
-    /// Those for whose number `is_kept` holds, in their order.
+    /// The questions for whose number `is_kept` holds, in their order.
     pub fn kept(&self, is_kept: impl Fn(usize) -> bool) -> QuestionList {
         let places = self.places.iter().filter(|place| is_kept(place.number as usize));
         self.laid_out(places.copied())
     }
 
-    /// So many of them, chosen by `seed` and nothing else, in their order; all, if there are no more.
+    /// `count` questions chosen by `seed` alone, in their order; all, if there are no more.
     pub fn sample(&self, count: usize, seed: u64) -> QuestionList {
         let mut chosen = self.places.clone();
         if chosen.len() > count {
-            chosen.sort_by_key(|place| scatter(seed, place.number));
+            chosen.sort_by_key(|place| scatter(seed, place.number.into()));
             chosen.truncate(count);
             chosen.sort_by_key(|place| place.number);
         }
         self.laid_out(chosen.into_iter())
     }
 
-    /// All of them in another order.
+    /// All questions in another order.
     pub fn ordered(&self, order: Order, seed: u64) -> QuestionList {
         let mut places = self.places.clone();
         match order {
-            Order::Shuffled => places.sort_by_key(|place| Reverse(scatter(seed, place.number))),
+            Order::Shuffled => {
+                places.sort_by_key(|place| Reverse(scatter(seed, place.number.into())))
+            }
             Order::Grouped => places.sort_by_key(|&place| (place.file, self.at(place).path)),
         }
         self.laid_out(places.into_iter())
@@ -179,12 +180,32 @@ impl QuestionList {
     }
 }
 
-/// A number that looks random: the finaliser of SplitMix64.
-pub(super) fn scatter(seed: u64, number: u32) -> u64 {
-    let mixed = seed.wrapping_add(u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+/// Files by origin.
+#[derive(Clone, Debug, Default)]
+pub struct HostTable(HashMap<Box<str>, u32>);
+
+impl HostTable {
+    /// The origins of the questions of a list.
+    pub fn of(list: &QuestionList) -> HostTable {
+        let mut origins = HashMap::new();
+        for question in list.iter() {
+            let origin = &question.url[..question.url.len() - question.path.len()];
+            origins.entry(origin.into()).or_insert(question.file as u32);
+        }
+        HostTable(origins)
+    }
+
+    /// The question of a URL in normal form; `None` if its origin is unknown.
+    #[inline]
+    pub fn resolve<'u>(&self, url: &'u str) -> Option<Question<'u>> {
+        let bytes = url.as_bytes();
+        let host = memchr::memchr(b':', bytes)? + "://".len();
+        let rest = bytes.get(host..)?;
+        let path = host + memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len());
+        let (origin, path) = url.split_at_checked(path)?;
+        let &file = self.0.get(origin)?;
+        Some(Question { file: file as usize, path, url })
+    }
 }
 
 #[cfg(test)]
@@ -205,7 +226,7 @@ mod tests {
         let paths: Vec<&str> = grouped.iter().map(|question| question.path).collect();
         assert_eq!(paths, ["/z", "/x", "/y"]);
         assert_eq!(grouped.numbers().collect::<Vec<_>>(), [1, 2, 0]);
-        assert_eq!(grouped.get(1).url, "http://b/x");
+        assert_eq!(grouped.iter().nth(1).unwrap().url, "http://b/x");
         let mut numbers: Vec<usize> = list().ordered(Order::Shuffled, 7).numbers().collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [0, 1, 2]);
@@ -218,5 +239,18 @@ mod tests {
         assert_eq!(sample(3).len(), 2);
         assert!((0..20).any(|seed| sample(seed) != sample(3)));
         assert_eq!(list().sample(9, 1).len(), 3);
+    }
+
+    #[test]
+    fn a_url_finds_its_file() {
+        let mut list = QuestionList::default();
+        list.push(3, "https://a.example:8443/x?y", 4);
+        list.push(4, "http://b.example/", 1);
+        let hosts = HostTable::of(&list);
+        for question in list.iter() {
+            assert_eq!(hosts.resolve(question.url), Some(question));
+        }
+        assert_eq!(hosts.resolve("http://c.example/"), None);
+        assert_eq!(hosts.resolve("nothing"), None);
     }
 }

@@ -1,17 +1,15 @@
-//! What a measurement found, as plain data: `--json` is this, the table and the page are made of it.
+//! What a measurement found, as plain data: `--json` prints it, and the table and the page show it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::corpus::LeftOut;
-use super::curves::Curve;
 use super::engine::EngineKind;
 use super::judge::Verification;
-use super::machine::Machine;
-use super::memory::MemoryUse;
+use super::machine::{Machine, MemoryUse};
 use super::questions::Order;
-use super::statistics::{Distribution, Spread};
+use super::timing::{Distribution, Spread};
 
-/// The number of this shape; a change that readers notice raises it.
+/// The version of the JSON; a change that readers notice raises it.
 pub const REPORT_FORMAT: u32 = 1;
 
 /// A whole measurement.
@@ -21,7 +19,7 @@ pub struct Report {
     pub format: u32,
     /// The version of portcullis.
     pub version: String,
-    /// The command, its folders left out.
+    /// The command, without folders.
     pub command: String,
     /// Where and when.
     pub machine: Machine,
@@ -31,7 +29,7 @@ pub struct Report {
     pub settings: SettingFacts,
     /// The engine that ratios are to.
     pub baseline: String,
-    /// The engines, in the order in which they took their turns.
+    /// The engines, in the order of their turns.
     pub engines: Vec<EngineReport>,
     /// Growth, if it was asked for.
     pub curves: Vec<Curve>,
@@ -46,9 +44,9 @@ pub struct CorpusFacts {
     pub list_bytes: u64,
     /// The dialect of the policies.
     pub dialect: String,
-    /// Who asks.
+    /// The agent.
     pub agent: String,
-    /// Files: one for each host that is asked about, and each other distinct text.
+    /// Files: one per host, two where http and https differ.
     pub files: usize,
     /// Distinct texts among them.
     pub texts: usize,
@@ -58,7 +56,7 @@ pub struct CorpusFacts {
     pub texts_cut: usize,
     /// URLs that the oracle judged.
     pub questions: usize,
-    /// URLs of those that every timed engine answers, and that are timed.
+    /// URLs that every timed engine answers, which are timed.
     pub timed: usize,
     /// URLs that the oracle allows.
     pub allowed: u64,
@@ -66,7 +64,7 @@ pub struct CorpusFacts {
     pub checksum: String,
     /// Seconds that the oracle took, on all cores.
     pub oracle_seconds: f64,
-    /// What could not be asked.
+    /// What is not measured.
     pub left_out: LeftOut,
 }
 
@@ -77,11 +75,11 @@ pub struct SettingFacts {
     pub rounds: usize,
     /// Seconds that one turn of one engine fills at least.
     pub seconds_per_pass: f64,
-    /// What orders and samples are drawn from.
+    /// The seed of orders and samples.
     pub seed: u64,
 }
 
-/// What was found about one engine.
+/// The results of one engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct EngineReport {
     /// Its name.
@@ -106,8 +104,8 @@ pub struct EngineReport {
     pub notes: Vec<String>,
 }
 
-/// A thing that is measured apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+/// What is measured separately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
     /// Bytes to parsed files.
@@ -116,9 +114,9 @@ pub enum Model {
     Compile,
     /// Bytes to matchers, and one pass over all URLs.
     FirstTouch,
-    /// Verdicts by matchers that have answered before; which file speaks is known.
+    /// Verdicts by matchers that have answered before; the file is given.
     DecideHot,
-    /// Verdicts on URLs whose file has to be found by their origin.
+    /// Verdicts on URLs whose file is found by their origin.
     Batch,
     /// A mapped list of URLs to counted verdicts.
     FileToVerdict,
@@ -147,11 +145,11 @@ impl Model {
         }
     }
 
-    /// What a time of it is divided by.
+    /// What its times are divided by.
     pub fn per(self) -> Per {
         match self {
             Model::Parse | Model::Compile => Per::File,
-            Model::FirstTouch | Model::DecideHot | Model::Batch | Model::FileToVerdict => Per::Url,
+            _ => Per::Url,
         }
     }
 }
@@ -166,14 +164,14 @@ pub enum Per {
     Url,
 }
 
-/// A row of a plan: what is measured, in which order, on how many threads.
+/// A column of the table of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cell {
     /// What is measured.
     pub model: Model,
-    /// In which order; none where there is none, or that of the list.
+    /// In which order; `None` if there is none, or the list's own.
     pub order: Option<Order>,
-    /// Threads that work.
+    /// The number of threads.
     pub threads: usize,
 }
 
@@ -191,14 +189,21 @@ pub struct Measurement {
     pub min_ns: f64,
     /// The most.
     pub max_ns: f64,
-    /// How many times the baseline's median it is; none if that was not measured.
+    /// The median divided by the baseline's; `None` if that was not measured.
     pub ratio: Option<f64>,
     /// The value of each round.
     pub values_ns: Vec<f64>,
 }
 
+impl Cell {
+    /// A column on one thread.
+    pub const fn of(model: Model, order: Option<Order>) -> Cell {
+        Cell { model, order, threads: 1 }
+    }
+}
+
 impl Measurement {
-    /// Of values; nothing if there is none.
+    /// The measurement of some values; `None` if there are none.
     pub(super) fn of(cell: Cell, values_ns: Vec<f64>) -> Option<Measurement> {
         let Spread { median, min, max } = Spread::of(&values_ns)?;
         Some(Measurement {
@@ -213,6 +218,30 @@ impl Measurement {
     }
 }
 
+/// How a cost grows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Curve {
+    /// What it shows.
+    pub title: String,
+    /// What grows.
+    pub x: String,
+    /// The unit of the cost.
+    pub y: String,
+    /// A line for each engine.
+    pub lines: Vec<CurveLine>,
+}
+
+/// One engine's costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct CurveLine {
+    /// The engine.
+    pub engine: String,
+    /// What grows, and the cost there.
+    pub points: Vec<(f64, f64)>,
+    /// Why the line ends early, if it does.
+    pub note: Option<String>,
+}
+
 impl Report {
     /// Whether a built-in engine is wrong or failed.
     pub fn has_fault(&self) -> bool {
@@ -222,10 +251,9 @@ impl Report {
         self.engines.iter().any(is_faulty)
     }
 
-    /// The report as one JSON object, a line for each member.
+    /// The report as one indented JSON object.
     pub fn to_json(&self) -> String {
-        let json = crate::visible::to_json_pretty(self);
-        json + "\n"
+        crate::visible::to_json_pretty(self) + "\n"
     }
 }
 

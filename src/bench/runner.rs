@@ -1,9 +1,9 @@
-//! Engines in other programs: the line protocol of `benches/RUNNERS.md`, from our side.
+//! Engines in other programs: our side of the line protocol of `benches/RUNNERS.md`.
 //!
-//! A pipe costs more than a decision, so a runner takes its own times and tells them. It is given all
-//! files, then all URLs in an order, and answers each request as a whole. What it says is checked: a
-//! line that makes no sense, a missing answer, an end before its time and silence past the time limit
-//! are failures of the engine, which is reported and left out; nothing else is lost.
+//! A pipe costs more than a decision, so a runner measures and reports its own times. It gets all
+//! files, then all URLs in an order, and answers each request as a whole. An unknown line, a missing
+//! answer, an early end and silence beyond the time limit are failures of the engine, which the
+//! report shows without times; other engines are not affected.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,24 +12,22 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::thread;
 use std::time::Duration;
 
-use super::corpus::Corpus;
-use super::engine::{Built, Engine, EngineError, EngineKind, Matchers, Pass, Tally};
-use super::hosts::HostTable;
-use super::questions::QuestionList;
+use super::engine::{Built, Engine, EngineError, EngineKind, Matcher, Pass, Tally};
+use super::questions::{Question, QuestionList};
 
 /// The first line that a runner is sent.
 pub const GREETING: &str = "portcullis-bench 1";
 
-/// Seconds that a runner may take for an answer unless somebody says otherwise.
+/// Seconds that a runner may take for an answer by default.
 pub const RUNNER_SECONDS_MAX: u64 = 120;
 
-/// Lines of a runner that wait to be read.
+/// Lines of a runner that are read ahead.
 const LINES_WAITING_MAX: usize = 64;
 
-/// A program that answers, as `NAME=COMMAND`; the command is split at blanks.
+/// A program as an engine, written `NAME=COMMAND`; the command is split at blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerCommand {
-    /// The row's name.
+    /// The engine's name.
     pub name: String,
     /// The program and its arguments.
     pub words: Vec<String>,
@@ -51,100 +49,84 @@ impl FromStr for RunnerCommand {
     }
 }
 
-/// A runner as an engine.
-pub(super) struct Runner {
-    command: RunnerCommand,
-    agent: String,
-    version: String,
-}
-
-impl Runner {
-    /// Starts the program once to hear its version; one that cannot say it fails when it is built.
-    pub fn new(command: RunnerCommand, corpus: &Corpus) -> Runner {
-        let agent = corpus.agent.name().to_owned();
-        let version = Talk::start(&command).map(|(_, version)| version).unwrap_or_default();
-        Runner { command, agent, version }
+/// A runner as an engine. Starts the program once for its version; one that fails here fails again
+/// when it is built.
+pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
+    let version = Session::start(&command).map(|(_, version)| version).unwrap_or_default();
+    let agent = agent.to_owned();
+    Engine {
+        name: command.name.clone(),
+        version,
+        kind: EngineKind::Runner,
+        reads_each_time: false,
+        parse: None,
+        build: Box::new(move |files| build(&command, &agent, files)),
     }
 }
 
-impl Engine for Runner {
-    fn name(&self) -> &str {
-        &self.command.name
-    }
-
-    fn version(&self) -> &str {
-        &self.version
-    }
-
-    fn kind(&self) -> EngineKind {
-        EngineKind::Runner
-    }
-
-    fn build<'f>(&'f self, files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
-        let (mut talk, _) = Talk::start(&self.command)?;
-        talk.send(|out| {
-            writeln!(out, "agent {}", self.agent)?;
-            writeln!(out, "files {}", files.len())?;
-            for text in files {
-                writeln!(out, "{}", text.len())?;
-                out.write_all(text)?;
-                out.write_all(b"\n")?;
+fn build<'c>(
+    command: &RunnerCommand,
+    agent: &str,
+    files: &[&[u8]],
+) -> Result<Built<'c>, EngineError> {
+    let (mut session, _) = Session::start(command)?;
+    session.send(|out| {
+        writeln!(out, "agent {agent}")?;
+        writeln!(out, "files {}", files.len())?;
+        for text in files {
+            writeln!(out, "{}", text.len())?;
+            out.write_all(text)?;
+            out.write_all(b"\n")?;
+        }
+        writeln!(out, "build")
+    });
+    let mut refusals = Vec::new();
+    loop {
+        let line = session.line()?;
+        let mut words = line.splitn(3, ' ');
+        match (words.next(), words.next(), words.next()) {
+            (Some("built"), Some(nanoseconds), None) => {
+                let time = Duration::from_nanos(number(nanoseconds, &line)?);
+                return Ok(Built { time, matcher: Box::new(Running { session, refusals }) });
             }
-            writeln!(out, "build")
-        });
-        let mut refusals = Vec::new();
-        loop {
-            let line = talk.line()?;
-            let mut words = line.splitn(3, ' ');
-            match (words.next(), words.next(), words.next()) {
-                (Some("built"), Some(nanoseconds), None) => {
-                    let time = Duration::from_nanos(number(nanoseconds, &line)?);
-                    let matchers = Box::new(Talking { talk, refusals });
-                    return Ok(Built { time, matchers });
-                }
-                (Some("refused"), Some(file), reason) => {
-                    let file = number(file, &line)? as usize;
-                    if file >= files.len() {
-                        return Err(nonsense(&line));
-                    }
-                    refusals.push((file, reason.unwrap_or("no reason").to_owned()));
-                }
-                _ => return Err(nonsense(&line)),
+            (Some("refused"), Some(file), reason) if number(file, &line)? < files.len() as u64 => {
+                refusals.push(reason.unwrap_or("no reason").to_owned());
             }
+            _ => return Err(unexpected(&line)),
         }
     }
 }
 
 fn number(word: &str, line: &str) -> Result<u64, EngineError> {
-    word.parse().map_err(|_| nonsense(line))
+    word.parse().map_err(|_| unexpected(line))
 }
 
-fn nonsense(line: &str) -> EngineError {
+fn unexpected(line: &str) -> EngineError {
     /// Characters of a line that are shown.
     const SHOWN_MAX: usize = 80;
     let shown: String = line.chars().take(SHOWN_MAX).collect();
-    EngineError(format!("the runner said {shown:?}, which the protocol does not have here"))
+    EngineError(format!("the runner sent {shown:?}, which the protocol does not allow here"))
 }
 
 /// A runner that has built its matchers.
-struct Talking {
-    talk: Talk,
-    refusals: Vec<(usize, String)>,
+struct Running {
+    session: Session,
+    refusals: Vec<String>,
 }
 
-impl Talking {
-    /// Has the runner decide a list; its own time, and a character for each answer.
+impl Running {
+    /// Has the runner decide a list; returns its own time and one character per answer.
     fn decide(&mut self, list: &QuestionList) -> Result<(Duration, String), EngineError> {
-        self.talk.send(|out| {
+        self.session.send(|out| {
             writeln!(out, "urls {}", list.len())?;
             for question in list.iter() {
                 writeln!(out, "{} {}", question.file, question.url)?;
             }
             writeln!(out, "decide")
         });
-        let line = self.talk.line()?;
+        let line = self.session.line()?;
         let words: Vec<&str> = line.split(' ').collect();
-        let ["decided", nanoseconds, answers] = words[..] else { return Err(nonsense(&line)) };
+        let ["decided", nanoseconds, answers] = words[..] else { return Err(unexpected(&line)) };
         if answers.len() != list.len() {
             let (given, asked) = (answers.len(), list.len());
             return Err(EngineError(format!("the runner gave {given} answers to {asked} URLs")));
@@ -153,52 +135,51 @@ impl Talking {
     }
 }
 
-impl Matchers for Talking {
+impl Matcher for Running {
+    /// A list of one question: the harness asks runners for whole lists only.
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        let mut list = QuestionList::default();
+        list.push(question.file, question.url, question.path.len());
+        self.pass(&list).is_ok_and(|pass| pass.tally.allowed == 1)
+    }
+
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
         let (_, answers) = self.decide(list)?;
         let answer = |byte: u8| match byte {
             b'1' => Ok(Some(true)),
             b'0' => Ok(Some(false)),
             b'?' => Ok(None),
-            _ => Err(nonsense(&answers)),
+            _ => Err(unexpected(&answers)),
         };
         answers.bytes().map(answer).collect()
     }
 
-    fn pass(&mut self, list: &QuestionList) -> Result<Option<Pass>, EngineError> {
+    fn pass(&mut self, list: &QuestionList) -> Result<Pass, EngineError> {
         let (time, answers) = self.decide(list)?;
-        Ok(Some(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) }))
+        Ok(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) })
     }
 
-    fn batch(&mut self, _: &QuestionList, _: &HostTable) -> Result<Option<Pass>, EngineError> {
-        Ok(None)
-    }
-
-    fn single_times(&mut self, _: &QuestionList, _: &mut Vec<u32>) -> bool {
+    fn is_in_process(&self) -> bool {
         false
     }
 
-    fn refusals(&self) -> Vec<(usize, String)> {
+    fn refusals(&self) -> Vec<String> {
         self.refusals.clone()
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        None
     }
 }
 
-/// A running program and the lines that it says.
-struct Talk {
+/// A running program and its output lines.
+struct Session {
     child: Child,
-    /// Requests for the thread that writes: a runner that reads no further must not hold us up.
+    /// Requests for the writing thread: a runner that stops reading must not block us.
     requests: Sender<Vec<u8>>,
     lines: Receiver<io::Result<String>>,
     patience: Duration,
 }
 
-impl Talk {
+impl Session {
     /// Starts a runner and greets it; it answers with its version.
-    fn start(command: &RunnerCommand) -> Result<(Talk, String), EngineError> {
+    fn start(command: &RunnerCommand) -> Result<(Session, String), EngineError> {
         let program = &command.words[0];
         let started = Command::new(program)
             .args(&command.words[1..])
@@ -212,7 +193,7 @@ impl Talk {
         thread::spawn(move || {
             for line in BufReader::new(output).lines() {
                 if sender.send(line).is_err() {
-                    return; // Nobody listens any more.
+                    return; // The session is over.
                 }
             }
         });
@@ -221,22 +202,22 @@ impl Talk {
         thread::spawn(move || {
             for request in waiting {
                 if input.write_all(&request).and_then(|()| input.flush()).is_err() {
-                    return; // The runner is gone, which the reading side tells.
+                    return; // The runner is gone, which the reading side reports.
                 }
             }
         });
-        let mut talk = Talk { child, requests, lines, patience: command.patience };
-        talk.send(|out| writeln!(out, "{GREETING}"));
-        let line = talk.line()?;
-        let version = line.strip_prefix("runner ").ok_or_else(|| nonsense(&line))?;
-        Ok((talk, version.to_owned()))
+        let mut session = Session { child, requests, lines, patience: command.patience };
+        session.send(|out| writeln!(out, "{GREETING}"));
+        let line = session.line()?;
+        let version = line.strip_prefix("runner ").ok_or_else(|| unexpected(&line))?;
+        Ok((session, version.to_owned()))
     }
 
-    /// Hands over a request. The runner reads it from beginning to end before it answers.
+    /// Sends a request. The runner reads all of it before it answers.
     fn send(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
         let mut request = Vec::new();
         write(&mut request).expect("memory takes what is written");
-        // If nobody takes it the runner is gone, and waiting for its answer will tell.
+        // If this fails the runner is gone, which waiting for its answer reports.
         let _ = self.requests.send(request);
     }
 
@@ -248,18 +229,15 @@ impl Talk {
                 let seconds = self.patience.as_secs_f64();
                 Err(EngineError(format!("the runner said nothing for {seconds} s")))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(gone()),
+            Err(RecvTimeoutError::Disconnected) => Err(EngineError(
+                "the runner ended before it had answered; its standard error may say why"
+                    .to_owned(),
+            )),
         }
     }
 }
 
-fn gone() -> EngineError {
-    EngineError(
-        "the runner ended before it had answered; its standard error may say why".to_owned(),
-    )
-}
-
-impl Drop for Talk {
+impl Drop for Session {
     /// A runner has nothing to save.
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -22,47 +22,20 @@ enum Manner {
     CannotBuild,
 }
 
-struct Actor {
-    name: &'static str,
-    kind: EngineKind,
-    manner: Manner,
-}
-
 struct Act {
     manner: Manner,
     asked: usize,
 }
 
-impl Engine for Actor {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn version(&self) -> &str {
-        "1 <&>"
-    }
-
-    fn kind(&self) -> EngineKind {
-        self.kind
-    }
-
-    fn build<'f>(&'f self, _files: &'f [&'f [u8]]) -> Result<Built<'f>, EngineError> {
-        match self.manner {
-            Manner::CannotBuild => Err(EngineError("no memory\nleft".to_owned())),
-            manner => Ok(Built::timed(|| Act { manner, asked: 0 })),
-        }
-    }
+fn actor<'c>(name: &str, kind: EngineKind, manner: Manner) -> Engine<'c> {
+    let build = move |_: &[&[u8]]| match manner {
+        Manner::CannotBuild => Err(EngineError("no memory\nleft".to_owned())),
+        manner => Built::timed(|| Ok(Act { manner, asked: 0 })),
+    };
+    Engine { version: "1 <&>".to_owned(), kind, ..Engine::built_in(name, build) }
 }
 
 impl Matcher for Act {
-    fn refusal(&self, _file: usize) -> Option<&str> {
-        (self.manner == Manner::Refuses).then_some("not for me")
-    }
-
-    fn refusals(&self) -> Vec<(usize, String)> {
-        self.refusal(0).map(|reason| (0, reason.to_owned())).into_iter().collect()
-    }
-
     fn allows(&mut self, question: Question<'_>) -> bool {
         self.asked += 1;
         let right = !question.path.starts_with("/private") || question.path.ends_with(".html");
@@ -72,6 +45,16 @@ impl Matcher for Act {
             Manner::ChangesItsMind if self.asked > 4 => true,
             _ => right,
         }
+    }
+
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+        let refuses = self.manner == Manner::Refuses;
+        Ok(list.iter().map(|it| if refuses { None } else { self.answer(it) }).collect())
+    }
+
+    fn refusals(&self) -> Vec<String> {
+        let refuses = self.manner == Manner::Refuses;
+        refuses.then(|| "not for me".to_owned()).into_iter().collect()
     }
 }
 
@@ -95,14 +78,12 @@ fn quick() -> Settings {
 
 fn report_of(kind: EngineKind, manner: Manner) -> Report {
     let corpus = corpus();
-    let right = Actor { name: "right", kind: EngineKind::BuiltIn, manner: Manner::Right };
-    let engines: Vec<Box<dyn Engine>> =
-        vec![Box::new(right), Box::new(Actor { name: "actor", kind, manner })];
-    run(&corpus, &engines, &quick(), &|_| ()).unwrap()
+    let right = actor("right", EngineKind::BuiltIn, Manner::Right);
+    run(&corpus, &[right, actor("actor", kind, manner)], &quick(), &|_| ()).unwrap()
 }
 
 fn hot(order: Order) -> Cell {
-    Cell { model: Model::DecideHot, order: Some(order), threads: 1 }
+    Cell::of(Model::DecideHot, Some(order))
 }
 
 #[test]
@@ -204,8 +185,8 @@ fn names_have_to_be_somebodys() {
         Some(BenchError::NoSuchEngine { .. })
     ));
     assert_eq!(chosen(&corpus, Vec::new(), &named("oracle")).unwrap().len(), 1);
-    let twice = Actor { name: "oracle", kind: EngineKind::Peer, manner: Manner::Right };
-    let same = chosen(&corpus, vec![Box::new(twice)], &quick()).err();
+    let twice = actor("oracle", EngineKind::Peer, Manner::Right);
+    let same = chosen(&corpus, vec![twice], &quick()).err();
     assert_eq!(same, Some(BenchError::SameName { name: "oracle".to_owned() }));
     let none = Settings { rounds: 0, ..quick() };
     assert_eq!(run(&corpus, &[], &none, &|_| ()).err(), Some(BenchError::NoRound));
@@ -292,7 +273,7 @@ mod runners {
         assert_eq!(runner.verification.standing, Standing::Differs);
         assert_eq!((runner.verification.answered, runner.verification.differing), (4, 2));
         assert_eq!(runner.result(hot(Order::Shuffled)).unwrap().median_ns, 100.0);
-        let compile = Cell { model: Model::Compile, order: None, threads: 1 };
+        let compile = Cell::of(Model::Compile, None);
         assert_eq!(runner.result(compile).unwrap().median_ns, 1000.0);
     }
 

@@ -1,4 +1,4 @@
-//! `portcullis bench`: engines side by side on the user's own data, verified before timed.
+//! `portcullis bench`: engines side by side on the user's own data, verified before they are timed.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,25 +17,27 @@ use super::output::{Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
-    // Engines compile on the pool that they are called from. With one thread the work is done by
-    // the thread that measures, whichever engine's it is.
+    // Engines compile on the calling thread's pool. With one thread, the measuring thread does it for
+    // every engine.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.context("cannot start a thread")?.install(|| measure(args))
 }
 
 fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let settings = settings(&args);
-    let [mut json, mut html] = match &args.memory_of {
-        None => open([args.json.clone(), args.html.clone()])?,
-        Some(_) => [None, None],
+    // A wrong name is reported before minutes are spent. The process for one engine writes nothing.
+    let open = |path: &Option<PathBuf>| {
+        let path = path.as_ref().filter(|_| args.memory_of.is_none());
+        path.map(|path| Output::create(path)).transpose()
     };
+    let (mut json, mut html) = (open(&args.json)?, open(&args.html)?);
     let plan = plan::policies(args.policies);
     let questions = QuestionPlan { tokens: vec![args.agent], ..QuestionPlan::default() };
     let set = Engine::new(0)?.load(&plan, &questions)?.set;
     let agent = questions.agents(set.dialect())?.remove(0);
     ensure!(
         agent.tokens().count() == 1,
-        "the other engines know no chains of agents; name one product token with -a"
+        "the other engines take no chains of agents; name one product token with -a"
     );
     let originals = match &plan {
         PolicyPlan::Robots { path, bytes_max, .. } => {
@@ -48,9 +50,9 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let corpus = Corpus::load(set, originals, agent, &args.urls)?;
     let engines = bench::chosen(&corpus, Vec::new(), &settings)?;
     if let Some(name) = &args.memory_of {
-        let named = engines.iter().find(|engine| engine.name() == name);
+        let named = engines.iter().find(|engine| engine.name == *name);
         let engine = named.context("no engine has this name")?;
-        let used = MemoryUse::of(&corpus, &**engine)?;
+        let used = MemoryUse::of(&corpus, engine)?;
         writeln!(io::stdout(), "{}", used.to_json())?;
         return Ok(ExitStatus::Done);
     }
@@ -67,12 +69,6 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     Ok(if report.has_fault() { ExitStatus::Negative } else { ExitStatus::Done })
 }
 
-/// Outputs are opened first: a wrong name is told before minutes are spent.
-fn open(paths: [Option<PathBuf>; 2]) -> anyhow::Result<[Option<Output>; 2]> {
-    let [json, html] = paths.map(|path| path.map(|path| Output::create(&path)).transpose());
-    Ok([json?, html?])
-}
-
 fn settings(args: &BenchArgs) -> Settings {
     let patience = args.runner_timeout.map(Duration::from_secs_f64);
     let runner = |command: &RunnerCommand| {
@@ -80,7 +76,7 @@ fn settings(args: &BenchArgs) -> Settings {
         RunnerCommand { patience, ..command.clone() }
     };
     Settings {
-        // The allocator of this program does so by itself.
+        // This program's allocator does so by itself.
         give_back_memory: || (),
         opening: mapped::opening(),
         rounds: args.rounds as usize,

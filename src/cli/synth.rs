@@ -13,21 +13,21 @@ use super::args::{SynthArgs, SynthFormat};
 use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Output, OutputFailed};
 
-/// What stands within the corpus's folder.
+/// Names in the corpus's folder.
 const ROBOTS: &str = "robots";
 const JSON_LINES: &str = "robots.jsonl";
 const WARC: &str = "robots.warc.gz";
 const STATES: &str = "expected.tsv";
 const URLS: &str = "urls.txt";
 
-/// Answers of one origin that are older than the one that counts, at most.
+/// Older answers of an origin besides the one that counts, at most.
 const OLDER_ANSWERS_MAX: u64 = 1;
 
-/// Hosts and URLs of one piece of work; each makes some 400 KiB.
+/// Hosts and URLs of one unit of work, which is some 400 KiB.
 const HOSTS_AT_ONCE: u64 = 256;
 const URLS_AT_ONCE: u64 = 5_000;
 
-/// Pieces for each thread that are made before they are written.
+/// Units of work per thread that are made before they are written.
 const PIECES_PER_THREAD: usize = 4;
 
 pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
@@ -38,7 +38,7 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     };
     ensure!(
         archive.is_some() || !args.answers,
-        "a folder holds files and no other answers; add --format jsonl or --format warc"
+        "a folder can hold files only; add --format jsonl or --format warc"
     );
     let path = |name: &str| args.out.join(name);
     let (robots, urls) = (path(name), path(URLS));
@@ -46,7 +46,7 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     for path in [Some(&robots), Some(&urls), states.as_ref()].into_iter().flatten() {
         ensure!(
             !path.exists(),
-            "{} is there already; choose an empty folder with --out, or remove it",
+            "{} exists; choose an empty folder with --out, or remove it",
             path.display()
         );
     }
@@ -65,7 +65,7 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
             outputs = write_archive(&corpus, &archive, &robots, states)?;
         }
     }
-    // The list comes last: where it is, the corpus is complete.
+    // The list is written last: a corpus with a list is complete.
     outputs.push(write_urls(&corpus, args.urls, &urls)?);
     let outputs =
         outputs.into_iter().map(Output::complete).collect::<Result<Vec<_>, OutputFailed>>()?;
@@ -135,8 +135,7 @@ fn write_urls(corpus: &Corpus, urls: u64, path: &Path) -> anyhow::Result<Output>
     Ok(output)
 }
 
-/// Makes the items up to `end`, so many at once, on all threads, and hands the pieces to `write` in
-/// their order.
+/// Makes the items up to `end` in units of `at_once` on all threads, and passes them to `write` in order.
 fn in_pieces<P: Send>(
     end: u64,
     at_once: u64,

@@ -24,9 +24,8 @@ impl Quantiles {
     }
 }
 
-/// Which layout a host has, of those that are shared, by rank: the first has a quarter of these
-/// hosts (a fifth of all), and past a thousand each doubling of the rank leaves little more than half
-/// of the hosts to come.
+/// The rank of a shared layout: the first has a quarter of these hosts (a fifth of all), and above a
+/// thousand each doubling of the rank leaves little more than half of the remaining hosts.
 pub(super) const LAYOUT_RANK: Quantiles = Quantiles(&[
     (0, 0),
     (251_000, 1),
@@ -99,11 +98,11 @@ pub(super) const NAMED_RULES: Quantiles = Quantiles(&[
     (WHOLE, 900),
 ]);
 
-/// User-agent lines of a group that shuts several crawlers out.
+/// User-agent lines of a group that blocks several crawlers.
 pub(super) const NAMES_OF_ONE_GROUP: Quantiles =
     Quantiles(&[(0, 1), (500_000, 4), (900_000, 28), (WHOLE, 200)]);
 
-/// Which platform a default group begins like.
+/// The number of the platform whose rules begin a default group.
 pub(super) const PLATFORM: Quantiles = Quantiles(&[
     (0, 0),
     (250_000, 1),
@@ -114,7 +113,7 @@ pub(super) const PLATFORM: Quantiles = Quantiles(&[
     (WHOLE, 4_000),
 ]);
 
-/// Which of the patterns that all the web writes is meant.
+/// The number of a pattern that the whole web writes.
 pub(super) const COMMON_PATTERN: Quantiles = Quantiles(&[
     (0, 0),
     (150_000, 16),
@@ -125,7 +124,7 @@ pub(super) const COMMON_PATTERN: Quantiles = Quantiles(&[
     (WHOLE, 1_000_000),
 ]);
 
-/// Bytes of a pattern that all the web writes.
+/// Bytes of a pattern that the whole web writes.
 pub(super) const COMMON_PATTERN_BYTES: Quantiles =
     Quantiles(&[(0, 3), (250_000, 8), (500_000, 13), (900_000, 28), (WHOLE, 60)]);
 
@@ -167,7 +166,7 @@ pub(super) const PATH_BYTES: Quantiles = Quantiles(&[
     (WHOLE, 10_000),
 ]);
 
-/// Which of a site's sections is meant: the first are on most of its pages.
+/// The position of a site's section: the first are on most of its pages.
 pub(super) const SECTION: Quantiles =
     Quantiles(&[(0, 0), (400_000, 8), (800_000, 40), (990_000, 400), (WHOLE, 40_000)]);
 

@@ -1,10 +1,9 @@
-//! Which layout a host's file has, and what is drawn of a layout before its first line.
+//! The layout of a host's file, and what is drawn of a layout before its first line.
 //!
-//! A layout is a list of user-agent lines and rules on certain lines. On the web most files come
-//! from templates (of shop and blog programs, lists of crawlers to shut out) and differ at most in a
-//! sitemap's address, so most hosts take a layout by its rank, the first far more often than the
-//! last; the others have one of their own. A layout is a numbered stream, as everything here: there
-//! is no end of them, and a corpus of more hosts sees more.
+//! A layout is a list of user-agent lines and rules. On the web most files come from templates (of shop
+//! and blog programs, lists of crawlers to block) and differ at most in a sitemap's address. So most
+//! hosts take a layout by its rank, the first far more often than the last; the others have one of their
+//! own. A layout is a numbered stream: there is no end of them, and a larger corpus has more.
 
 use super::draw::{
     DEFAULT_RULES, LAYOUT_RANK, NAMED_LINES, PLATFORM, SHARED_DEFAULT_RULES_MAX,
@@ -24,8 +23,8 @@ const NO_DEFAULT_GROUP: u64 = 250;
 const NO_RULE: u64 = 350;
 const OWN_SITEMAP: u64 = 3_100;
 
-/// Rules of a default group and its copies together, at most. Without it a few files would hold most
-/// of the records.
+/// Rules of a default group and its copies together, at most. Without a limit a few files would hold
+/// most of the records.
 const COPIED_RULES_MAX: u64 = 600;
 
 /// Where the numbers of layouts that one host alone has begin.
@@ -35,7 +34,7 @@ const OWN_START: u64 = 1 << 48;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout(u64);
 
-/// What the default group of a layout says.
+/// The default group of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DefaultGroup {
     /// There is none.
@@ -48,22 +47,22 @@ pub(super) enum DefaultGroup {
     OpenByAllow,
     /// `Disallow: /`.
     Closed,
-    /// So many rules.
+    /// This many rules.
     Rules(u64),
 }
 
-/// What the groups say that name crawlers.
+/// The groups that name crawlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamedGroups {
-    /// Each of them is shut out.
+    /// Each disallows everything.
     Closed,
-    /// Each of them may go anywhere.
+    /// Each allows everything.
     Open,
     /// The default group's rules again.
     AsDefault,
     /// Rules of their own.
     Own,
-    /// One group of many user-agent lines, shut out.
+    /// One group of many user-agent lines that disallows everything.
     OneClosed,
 }
 
@@ -87,34 +86,35 @@ pub(super) struct Plan {
     pub(super) bytes_min: usize,
 }
 
-/// One of the most frequent layouts. They weigh so much that they are not left to chance: each has
-/// the size, the groups and the rules of one that was measured, and made-up words.
-struct Frequent {
-    default: DefaultGroup,
-    named: NamedGroups,
-    named_lines: u64,
-    own_sitemap: u64,
-    bytes_min: usize,
-    has_crlf: bool,
-}
-
 const fn frequent(
     default: DefaultGroup,
     (named, named_lines): (NamedGroups, u64),
     own_sitemap: u64,
     bytes_min: usize,
-) -> Frequent {
-    Frequent { default, named, named_lines, own_sitemap, bytes_min, has_crlf: false }
+) -> Plan {
+    Plan {
+        has_byte_order_mark: false,
+        has_crlf: false,
+        heading_lines: 0,
+        default,
+        platform: None,
+        named,
+        named_lines,
+        crawl_delay: false,
+        own_sitemap,
+        bytes_min,
+    }
 }
 
-const fn with_crlf(frequent: Frequent) -> Frequent {
-    Frequent { has_crlf: true, ..frequent }
+const fn with_crlf(plan: Plan) -> Plan {
+    Plan { has_crlf: true, ..plan }
 }
 
 const NOBODY: (NamedGroups, u64) = (NamedGroups::Closed, 0);
 
-/// By rank.
-const FREQUENT: [Frequent; 24] = {
+/// The most frequent layouts by rank. They weigh so much that they are not drawn: each has the size,
+/// the groups and the number of rules of a measured one, and made-up words.
+const FREQUENT: [Plan; 24] = {
     use DefaultGroup::{Absent, Closed, NoRule, Open, OpenByAllow, Rules};
     [
         frequent(Rules(6), (NamedGroups::Closed, 8), 0, 495),
@@ -166,27 +166,11 @@ impl Layout {
 
     /// What is drawn of it before its first line.
     pub(super) fn plan(self, seed: u64) -> Plan {
-        let mut random = SplitMix64::stream(seed, Purpose::Plan, self.0);
         let frequent = usize::try_from(self.0).ok().and_then(|rank| FREQUENT.get(rank));
         match frequent {
-            Some(frequent) => self.frequent_plan(frequent),
-            None => self.drawn_plan(&mut random),
-        }
-    }
-
-    fn frequent_plan(self, frequent: &Frequent) -> Plan {
-        Plan {
-            has_byte_order_mark: false,
-            has_crlf: frequent.has_crlf,
-            // Otherwise two that say the same would be one.
-            heading_lines: self.0 % 8,
-            default: frequent.default,
-            platform: Some(self.0),
-            named: frequent.named,
-            named_lines: frequent.named_lines,
-            crawl_delay: false,
-            own_sitemap: frequent.own_sitemap,
-            bytes_min: frequent.bytes_min,
+            // Different headings keep layouts with the same rules apart.
+            Some(&plan) => Plan { heading_lines: self.0 % 8, platform: Some(self.0), ..plan },
+            None => self.drawn_plan(&mut SplitMix64::stream(seed, Purpose::Plan, self.0)),
         }
     }
 
@@ -234,7 +218,7 @@ impl Layout {
     }
 }
 
-/// A third of the longer default groups begin as a platform's do.
+/// A third of the longer default groups begin as a platform's.
 fn draw_platform(random: &mut SplitMix64, default: DefaultGroup) -> Option<u64> {
     match default {
         DefaultGroup::Rules(6..) if random.chance(4_000) => Some(PLATFORM.draw(random)),

@@ -1,21 +1,19 @@
 //! A made-up corpus of robots.txt files and URLs, of any size, the same for a seed on any machine.
 //!
-//! Owns what `portcullis synth` writes: for benchmarks and tests that must not depend on anybody's
-//! data. It is drawn like the web that was measured: sizes of files and groups, line ends and byte
-//! order marks, rules with wildcards, hosts that get most of the URLs, and above all what files share.
-//! Most hosts have the file of a template and differ from one another in a sitemap's line at most, a
-//! few templates have half of all hosts, rules come from platforms and from everybody's stock of
-//! patterns, and the crawlers that are named have a long tail. `examples/corpus_facts` counts all
-//! this, of real files and of made-up ones. All hosts stand below `.example` (RFC 2606), so that no
-//! real one is named. For questions about a real site, use its real file.
+//! Owns what `portcullis synth` writes, for benchmarks and tests that must not depend on private data.
+//! It is drawn like the measured web: sizes of files and groups, line ends and byte order marks, rules
+//! with wildcards, hosts that get most of the URLs, and above all what files share. Most hosts have the
+//! file of a template and differ in a sitemap's line at most; a few templates have half of all hosts;
+//! rules come from platforms and from a common stock of patterns; named crawlers have a long tail.
+//! `examples/corpus_facts` counts all this in real and made-up files. All hosts are below `.example`
+//! (RFC 2606), so that no real host is named. For verdicts on a real site, use its real file.
 //!
-//! Every host and every URL has its own stream of random numbers, found from the seed and its
-//! position alone, and so have templates and patterns: nothing is kept in memory, a million hosts
-//! stream, and the first thousand files of a large corpus are the whole of a small one. (Its URLs
-//! differ, because they are spread over all hosts; of one corpus a short list begins a long one.) All arithmetic is on integers, because the mathematical
-//! functions of floating point may differ from one platform to the next.
+//! Every host, URL, template and pattern has its own stream of random numbers, found from the seed and
+//! its position alone. So nothing is kept in memory, and the first thousand files of a large corpus are
+//! the whole of a small one. (Its URLs differ, because they are spread over all hosts.) All arithmetic
+//! is on integers, because floating-point functions differ between platforms.
 //!
-//! Cost: some microseconds a file, a quarter of a microsecond a URL. Only writing can fail.
+//! Cost: some microseconds per file, a quarter of a microsecond per URL. Nothing fails.
 //!
 //! ```
 //! use portcullis::synth::Corpus;
@@ -34,10 +32,9 @@ mod archive;
 mod draw;
 mod layout;
 mod patterns;
-mod random;
+pub mod random;
 mod robots;
 mod site;
-mod urls;
 mod words;
 
 pub use self::archive::{Answers, Archive, ArchiveFormat, ArchivedFile};
@@ -46,12 +43,12 @@ use self::layout::Layout;
 use self::random::{Purpose, SplitMix64};
 use self::site::Site;
 
-/// Hosts in ten thousand whose URLs are https.
+/// Hosts with https URLs, in ten thousand.
 const HTTPS: u64 = 8_800;
 
 /// A corpus: a seed and a number of hosts.
 ///
-/// It holds no text; each file and each URL is made when asked for.
+/// It holds no text: each file and each URL is made on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corpus {
     seed: u64,
@@ -128,7 +125,7 @@ impl Corpus {
         let host = self.draw_host(&mut random);
         self.write_origin(host, out);
         let sites = [Site::of_layout(self.seed, self.layout(host)), Site::common(self.seed)];
-        urls::write(random, sites, out);
+        site::write_url(random, sites, out);
     }
 
     /// Appends the origin of a host's URLs (`https://www.small-lake-7.example`) to `out`.
@@ -146,8 +143,8 @@ impl Corpus {
         Layout::of_host(self.stream(Purpose::Layout, host), host)
     }
 
-    /// A host, some far more often than others: the chance falls with the position, as it does in a
-    /// crawl, where one host has a tenth of the URLs and the median host one.
+    /// Draws a host. The chance falls with the position, as in a crawl, where one host has a tenth of the
+    /// URLs and the median host one.
     fn draw_host(&self, random: &mut SplitMix64) -> u64 {
         let magnitudes = u64::from(self.hosts.ilog2()) + 1;
         let ceiling = 1 << random.below(magnitudes + 1).min(63);

@@ -3,7 +3,7 @@
 //! G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators (2014). Good
 //! enough to make up a corpus; not for anything that an adversary may guess.
 
-/// What a stream of numbers is for, so that two uses of one position do not see the same numbers.
+/// The purpose of a stream, so that two uses of one position do not get the same numbers.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Host = 1,
@@ -22,8 +22,8 @@ pub(super) enum Purpose {
 }
 
 /// A stream of random numbers.
-#[derive(Clone, Copy)]
-pub(super) struct SplitMix64 {
+#[derive(Clone, Copy, Debug)]
+pub struct SplitMix64 {
     state: u64,
 }
 
@@ -35,8 +35,14 @@ fn mix(mut word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
+/// A number for each `number` that looks random: a shuffle sorts by it.
+pub fn scatter(seed: u64, number: u64) -> u64 {
+    mix(seed.wrapping_add(number + 1).wrapping_mul(GOLDEN_GAMMA))
+}
+
 impl SplitMix64 {
-    pub(super) fn new(seed: u64) -> SplitMix64 {
+    /// The generator with this seed.
+    pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64 { state: seed }
     }
 
@@ -46,7 +52,8 @@ impl SplitMix64 {
         SplitMix64::new(mix(seed ^ purpose).wrapping_add(mix(position.wrapping_add(purpose))))
     }
 
-    pub(super) fn next_u64(&mut self) -> u64 {
+    /// The next number.
+    pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GOLDEN_GAMMA);
         mix(self.state)
     }
@@ -54,17 +61,17 @@ impl SplitMix64 {
     /// A number below `bound`, which is at least 1.
     ///
     /// The high half of a product: the bias is below 2⁻³⁰ for any bound used here.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Yes, so many times in ten thousand.
+    /// Returns true this often in ten thousand.
     pub(super) fn chance(&mut self, per_ten_thousand: u64) -> bool {
         self.below(10_000) < per_ten_thousand
     }
 
-    /// One of `items`, which are not none.
-    pub(super) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    /// One of `items`, of which there is one at least.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }
 }

@@ -241,7 +241,7 @@ struct Agents {
 }
 
 impl Agents {
-    /// A list of so many lines.
+    /// The agents of a list with this many lines.
     fn new(lines: u64) -> Agents {
         Agents { next: 0, stride: (FAMOUS_AGENTS / (lines + 1)).max(1) * 2 }
     }

@@ -2,7 +2,7 @@
 
 use super::random::SplitMix64;
 
-/// Things that sections of a site and hosts are called after.
+/// Nouns in the names of sections and hosts.
 pub(super) const NOUNS: [&str; 64] = [
     "account", "album", "archive", "article", "author", "basket", "blog", "book", "brand", "cart",
     "catalog", "category", "checkout", "city", "comment", "contact", "course", "download", "event",
@@ -13,7 +13,7 @@ pub(super) const NOUNS: [&str; 64] = [
     "story", "tag", "theme", "ticket", "user", "video",
 ];
 
-/// Words that tell two hosts or sections with one noun apart.
+/// Words that distinguish hosts or sections with the same noun.
 pub(super) const ADJECTIVES: [&str; 32] = [
     "amber", "annual", "basic", "bright", "classic", "daily", "early", "eastern", "fresh",
     "global", "golden", "green", "hidden", "inner", "junior", "large", "local", "lucky", "modern",

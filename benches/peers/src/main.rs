@@ -1,8 +1,8 @@
-//! `portcullis bench` with the matchers of robots.txt that crates.io has as engines beside ours.
+//! `portcullis bench` with the robots.txt matchers of crates.io as further engines.
 //!
 //! `portcullis-peers ROBOTS URLS AGENT` takes the flags of `portcullis bench`; `scripts/peers` builds
-//! and runs it. Everything that measures is [`portcullis::bench`]; here stand the peers, in `engines`,
-//! one file each. `../METHODOLOGY.md` says what is measured, what is left out and where our bias lies.
+//! and runs it. [`portcullis::bench`] measures. `../METHODOLOGY.md` says what is measured, what is left
+//! out and where our bias lies.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,56 +16,56 @@ use portcullis::bench::{self, Corpus, MemoryUse, Model, Originals, RunnerCommand
 use portcullis::dialect::Dialect;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
-use portcullis_peers::{allocator, engines, mapped};
+use portcullis_peers::{engines, system};
 
-/// Measure portcullis beside other matchers of robots.txt on your own files and URLs
+/// Measure portcullis beside other robots.txt matchers on your own files and URLs
 ///
 /// Prints Markdown. Exits with 1 if a built-in engine is wrong.
 #[derive(Parser)]
 struct Arguments {
     /// A robots.txt, or a folder of them named by host
     robots: PathBuf,
-    /// The list of URLs, one a line
+    /// The list of URLs, one per line
     urls: PathBuf,
     /// The crawler's product token
     agent: String,
     /// The standard or crawler whose behaviour portcullis and the oracle follow
     #[arg(long, value_name = "NAME", default_value = "google", value_parser = dialect)]
     dialect: &'static Dialect,
-    /// An engine that takes part, by name; the flag may be repeated [default: all]
+    /// Engine to measure; repeatable [default: all]
     #[arg(long = "engine", value_name = "NAME")]
     engines: Vec<String>,
-    /// The engine that ratios are to [default: portcullis]
+    /// Engine that ratios refer to [default: portcullis]
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
-    /// What is measured; the flag may be repeated [default: all]
+    /// What to measure; repeatable [default: all]
     #[arg(long = "model", value_name = "NAME", value_parser = model)]
     models: Vec<Model>,
-    /// Another program as an engine (benches/RUNNERS.md)
+    /// Another program as an engine (see benches/RUNNERS.md)
     #[arg(long = "runner", value_name = "NAME=COMMAND")]
     runners: Vec<RunnerCommand>,
-    /// Seconds after which a runner that does not answer has failed
+    /// Time limit for an answer of a runner, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = bench::RUNNER_SECONDS_MAX)]
     runner_timeout: u64,
-    /// How often everything is measured
+    /// Number of rounds
     #[arg(long, value_name = "N", default_value_t = 3)]
     rounds: usize,
     /// Seconds for which an engine repeats a pass in one round
     #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
     seconds_per_pass: f64,
-    /// The number that orders and samples are drawn from
+    /// Seed of orders and samples
     #[arg(long, value_name = "N", default_value_t = 9309)]
     seed: u64,
-    /// Measure growth on made-up data too
+    /// Also measure growth on made-up data
     #[arg(long)]
     curves: bool,
-    /// Do not start this program again for each engine to measure its memory
+    /// Do not measure memory, which starts this program again for each engine
     #[arg(long)]
     no_memory: bool,
-    /// Write everything as one JSON object there
+    /// JSON output file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page with plots there
+    /// HTML output file, with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print the memory of a process with this engine alone
@@ -95,15 +95,14 @@ fn main() -> ExitCode {
 
 fn measured() -> Result<bool> {
     let arguments = Arguments::parse();
-    // Portcullis compiles on the pool that it is called from. With one thread the work is done by
-    // the thread that measures, as every other engine's is.
+    // With one thread, the measuring thread does what portcullis compiles, as for every other engine.
     rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(|| run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<bool> {
     let dialect = arguments.dialect;
     let agent = AgentChain::parse(&arguments.agent, dialect)?;
-    ensure!(agent.tokens().count() == 1, "the peers know no chains of agents; name one token");
+    ensure!(agent.tokens().count() == 1, "the peers take no chains of agents; name one token");
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
     let (set, originals) = (
         PolicySet::load(&arguments.robots, &config)?.set,
@@ -113,8 +112,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let settings = settings(arguments);
     let engines = bench::chosen(&corpus, engines::all(&corpus), &settings)?;
     if let Some(name) = &arguments.memory_of {
-        let named = engines.iter().find(|engine| engine.name() == name);
-        let used = MemoryUse::of(&corpus, &**named.context("no engine has this name")?)?;
+        let named = engines.iter().find(|engine| engine.name == *name);
+        let used = MemoryUse::of(&corpus, named.context("no engine has this name")?)?;
         println!("{}", used.to_json());
         return Ok(false);
     }
@@ -132,8 +131,8 @@ fn settings(arguments: &Arguments) -> Settings {
     let patience = Duration::from_secs(arguments.runner_timeout);
     let runner = |command: &RunnerCommand| RunnerCommand { patience, ..command.clone() };
     Settings {
-        give_back_memory: allocator::give_back_memory,
-        opening: mapped::opening(),
+        give_back_memory: system::give_back_memory,
+        opening: system::opening(),
         rounds: arguments.rounds,
         seconds_per_pass: arguments.seconds_per_pass,
         seed: arguments.seed,

@@ -1,4 +1,4 @@
-//! Holds the reading of WARC files against FastWARC: the same URLs, dates, statuses and bodies.
+//! Compares the reader of WARC files with FastWARC: the same URLs, dates, statuses and bodies.
 //!
 //! The files are made here, of every kind of record and coding that both know. What the two treat
 //! differently on purpose (bodies that are cut, codings in name only) is tested in the crate.
@@ -15,6 +15,7 @@ use portcullis::capture::{
     BatchReader, BrokenRecord, Capture, CaptureNote, CaptureSink, ReadConfig, Subject, warc,
 };
 use portcullis::input::{OpenConfig, Source};
+use portcullis::synth::random::SplitMix64;
 
 /// One answer, as both readers have to find it.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,34 +26,14 @@ struct Entry {
     body: Vec<u8>,
 }
 
-/// A SplitMix64 generator.
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+fn text(draw: &mut SplitMix64) -> Vec<u8> {
+    let mut text = String::new();
+    let ending = draw.pick(&["\n", "\r\n", "\r\n\r\n"]);
+    for line in 0..draw.below(60) {
+        let path = draw.next_u64();
+        write!(text, "{}: /{path:x}{ending}", ["Allow", "Disallow"][line as usize % 2]).unwrap();
     }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-
-    fn text(&mut self) -> Vec<u8> {
-        let mut text = String::new();
-        let ending = self.one_of(&["\n", "\r\n", "\r\n\r\n"]);
-        for line in 0..self.below(60) {
-            let path = self.next();
-            write!(text, "{}: /{path:x}{ending}", ["Allow", "Disallow"][line % 2]).unwrap();
-        }
-        text.into_bytes()
-    }
+    text.into_bytes()
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -78,8 +59,8 @@ fn chunked(bytes: &[u8], size: usize) -> Vec<u8> {
 }
 
 /// A response with `body` in some coding and framing.
-fn response(draw: &mut Draw, status: u16, body: &[u8]) -> Vec<u8> {
-    let mut head = format!("HTTP/1.1 {status} {}\r\n", draw.one_of(&["OK", "", "Some reason"]));
+fn response(draw: &mut SplitMix64, status: u16, body: &[u8]) -> Vec<u8> {
+    let mut head = format!("HTTP/1.1 {status} {}\r\n", draw.pick(&["OK", "", "Some reason"]));
     let mut stored = match draw.below(5) {
         0 if !body.is_empty() => {
             head += "Content-Encoding: gzip\r\n";
@@ -94,13 +75,13 @@ fn response(draw: &mut Draw, status: u16, body: &[u8]) -> Vec<u8> {
     match draw.below(3) {
         0 => {
             head += "Transfer-Encoding: chunked\r\n";
-            let size = 1 + draw.below(500);
+            let size = 1 + draw.below(500) as usize;
             stored = chunked(&stored, size);
         }
         1 => write!(head, "Content-Length: {}\r\n", stored.len()).unwrap(),
         _ => {}
     }
-    head += draw.one_of(&["", "Server: x\r\n", "Location: https://b.example/\r\n"]);
+    head += draw.pick(&["", "Server: x\r\n", "Location: https://b.example/\r\n"]);
     [head.as_bytes(), b"\r\n", &stored].concat()
 }
 
@@ -123,20 +104,20 @@ const PATHS: [&str; 6] =
 const STATUSES: [u16; 10] = [200, 200, 200, 203, 301, 304, 403, 404, 500, 503];
 
 /// One record of any type; `number` makes its URL one of its own.
-fn record(draw: &mut Draw, number: u32) -> Vec<u8> {
+fn record(draw: &mut SplitMix64, number: u32) -> Vec<u8> {
     const RESPONSE: &str = "application/http; msgtype=response";
     const REQUEST: &str = "application/http; msgtype=request";
-    let (record_type, path, body) = (draw.one_of(&TYPES), draw.one_of(&PATHS), draw.text());
+    let (record_type, path, body) = (draw.pick(&TYPES), draw.pick(&PATHS), text(draw));
     let (content_type, block) = match record_type {
         "response" => {
-            let status = draw.one_of(&STATUSES);
+            let status = draw.pick(&STATUSES);
             (RESPONSE, response(draw, status, &body))
         }
         "revisit" => (RESPONSE, b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
         "request" => (REQUEST, b"GET /robots.txt HTTP/1.1\r\n\r\n".to_vec()),
         _ => ("text/plain", body),
     };
-    let version = draw.one_of(&["WARC/1.0", "WARC/1.1"]);
+    let version = draw.pick(&["WARC/1.0", "WARC/1.1"]);
     let (day, second) = (1 + draw.below(28), draw.below(60));
     let header = format!(
         "{version}\r\nWARC-Type: {record_type}\r\n\
@@ -212,7 +193,7 @@ fn entry_of(record: &mut WarcRecord) -> Option<Entry> {
 #[test]
 fn both_readers_find_the_same() {
     for seed in 0..10 {
-        let mut draw = Draw(seed);
+        let mut draw = SplitMix64::new(seed);
         let records: Vec<Vec<u8>> = (0..600).map(|number| record(&mut draw, number)).collect();
         let frame = |record: &Vec<u8>| zstd::encode_all(&record[..], 3).unwrap();
         let files: [(&str, Vec<u8>); 3] = [

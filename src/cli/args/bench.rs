@@ -10,14 +10,15 @@ use super::PolicyArgs;
 
 /// Measure engines side by side on your own files and URLs, each verified before it is timed
 ///
-/// Every answer of every engine is compared with the oracle's first; one that is wrong is shown as
-/// wrong, with an example, and not timed. Prints Markdown. Exits with 1 if a built-in engine is wrong.
+/// Every answer of every engine is compared with the oracle's first. An engine that is wrong is shown
+/// as wrong, with an example, and is not timed. Prints Markdown. Exits with 1 if a built-in engine is
+/// wrong.
 #[derive(Args)]
 pub struct BenchArgs {
     #[command(flatten)]
     pub policies: PolicyArgs,
 
-    /// The list of URLs, one a line
+    /// The list of URLs, one per line
     #[arg(long, value_name = "FILE", help_heading = "Questions")]
     pub urls: PathBuf,
 
@@ -25,29 +26,29 @@ pub struct BenchArgs {
     #[arg(short, long, value_name = "A", help_heading = "Questions")]
     pub agent: String,
 
-    /// An engine that takes part, by name; the flag may be repeated [default: all]
+    /// Engine to measure, by name; repeatable [default: all]
     #[arg(long = "engine", value_name = "NAME", help_heading = "Measurement")]
     pub engines: Vec<String>,
 
-    /// The engine that ratios are to [default: portcullis]
+    /// Engine that ratios refer to [default: portcullis]
     #[arg(long, value_name = "NAME", help_heading = "Measurement")]
     pub baseline: Option<String>,
 
-    /// What is measured; the flag may be repeated [default: all]
+    /// What to measure; repeatable [default: all]
     #[arg(long = "model", value_name = "NAME", value_parser = values::bench_model(), help_heading = "Measurement")]
     pub models: Vec<Model>,
 
     /// Another program as an engine; the command is split at blanks
     ///
-    /// It speaks the line protocol of benches/RUNNERS.md. The flag may be repeated.
+    /// It implements the line protocol of benches/RUNNERS.md. Repeatable.
     #[arg(long = "runner", value_name = "NAME=COMMAND", value_parser = values::runner, help_heading = "Measurement")]
     pub runners: Vec<RunnerCommand>,
 
-    /// Seconds after which a runner that does not answer has failed [default: 120]
+    /// Time limit for an answer of a runner, in seconds [default: 120]
     #[arg(long, value_name = "SECONDS", value_parser = values::seconds, help_heading = "Measurement")]
     pub runner_timeout: Option<f64>,
 
-    /// How often everything is measured; an odd number makes the median a measured value
+    /// Number of rounds; with an odd number the median is a measured value
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Measurement")]
     pub rounds: u64,
 
@@ -55,23 +56,23 @@ pub struct BenchArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 0.1, value_parser = values::seconds, help_heading = "Measurement")]
     pub seconds_per_pass: f64,
 
-    /// The number that orders and samples are drawn from
+    /// Seed of orders and samples
     #[arg(long, value_name = "N", default_value_t = 9309, help_heading = "Measurement")]
     pub seed: u64,
 
-    /// Measure on made-up data too how costs grow with rules, hosts, URL length and threads
+    /// Also measure, on made-up data, how costs grow with rules, hosts, URL length and threads
     #[arg(long, help_heading = "Measurement")]
     pub curves: bool,
 
-    /// Do not start this program again for each engine to measure its memory
+    /// Do not measure memory, which starts this program again for each engine
     #[arg(long, help_heading = "Measurement")]
     pub no_memory: bool,
 
-    /// Write everything as one JSON object there
+    /// JSON output file, with every value
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
 
-    /// Write a page with plots there; it opens without a network
+    /// HTML output file, with plots; it opens without a network
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub html: Option<PathBuf>,
 

@@ -1,15 +1,15 @@
-//! Archives of made-up answers to GET /robots.txt, and what each origin's state is by them.
+//! Archives of made-up answers to GET /robots.txt, and the state of each origin that follows from them.
 //!
-//! Owns the form of the archives: JSON Lines, and WARC with a gzip member for each record, as crawls
-//! keep them. Hosts either all answer with their file, or as the web does: some three in ten with a
-//! redirect (to https or another name, in chains, in loops, to a place that nobody captured), others
-//! that there is no file, that they are busy, with a page, with a body that is chunked, compressed or
-//! cut short, or not at all. What an origin's state must be for one who reads the archive by RFC 9309
-//! is known from what was made, without reading it, so that readers can be tested on it.
+//! Owns the archives of `portcullis synth`: JSON Lines, and WARC with a gzip member per record, as
+//! crawls store them. Hosts either all answer with their file, or as the web does: three in ten redirect
+//! (to https or another name, in chains, in loops, to what was not captured); others have no file, are
+//! busy, send a page, send a body that is chunked, compressed or cut short, or do not answer. The state
+//! of an origin by RFC 9309 is known from what was made, without reading it, so that readers can be
+//! tested on the archive.
 //!
-//! The files may be anybody's: [`Corpus::write_archived`](super::Corpus::write_archived) takes the
-//! corpus's own. Everything about a host is drawn from the seed and the host's position. Cost: the
-//! file's bytes, and compressing them for WARC.
+//! [`Corpus::write_archived`](super::Corpus::write_archived) writes the corpus's own files; other files
+//! work too. Everything about a host is drawn from the seed and the host's position. Cost: the file's
+//! bytes, and compressing them for WARC.
 //!
 //! ```
 //! use portcullis::synth::{Answers, Archive, ArchiveFormat, ArchivedFile};
@@ -28,22 +28,17 @@
 //! assert_eq!(states, b"https://a.example\trules\n");
 //! ```
 
-mod body;
-mod exchange;
-mod json_lines;
+mod formats;
 mod story;
-mod warc;
 
-use self::exchange::Exchange;
-use self::story::{Story, tell};
+use self::story::Story;
 use super::random::{Purpose, SplitMix64};
-use crate::decision::PolicyState;
 
 /// The form of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveFormat {
     /// An object on each line: `url`, `fetched_at`, `status`, `headers`, `redirects`, `body`; or
-    /// `error` in place of a status.
+    /// `error` instead of a status.
     JsonLines,
     /// WARC 1.0, each record a gzip member of its own.
     Warc,
@@ -90,10 +85,10 @@ impl Archive {
         Archive { seed, format, answers }
     }
 
-    /// Appends what stands before all hosts to `out`.
+    /// Appends the head of the archive to `out`.
     pub fn write_head(&self, out: &mut Vec<u8>) {
         if self.format == ArchiveFormat::Warc {
-            warc::write_head(self.stream(u64::MAX), out);
+            formats::write_warc_head(self.stream(u64::MAX), out);
         }
     }
 
@@ -109,49 +104,28 @@ impl Archive {
     ) -> usize {
         let mut random = self.stream(position);
         let story = match self.answers {
-            Answers::Files => Story::of_file(file, &mut random),
-            Answers::AsTheWeb { older_max } => tell(file, self.format, older_max, &mut random),
+            Answers::Files => Story::of_file(file, self.format, &mut random),
+            Answers::AsTheWeb { older_max } => {
+                Story::drawn(file, self.format, older_max, &mut random)
+            }
         };
         for exchange in &story.exchanges {
-            self.write_exchange(exchange, &mut random, records);
+            match self.format {
+                ArchiveFormat::JsonLines => formats::write_json_line(exchange, records),
+                ArchiveFormat::Warc => {
+                    let has_requests = self.answers != Answers::Files;
+                    formats::write_warc(exchange, has_requests, &mut random, records);
+                }
+            }
         }
         for (origin, state) in &story.states {
-            states.extend_from_slice(origin);
-            states.push(b'\t');
-            states.extend_from_slice(word(*state).as_bytes());
-            states.push(b'\n');
+            states.extend_from_slice(format!("{origin}\t{}\n", state.as_str()).as_bytes());
         }
         story.exchanges.len()
     }
 
-    fn write_exchange(
-        &self,
-        exchange: &Exchange<'_>,
-        random: &mut SplitMix64,
-        records: &mut Vec<u8>,
-    ) {
-        match (self.format, self.answers) {
-            (ArchiveFormat::JsonLines, _) => json_lines::write(exchange, records),
-            (ArchiveFormat::Warc, answers) => {
-                let has_requests = answers != Answers::Files;
-                warc::write(exchange, has_requests, random, records);
-            }
-        }
-    }
-
     fn stream(&self, position: u64) -> SplitMix64 {
         SplitMix64::stream(self.seed, Purpose::Answers, position)
-    }
-}
-
-fn word(state: PolicyState) -> &'static str {
-    match state {
-        PolicyState::Rules => "rules",
-        PolicyState::NoRules => "no-rules",
-        PolicyState::Unavailable => "unavailable",
-        PolicyState::Unreachable => "unreachable",
-        PolicyState::Deferred => "deferred",
-        PolicyState::Unknown => "unknown",
     }
 }
 

@@ -1,5 +1,5 @@
-//! `portcullis-goals`: what this project wants to be held to, measured; `scripts/goals` builds and runs
-//! it. What is measured and how stands in [`portcullis_peers::goals`].
+//! `portcullis-goals`: the project's goals, measured; `scripts/goals` builds and runs it. The goals are
+//! in [`portcullis_peers::goals`].
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,16 +11,16 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use portcullis::bench::command_line;
 use portcullis_peers::goals::{
-    Circumstances, Effort, Inputs, Programs, Sizes, hostile_trial, measure, usual_engines,
+    Effort, Inputs, Programs, Sizes, hostile_trial, measure, usual_engines,
 };
 
-/// Measure every goal of this project and print what came of it as Markdown
+/// Measure every goal of this project and print the results as Markdown
 ///
 /// DATA has robots/, urls.txt, urls-no-policy.txt, paired/robots/ and paired/urls.txt. Exits with 1 if
-/// answers are wrong; a goal that is missed is printed as missed.
+/// answers are wrong. A missed goal is printed as missed.
 #[derive(Parser)]
 struct Arguments {
-    /// A folder of unpacked data, into which some gigabytes are written and deleted again
+    /// A folder of unpacked data, in which some gigabytes are written and deleted again
     #[arg(required_unless_present = "hostile_trial")]
     data: Option<PathBuf>,
     /// How often everything is measured
@@ -29,34 +29,25 @@ struct Arguments {
     /// Seconds that one turn fills at least
     #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
     seconds_per_pass: f64,
-    /// The number that orders are drawn from
-    #[arg(long, value_name = "N", default_value_t = 9309)]
-    seed: u64,
-    /// How often long lists have each line of the short ones
-    #[arg(long, value_name = "N", default_value_t = Sizes::default().copies)]
-    copies: usize,
-    /// Origins of the largest made-up set
-    #[arg(long, value_name = "N", default_value_t = Sizes::default().hosts[1])]
-    hosts: u64,
-    /// URLs that made-up sets are asked about
-    #[arg(long, value_name = "N", default_value_t = Sizes::default().urls)]
-    made_up_urls: u64,
-    /// Exit with 1 if a goal is missed, too
+    /// Exit with 1 if a goal is missed
     #[arg(long)]
     strict: bool,
-    /// Write everything as one JSON object there
+    /// JSON output file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Markdown output file, besides standard output; not written if answers are wrong
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
     /// The command-line program [default: beside this one]
     #[arg(long, value_name = "PROGRAM")]
     portcullis: Option<PathBuf>,
     /// The commit that was built, for the heading
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// What was typed, for the heading [default: what this program was given]
+    /// The command line, for the heading [default: this program's]
     #[arg(long, value_name = "COMMAND", hide = true)]
     command: Option<String>,
-    /// Do one trial with a hostile file and print what it took
+    /// Run one trial with a hostile file and print its cost
     #[arg(long, value_name = "SHAPE/KIND/BYTES", hide = true)]
     hostile_trial: Option<String>,
 }
@@ -73,8 +64,7 @@ fn main() -> ExitCode {
 
 fn measured() -> Result<bool> {
     let arguments = Arguments::parse();
-    // With one thread what portcullis compiles is done by the thread that measures, as every other
-    // engine's work is.
+    // With one thread, the measuring thread does what portcullis compiles, as for every other engine.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     if let Some(named) = &arguments.hostile_trial {
         let trial = pool.install(|| hostile_trial(named))?;
@@ -89,35 +79,23 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let effort = Effort {
         rounds: arguments.rounds,
         turn: Duration::try_from_secs_f64(arguments.seconds_per_pass)?,
-        seed: arguments.seed,
-    };
-    let usual = Sizes::default();
-    let sizes = Sizes {
-        copies: arguments.copies,
-        hosts: [usual.hosts[0].min(arguments.hosts), arguments.hosts],
-        urls: arguments.made_up_urls,
-        ..usual
-    };
-    let typed = || command_line("portcullis-goals", std::env::args().skip(1));
-    let circumstances = Circumstances {
-        commit: arguments.commit.clone(),
-        command: arguments.command.clone().unwrap_or_else(typed),
+        seed: 9309,
     };
     let start = Instant::now();
-    let told = |what: &str| eprintln!("goals: {:4.0} s: {what}", start.elapsed().as_secs_f64());
-    let goals = measure(
-        &inputs(data),
-        &programs(arguments)?,
-        (&effort, &sizes),
-        circumstances,
-        &usual_engines,
-        &told,
-    )?;
-    if let Some(path) = &arguments.json {
-        fs::write(path, goals.to_json())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    let progress = |what: &str| eprintln!("goals: {:4.0} s: {what}", start.elapsed().as_secs_f64());
+    let (inputs, programs) = (inputs(data), programs(arguments)?);
+    let extent = (&effort, &Sizes::default());
+    let mut goals = measure(&inputs, &programs, extent, &usual_engines, &progress)?;
+    goals.commit.clone_from(&arguments.commit);
+    let typed = || command_line("portcullis-goals", std::env::args().skip(1));
+    goals.command = arguments.command.clone().unwrap_or_else(typed);
+    let markdown = goals.markdown();
+    let results = arguments.results.as_ref().filter(|_| !goals.has_wrong());
+    for (path, text) in [(arguments.json.as_ref(), goals.to_json()), (results, markdown.clone())] {
+        let Some(path) = path else { continue };
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    io::stdout().write_all(goals.markdown().as_bytes())?;
+    io::stdout().write_all(markdown.as_bytes())?;
     Ok(!goals.has_wrong() && (!arguments.strict || goals.are_met()))
 }
 

@@ -1,31 +1,21 @@
-//! What this project wants to be held to: each goal, what was measured, and whether it is reached.
+//! The goals that this project holds itself to, measured.
 //!
-//! [`measure`] takes unpacked files and lists ([`Inputs`]) and makes the whole table. Matchers are
-//! compared on the harness that `portcullis bench` is; runs over files, growth and hostile files have
-//! rounds of their own. No row shows a value whose answers were not verified first: by the oracle for
-//! each URL of the short lists, by counts in every timed pass of the long ones. Where ours is wrong the
-//! row says WRONG; where something that a goal is compared with failed it says that there is no value.
+//! `benches/goals.toml` says what is measured, beside what, and the limit. [`measure`] fills it from
+//! unpacked files and lists ([`Inputs`]). Matchers are compared on the harness of `portcullis bench`;
+//! runs over files (`lists`), growth (`growth`) and hostile files (`hostile`) have rounds of their own;
+//! `table` renders the rows. No row has a value whose answers were not verified: by the oracle for each
+//! URL of the short lists, by counts in every timed pass of the long ones. A row says WRONG where ours
+//! is wrong, and has no value where something that a goal is compared with failed.
 //!
-//! | rows | where |
-//! |---|---|
-//! | hot decisions, origins looked up, compiling, first touch | `matchers` |
-//! | from a file to counts, `filter`, two threads | `file`, `kept` |
-//! | growth with rules and origins | `growth` |
-//! | hostile files | `hostile` |
-//!
-//! Cost: some minutes on the data that goals were set on, most of it the oracle's and the peers'. What
-//! fails is an error only if nothing can be measured: files that cannot be read or written.
+//! Cost: some minutes on the data that the goals were set on, most of them the oracle's and the peers'.
+//! Files that cannot be read or written are errors.
 
-mod file;
 mod growth;
 mod hostile;
-mod kept;
 mod lists;
-mod matchers;
-mod rounds;
-mod row;
 mod table;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -33,29 +23,105 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use portcullis::bench::{self, BenchError, Corpus, Engine, Machine, Originals, Report, Settings};
+use portcullis::bench::{
+    self, BASELINE, BenchError, Cell, Corpus, Engine, EngineReport, Machine, Model, Order,
+    Originals, Report, Settings, Spread, Standing,
+};
 use portcullis::dialect::{Dialect, GOOGLE};
 use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::policy::AgentChain;
 use portcullis::set::{LoadConfig, PolicySet};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use self::file::{LongLists, Subject};
-use self::lists::ShortList;
-use self::matchers::Data;
-use crate::mapped;
+use self::lists::Work;
+use crate::system;
 
 pub use self::hostile::{ShapeReport, TRIAL_FLAG, Trial, run as hostile_trial};
-pub use self::row::{Fault, Figure, Goal, Outcome, Relation, Row};
 
-/// Who asks.
+/// The agent that asks.
 pub const AGENT: &str = "Googlebot";
 
-/// What policies and the oracle follow.
+/// The dialect of policies and oracle.
 pub const DIALECT: &Dialect = &GOOGLE;
 
-/// The number of the shape of `--json`; a change that readers notice raises it.
+/// The version of `--json`; a change that readers notice raises it.
 pub const GOALS_FORMAT: u32 = 1;
+
+/// The goals, as data.
+const GOALS: &str = include_str!("../../../goals.toml");
+
+/// A goal: a value, and the limit that it has to keep.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// A short name that stays.
+    pub id: String,
+    /// What is measured.
+    pub what: String,
+    /// How the value has to compare with the limit.
+    pub relation: Relation,
+    /// The limit.
+    pub limit: f64,
+    /// The unit of value and limit.
+    #[serde(default = "times")]
+    pub unit: String,
+    /// What the value is a multiple of, or what it counts.
+    pub of: String,
+    #[serde(skip_serializing)]
+    by: Measure,
+}
+
+fn times() -> String {
+    "×".to_owned()
+}
+
+fn goals() -> Result<Vec<Goal>> {
+    #[derive(Deserialize)]
+    struct Table {
+        goal: Vec<Goal>,
+    }
+    Ok(toml::from_str::<Table>(GOALS)?.goal)
+}
+
+/// How a value has to compare with the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// At least the limit.
+    AtLeast,
+    /// At most the limit.
+    Within,
+    /// Less than the limit.
+    Under,
+}
+
+/// Where a goal's value comes from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Measure {
+    /// A peer's time divided by ours, on the harness.
+    Peer { data: Data, model: Model, order: Option<Order> },
+    /// The time of some work divided by the sum of other work's; more work is shown only.
+    Lists { above: Work, below: Vec<Work>, beside: Option<Work> },
+    /// The cost with many rules divided by that with few; with a star in each rule or without.
+    Rules { star: bool },
+    /// The cost with many origins divided by that with few.
+    Origins,
+    /// The slowest hostile shape.
+    HostileTime,
+    /// The hostile shape that takes most memory.
+    HostileMemory,
+}
+
+/// Whose files and URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Data {
+    /// Popular sites, each with many URLs.
+    Paired,
+    /// All hosts of a crawl, most with few URLs.
+    Mixed,
+}
 
 /// Unpacked data.
 #[derive(Clone, Debug)]
@@ -66,24 +132,24 @@ pub struct Inputs {
     pub urls: PathBuf,
     /// URLs of other hosts.
     pub urls_without_policy: PathBuf,
-    /// The same of popular sites: a folder, and URLs grouped by host.
+    /// A folder of robots.txt files of popular sites.
     pub paired_robots: PathBuf,
-    /// URLs of those.
+    /// URLs of those sites, grouped by host.
     pub paired_urls: PathBuf,
-    /// Where some gigabytes of lists may be written and deleted.
+    /// Where some gigabytes of lists may be written; they are deleted again.
     pub folder: PathBuf,
 }
 
-/// What is run in other processes.
+/// Programs that are run.
 #[derive(Clone, Debug)]
 pub struct Programs {
     /// The command-line program.
     pub portcullis: PathBuf,
     /// This program, which knows [`TRIAL_FLAG`].
     pub goals: PathBuf,
-    /// The system's, which counts lines.
+    /// The system's program that counts lines.
     pub wc: String,
-    /// The system's, which copies files.
+    /// The system's program that copies files.
     pub cp: String,
 }
 
@@ -94,7 +160,7 @@ pub struct Effort {
     pub rounds: usize,
     /// The time that one turn fills at least.
     pub turn: Duration,
-    /// What orders are drawn from.
+    /// The seed of orders.
     pub seed: u64,
 }
 
@@ -114,7 +180,7 @@ pub struct Sizes {
 }
 
 impl Default for Sizes {
-    /// What the goals say. Eleven copies of the lists that they were set on are 460 MB.
+    /// The sizes of the goals. Eleven copies of the lists that they were set on are 460 MB.
     fn default() -> Sizes {
         Sizes {
             copies: 11,
@@ -126,15 +192,6 @@ impl Default for Sizes {
     }
 }
 
-/// What a reader has to know about a run.
-#[derive(Clone, Debug, Default)]
-pub struct Circumstances {
-    /// The commit that was built, if somebody knows.
-    pub commit: Option<String>,
-    /// What was typed.
-    pub command: String,
-}
-
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Goals {
@@ -142,9 +199,9 @@ pub struct Goals {
     pub format: u32,
     /// The versions of what was compared, ours first.
     pub versions: Vec<String>,
-    /// The commit, if it is known.
+    /// The commit, which the caller may know.
     pub commit: Option<String>,
-    /// What was typed.
+    /// The command line, which the caller knows.
     pub command: String,
     /// Where and when; the load is that of the start.
     pub machine: Machine,
@@ -164,18 +221,129 @@ pub struct Goals {
     pub hostile: Vec<ShapeReport>,
 }
 
+/// A goal and its outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The goal.
+    #[serde(flatten)]
+    pub goal: Goal,
+    /// What was measured.
+    pub outcome: Outcome,
+}
+
+/// What was measured for a goal.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A value.
+    Measured {
+        /// The value.
+        value: f64,
+        /// Whether the goal is met.
+        is_met: bool,
+        /// The figures behind it.
+        #[serde(flatten)]
+        behind: Behind,
+    },
+    /// No value.
+    #[serde(untagged)]
+    Failed(Fault),
+}
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// Our answers are wrong, or there are none.
+    Wrong(String),
+    /// Something that the goal is compared with failed.
+    Absent(String),
+}
+
+/// What a value was made of.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Behind {
+    /// The times.
+    pub figures: Vec<Figure>,
+    /// How answers were verified.
+    pub answers: String,
+    /// What else a reader has to know.
+    pub remark: Option<String>,
+}
+
+/// A value of some unit over the rounds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// Whose it is.
+    pub name: String,
+    /// The unit, such as `ns a URL`.
+    pub unit: &'static str,
+    /// Median, least and greatest.
+    #[serde(flatten)]
+    pub spread: Spread,
+}
+
+/// A value and what is behind it, or why there is none.
+type Measured = Result<(f64, Behind), Fault>;
+
+impl Figure {
+    /// The values of rounds, each divided by `divisor`.
+    fn of(name: &str, unit: &'static str, values: &[f64], divisor: f64) -> Figure {
+        let values: Vec<f64> = values.iter().map(|value| value / divisor).collect();
+        let none = Spread { median: f64::NAN, min: f64::NAN, max: f64::NAN };
+        Figure { name: name.to_owned(), unit, spread: Spread::of(&values).unwrap_or(none) }
+    }
+}
+
+impl Goal {
+    /// Whether a value keeps the limit. NaN does not.
+    fn is_met(&self, value: f64) -> bool {
+        match self.relation {
+            Relation::AtLeast => value >= self.limit,
+            Relation::Within => value <= self.limit,
+            Relation::Under => value < self.limit,
+        }
+    }
+
+    /// The row of a measured goal, with words of the texts filled in.
+    fn row(mut self, measured: Measured, words: &[(&str, u64)]) -> Row {
+        for (word, number) in words {
+            for text in [&mut self.what, &mut self.of] {
+                *text = text.replace(&format!("{{{word}}}"), &number.to_string());
+            }
+        }
+        let outcome = match measured {
+            Ok((value, behind)) => Outcome::Measured { value, is_met: self.is_met(value), behind },
+            Err(fault) => Outcome::Failed(fault),
+        };
+        Row { goal: self, outcome }
+    }
+}
+
+impl Row {
+    /// Whether answers were wrong.
+    pub fn is_wrong(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed(Fault::Wrong(_)))
+    }
+
+    /// Whether there is a value that meets the goal.
+    pub fn is_met(&self) -> bool {
+        matches!(self.outcome, Outcome::Measured { is_met: true, .. })
+    }
+}
+
 impl Goals {
-    /// Whether answers were wrong somewhere.
+    /// Whether answers were wrong in some row.
     pub fn has_wrong(&self) -> bool {
         self.rows.iter().any(Row::is_wrong)
     }
 
-    /// Whether every goal is reached.
+    /// Whether every goal is met.
     pub fn are_met(&self) -> bool {
         self.rows.iter().all(Row::is_met)
     }
 
-    /// The table as Markdown.
+    /// The page of results, in Markdown.
     pub fn markdown(&self) -> String {
         table::markdown(self)
     }
@@ -187,104 +355,125 @@ impl Goals {
     }
 }
 
-/// Brings the engines that take part, ours among them.
+/// Returns the engines that take part, ours among them.
 pub type Engines<'e> =
-    dyn for<'c> Fn(&'c Corpus, &Settings) -> Result<Vec<Box<dyn Engine + 'c>>, BenchError> + 'e;
+    dyn for<'c> Fn(&'c Corpus, &Settings) -> Result<Vec<Engine<'c>>, BenchError> + 'e;
 
-/// Ours, and those of [`engines`](crate::engines), as many of them as the settings name.
+/// Ours and the peers, as far as the settings name them.
 ///
 /// # Errors
 ///
-/// If the settings name somebody else.
+/// If the settings name another engine.
 pub fn usual_engines<'c>(
     corpus: &'c Corpus,
     settings: &Settings,
-) -> Result<Vec<Box<dyn Engine + 'c>>, BenchError> {
+) -> Result<Vec<Engine<'c>>, BenchError> {
     bench::chosen(corpus, crate::engines::all(corpus), settings)
 }
 
-/// Measures everything, and tells `told` how far it is.
+/// Measures everything; `progress` gets a line for each step.
 ///
-/// What is compiled runs on the calling thread's rayon pool. Give it one of one thread, so that all
+/// What is compiled runs on the calling thread's rayon pool. Install a pool of one thread, so that all
 /// engines have one.
 ///
 /// # Errors
 ///
-/// If something cannot be read, written or started that everything needs.
+/// If something that everything needs cannot be read, written or started.
 pub fn measure(
     inputs: &Inputs,
     programs: &Programs,
     (effort, sizes): (&Effort, &Sizes),
-    circumstances: Circumstances,
     engines: &Engines<'_>,
-    told: &dyn Fn(&str),
+    progress: &dyn Fn(&str),
 ) -> Result<Goals> {
     ensure!(effort.rounds > 0, "nothing would be measured; ask for one round at least");
     let start = Instant::now();
     let machine = Machine::here();
     let agent = AgentChain::parse(AGENT, DIALECT)?;
-    let (mut rows, mut data) = (Vec::new(), Vec::new());
+    let goals = goals()?;
 
-    told("paired data: matchers");
+    progress("paired data: matchers");
     let paired = corpus(&inputs.paired_robots, &inputs.paired_urls, &agent)?;
-    let report = matchers::report(Data::Paired, &paired, engines, effort, told)?;
-    rows.extend(matchers::rows(Data::Paired, &report));
-    data.push(facts("Paired", &report));
+    let paired_report = report((&goals, Data::Paired), &paired, engines, effort, progress)?;
     drop(paired);
 
-    told("mixed data: matchers");
-    let short = [fs::read(&inputs.urls), fs::read(&inputs.urls_without_policy)];
-    let [with, without] = short.map(|text| text.context("cannot read a list of URLs"));
-    let text = joined(with?, &without?);
-    let short_path = inputs.folder.join("mixed.txt");
-    fs::write(&short_path, &text).with_context(|| cannot_write(&short_path))?;
-    let mixed = corpus(&inputs.robots, &short_path, &agent)?;
-    let report = matchers::report(Data::Mixed, &mixed, engines, effort, told)?;
-    rows.extend(matchers::rows(Data::Mixed, &report));
-    data.push(facts("Mixed", &report));
+    progress("mixed data: matchers");
+    let read =
+        |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+    let mut text = read(&inputs.urls)?;
+    if text.last().is_some_and(|&byte| byte != b'\n') {
+        text.push(b'\n');
+    }
+    text.extend(read(&inputs.urls_without_policy)?);
+    let short_list = inputs.folder.join("mixed.txt");
+    fs::write(&short_list, &text).with_context(|| cannot_write(&short_list))?;
+    let mixed = corpus(&inputs.robots, &short_list, &agent)?;
+    let mixed_report = report((&goals, Data::Mixed), &mixed, engines, effort, progress)?;
 
-    told("mixed data: long lists");
+    progress("mixed data: from file to counts, filter");
     let set = compiled_set(inputs, programs)?;
-    let mapped_set = Arc::new(mapped::set(&set)?);
-    let lists = long_lists(&text, &report, (effort, sizes), &inputs.folder)?;
-    drop(text);
-    told("mixed data: from file to counts, filter");
-    let subject = Subject {
+    let subject = lists::Subject {
         files: &mixed.set,
-        mapped: &mapped_set,
+        mapped: &Arc::new(system::set(&set)?),
         set: &set,
         agent: &agent,
-        lists: &lists,
         programs,
         folder: &inputs.folder,
     };
-    rows.extend(file::rows(&subject, effort)?);
-    drop((mixed, mapped_set));
-    for path in [&short_path, &set, &lists.shuffled, &lists.grouped] {
+    let runs = lists::measure(&subject, &text, allowed(&mixed_report), (effort, sizes))?;
+    drop(mixed);
+    for path in [&short_list, &set] {
         fs::remove_file(path).with_context(|| format!("cannot delete {}", path.display()))?;
     }
 
-    told("growth with rules");
-    rows.extend(growth::rules(sizes, effort));
-    told("growth with origins");
-    rows.push(growth::origins(&agent, DIALECT, sizes, effort, &inputs.folder)?);
-    told("hostile files");
-    let (hostile_rows, hostile) = hostile::rows(programs, effort, sizes);
-    rows.extend(hostile_rows);
+    progress("growth with rules");
+    let [literal, starred] = [false, true].map(|star| growth::rules(star, sizes, effort));
+    progress("growth with origins");
+    let origins = growth::origins(&agent, sizes, effort, &inputs.folder)?;
+    progress("hostile files");
+    let hostile = hostile::measure(programs, effort, sizes);
 
+    let words = [
+        ("megabytes", runs.bytes / 1_000_000),
+        ("few_rules", sizes.rules[0] as u64),
+        ("many_rules", sizes.rules[1] as u64),
+        ("few_hosts", sizes.hosts[0]),
+        ("many_hosts", sizes.hosts[1]),
+        ("hostile_kib", sizes.hostile_bytes as u64 >> 10),
+    ];
+    let hostile_row = |row: fn(&[ShapeReport]) -> (f64, Behind)| match &hostile {
+        Ok(shapes) => Ok(row(shapes)),
+        Err(fault) => Err(fault.clone()),
+    };
+    let row = |goal: Goal| {
+        let measured = match &goal.by {
+            &Measure::Peer { data, model, order } => {
+                let report = if data == Data::Paired { &paired_report } else { &mixed_report };
+                compared(report, Cell::of(model, order), &goal.of)
+            }
+            Measure::Lists { above, below, beside } => runs.compared(*above, below, *beside),
+            Measure::Rules { star } => if *star { &starred } else { &literal }.clone(),
+            Measure::Origins => origins.clone(),
+            Measure::HostileTime => hostile_row(hostile::time),
+            Measure::HostileMemory => hostile_row(hostile::memory),
+        };
+        goal.row(measured, &words)
+    };
+    let rows = goals.iter().cloned().map(row).collect();
+    let version = |engine: &EngineReport| format!("{} {}", engine.name, engine.version);
     Ok(Goals {
         format: GOALS_FORMAT,
-        versions: versions(&report),
-        commit: circumstances.commit,
-        command: circumstances.command,
+        versions: mixed_report.engines.iter().map(version).collect(),
+        commit: None,
+        command: String::new(),
         machine,
         load_at_end: Machine::here().load,
         seconds: start.elapsed().as_secs_f64(),
         effort: *effort,
         sizes: *sizes,
-        data,
+        data: vec![facts("Paired", &paired_report), facts("Mixed", &mixed_report)],
         rows,
-        hostile,
+        hostile: hostile.unwrap_or_default(),
     })
 }
 
@@ -299,15 +488,6 @@ fn corpus(robots: &Path, urls: &Path, agent: &AgentChain) -> Result<Corpus> {
     Ok(Corpus::load(set, Some(originals), agent.clone(), urls)?)
 }
 
-/// Two lists as one.
-fn joined(mut one: Vec<u8>, other: &[u8]) -> Vec<u8> {
-    if one.last().is_some_and(|&byte| byte != b'\n') {
-        one.push(b'\n');
-    }
-    one.extend_from_slice(other);
-    one
-}
-
 /// The mixed data's policies, compiled by the command-line program.
 fn compiled_set(inputs: &Inputs, programs: &Programs) -> Result<PathBuf> {
     let set = inputs.folder.join("policies.pcs");
@@ -320,46 +500,154 @@ fn compiled_set(inputs: &Inputs, programs: &Programs) -> Result<PathBuf> {
     Ok(set)
 }
 
-fn long_lists(
-    text: &[u8],
-    report: &Report,
-    (effort, sizes): (&Effort, &Sizes),
-    folder: &Path,
-) -> Result<LongLists> {
-    let short = ShortList::new(text);
-    let [shuffled, grouped] = ["shuffled.txt", "grouped.txt"].map(|name| folder.join(name));
-    short
-        .write_shuffled(sizes.copies, effort.seed, &shuffled)
-        .with_context(|| cannot_write(&shuffled))?;
-    short.write_grouped(sizes.copies, &grouped).with_context(|| cannot_write(&grouped))?;
-    let copies = sizes.copies as u64;
-    Ok(LongLists {
-        lines: short.count() as u64 * copies,
-        bytes: fs::metadata(&shuffled)?.len(),
-        allowed: matchers::allowed(report).map(|allowed| allowed * copies),
-        shuffled,
-        grouped,
-    })
+/// The harness's report on one data set, of the engines and models that its goals name.
+fn report(
+    (goals, data): (&[Goal], Data),
+    corpus: &Corpus,
+    engines: &Engines<'_>,
+    effort: &Effort,
+    progress: &dyn Fn(&str),
+) -> Result<Report, BenchError> {
+    let of_data = |goal: &Goal| match goal.by {
+        Measure::Peer { data: of, model, .. } if of == data => Some((goal.of.clone(), model)),
+        _ => None,
+    };
+    let (mut names, models): (Vec<String>, Vec<Model>) = goals.iter().filter_map(of_data).unzip();
+    names.push(BASELINE.to_owned());
+    let settings = Settings {
+        give_back_memory: system::give_back_memory,
+        opening: system::opening(),
+        rounds: effort.rounds,
+        seconds_per_pass: effort.turn.as_secs_f64(),
+        seed: effort.seed,
+        models,
+        engines: names,
+        ..Settings::default()
+    };
+    bench::run(corpus, &engines(corpus, &settings)?, &settings, progress)
+}
+
+/// A peer's time divided by ours.
+fn compared(report: &Report, cell: Cell, peer: &str) -> Measured {
+    let engine = |name: &str| {
+        let found = report.engines.iter().find(|engine| engine.name == name);
+        found.ok_or_else(|| Fault::Absent(format!("{name} took no part")))
+    };
+    let (ours, peer) = (engine(BASELINE)?, engine(peer)?);
+    if ours.verification.standing != Standing::Verified {
+        return Err(Fault::Wrong(standing(ours)));
+    }
+    let timed = |engine: &EngineReport| match engine.result(cell) {
+        Some(result) => Ok(result.values_ns.clone()),
+        None => Err(Fault::Absent(format!("{} has no time: {}", engine.name, standing(engine)))),
+    };
+    let (unit, unit_ns) = match cell.model {
+        Model::Compile => ("µs a file", 1e3),
+        _ => ("ns a URL", 1.0),
+    };
+    let figure = |engine: &EngineReport| {
+        let name = format!("{} {}", engine.name, engine.version);
+        Ok(Figure::of(&name, unit, &timed(engine)?, unit_ns))
+    };
+    let figures = vec![figure(ours)?, figure(peer)?];
+    let answers = format!(
+        "{} URLs by the oracle; {} differs on {}",
+        ours.verification.answered, peer.name, peer.verification.differing
+    );
+    let value = figures[1].spread.median / figures[0].spread.median;
+    Ok((value, Behind { figures, answers, remark: None }))
+}
+
+fn standing(engine: &EngineReport) -> String {
+    let verification = &engine.verification;
+    match (&verification.standing, verification.examples.first()) {
+        (Standing::Failed(why), _) => why.clone(),
+        (Standing::Wrong, Some(example)) => format!(
+            "{} of {} answers; {} (oracle: {}): {}",
+            verification.differing, verification.asked, example.answer, example.oracle, example.url
+        ),
+        _ => format!("{} of {} URLs answered", verification.answered, verification.asked),
+    }
+}
+
+/// How many URLs of the report's list the oracle allows.
+fn allowed(report: &Report) -> Result<u64, Fault> {
+    match report.corpus.left_out.not_text {
+        0 => Ok(report.corpus.allowed),
+        lines => Err(Fault::Absent(format!("{lines} lines are not UTF-8 and were not judged"))),
+    }
 }
 
 fn facts(name: &str, report: &Report) -> String {
     let corpus = &report.corpus;
     format!(
-        "{name}: {} files, {} URLs of theirs ({} lines of other origins), {} allowed by the oracle.",
+        "{name}: {} files, {} of their URLs ({} lines of other origins), {} allowed by the oracle.",
         corpus.files, corpus.questions, corpus.left_out.without_file, corpus.allowed
     )
 }
 
-/// Name and version of every engine.
-fn versions(report: &Report) -> Vec<String> {
-    let version = |engine: &bench::EngineReport| format!("{} {}", engine.name, engine.version);
-    report.engines.iter().map(version).collect()
+/// A pass of some work, and its time.
+type Pass<'w> = Box<dyn FnMut() -> Result<Duration, Fault> + 'w>;
+
+/// Runs all `work` in interleaved rounds of turns that fill `fill`, and returns the seconds of each
+/// round. Work that fails once has no values.
+fn rounds<K: Ord>(
+    rounds: usize,
+    fill: Duration,
+    work: Vec<(K, Pass<'_>)>,
+) -> BTreeMap<K, Result<Vec<f64>, Fault>> {
+    let mut work: Vec<_> = work.into_iter().map(|(key, pass)| (key, pass, Ok(vec![]))).collect();
+    for _ in 0..rounds {
+        for (_, pass, seconds) in &mut work {
+            let Ok(values) = seconds else { continue };
+            match bench::turn(fill, pass) {
+                Ok(value) => values.push(value),
+                Err(fault) => *seconds = Err(fault),
+            }
+        }
+    }
+    work.into_iter().map(|(key, _, seconds)| (key, seconds)).collect()
 }
 
-/// What is not timed may have all cores.
-fn on_all_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    match rayon::ThreadPoolBuilder::new().build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_have_ids_of_their_own_and_are_met_on_their_own_side() {
+        let goals = goals().unwrap();
+        let ids: std::collections::BTreeSet<&str> = goals.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(ids.len(), goals.len());
+        let met = |relation, value| Goal { relation, limit: 2.0, ..goals[0].clone() }.is_met(value);
+        assert!(met(Relation::AtLeast, 2.0) && !met(Relation::AtLeast, 1.9));
+        assert!(met(Relation::Within, 2.0) && !met(Relation::Within, 2.1));
+        assert!(met(Relation::Under, 1.9) && !met(Relation::Under, 2.0));
+        assert!(!met(Relation::Under, f64::NAN));
+    }
+
+    #[test]
+    fn a_wrong_row_has_no_value() {
+        let wrong = Err(Fault::Wrong("allow instead of disallow".to_owned()));
+        let row = goals().unwrap().remove(0).row(wrong, &[]);
+        assert!(row.is_wrong() && !row.is_met());
+        let json = serde_json::to_string(&row).unwrap();
+        assert!(json.contains(r#""outcome":{"wrong":"allow"#) && !json.contains("value"), "{json}");
+    }
+
+    #[test]
+    fn work_that_fails_once_has_no_values_and_takes_none_from_other_work() {
+        let mut passes = 0;
+        let right: Pass<'_> = Box::new(|| Ok(Duration::from_secs(2)));
+        let lying: Pass<'_> = Box::new(|| {
+            passes += 1;
+            match passes {
+                3 => Err(Fault::Wrong("no".to_owned())),
+                _ => Ok(Duration::ZERO),
+            }
+        });
+        let seconds = rounds(2, Duration::ZERO, vec![("right", right), ("lying", lying)]);
+        assert_eq!(seconds["right"], Ok(vec![2.0, 2.0]));
+        assert_eq!(seconds["lying"], Err(Fault::Wrong("no".to_owned())));
+        assert_eq!(passes, 3);
     }
 }

@@ -1,91 +1,121 @@
-//! The table as Markdown.
-
-use std::fmt::Write;
+//! The page of results: `benches/RESULTS.md`.
 
 use portcullis::bench::Spread;
+use portcullis::bench::document::{self, Part};
 
-use super::row::{Figure, Goal, Measured, Outcome, Relation, Row};
-use super::{AGENT, DIALECT, Goals, ShapeReport};
+use super::{AGENT, Behind, DIALECT, Fault, Figure, Goals, Outcome, Relation, Row, ShapeReport};
 
-/// Heading, rows, hostile shapes and what is to be said about them.
+/// The introduction, the table of goals, missed goals and hostile shapes.
 pub(super) fn markdown(goals: &Goals) -> String {
-    let mut text = heading(goals);
-    text += "\n| what | goal | measured | | behind it: median (least–most) | answers verified |\n\
-             |---|---|---|---|---|---|\n";
-    for row in &goals.rows {
-        text += &line(row);
+    let mut parts = vec![
+        Part::Text("# Results".to_owned()),
+        Part::Text(
+            "How fast Portcullis is beside other matchers and the system's own programs, for readers who \
+             want\nfigures with their circumstances. `scripts/goals DATA` measures every row and writes this \
+             page;\n[METHODOLOGY.md](METHODOLOGY.md) says what is measured, what is not, and where it favours \
+             us,\nand [DESIGN.md](../DESIGN.md) where the time goes."
+            .to_owned(),
+        ),
+    ];
+    parts.push(Part::Text("## The run".to_owned()));
+    parts.extend(circumstances(goals).map(Part::Text));
+    parts.push(Part::Text("## Goals".to_owned()));
+    let met = goals.rows.iter().filter(|row| row.is_met()).count();
+    parts.push(Part::Text(format!("{met} of {} goals are met.", goals.rows.len())));
+    let row = |row: &Row| {
+        let (value, standing, ..) = outcome(row);
+        vec![row.goal.what.clone(), wanted(row), value, standing.to_owned()]
+    };
+    parts.push(table(&["what", "goal", "measured", ""], goals.rows.iter().map(row)));
+    let missed = goals.rows.iter().filter(|row| !row.is_met());
+    let missed =
+        missed.map(|row| format!("{}: {}; goal: {}", row.goal.what, outcome(row).0, wanted(row)));
+    parts.push(Part::List("Not met".to_owned(), missed.collect()));
+    parts.push(Part::Text("## Behind the goals".to_owned()));
+    parts.push(Part::Text(
+        "Median of the rounds (least–most). `wc -l`, `cp` and `portcullis filter` are processes, timed \
+         from\nstart to end, with files in the page cache. Counting runs in the measuring process with the \
+         policies\nloaded; threads and lazy automata are new in each pass."
+            .to_owned(),
+    ));
+    let row = |row: &Row| {
+        let (.., behind, answers) = outcome(row);
+        vec![row.goal.what.clone(), behind, answers]
+    };
+    let head = ["what", "figures", "answers verified"];
+    parts.push(table(&head, goals.rows.iter().map(row)));
+    if !goals.hostile.is_empty() {
+        parts.push(Part::Text("## Hostile files".to_owned()));
+        parts.push(hostile(&goals.hostile));
     }
-    text += &notes();
-    text + &hostile(&goals.hostile)
+    document::markdown(&parts)
 }
 
-fn heading(goals: &Goals) -> String {
+fn circumstances(goals: &Goals) -> impl Iterator<Item = String> {
     let machine = &goals.machine;
-    let load = |load: &Option<String>| load.clone().unwrap_or_else(|| "not known".to_owned());
-    let commit = goals.commit.as_deref().unwrap_or("not known");
-    format!(
-        "`{}`\n\n{}, commit {commit}. {}, {} cores, load {} at the start and {} at the end, {}; {}. {}.\n\n\
-         Agent {AGENT}, dialect {}. {} Median of {} rounds, interleaved; a turn fills {} s; seed {}. \
-         Everything took {:.0} s. Reached: {} of {}.\n",
-        goals.command,
-        machine.date,
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "not known".to_owned());
+    let Goals { effort, versions, .. } = goals;
+    let machine = format!(
+        "{}, {} cores, load {} at the start and {} at the end, {}; {}; {}.",
         machine.processor,
         machine.cores,
-        load(&machine.load),
-        load(&goals.load_at_end),
+        or_unknown(&machine.load),
+        or_unknown(&goals.load_at_end),
         machine.system,
         machine.compiler,
-        goals.versions.join(", "),
+        machine.date,
+    );
+    let program = format!(
+        "`{}`, commit {}: {}. Agent {AGENT}, dialect {}. Median of {} interleaved rounds; a turn fills \
+         {} s; seed {}. Everything took {:.0} s.",
+        goals.command,
+        or_unknown(&goals.commit),
+        versions.join(", "),
         DIALECT.name,
-        goals.data.join(" "),
-        goals.effort.rounds,
-        goals.effort.turn.as_secs_f64(),
-        goals.effort.seed,
+        effort.rounds,
+        effort.turn.as_secs_f64(),
+        effort.seed,
         goals.seconds,
-        goals.rows.iter().filter(|row| row.is_met()).count(),
-        goals.rows.len(),
-    )
+    );
+    [machine, program, goals.data.join("\n")].into_iter()
 }
 
-fn line(row: &Row) -> String {
-    let Row { goal, outcome } = row;
-    let (value, standing, behind, answers) = match outcome {
-        Outcome::Measured(measured) => (
-            quantity(measured.value, goal.unit),
-            if measured.is_met { "met" } else { "**missed**" },
-            behind(measured),
-            cell(&measured.answers),
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Part {
+    Part::Table(head.iter().map(|&name| name.to_owned()).collect(), rows.collect())
+}
+
+/// Value, standing, figures and verified answers of a row.
+fn outcome(row: &Row) -> (String, &'static str, String, String) {
+    let none = || "–".to_owned();
+    match &row.outcome {
+        Outcome::Measured { value, is_met, behind } => (
+            format!("{value:.2} {}", row.goal.unit),
+            if *is_met { "met" } else { "**missed**" },
+            figures(behind),
+            behind.answers.clone(),
         ),
-        Outcome::Wrong(why) => ("–".to_owned(), "**WRONG**", "–".to_owned(), cell(why)),
-        Outcome::Absent(why) => ("–".to_owned(), "not measured", "–".to_owned(), cell(why)),
-    };
-    let wanted = wanted(goal);
-    format!("| {} | {wanted} | {value} | {standing} | {behind} | {answers} |\n", cell(&goal.what))
+        Outcome::Failed(Fault::Wrong(why)) => (none(), "**WRONG**", none(), why.clone()),
+        Outcome::Failed(Fault::Absent(why)) => (none(), "not measured", none(), why.clone()),
+    }
 }
 
-fn wanted(goal: &Goal) -> String {
-    let relation = match goal.relation {
+fn wanted(row: &Row) -> String {
+    let relation = match row.goal.relation {
         Relation::AtLeast => "at least",
         Relation::Within => "within",
         Relation::Under => "under",
     };
-    let limit = goal.limit;
-    format!("{relation} {limit} {}, {}", goal.unit, cell(&goal.of))
+    format!("{relation} {} {}, {}", row.goal.limit, row.goal.unit, row.goal.of)
 }
 
-fn behind(measured: &Measured) -> String {
+fn figures(behind: &Behind) -> String {
     let figure =
         |figure: &Figure| format!("{}: {} {}", figure.name, spread(&figure.spread), figure.unit);
-    let mut parts: Vec<String> = measured.figures.iter().map(figure).collect();
-    parts.extend(measured.remark.clone());
-    cell(&parts.join("; "))
+    let figures = behind.figures.iter().map(figure);
+    figures.chain(behind.remark.clone()).collect::<Vec<_>>().join("; ")
 }
 
-fn quantity(value: f64, unit: &str) -> String {
-    format!("{value:.2} {unit}")
-}
-
-/// `median (least–most)`, with as many digits as tell values apart.
+/// `median (least–most)`, with enough digits to tell values apart.
 fn spread(spread: &Spread) -> String {
     let Spread { median, min, max } = *spread;
     let digits = match median {
@@ -96,33 +126,16 @@ fn spread(spread: &Spread) -> String {
     format!("{median:.digits$} ({min:.digits$}–{max:.digits$})")
 }
 
-/// Text that does not end a cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
-}
-
-fn notes() -> String {
-    "\n`wc -l`, `cp` and `portcullis filter` are processes, timed from start to end, files in the page cache. \
-     Counting runs in this process with the policies loaded; threads and what they build on demand are new in \
-     each pass.\n"
-        .to_owned()
-}
-
-fn hostile(shapes: &[ShapeReport]) -> String {
-    if shapes.is_empty() {
-        return String::new();
-    }
-    let mut text = "\n| hostile shape | slowest URL | all, ms | the decision, ms | whole process, MiB | added, MiB |\n\
-                    |---|---|---|---|---|---|\n"
-        .to_owned();
-    for shape in shapes {
-        let ShapeReport { shape: name, url, ms, decision_ms, peak_mib, added_mib } = shape;
-        let (all, decision) = (spread(ms), spread(decision_ms));
-        let _ = writeln!(
-            text,
-            "| {} | {url} | {all} | {decision} | {peak_mib:.1} | {added_mib:.1} |",
-            cell(name)
-        );
-    }
-    text
+fn hostile(shapes: &[ShapeReport]) -> Part {
+    let head =
+        ["shape", "slowest URL", "all, ms", "the decision, ms", "process, MiB", "added, MiB"];
+    let row = |shape: &ShapeReport| {
+        let ShapeReport { shape, url, ms, decision_ms, peak_mib, added_mib } = shape;
+        let mebibytes = [peak_mib, added_mib].map(|mib| format!("{mib:.1}"));
+        let mut cells =
+            vec![(*shape).to_owned(), (*url).to_owned(), spread(ms), spread(decision_ms)];
+        cells.extend(mebibytes);
+        cells
+    };
+    table(&head, shapes.iter().map(row))
 }

@@ -1,20 +1,39 @@
-//! Medians, spreads and percentiles: numbers from numbers.
+//! Turns of timing; medians, spreads and percentiles of their values.
+
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// The median of some values, the least and the most.
+/// The mean seconds of a pass, over as many passes as fill a turn. One pass before them does not
+/// count, so that caches are warm and lazy automata are built.
+///
+/// # Errors
+///
+/// The first error of a pass.
+pub fn turn<E>(fill: Duration, mut pass: impl FnMut() -> Result<Duration, E>) -> Result<f64, E> {
+    pass()?;
+    let (mut total, mut passes) = (Duration::ZERO, 0);
+    while passes == 0 || total < fill {
+        // A pass that the clock measures as zero would never fill a turn.
+        total += pass()?.max(Duration::from_nanos(1));
+        passes += 1;
+    }
+    Ok(total.as_secs_f64() / f64::from(passes))
+}
+
+/// The median, the least and the greatest of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The value in the middle; of an even number of values the higher of the two.
     pub median: f64,
     /// The least.
     pub min: f64,
-    /// The most.
+    /// The greatest.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of all values; nothing if there is none.
+    /// The spread of all values; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Spread> {
         let mut values = values.to_vec();
         values.sort_unstable_by(f64::total_cmp);
@@ -23,37 +42,44 @@ impl Spread {
     }
 }
 
-/// How the costs of single questions are distributed, in nanoseconds.
+/// The distribution of the costs of single questions, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Distribution {
     /// Questions that were timed one by one.
     pub questions: u64,
-    /// What reading the clock twice costs by itself. It is subtracted.
+    /// The cost of reading the clock twice. It is subtracted.
     pub clock_ns: u32,
-    /// Half of all take no longer.
+    /// The median.
     pub p50_ns: u32,
-    /// Nine in ten.
+    /// The 90th percentile.
     pub p90_ns: u32,
-    /// 99 in 100.
+    /// The 99th percentile.
     pub p99_ns: u32,
-    /// 999 in 1,000.
+    /// The 99.9th percentile.
     pub p999_ns: u32,
-    /// The slowest. An interrupt of the machine may be in it.
+    /// The slowest, which may include an interrupt of the machine.
     pub max_ns: u32,
-    /// How many questions took so long: an upper bound in nanoseconds, and a count. Bounds grow by a
-    /// quarter; those past the last count are left out.
+    /// Upper bounds in nanoseconds, each with the number of questions up to it and above the bound
+    /// before. Bounds grow by a quarter.
     pub histogram: Vec<(u32, u64)>,
 }
 
 impl Distribution {
-    /// Of times that hold the clock's own cost, which they are put into order for.
+    /// The distribution of times that include the clock's cost; `None` if there are none. Sorts them.
     pub fn of(times: &mut [u32], clock_ns: u32) -> Option<Distribution> {
         for time in times.iter_mut() {
             *time = time.saturating_sub(clock_ns);
         }
         times.sort_unstable();
-        let last = *times.last()?;
+        let max_ns = *times.last()?;
         let at = |thousandths: usize| times[(times.len() - 1) * thousandths / 1_000];
+        let (mut histogram, mut bound, mut done) = (Vec::new(), 8_u32, 0);
+        while done < times.len() {
+            let under = times.partition_point(|&time| time <= bound);
+            histogram.push((bound, (under - done) as u64));
+            done = under;
+            bound = bound.saturating_add(bound / 4);
+        }
         Some(Distribution {
             questions: times.len() as u64,
             clock_ns,
@@ -61,22 +87,19 @@ impl Distribution {
             p90_ns: at(900),
             p99_ns: at(990),
             p999_ns: at(999),
-            max_ns: last,
-            histogram: histogram(times),
+            max_ns,
+            histogram,
         })
     }
 }
 
-/// Counts sorted times under bounds that grow by a quarter.
-fn histogram(sorted: &[u32]) -> Vec<(u32, u64)> {
-    let (mut counts, mut bound, mut done) = (Vec::new(), 8_u32, 0);
-    while done < sorted.len() {
-        let under = sorted.partition_point(|&time| time <= bound);
-        counts.push((bound, (under - done) as u64));
-        done = under;
-        bound = bound.saturating_add(bound / 4);
-    }
-    counts
+/// The cost of reading the clock twice: the median of many readings.
+pub(super) fn clock_ns() -> u32 {
+    const READINGS: usize = 10_001;
+    let reading = |_| Instant::now().elapsed().as_nanos() as u32;
+    let mut readings: Vec<u32> = (0..READINGS).map(reading).collect();
+    readings.sort_unstable();
+    readings[READINGS / 2]
 }
 
 #[cfg(test)]

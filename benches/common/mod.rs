@@ -1,0 +1,100 @@
+//! The parts of a run as functions over all files or all URLs, and the data that each needs. `parts.rs`
+//! measures their time, `instructions.rs` counts their instructions.
+
+use std::hint::black_box;
+
+use portcullis::automaton::{Automaton, Limits, Outcome};
+use portcullis::dialect::{Dialect, GOOGLE};
+use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis::set::PolicySet;
+use portcullis::syntax::{Lexer, RobotsTxt};
+use portcullis::target::{SplitUrl, compared_path, host_key, split};
+
+pub const DIALECT: &Dialect = &GOOGLE;
+
+pub fn agent() -> AgentChain {
+    AgentChain::parse("Googlebot", DIALECT).expect("a token")
+}
+
+/// URLs that are split.
+pub fn split_all<'u>(urls: impl IntoIterator<Item = &'u [u8]>) -> Vec<SplitUrl<'u>> {
+    let split = |url| split(url, DIALECT.paths.path_start).ok();
+    urls.into_iter().filter_map(split).collect()
+}
+
+/// The rules of a text in order of precedence; `None` if no group applies.
+pub fn ordered(text: &[u8], agent: &AgentChain) -> Option<OrderedRules> {
+    let file = RobotsTxt::parse(text, DIALECT, None);
+    match Selection::of(&file, agent, DIALECT) {
+        Selection::Groups { groups, .. } => Some(OrderedRules::new(&file, &groups, &DIALECT.paths)),
+        Selection::NoRules | Selection::NoGroup => None,
+    }
+}
+
+pub fn ordered_all(texts: &[Vec<u8>]) -> Vec<OrderedRules> {
+    let agent = agent();
+    texts.iter().filter_map(|text| ordered(text, &agent)).collect()
+}
+
+pub fn built(rules: &OrderedRules) -> Automaton {
+    Automaton::new(rules.patterns.clone(), outcomes(&rules.verdicts), &Limits::default())
+}
+
+pub fn path_of(url: &SplitUrl<'_>, scratch: &mut Vec<u8>) -> Vec<u8> {
+    compared_path(url.path, DIALECT.paths.escapes, scratch).as_bytes().to_vec()
+}
+
+/// Automata, and questions to them by number.
+pub struct Walk {
+    pub automata: Vec<Automaton>,
+    pub questions: Vec<(usize, Vec<u8>)>,
+}
+
+pub fn lex(texts: &[Vec<u8>]) -> usize {
+    texts.iter().map(|text| Lexer::new(black_box(text), &DIALECT.lines, None).count()).sum()
+}
+
+pub fn parse(texts: &[Vec<u8>]) -> usize {
+    let rules = |text: &Vec<u8>| RobotsTxt::parse(black_box(text), DIALECT, None).rules().len();
+    texts.iter().map(rules).sum()
+}
+
+pub fn build(rules: &[OrderedRules]) -> Vec<Automaton> {
+    rules.iter().map(|rules| built(black_box(rules))).collect()
+}
+
+pub fn split_urls(urls: &[Vec<u8>]) -> usize {
+    let is_url = |url: &&Vec<u8>| split(black_box(url), DIALECT.paths.path_start).is_ok();
+    urls.iter().filter(is_url).count()
+}
+
+pub fn host_keys(urls: &[SplitUrl<'_>]) -> usize {
+    let mut host = Vec::new();
+    urls.iter().map(|url| host_key(black_box(url), &mut host).map_or(0, <[u8]>::len)).sum()
+}
+
+pub fn compared_paths(urls: &[SplitUrl<'_>]) -> usize {
+    let mut path = Vec::new();
+    let mut bytes = |url: &SplitUrl<'_>| {
+        compared_path(black_box(url).path, DIALECT.paths.escapes, &mut path).as_bytes().len()
+    };
+    urls.iter().map(&mut bytes).sum()
+}
+
+/// Looks up origins: a scheme and the key of a host each.
+pub fn look_up<'o>(
+    set: &PolicySet,
+    origins: impl IntoIterator<Item = (&'o [u8], &'o [u8])>,
+) -> usize {
+    let is_known = |(scheme, key): &(&[u8], &[u8])| {
+        matches!(set.policy_of(scheme, black_box(key)), Ok(Some(_)))
+    };
+    origins.into_iter().filter(is_known).count()
+}
+
+pub fn walk(Walk { automata, questions }: &mut Walk) -> usize {
+    let mut decides = |(automaton, path): &&(usize, Vec<u8>)| {
+        automata[*automaton].decide(black_box(path), Detail::Reason) != Outcome::NONE
+    };
+    questions.iter().filter(&mut decides).count()
+}

@@ -1,0 +1,103 @@
+//! The matchers of crates.io as engines: a row in [`all`] and an implementation of `FileMatcher` each.
+
+use std::hint::black_box;
+
+use fast_robots::{ParseOptions, RobotsMatcher, RobotsTxt};
+use portcullis::bench::{
+    Built, Corpus, Engine, EngineKind, FileMatcher, PerFile, Question, locked_version,
+};
+
+/// Every peer, for a corpus.
+pub fn all(corpus: &Corpus) -> Vec<Engine<'_>> {
+    let parse = |files: &[&[u8]]| {
+        for text in files {
+            let _ = black_box(FastRobots::parse(text));
+        }
+    };
+    vec![
+        Engine { parse: Some(Box::new(parse)), ..peer::<FastRobots<'_>>("fast-robots", corpus) },
+        peer::<TextingRobots>("texting_robots", corpus),
+        peer::<Robotxt>("robotxt", corpus),
+        Engine { reads_each_time: true, ..peer::<Port<'_>>("robotstxt", corpus) },
+    ]
+}
+
+/// A crate, by the name of its package, with a matcher for each file.
+fn peer<'c, M: FileMatcher<'c> + 'c>(name: &str, corpus: &'c Corpus) -> Engine<'c> {
+    let agent = corpus.agent.name();
+    let build = move |files: &[&'c [u8]]| Built::timed(|| Ok(PerFile::<M>::new(files, agent)));
+    Engine {
+        version: locked_version(name).to_owned(),
+        kind: EngineKind::Peer,
+        ..Engine::built_in(name, build)
+    }
+}
+
+self_cell::self_cell!(
+    /// fast-robots compiles the groups of all agents. A matcher borrows its parsed file.
+    struct FastRobots<'f> {
+        owner: RobotsTxt<'f>,
+        #[covariant]
+        dependent: RobotsMatcher,
+    }
+);
+
+impl<'f> FastRobots<'f> {
+    fn parse(text: &'f [u8]) -> Result<RobotsTxt<'f>, String> {
+        let options = ParseOptions { max_bytes: None };
+        RobotsTxt::parse_bytes_with_options(text, options).map_err(|error| error.to_string())
+    }
+}
+
+impl<'f> FileMatcher<'f> for FastRobots<'f> {
+    fn build(text: &'f [u8], _agent: &str) -> Result<FastRobots<'f>, String> {
+        Ok(FastRobots::new(FastRobots::parse(text)?, |parsed| parsed.matcher()))
+    }
+
+    fn allows(&mut self, agent: &str, question: Question<'_>) -> bool {
+        self.borrow_dependent().is_allowed(agent, question.path)
+    }
+}
+
+/// texting_robots keeps an agent's rules, as regular expressions if they have a `$`. It takes a URL or
+/// a path; a path costs it less.
+struct TextingRobots(texting_robots::Robot);
+
+impl FileMatcher<'_> for TextingRobots {
+    fn build(text: &[u8], agent: &str) -> Result<TextingRobots, String> {
+        // The first part of the error quotes the rule; the last says what is wrong.
+        let refuse = |error: anyhow::Error| error.root_cause().to_string();
+        texting_robots::Robot::new(agent, text).map(TextingRobots).map_err(refuse)
+    }
+
+    fn allows(&mut self, _agent: &str, question: Question<'_>) -> bool {
+        self.0.allowed(question.path)
+    }
+}
+
+/// robotxt keeps an agent's rules in order of precedence. It takes the path.
+struct Robotxt(robotxt::Robots);
+
+impl FileMatcher<'_> for Robotxt {
+    fn build(text: &[u8], agent: &str) -> Result<Robotxt, String> {
+        Ok(Robotxt(robotxt::Robots::parse(text, agent)))
+    }
+
+    fn allows(&mut self, _agent: &str, question: Question<'_>) -> bool {
+        self.0.is_allowed(question.path)
+    }
+}
+
+/// robotstxt, the port of Google's C++, parses the file for each URL. It takes the escaped URL.
+struct Port<'f>(&'f str);
+
+impl<'f> FileMatcher<'f> for Port<'f> {
+    fn build(text: &'f [u8], _agent: &str) -> Result<Port<'f>, String> {
+        std::str::from_utf8(text).map(Port).map_err(|_| "takes UTF-8 only".to_owned())
+    }
+
+    fn allows(&mut self, agent: &str, question: Question<'_>) -> bool {
+        let mut matcher = robotstxt::DefaultMatcher::default();
+        matcher.one_agent_allowed_by_robots(self.0, agent, question.url)
+    }
+}
