@@ -1,6 +1,8 @@
 //! What needs `unsafe`: the allocator of the C library, and mapped files. The files are this program's
 //! own, and nothing else writes to them.
 
+#![allow(unsafe_code, reason = "calls the C library; maps files of this program")]
+
 use std::path::Path;
 
 use portcullis::input::OpenConfig;
