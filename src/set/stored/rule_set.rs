@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zerocopy::FromBytes;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U16, U32};
 
 use crate::automaton::{Outcome, PatternTexts, Patterns, SieveLine, is_constant};
 use crate::pattern::PatternList;
@@ -164,9 +164,9 @@ pub(super) struct StoredTexts<'s>(pub &'s PolicySet);
 
 impl<'s> PatternTexts<'s> for StoredTexts<'s> {
     #[inline(always)]
-    fn words(self, at: usize, count: usize) -> Option<&'s [U32]> {
+    fn units(self, at: usize, count: usize) -> Option<&'s [U16]> {
         let set = self.0;
-        set.words(set.sections.pattern_texts, u32::try_from(at).ok()?, count).ok()
+        set.file.items(set.sections.pattern_texts, at as u64, count as u64).ok()
     }
 }
 

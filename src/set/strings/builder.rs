@@ -217,6 +217,11 @@ impl StringTable {
         Ok(ProvisionalString(self.count as u32 - 1))
     }
 
+    /// Whether strings have other numbers now than their provisional ones.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ids.is_some()
+    }
+
     /// What `string` is called now.
     ///
     /// # Panics
