@@ -5,14 +5,14 @@ use crate::automaton::Limits;
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{AgentChain, Detail};
-use crate::set::stored::{Inquiry, InquiryMemory};
+use crate::set::stored::{Query, QueryMemory};
 use crate::set::{LoadConfig, PolicySet};
 use crate::target::{ComparedPaths, Origin};
 
 /// Texts, compiled for one agent.
 pub struct Numbered {
-    inquiry: Inquiry,
-    memory: InquiryMemory,
+    inquiry: Query,
+    memory: QueryMemory,
     /// By text: its policy.
     policies: Vec<u32>,
     /// Of the block that is asked.
@@ -44,9 +44,9 @@ impl Numbered {
             policy.expect("each text has an origin").index() as u32
         };
         let policies = origins.iter().map(number).collect();
-        let inquiry = Inquiry::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
+        let inquiry = Query::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
             .expect("it was compiled for the agent");
-        Numbered { inquiry, memory: InquiryMemory::default(), policies, asked: Vec::new() }
+        Numbered { inquiry, memory: QueryMemory::default(), policies, asked: Vec::new() }
     }
 
     /// The decision on each of some paths in normal form, by the texts with these numbers.

@@ -195,10 +195,6 @@ impl PolicySet {
 
     /// The records that decide nothing which stand at a place that
     /// [`StoredCapture::others`] gave.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn other_records_at(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
         self.read_records(self.sections.others, position)
     }
@@ -233,29 +229,17 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// The user-agent lines and rules of its file, in their order.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
         self.set.read_records(self.set.sections.documents, self.document())
     }
 
     /// How many user-agent lines and rules its file has.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn record_count(&self) -> Result<usize, Damage> {
         Ok(self.record_list()?.len() as usize)
     }
 
     /// The extract of its file (see [`RobotsTxt::read_extract`](crate::syntax::RobotsTxt::read_extract));
     /// empty if there is no file.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn extract(&self) -> Result<Vec<u8>, Damage> {
         let mut extract = Vec::new();
         let mut writer = ExtractWriter::new(&mut extract);
@@ -271,10 +255,6 @@ impl<'s> StoredPolicy<'s> {
 
 impl StoredCapture<'_> {
     /// The records of its file that decide nothing, in their order.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
         self.set.read_records(self.set.sections.others, self.others)
     }

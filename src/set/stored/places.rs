@@ -10,7 +10,7 @@ use super::super::file::Damage;
 use super::super::layout::{NONE, policy, record};
 use super::document::RecordList;
 use super::policy::SelectedRules;
-use super::{Inquiry, InquiryMemory, PolicyNumber, PolicySet};
+use super::{Query, QueryMemory, PolicyNumber, PolicySet};
 
 /// Where a rule stands.
 pub(super) struct RulePlace {
@@ -22,7 +22,7 @@ pub(super) struct RulePlace {
     group: u32,
 }
 
-impl Inquiry {
+impl Query {
     /// Where the rule that decides stands, if one does.
     pub(super) fn place_of(&self, source: Source) -> Result<Option<RulePlace>, Damage> {
         let (Some(entry), Some(pattern)) = (source.entry(), source.pattern()) else {
@@ -54,10 +54,6 @@ impl Inquiry {
     /// those that `memory` was used for last, as they stand in the file. Rules are known with
     /// [`Detail::Rule`] only.
     ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
-    ///
     /// # Panics
     ///
     /// If there is no such question or agent.
@@ -65,7 +61,7 @@ impl Inquiry {
         &self,
         question: usize,
         agent: usize,
-        memory: &InquiryMemory,
+        memory: &QueryMemory,
         rule: &mut Vec<u8>,
         group: &mut Vec<u8>,
     ) -> Result<(bool, bool), Damage> {

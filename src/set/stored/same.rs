@@ -5,7 +5,7 @@ use crate::policy::OrderedRules;
 use super::super::file::Damage;
 use super::on_demand::ordered;
 use super::policy::Selected;
-use super::{Inquiry, PolicyNumber, StoredPolicy};
+use super::{Query, PolicyNumber, StoredPolicy};
 
 impl StoredPolicy<'_> {
     /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
@@ -37,13 +37,9 @@ impl StoredPolicy<'_> {
     }
 }
 
-impl Inquiry {
+impl Query {
     /// The rules that an agent obeys by the policy at `position`, in order of precedence: none if no
     /// group speaks to it, or there is no file.
-    ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
     ///
     /// # Panics
     ///

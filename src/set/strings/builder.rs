@@ -84,10 +84,6 @@ impl StringTableBuilder {
     }
 
     /// Keeps `string`, if it is a new one.
-    ///
-    /// # Errors
-    ///
-    /// If it is too long, or one too many.
     pub(crate) fn intern(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
         if string.len() > SET_STRING_BYTES_MAX {
             return Err(StringError::TooLong { bytes: string.len() });
@@ -243,10 +239,6 @@ impl StringTable {
     }
 
     /// Writes the two sections.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written to.
     pub(crate) fn write<D: Destination>(
         &self,
         writer: &mut SetFileWriter<D>,
