@@ -56,7 +56,7 @@ use crate::decision::{PolicyState, Verdict};
 use crate::policy::{AgentChain, Detail};
 
 use super::file::Damage;
-use super::stored::{AskError, Query, PolicyNumber, PolicySet, StoredHost};
+use super::stored::{AskError, PolicyNumber, PolicySet, Query, StoredHost};
 
 use self::pairs::Pairs;
 

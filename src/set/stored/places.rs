@@ -10,7 +10,7 @@ use super::super::file::Damage;
 use super::super::layout::{NONE, policy, record};
 use super::document::RecordList;
 use super::policy::SelectedRules;
-use super::{Query, QueryMemory, PolicyNumber, PolicySet};
+use super::{PolicyNumber, PolicySet, Query, QueryMemory};
 
 /// Where a rule stands.
 pub(super) struct RulePlace {

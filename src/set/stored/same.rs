@@ -5,7 +5,7 @@ use crate::policy::OrderedRules;
 use super::super::file::Damage;
 use super::on_demand::ordered;
 use super::policy::Selected;
-use super::{Query, PolicyNumber, StoredPolicy};
+use super::{PolicyNumber, Query, StoredPolicy};
 
 impl StoredPolicy<'_> {
     /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
