@@ -28,7 +28,7 @@ use portcullis::oracle;
 use portcullis::pattern::{PatternList, normal_text};
 use portcullis::policy::AgentChain;
 use portcullis::set::PolicySet;
-use portcullis::set::stored::{Inquiry, InquiryMemory};
+use portcullis::set::stored::{Query, QueryMemory};
 use portcullis::target::{ComparedPaths, compared_path, split};
 use rayon::prelude::*;
 
@@ -159,7 +159,7 @@ fn compare(
     let Compiled { files, .. } = *compiled;
     let Configuration { limits, detail, .. } = *configuration;
     let agents = vec![AgentChain::parse(AGENT, dialect).expect("a token")];
-    let inquiry = Inquiry::new(Arc::clone(&compiled.set), agents, detail, limits);
+    let inquiry = Query::new(Arc::clone(&compiled.set), agents, detail, limits);
     let mut inquiry = inquiry.expect("a whole set");
     let policies: Vec<usize> = (0..files.len()).collect();
     let shares: Vec<(usize, &[usize])> = policies.chunks(FILES_AT_ONCE).enumerate().collect();
@@ -170,7 +170,7 @@ fn compare(
         own_shares.for_each(|(number, policies)| {
             let is_singly = (number / kinds.len()).is_multiple_of(ASKED_SINGLY_ONE_IN);
             let size = if is_singly { 1 } else { RECORDS_AT_ONCE };
-            let mut memory = InquiryMemory::default();
+            let mut memory = QueryMemory::default();
             let mut random = Random::new(policies[0] as u64);
             for policies in policies.chunks(FILES_MIXED) {
                 let asked = Asked { dialect, compiled, world, configuration, inquiry: &inquiry };
@@ -206,7 +206,7 @@ struct Asked<'a> {
     compiled: &'a Compiled<'a>,
     world: &'a World<'a>,
     configuration: &'a Configuration,
-    inquiry: &'a Inquiry,
+    inquiry: &'a Query,
 }
 
 impl Asked<'_> {
@@ -215,7 +215,7 @@ impl Asked<'_> {
         &self,
         policies: &[usize],
         size: usize,
-        memory: &mut InquiryMemory,
+        memory: &mut QueryMemory,
         random: &mut Random,
     ) {
         let Asked { dialect, compiled, world, configuration, inquiry } = *self;
@@ -471,7 +471,7 @@ fn sequences_of_records() {
         for ((_, set), configuration) in sets.iter().zip(chosen) {
             let numbers = policies_of(set, texts.len());
             let Configuration { limits, detail, .. } = *configuration;
-            let inquiry = Inquiry::new(Arc::clone(set), agents.clone(), detail, limits);
+            let inquiry = Query::new(Arc::clone(set), agents.clone(), detail, limits);
             let inquiry = inquiry.expect("a whole set");
             // Both paths for each file make a block.
             texts_asked.par_chunks(RECORDS_AT_ONCE / PATHS.len()).for_each(|asked| {
@@ -480,7 +480,7 @@ fn sequences_of_records() {
                 let path = |at: &usize| PATHS[at % PATHS.len()].as_bytes();
                 let paths: Vec<&[u8]> = order.iter().map(path).collect();
                 let policies: Vec<u32> = asked.iter().map(|&text| numbers[text]).collect();
-                let mut memory = InquiryMemory::default();
+                let mut memory = QueryMemory::default();
                 let normal_paths = ComparedPaths::assume_normal(&paths);
                 let decisions = inquiry.decide(&policies, normal_paths, &mut memory);
                 let decisions = decisions.expect("a whole set");

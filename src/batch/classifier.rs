@@ -6,7 +6,7 @@ use crate::automaton::Limits;
 use crate::decision::Decision;
 use crate::dialect::Dialect;
 use crate::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Ways};
-use crate::set::stored::{AskError, Inquiry, InquiryMemory};
+use crate::set::stored::{AskError, Query, QueryMemory};
 use crate::set::{Damage, PolicySet};
 use crate::target::{BadUrl, compared_path, host_key, split_assuming};
 use crate::vectors::Vectors;
@@ -34,7 +34,7 @@ use super::pieces::{HostOfUrls, Pieces};
 /// ```
 #[derive(Debug)]
 pub struct Classifier {
-    inquiry: Inquiry,
+    inquiry: Query,
     /// What URLs are taken apart with.
     vectors: Vectors,
 }
@@ -54,7 +54,7 @@ pub struct ClassifierMemory {
     pieces: Pieces,
     /// By record: the number of its policy, or what stands for none.
     policies: Vec<u32>,
-    inquiry: InquiryMemory,
+    inquiry: QueryMemory,
     rule: Vec<u8>,
     group: Vec<u8>,
 }
@@ -96,7 +96,7 @@ impl Classifier {
         detail: Detail,
         limits: Limits,
     ) -> Result<Classifier, AskError> {
-        let inquiry = Inquiry::new(set.into(), agents, detail, limits)?;
+        let inquiry = Query::new(set.into(), agents, detail, limits)?;
         Ok(Classifier { inquiry, vectors: Vectors::detect() })
     }
 

@@ -17,7 +17,7 @@ use crate::limits::RECORDS_AT_ONCE;
 use crate::oracle;
 use crate::pattern::PatternList;
 use crate::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
-use crate::set::stored::{Inquiry, InquiryMemory};
+use crate::set::stored::{Query, QueryMemory};
 use crate::set::{LoadConfig, PolicySet};
 use crate::syntax::RobotsTxt;
 use crate::target::{ComparedPaths, Origin};
@@ -91,8 +91,8 @@ fn one_set<'c>(corpus: &'c Corpus, name: &str, limits: Limits) -> Engine<'c> {
 
 /// Texts compiled to a set in memory for one agent, and asked by their numbers.
 pub struct Numbered {
-    inquiry: Inquiry,
-    memory: InquiryMemory,
+    inquiry: Query,
+    memory: QueryMemory,
     /// By text: its policy.
     policies: Vec<u32>,
     /// The policies of the block that is asked.
@@ -124,9 +124,9 @@ impl Numbered {
             policy.expect("each text has an origin").index() as u32
         };
         let policies = origins.iter().map(number).collect();
-        let inquiry = Inquiry::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
+        let inquiry = Query::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
             .expect("it was compiled for the agent");
-        Numbered { inquiry, memory: InquiryMemory::default(), policies, asked: Vec::new() }
+        Numbered { inquiry, memory: QueryMemory::default(), policies, asked: Vec::new() }
     }
 
     /// Decides paths in normal form, each by the text with the number beside it.

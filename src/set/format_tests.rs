@@ -96,8 +96,16 @@ fn the_words_of_records() {
         (record::ALLOW, "Allow"),
         (record::DISALLOW, "Disallow"),
     ];
-    assert_rows(&tables(10)[1], &kinds.map(|(kind, words)| (kind as usize, words)));
-    assert_eq!((1 << record::KIND_BITS, record::WORDS), (4, 2));
+    let tables = tables(10);
+    assert_rows(&tables[1], &kinds.map(|(kind, words)| (kind as usize, words)));
+    let forms = [
+        (record::STRING, "the string,"),
+        (record::PATTERN, "and `$`"),
+        (record::PATTERN_AND_STAR, "and `*`"),
+    ];
+    assert_rows(&tables[2], &forms.map(|(form, words)| (form as usize, words)));
+    assert_eq!(record::texts(33, 5, true), (2 + 2 * 5 + 3, 2 + 2 * 5 + 3 + 33));
+    assert_eq!(record::texts(33, 5, false), (2 + 2 * 5, 2 + 2 * 5 + 33));
 }
 
 #[test]

@@ -77,14 +77,45 @@ pub(super) mod rule_set {
     pub const WORDS: usize = 4;
 }
 
-/// Words of a document's record: its line and kind, its string.
+/// A list of records: their number and that of the runs of lines without a gap, the runs, the kinds
+/// where the list has them, and a word for the text of each record.
 pub(super) mod record {
-    pub const WORDS: usize = 2;
+    pub const RECORDS: usize = 0;
+    pub const RUNS: usize = 1;
+    pub const HEAD_WORDS: usize = 2;
+
+    /// Words of a run: its first record, and that record's line.
+    pub const RUN_WORDS: usize = 2;
+    /// Kinds that one word holds.
+    pub const KINDS_PER_WORD: usize = 16;
     pub const KIND_BITS: u32 = 2;
     pub const STARTS_GROUP: u32 = 0;
     pub const EXTENDS_GROUP: u32 = 1;
     pub const ALLOW: u32 = 2;
     pub const DISALLOW: u32 = 3;
+
+    /// The highest bits of a text's word say what the others are: the number of a string, or where
+    /// the text of a pattern begins that follows the field, as it is or with a star behind it.
+    pub const FORM_SHIFT: u32 = 30;
+    pub const STRING: u32 = 0;
+    pub const PATTERN: u32 = 1;
+    pub const PATTERN_AND_STAR: u32 = 2;
+
+    /// Where in a list of so many records and runs the texts' words begin, and where the list ends.
+    pub fn texts(records: usize, runs: usize, has_kinds: bool) -> (usize, usize) {
+        let kinds = if has_kinds { records.div_ceil(KINDS_PER_WORD) } else { 0 };
+        let texts = HEAD_WORDS + runs * RUN_WORDS + kinds;
+        (texts, texts + records)
+    }
+
+    /// What stands before the pattern in a rule of a kind.
+    pub fn field(kind: u32) -> Option<&'static [u8]> {
+        match kind {
+            ALLOW => Some(b"Allow: "),
+            DISALLOW => Some(b"Disallow: "),
+            _ => None,
+        }
+    }
 }
 
 /// Positions of the counts in the header.

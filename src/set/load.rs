@@ -368,7 +368,7 @@ mod tests {
     use crate::automaton::Limits;
     use crate::dialect::RFC_9309;
     use crate::policy::Detail;
-    use crate::set::stored::{AskError, Inquiry};
+    use crate::set::stored::{AskError, Query};
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
 
@@ -376,8 +376,8 @@ mod tests {
         AgentChain::parse(name, &RFC_9309).unwrap()
     }
 
-    fn ask(set: PolicySet, name: &str) -> Result<Inquiry, AskError> {
-        Inquiry::new(set.into(), vec![agent(name)], Detail::Rule, Limits::default())
+    fn ask(set: PolicySet, name: &str) -> Result<Query, AskError> {
+        Query::new(set.into(), vec![agent(name)], Detail::Rule, Limits::default())
     }
 
     #[test]

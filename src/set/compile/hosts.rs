@@ -5,12 +5,12 @@ use zerocopy::little_endian::U32;
 use crate::access::KnownOutage;
 use crate::syntax::{NoteKind, read_others};
 
-use super::super::layout::{NONE, capture, count, host, record};
+use super::super::layout::{NONE, capture, count, host};
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use super::DistinctPolicies;
-use super::intern::{Lists, push};
+use super::intern::Lists;
 use super::slots::HostSlots;
-use super::texts::Texts;
+use super::texts::{Texts, push_lines};
 
 /// All that is there by host.
 pub struct HostSections {
@@ -32,7 +32,7 @@ struct HostCounts {
 
 /// The other records of files, by blob.
 pub struct Others {
-    lists: Lists,
+    lists: Lists<U32>,
     /// By blob: where its records stand.
     of_blob: Vec<u32>,
 }
@@ -49,12 +49,9 @@ impl HostSections {
                 continue;
             }
             words.clear();
-            push(&mut words, 0);
-            for (line, text) in read_others(pool.get(blob)) {
-                push(&mut words, line.get() << record::KIND_BITS);
-                push(&mut words, texts.intern(text, 0));
-            }
-            words[0] = U32::new((words.len() / record::WORDS) as u32);
+            let records: Vec<_> = read_others(pool.get(blob)).collect();
+            push_lines(&mut words, records.iter().map(|(line, _)| line.get()));
+            words.extend(records.iter().map(|(_, text)| U32::new(texts.intern(text, 0))));
             others.of_blob[blob.index()] = others.lists.intern(&words);
         }
         others
@@ -67,7 +64,7 @@ impl HostSections {
         mut others: Others,
         texts: &Texts,
     ) -> Option<HostSections> {
-        others.finish(texts);
+        texts.number(&mut others.lists.items, false);
         let mut sections = HostSections {
             slots: HostSlots { seed: 0, words: Vec::new() },
             hosts: Vec::new(),
@@ -79,7 +76,7 @@ impl HostSections {
         for host in hosts {
             sections.add(host, distinct, &others);
         }
-        sections.others = others.lists.words;
+        sections.others = others.lists.items;
         sections.slots = HostSlots::new(&sections.hosts, &sections.captures)?;
         Some(sections)
     }
@@ -155,19 +152,5 @@ impl HostSections {
         counts[count::HOST_SEED] = self.slots.seed;
         let appearances = &self.counts.appearances;
         counts[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
-    }
-}
-
-impl Others {
-    fn finish(&mut self, texts: &Texts) {
-        let words = &mut self.lists.words;
-        let mut start = 0;
-        while let Some(count) = words.get(start) {
-            let end = start + 1 + count.get() as usize * record::WORDS;
-            for string in words[start + 1..end].iter_mut().skip(1).step_by(record::WORDS) {
-                *string = U32::new(texts.rank(string.get()));
-            }
-            start = end;
-        }
     }
 }

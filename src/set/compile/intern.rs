@@ -1,8 +1,8 @@
 //! Lists of numbers, each kept once, end to end.
 
 use hashbrown::HashTable;
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
+use zerocopy::{Immutable, IntoBytes};
 
 use crate::bytes::seeded_hash;
 
@@ -11,20 +11,28 @@ pub fn push(words: &mut Vec<U32>, number: u32) {
     words.push(U32::new(number));
 }
 
-/// A position in a list of words. A set that needs more than 2^32 words of one kind is beyond what
-/// one file is for: split its input.
-pub fn position(words: &[U32]) -> u32 {
-    let position = u32::try_from(words.len()).ok().filter(|&position| position < u32::MAX);
-    position.expect("a section has fewer than 2^32 words; compile the input as several sets")
+/// The position behind the last item of a section.
+///
+/// # Panics
+///
+/// If the section has 2^32 items. A set of that size is beyond what one file is for.
+pub fn position<T>(items: &[T]) -> u32 {
+    let position = u32::try_from(items.len()).ok().filter(|&position| position < u32::MAX);
+    position.expect("a section has fewer than 2^32 items; compile the input as several sets")
 }
 
 /// Lists that are kept once. Its memory: the lists and some 20 bytes for each.
-#[derive(Default)]
-pub struct Lists {
-    pub words: Vec<U32>,
+pub struct Lists<T> {
+    pub items: Vec<T>,
     known: HashTable<Known>,
     /// Whether equal ones are kept again: they take more room then and less time.
     pub is_plain: bool,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists { items: Vec::new(), known: HashTable::new(), is_plain: false }
+    }
 }
 
 /// Where a list stands, and half of its hash.
@@ -41,24 +49,24 @@ impl Known {
     }
 }
 
-impl Lists {
-    /// The position of `list` among all words.
-    pub fn intern(&mut self, list: &[U32]) -> u32 {
+impl<T: Copy + PartialEq + Immutable + IntoBytes> Lists<T> {
+    /// The position of `list` among all items.
+    pub fn intern(&mut self, list: &[T]) -> u32 {
         if self.is_plain {
-            let start = position(&self.words);
-            self.words.extend_from_slice(list);
+            let start = position(&self.items);
+            self.items.extend_from_slice(list);
             return start;
         }
         let half = seeded_hash(list.as_bytes()) as u32;
-        let words = &self.words;
+        let items = &self.items;
         let same = |known: &Known| {
-            known.half == half && words[known.start as usize..][..known.length as usize] == *list
+            known.half == half && items[known.start as usize..][..known.length as usize] == *list
         };
         if let Some(known) = self.known.find(Known::hash(half), same) {
             return known.start;
         }
-        let start = position(&self.words);
-        self.words.extend_from_slice(list);
+        let start = position(&self.items);
+        self.items.extend_from_slice(list);
         let known = Known { half, start, length: list.len() as u32 };
         self.known.insert_unique(Known::hash(half), known, |known| Known::hash(known.half));
         start

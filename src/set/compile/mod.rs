@@ -48,7 +48,9 @@ pub(super) use self::plan::{
     PlannedEntry, PlannedRules, PolicyPlan, of_extract as plan_of_extract, order as record_order,
 };
 use self::policies::PolicySections;
+pub(super) use self::policies::order_bytes;
 pub(super) use self::slots::HostSlots;
+pub(super) use self::texts::{PatternWords, push_kinds, push_lines};
 
 /// How a set is compiled.
 #[derive(Clone, Debug)]
@@ -318,8 +320,8 @@ impl Sections {
             (SectionKind::RULE_SETS, rule_sets.words.as_bytes().into()),
             (SectionKind::PREFILTERS, rule_sets.prefilters.as_bytes().into()),
             (SectionKind::PATTERNS, rule_sets.patterns.as_bytes().into()),
-            (SectionKind::PATTERN_TEXTS, rule_sets.texts.words.as_bytes().into()),
-            (SectionKind::ORDERS, policies.orders.words.as_bytes().into()),
+            (SectionKind::PATTERN_TEXTS, rule_sets.texts.items.as_bytes().into()),
+            (SectionKind::ORDERS, policies.orders.items.as_slice().into()),
             (SectionKind::TOKENS, policies.tokens.section().into()),
             (SectionKind::DOCUMENTS, policies.texts.documents.as_bytes().into()),
             (SectionKind::CAPTURES, hosts.captures.as_bytes().into()),

@@ -8,9 +8,9 @@ use crate::decision::PolicyState;
 
 use super::super::layout::{NONE, count, policy};
 use super::intern::{Lists, position, push};
-use super::plan::{PlannedEntry, PlannedRobot, PolicyPlan};
+use super::plan::{PlannedEntry, PlannedRecord, PlannedRobot, PolicyPlan};
 use super::rule_sets::RuleSets;
-use super::texts::Texts;
+use super::texts::{PatternWords, Texts};
 
 /// Everything that policies consist of.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct PolicySections {
     /// By policy: where it stands.
     pub index: Vec<U32>,
     pub rule_sets: RuleSets,
-    pub orders: Lists,
+    pub orders: Lists<u8>,
     pub tokens: Tokens,
     pub texts: Texts,
 }
@@ -80,12 +80,11 @@ impl PolicySections {
         let start = self.words.len();
         push(&mut self.index, position(&self.words));
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
-        let document = if is_file { self.texts.add(&plan.records) } else { NONE };
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
         let head = [
             plan.state as u32 | (plan.verdict as u32) << 8,
             0,
-            document,
+            NONE,
             plan.robots.len() as u32,
             plan.entries.len() as u32,
             default_entry,
@@ -93,7 +92,11 @@ impl PolicySections {
         ];
         head.into_iter().for_each(|word| push(&mut self.words, word));
         self.push_robots(plan.robots);
-        self.push_entries(start, plan.entries);
+        let words = self.push_entries(start, plan.entries, &plan.records);
+        if is_file {
+            let document = self.texts.add(&plan.records, &words);
+            self.words[start + policy::DOCUMENT] = U32::new(document);
+        }
         self.words[start + policy::WORDS] = U32::new((self.words.len() - start) as u32);
     }
 
@@ -109,15 +112,27 @@ impl PolicySections {
         }
     }
 
-    fn push_entries(&mut self, start: usize, entries: Vec<PlannedEntry>) {
+    /// Files entries, and returns the words of records that their patterns say.
+    fn push_entries(
+        &mut self,
+        start: usize,
+        entries: Vec<PlannedEntry>,
+        records: &[PlannedRecord<'_>],
+    ) -> Vec<Option<u32>> {
+        // Where equal texts are kept again, so are those of records: they are as fast to file.
+        let records = if self.orders.is_plain { &[] } else { records };
+        let mut pattern_words = PatternWords::new(records);
         let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
             let (number, order) = match entry.ordered {
                 Some(planned) => {
-                    let order: Vec<U32> = planned.order.iter().map(|&at| U32::new(at)).collect();
-                    let order = self.orders.intern(&order);
-                    (self.rule_sets.intern(planned.rules), order)
+                    let order = self.orders.intern(&order_bytes(&planned.order));
+                    let table = self.rule_sets.table(&planned.rules);
+                    if !records.is_empty() {
+                        pattern_words.add(&planned.rules, &table);
+                    }
+                    (self.rule_sets.intern(planned.rules, &table), order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),
             };
@@ -132,6 +147,7 @@ impl PolicySections {
             }
         }
         self.words.extend(groups);
+        pattern_words.words
     }
 
     /// Gives strings their places. Nothing can be added afterwards.
@@ -148,4 +164,15 @@ impl PolicySections {
         counts[count::TOKENS] = self.tokens.names.len() as u64;
         counts[count::STRINGS] = self.texts.table().len();
     }
+}
+
+/// An order as it is stored: the bytes of a number, 1, 2 or 4, and then each number in so many.
+pub fn order_bytes(order: &[u32]) -> Vec<u8> {
+    let width = match order.iter().max() {
+        Some(0x1_0000..) => 4,
+        Some(0x100..) => 2,
+        _ => 1,
+    };
+    let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
+    std::iter::once(width as u8).chain(numbers).collect()
 }

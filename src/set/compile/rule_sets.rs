@@ -4,11 +4,12 @@
 use hashbrown::HashTable;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U16, U32};
 
 use crate::automaton::{SieveLine, push_text, sieve_of, table_word};
 use crate::bytes::seeded_hash;
 use crate::decision::Verdict;
+use crate::pattern::PathPattern;
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::layout::{NONE, rule_set};
@@ -24,50 +25,30 @@ pub struct RuleSets {
     /// By pattern, end to end: where its text begins, and whether it allows.
     pub patterns: Vec<U32>,
     /// The texts of patterns, each once.
-    pub texts: Lists,
+    pub texts: Lists<U16>,
     /// Those that are made of a policy's groups when an agent asks.
     pub of_groups: u64,
     /// By the hash of their patterns: the numbers of rule sets.
     known: HashTable<(u64, u32)>,
-    waiting: Vec<Waiting>,
-    scratch: Scratch,
-}
-
-/// The patterns of the rule set that is interned, and the text of one.
-#[derive(Default)]
-struct Scratch {
-    patterns: Vec<U32>,
-    text: Vec<U32>,
-}
-
-/// A rule set that is new.
-struct Waiting {
-    number: u32,
-    rules: OrderedRules,
+    /// The numbers of rule sets that are new, and their rules.
+    waiting: Vec<(u32, OrderedRules)>,
+    text: Vec<U16>,
 }
 
 impl RuleSets {
-    /// The number of a rule set. Texts are kept once, so equal rule sets have equal words.
-    pub fn intern(&mut self, rules: OrderedRules) -> u32 {
-        let Scratch { mut patterns, mut text } = std::mem::take(&mut self.scratch);
-        patterns.clear();
-        for (pattern, verdict) in rules.patterns.iter().zip(&rules.verdicts) {
-            text.clear();
-            push_text(&pattern, &mut text);
-            let at = self.texts.intern(&text) as usize;
-            patterns.push(table_word(at, *verdict == Verdict::Allow));
-        }
-        let number = self.intern_words(&patterns).unwrap_or_else(|| {
-            let number = self.len() as u32 - 1;
-            self.waiting.push(Waiting { number, rules });
-            number
-        });
-        self.scratch = Scratch { patterns, text };
-        number
+    /// The table of a rule set. Texts are kept once, so equal rule sets have equal tables.
+    pub fn table(&mut self, rules: &OrderedRules) -> Vec<U32> {
+        let word = |(pattern, verdict): (PathPattern<'_>, &Verdict)| {
+            self.text.clear();
+            push_text(&pattern, &mut self.text);
+            let at = self.texts.intern(&self.text) as usize;
+            table_word(at, *verdict == Verdict::Allow)
+        };
+        rules.patterns.iter().zip(&rules.verdicts).map(word).collect()
     }
 
-    /// The number of the rule set with these words; `None` if it is new, and then it is the last one.
-    fn intern_words(&mut self, patterns: &[U32]) -> Option<u32> {
+    /// The number of the rule set with this table.
+    pub fn intern(&mut self, rules: OrderedRules, patterns: &[U32]) -> u32 {
         let hash = seeded_hash(patterns.as_bytes());
         let (words, all) = (&self.words, &self.patterns);
         let same = |&(other, number): &(u64, u32)| {
@@ -76,13 +57,14 @@ impl RuleSets {
             other == hash && all[words[rule_set::PATTERNS].get() as usize..][..count] == *patterns
         };
         if let Some(&(_, number)) = self.known.find(hash, same) {
-            return Some(number);
+            return number;
         }
         let start = position(&self.patterns);
         self.patterns.extend_from_slice(patterns);
         let number = self.push([NONE, 0, start, patterns.len() as u32]);
         self.known.insert_unique(hash, (hash, number), |&(hash, _)| hash);
-        None
+        self.waiting.push((number, rules));
+        number
     }
 
     /// Gives back the memory that it takes to intern. A rule set that comes later is new.
@@ -111,7 +93,7 @@ impl RuleSets {
     /// Makes the prefilters of rule sets that are new since the last time.
     pub fn compile(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        let compile = |Waiting { number, rules }: Waiting| {
+        let compile = |(number, rules): (u32, OrderedRules)| {
             (number, sieve_of(&rules.patterns, &outcomes(&rules.verdicts)))
         };
         let compiled: Vec<_> = waiting.into_par_iter().map(compile).collect();

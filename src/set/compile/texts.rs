@@ -1,8 +1,13 @@
-//! What explanations need: each policy's records with their lines, and the strings they are.
+//! Records as they are stored: which line each stands on, and where its text is.
+//!
+//! The text of a rule is most often `Disallow: ` or `Allow: ` and the text of its pattern, which the set
+//! has anyway; [`PatternWords`] finds those. Any other record is a string.
 
 use zerocopy::little_endian::U32;
 
 use crate::bytes::push_varint;
+use crate::pattern::PathPattern;
+use crate::policy::OrderedRules;
 
 use super::super::layout::record;
 use super::super::strings::{ProvisionalString, StringError, StringTable, StringTableBuilder};
@@ -26,15 +31,19 @@ impl Texts {
         Texts { strings: StringTableBuilder::plain(bytes), ..Texts::default() }
     }
 
-    /// Files the records of a policy, and returns where they stand.
-    pub fn add(&mut self, records: &[PlannedRecord<'_>]) -> u32 {
+    /// Files the records of a policy, and returns where they stand. `words` has the words of those
+    /// that patterns say, by record.
+    pub fn add(&mut self, records: &[PlannedRecord<'_>], words: &[Option<u32>]) -> u32 {
         let start = position(&self.documents);
-        push(&mut self.documents, records.len() as u32);
-        for planned in records {
-            let string = self.intern(planned.text, planned.value.len());
-            push(&mut self.documents, planned.line << record::KIND_BITS | planned.kind);
-            push(&mut self.documents, string);
-        }
+        let known = words.iter().copied().chain(std::iter::repeat(None));
+        let word = |(planned, known): (&PlannedRecord<'_>, Option<u32>)| {
+            known.unwrap_or_else(|| self.intern(planned.text, planned.value.len()))
+        };
+        let words: Vec<u32> = records.iter().zip(known).map(word).collect();
+        push_lines(&mut self.documents, records.iter().map(|planned| planned.line));
+        let kinds: Vec<u32> = records.iter().map(|planned| planned.kind).collect();
+        push_kinds(&mut self.documents, &kinds);
+        self.documents.extend(words.into_iter().map(U32::new));
         start
     }
 
@@ -57,25 +66,105 @@ impl Texts {
 
     /// Gives strings their numbers.
     pub fn finish(&mut self) {
-        let table = std::mem::take(&mut self.strings).finish();
-        let mut start = 0;
-        while let Some(count) = self.documents.get(start) {
-            let end = start + 1 + count.get() as usize * record::WORDS;
-            for string in self.documents[start + 1..end].iter_mut().skip(1).step_by(record::WORDS) {
-                *string = U32::new(table.id(ProvisionalString(string.get())).0);
-            }
-            start = end;
-        }
-        self.table = Some(table);
+        self.table = Some(std::mem::take(&mut self.strings).finish());
+        let mut documents = std::mem::take(&mut self.documents);
+        self.number(&mut documents, true);
+        self.documents = documents;
     }
 
-    /// The number of a string by its provisional one.
-    pub fn rank(&self, provisional: u32) -> u32 {
-        self.table().id(ProvisionalString(provisional)).0
+    /// Replaces the provisional numbers of strings in lists of records.
+    pub fn number(&self, lists: &mut [U32], have_kinds: bool) {
+        let table = self.table();
+        let mut start = 0;
+        while table.is_ordered() && start < lists.len() {
+            let word = |at: usize| lists[start + at].get() as usize;
+            let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), have_kinds);
+            for text in &mut lists[start + texts..start + end] {
+                if text.get() >> record::FORM_SHIFT == record::STRING {
+                    *text = U32::new(table.id(ProvisionalString(text.get())).0);
+                }
+            }
+            start += end;
+        }
     }
 
     /// The strings.
     pub fn table(&self) -> &StringTable {
         self.table.as_ref().expect("the texts are finished before they are written")
+    }
+}
+
+/// Appends the head of a list of records that stand on these lines, which ascend.
+pub fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
+    let runs = words.len() + record::RUNS;
+    push(words, lines.len() as u32);
+    push(words, 0);
+    let (mut next, mut count) = (None, 0);
+    for (index, line) in (0..).zip(lines) {
+        if next != Some(line) {
+            push(words, index);
+            push(words, line);
+            count += 1;
+        }
+        next = line.checked_add(1);
+    }
+    words[runs] = U32::new(count);
+}
+
+/// Appends the kinds of records.
+pub fn push_kinds(words: &mut Vec<U32>, kinds: &[u32]) {
+    for kinds in kinds.chunks(record::KINDS_PER_WORD) {
+        push(words, kinds.iter().rev().fold(0, |word, kind| word << record::KIND_BITS | kind));
+    }
+}
+
+/// By record of a file, the word of its text, if the text of a pattern says it.
+pub struct PatternWords<'r, 'f> {
+    records: &'r [PlannedRecord<'f>],
+    /// By rule: its record.
+    rules: Vec<usize>,
+    pub words: Vec<Option<u32>>,
+    scratch: Vec<u8>,
+}
+
+impl<'r, 'f> PatternWords<'r, 'f> {
+    pub fn new(records: &'r [PlannedRecord<'f>]) -> PatternWords<'r, 'f> {
+        let is_rule = |record: &usize| record::field(records[*record].kind).is_some();
+        let rules = (0..records.len()).filter(is_rule).collect();
+        PatternWords { records, rules, words: vec![None; records.len()], scratch: Vec::new() }
+    }
+
+    /// Adds the rules of an entry; `table` is that of their rule set.
+    pub fn add(&mut self, rules: &OrderedRules, table: &[U32]) {
+        for ((pattern, rule), word) in rules.patterns.iter().zip(&rules.rules).zip(table) {
+            let record = self.rules[rule.0 as usize];
+            if self.words[record].is_none() {
+                self.words[record] = self.word(&self.records[record], &pattern, word.get() >> 1);
+            }
+        }
+    }
+
+    fn word(
+        &mut self,
+        record: &PlannedRecord<'_>,
+        pattern: &PathPattern<'_>,
+        text: u32,
+    ) -> Option<u32> {
+        let value = record.text.strip_prefix(record::field(record.kind)?)?;
+        if value != record.value || text >> record::FORM_SHIFT != 0 {
+            return None;
+        }
+        self.scratch.clear();
+        for (index, literal) in pattern.literals().enumerate() {
+            self.scratch.extend_from_slice(if index > 0 { b"*" } else { b"" });
+            self.scratch.extend_from_slice(literal);
+        }
+        self.scratch.extend_from_slice(if pattern.anchored { b"$" } else { b"" });
+        let form = match value.strip_prefix(&*self.scratch)? {
+            b"" => record::PATTERN,
+            b"*" if !pattern.anchored => record::PATTERN_AND_STAR,
+            _ => return None,
+        };
+        Some(form << record::FORM_SHIFT | text)
     }
 }

@@ -56,7 +56,7 @@ use crate::decision::{PolicyState, Verdict};
 use crate::policy::{AgentChain, Detail};
 
 use super::file::Damage;
-use super::stored::{AskError, Inquiry, PolicyNumber, PolicySet, StoredHost};
+use super::stored::{AskError, PolicyNumber, PolicySet, Query, StoredHost};
 
 use self::pairs::Pairs;
 
@@ -66,7 +66,7 @@ pub struct Difference {
     old: Arc<PolicySet>,
     new: Arc<PolicySet>,
     /// The agents that ask, if there are any, in the old and in the new set.
-    asked: Option<(Inquiry, Inquiry)>,
+    asked: Option<(Query, Query)>,
 }
 
 /// An origin that changed.
@@ -218,7 +218,7 @@ impl Difference {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
         let inquiry = |(set, agents): (&Arc<PolicySet>, _)| {
             let limits = crate::automaton::Limits::default();
-            Inquiry::new(Arc::clone(set), agents, Detail::Reason, limits)
+            Query::new(Arc::clone(set), agents, Detail::Reason, limits)
         };
         let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
         let asked = Some((inquiry(old)?, inquiry(new)?));

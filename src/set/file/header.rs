@@ -17,10 +17,10 @@ use crate::limits::{FILE_READ_BYTES, SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
 /// The format that this program writes. Bytes that change their meaning need a new one.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// The oldest format that this program reads.
-const OLDEST_VERSION: u32 = 2;
+const OLDEST_VERSION: u32 = 3;
 
 /// Numbers that a set's maker may keep in the header.
 pub(crate) const COUNTS: usize = 16;

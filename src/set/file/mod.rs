@@ -57,20 +57,12 @@ pub(crate) struct SetFile {
 
 impl SetFile {
     /// Opens any bytes. It reads the header.
-    ///
-    /// # Errors
-    ///
-    /// Any [`SetError`] but those of [`Storage::open`].
     pub(crate) fn open(storage: Storage) -> Result<SetFile, SetError> {
         SetFile::with(storage, CheckedBlocks::none)
     }
 
     /// Opens what this process has just written into memory, which messages call `name`, and compares no
     /// checksum of its data.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`SetFile::open`].
     pub(crate) fn trusted(name: &str, bytes: ZeroedMemory) -> Result<SetFile, SetError> {
         SetFile::with(Storage::owned(name, bytes), CheckedBlocks::all)
     }
@@ -116,10 +108,6 @@ impl SetFile {
     }
 
     /// The section of a kind that every set has.
-    ///
-    /// # Errors
-    ///
-    /// If there is none.
     pub(crate) fn required(&self, kind: SectionKind) -> Result<Section, Damage> {
         let missing = || {
             let fault = Fault::Malformed("the set has no such section");
@@ -129,10 +117,6 @@ impl SetFile {
     }
 
     /// Bytes of `section`, `start` counted from its beginning.
-    ///
-    /// # Errors
-    ///
-    /// If the section has not so many, or a block that they stand in is damaged.
     #[inline(always)]
     pub(crate) fn bytes(&self, section: Section, start: u64, bytes: u64) -> Result<&[u8], Damage> {
         // Nearly every access is to blocks that have been compared, and this is all that it costs.
@@ -171,10 +155,6 @@ impl SetFile {
 
     /// Items of a section that is an array of them, `first` counted in items. They are read in
     /// place: numbers are zerocopy's `little_endian` ones, which have no alignment.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`SetFile::bytes`].
     #[inline(always)]
     pub(crate) fn items<T>(&self, section: Section, first: u64, count: u64) -> Result<&[T], Damage>
     where
@@ -216,10 +196,6 @@ impl SetFile {
 
     /// Whether the file is still as long as it was when it was opened. If not, what was read from it
     /// meanwhile may be wrong. It costs a system call if the file is mapped, and nothing otherwise.
-    ///
-    /// # Errors
-    ///
-    /// If it is not.
     #[inline]
     pub(crate) fn is_whole(&self) -> Result<(), Damage> {
         if self.storage.is_whole() {
@@ -229,10 +205,6 @@ impl SetFile {
     }
 
     /// Compares everything: every block, the padding, the content hash. It reads the whole file.
-    ///
-    /// # Errors
-    ///
-    /// If the file became shorter; what is wrong in the file is no error, but what was asked for.
     pub(crate) fn verify(&self) -> Result<Verification, SetError> {
         self.is_whole()?;
         let mut found = Verification::new(self.header.layout.blocks());

@@ -26,19 +26,11 @@ enum Bytes {
 
 impl Storage {
     /// Reads the file at `path`.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be opened or read, or is no regular file.
     pub(crate) fn open(path: &Path) -> Result<Storage, SetError> {
         Storage::open_with(path, Err)
     }
 
     /// Maps the file at `path`, or reads it if the system will not map it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Storage::open`].
     ///
     /// # Safety
     ///

@@ -107,10 +107,6 @@ pub(crate) struct SetFileWriter<D> {
 
 impl SetFileWriter<AtomicFile> {
     /// Begins a file that will stand at `path`, in place of one that stands there already.
-    ///
-    /// # Errors
-    ///
-    /// If nothing can be written there.
     pub(crate) fn create(path: &Path) -> Result<SetFileWriter<AtomicFile>, WriteError> {
         let file = AtomicFile::create(path).map_err(|error| WriteError::new(path, error))?;
         SetFileWriter::new(path, file)
@@ -119,10 +115,6 @@ impl SetFileWriter<AtomicFile> {
 
 impl SetFileWriter<MemoryFile> {
     /// Begins a file in memory, with room for so many bytes of sections; it may have more.
-    ///
-    /// # Errors
-    ///
-    /// None that memory has.
     pub(crate) fn in_memory(bytes: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
         // A header, and 8 bytes of checksum for each block and for each block of those.
         let all = bytes + bytes / (SET_BLOCK_BYTES / 10) + 4 * SET_BLOCK_BYTES;
@@ -133,10 +125,6 @@ impl SetFileWriter<MemoryFile> {
 
 impl<D: Destination> SetFileWriter<D> {
     /// Begins a file in `destination`, which messages call `path`.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written to.
     pub(crate) fn new(path: &Path, destination: D) -> Result<SetFileWriter<D>, WriteError> {
         let mut writer = SetFileWriter {
             path: path.to_owned(),
@@ -156,10 +144,6 @@ impl<D: Destination> SetFileWriter<D> {
 
     /// Begins a section; the one before it ends.
     ///
-    /// # Errors
-    ///
-    /// If the destination cannot be written to.
-    ///
     /// # Panics
     ///
     /// If there is a section of this kind, or there are as many as a file can have.
@@ -173,11 +157,6 @@ impl<D: Destination> SetFileWriter<D> {
 
     /// Appends `bytes` to the section that was begun last.
     ///
-    /// # Errors
-    ///
-    /// If the destination cannot be written to. Only dropping the writer makes sense then; it cannot
-    /// be finished any more.
-    ///
     /// # Panics
     ///
     /// If no section was begun.
@@ -188,10 +167,6 @@ impl<D: Destination> SetFileWriter<D> {
     }
 
     /// Writes checksums and header, and publishes the file.
-    ///
-    /// # Errors
-    ///
-    /// If the destination cannot be written to, now or before.
     ///
     /// # Panics
     ///

@@ -2,6 +2,7 @@
 
 use zerocopy::little_endian::U32;
 
+use crate::automaton::PatternText;
 use crate::bytes::take_varint;
 use crate::id::LineNumber;
 use crate::limits::BODY_BYTES_MAX;
@@ -10,6 +11,7 @@ use crate::syntax::ExtractWriter;
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
 use super::super::strings::StringID;
+use super::rule_set::StoredTexts;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
 pub use crate::syntax::RecordKind;
@@ -50,53 +52,151 @@ pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     (value_start <= text.len()).then_some((text, value_start))
 }
 
-impl PolicySet {
-    /// The words of the record list at `position` of `section`, without its length.
-    pub(super) fn record_words(&self, section: Section, position: u32) -> Result<&[U32], Damage> {
-        if position == NONE {
-            return Ok(&[]);
+/// A list of records; each is read where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct RecordList<'s> {
+    set: &'s PolicySet,
+    section: Section,
+    position: u32,
+    records: u32,
+    runs: u32,
+    /// Whether it is that of a file's records which decide. The others have no kinds.
+    decides: bool,
+}
+
+impl RecordList<'_> {
+    /// The number of records.
+    pub(super) fn len(&self) -> u32 {
+        self.records
+    }
+
+    /// Whether its records have kinds.
+    pub(super) fn decides(&self) -> bool {
+        self.decides
+    }
+
+    /// Words before those of the texts, and of the whole list.
+    fn texts(&self) -> (usize, usize) {
+        record::texts(self.records as usize, self.runs as usize, self.decides)
+    }
+
+    /// Where the next list begins.
+    pub(super) fn end(&self) -> u32 {
+        self.position.saturating_add(u32::try_from(self.texts().1).unwrap_or(NONE))
+    }
+
+    /// Words from `at` on in the list.
+    pub(super) fn words(&self, at: usize, count: usize) -> Result<&[U32], Damage> {
+        let first = u32::try_from(at).ok().and_then(|at| self.position.checked_add(at));
+        self.set.words(self.section, first.unwrap_or(NONE), count)
+    }
+
+    #[cold]
+    pub(super) fn malformed(&self, what: &'static str) -> Damage {
+        self.set.malformed(self.section, self.position, what)
+    }
+
+    /// The line of a record.
+    pub(super) fn line(&self, index: u32) -> Result<LineNumber, Damage> {
+        let run = |number: u32| {
+            let words = self.words(record::HEAD_WORDS + number as usize * record::RUN_WORDS, 2)?;
+            Ok((words[0].get(), words[1].get()))
+        };
+        let (mut first, mut end) = (0, self.runs);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            match run(middle)?.0 <= index {
+                true => first = middle + 1,
+                false => end = middle,
+            }
         }
-        let count = self.words(section, position, 1)?[0].get() as usize;
-        self.words(section, position.saturating_add(1), count.saturating_mul(record::WORDS))
+        let malformed = || self.malformed("a record stands on no line");
+        let (record, line) = run(first.checked_sub(1).ok_or_else(malformed)?)?;
+        let line = index.checked_sub(record).and_then(|behind| line.checked_add(behind));
+        line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
+    }
+
+    /// The kind of a record; 0 where the list has none.
+    pub(super) fn kind(&self, index: u32) -> Result<u32, Damage> {
+        if !self.decides {
+            return Ok(0);
+        }
+        let (word, place) =
+            (index as usize / record::KINDS_PER_WORD, index as usize % record::KINDS_PER_WORD);
+        let at = record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS + word;
+        let kinds = self.words(at, 1)?[0].get();
+        Ok(kinds >> (place as u32 * record::KIND_BITS) & ((1 << record::KIND_BITS) - 1))
+    }
+
+    /// Whether the record at `index` is a user-agent line.
+    pub(super) fn is_user_agent(&self, index: u32) -> Result<bool, Damage> {
+        Ok(matches!(self.kind(index)?, record::STARTS_GROUP | record::EXTENDS_GROUP))
+    }
+
+    /// The word that says where the text of a record is.
+    pub(super) fn text_word(&self, index: u32) -> Result<u32, Damage> {
+        if index >= self.records {
+            return Err(self.malformed("it has fewer records than are asked for"));
+        }
+        Ok(self.words(self.texts().0 + index as usize, 1)?[0].get())
+    }
+
+    /// Reads a record into `text`, and returns where its value begins.
+    pub(super) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
+        let word = self.text_word(index)?;
+        let (form, number) = (word >> record::FORM_SHIFT, word & ((1 << record::FORM_SHIFT) - 1));
+        if form == record::STRING {
+            self.set.sections.strings.get(&self.set.file, StringID(number), text)?;
+            let malformed = || self.malformed("a record's string says no value");
+            let (bytes, value_start) = split_record(text).ok_or_else(malformed)?;
+            let bytes = bytes.len();
+            text.truncate(bytes);
+            return Ok(value_start);
+        }
+        let malformed = || self.malformed("a record's text is that of no pattern");
+        let star: &[u8] = match form {
+            record::PATTERN => b"",
+            record::PATTERN_AND_STAR => b"*",
+            _ => return Err(malformed()),
+        };
+        let field = record::field(self.kind(index)?).ok_or_else(malformed)?;
+        let pattern = PatternText::at(StoredTexts(self.set), number as usize);
+        let pattern = pattern.ok_or_else(malformed)?;
+        text.clear();
+        text.extend_from_slice(field);
+        text.extend_from_slice(pattern.bytes);
+        text.extend_from_slice(if pattern.is_anchored { b"$" } else { b"" });
+        text.extend_from_slice(star);
+        Ok(field.len())
+    }
+}
+
+impl PolicySet {
+    /// The list of records at `position` of `section`; an empty one at [`NONE`].
+    pub(super) fn record_list(
+        &self,
+        section: Section,
+        position: u32,
+    ) -> Result<RecordList<'_>, Damage> {
+        let decides = section == self.sections.documents;
+        let list =
+            |records, runs| RecordList { set: self, section, position, records, runs, decides };
+        if position == NONE {
+            return Ok(list(0, 0));
+        }
+        let head = self.words(section, position, record::HEAD_WORDS)?;
+        let list = list(head[record::RECORDS].get(), head[record::RUNS].get());
+        let end = u64::from(position) + list.texts().1 as u64;
+        match list.runs <= list.records && end * size_of::<U32>() as u64 <= section.bytes() {
+            true => Ok(list),
+            false => Err(list.malformed("it has more records than there is room for")),
+        }
     }
 
     /// The records that decide nothing which stand at a place that
     /// [`StoredCapture::others`] gave.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn other_records_at(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
-        self.read_records(self.sections.others, position, false)
-    }
-
-    /// The line of the record at `index`, and the number of its string.
-    pub(super) fn document_line(
-        &self,
-        document: u32,
-        index: u32,
-    ) -> Result<(LineNumber, u32), Damage> {
-        let at = index.checked_mul(record::WORDS as u32).and_then(|at| at.checked_add(1));
-        let at = at.and_then(|at| document.checked_add(at)).unwrap_or(NONE);
-        let words = self.words(self.sections.documents, at, record::WORDS)?;
-        let line = LineNumber::new(words[0].get() >> record::KIND_BITS);
-        let line = line.ok_or_else(|| self.bad_document(document))?;
-        Ok((line, words[1].get()))
-    }
-
-    fn bad_document(&self, document: u32) -> Damage {
-        self.malformed(self.sections.documents, document, "a record makes no sense")
-    }
-
-    /// Reads a string of a record into `text`, and returns where its value begins.
-    pub(super) fn record_text(&self, string: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
-        self.sections.strings.get(&self.file, StringID(string), text)?;
-        let malformed =
-            || self.malformed(self.sections.documents, 0, "a record's string says no value");
-        let (bytes, value_start) = split_record(text).ok_or_else(malformed)?;
-        let bytes = bytes.len();
-        text.truncate(bytes);
-        Ok(value_start)
+        self.read_records(self.sections.others, position)
     }
 
     /// Bytes that the records of one file can have together. What refers to the same long string
@@ -106,58 +206,40 @@ impl PolicySet {
         limit.unwrap_or(usize::MAX).min(BODY_BYTES_MAX)
     }
 
-    fn read_records(
-        &self,
-        section: Section,
-        position: u32,
-        decides: bool,
-    ) -> Result<Vec<DocumentRecord>, Damage> {
-        let words = self.record_words(section, position)?;
+    fn read_records(&self, section: Section, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
+        let list = self.record_list(section, position)?;
         let mut bytes_left = self.record_bytes_max();
-        let read = |pair: &[U32]| {
+        let read = |index| {
             let mut text = Vec::new();
-            let value_start = self.record_text(pair[1].get(), &mut text)?;
-            let too_many = || self.malformed(section, position, "a file is longer than it may be");
+            let value_start = list.read(index, &mut text)?;
+            let too_many = || list.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            let line = LineNumber::new(pair[0].get() >> record::KIND_BITS);
-            let line = line.ok_or_else(|| self.bad_document(position))?;
-            let kind = RecordKind::ALL[(pair[0].get() & ((1 << record::KIND_BITS) - 1)) as usize];
-            Ok(DocumentRecord { kind: decides.then_some(kind), line, text, value_start })
+            let kind = RecordKind::ALL[list.kind(index)? as usize];
+            let (kind, line) = (list.decides.then_some(kind), list.line(index)?);
+            Ok(DocumentRecord { kind, line, text, value_start })
         };
-        words.chunks_exact(record::WORDS).map(read).collect()
+        (0..list.len()).map(read).collect()
     }
 }
 
 impl<'s> StoredPolicy<'s> {
-    /// Where its records stand: for each its line and kind, and its string.
-    pub(super) fn record_words(&self) -> Result<&'s [U32], Damage> {
-        self.set.record_words(self.set.sections.documents, self.document())
+    /// The user-agent lines and rules of its file, in their places.
+    pub(super) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
+        self.set.record_list(self.set.sections.documents, self.document())
     }
 
     /// The user-agent lines and rules of its file, in their order.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
-        self.set.read_records(self.set.sections.documents, self.document(), true)
+        self.set.read_records(self.set.sections.documents, self.document())
     }
 
     /// How many user-agent lines and rules its file has.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn record_count(&self) -> Result<usize, Damage> {
-        Ok(self.record_words()?.len() / record::WORDS)
+        Ok(self.record_list()?.len() as usize)
     }
 
     /// The extract of its file (see [`RobotsTxt::read_extract`](crate::syntax::RobotsTxt::read_extract));
     /// empty if there is no file.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn extract(&self) -> Result<Vec<u8>, Damage> {
         let mut extract = Vec::new();
         let mut writer = ExtractWriter::new(&mut extract);
@@ -173,11 +255,7 @@ impl<'s> StoredPolicy<'s> {
 
 impl StoredCapture<'_> {
     /// The records of its file that decide nothing, in their order.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
-        self.set.read_records(self.set.sections.others, self.others, false)
+        self.set.read_records(self.set.sections.others, self.others)
     }
 }

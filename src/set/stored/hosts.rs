@@ -63,10 +63,6 @@ const KEY_BYTES_MAX: usize = HOST_BYTES_MAX + 64 * 1024;
 
 impl PolicySet {
     /// The host with this key (see [`host_key`](crate::target::host_key)).
-    ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
     pub fn host(&self, key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
         let mut search = self.search(key);
         while let Some(position) = self.next_candidate(&mut search)? {
@@ -79,20 +75,12 @@ impl PolicySet {
     }
 
     /// The policy of an origin.
-    ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
     pub fn policy_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<PolicyNumber>, Damage> {
         let host = self.host_of(scheme, key)?;
         Ok(host.and_then(|host| host.policy(place(scheme) == Place::Https)))
     }
 
     /// The policy of an origin, and how it came to be known.
-    ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
     pub fn origin(
         &self,
         scheme: &[u8],
@@ -178,10 +166,6 @@ impl PolicySet {
     }
 
     /// The host at a position.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     #[inline(always)]
     pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
         let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
@@ -237,10 +221,6 @@ impl<'s> StoredHost<'s> {
     }
 
     /// How that policy came to be known.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn capture(&self, https: bool) -> Result<Option<StoredCapture<'s>>, Damage> {
         let index = self.captures[usize::from(https)];
         if index == NONE {

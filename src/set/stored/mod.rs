@@ -7,7 +7,7 @@
 //!
 //! Cost: a look-up touches a slot, a host, a policy and a rule set, one or two cache lines each.
 //! Memory: a bit for each 4,096 bytes of the file, two words for each policy and agent, and the states
-//! of automata that paths ask for ([`Inquiry`]).
+//! of automata that paths ask for ([`Query`]).
 //!
 //! What can fail: everything that reads, with a [`Damage`] that names the file, because any bytes
 //! may be opened. Nothing that is damaged becomes an answer.
@@ -17,10 +17,10 @@
 mod capture;
 mod document;
 mod hosts;
-mod inquiry;
 mod on_demand;
 mod places;
 mod policy;
+mod query;
 mod rule_set;
 mod same;
 mod standings;
@@ -46,8 +46,8 @@ pub use capture::StoredCapture;
 pub use document::{DocumentRecord, RecordKind};
 pub use hosts::{HostPosition, StoredHost};
 pub(in crate::set) use hosts::{Place, key_with_scheme, place};
-pub use inquiry::{AskError, Inquiry, InquiryMemory};
 pub use policy::{PolicyNumber, StoredPolicy};
+pub use query::{AskError, Query, QueryMemory};
 pub use rule_set::{RuleSetKind, RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
 pub use verify::Verified;
@@ -128,10 +128,6 @@ impl PolicySet {
     /// Opens the set at `path` by mapping it: only what is touched is read, and processes share it. A
     /// file that the system will not map is read.
     ///
-    /// # Errors
-    ///
-    /// Those of [`PolicySet::open`].
-    ///
     /// # Safety
     ///
     /// Nothing may truncate or rewrite the file while the set lives: its bytes are used in place as
@@ -147,10 +143,6 @@ impl PolicySet {
     }
 
     /// Opens a copy of a set that is in memory; `name` is what messages call it.
-    ///
-    /// # Errors
-    ///
-    /// As [`PolicySet::open`].
     pub fn of_bytes(name: &str, bytes: impl AsRef<[u8]>) -> Result<PolicySet, SetError> {
         PolicySet::of(SetFile::open(Storage::owned(name, bytes.as_ref().into()))?)
     }
@@ -271,10 +263,6 @@ impl PolicySet {
     }
 
     /// The JSON object that says where the set comes from.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn provenance(&self) -> Result<&[u8], Damage> {
         let section = self.sections.provenance;
         self.file.bytes(section, 0, section.bytes())
@@ -283,10 +271,6 @@ impl PolicySet {
     /// Whether the file is still as long as it was when it was opened: to be asked after it was read
     /// and before what was read is used. It costs a system call if the set is mapped, and nothing
     /// otherwise.
-    ///
-    /// # Errors
-    ///
-    /// If it is not.
     #[inline]
     pub fn is_whole(&self) -> Result<(), Damage> {
         self.file.is_whole()

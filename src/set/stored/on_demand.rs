@@ -14,10 +14,6 @@ use super::{PolicyNumber, PolicySet, RuleSetKind};
 /// Returns the patterns of a rule set in order of precedence, and what their matches mean. An outcome
 /// has the number of the pattern, or of the rule's record, counted from the first rule of the first
 /// group, where the set does not keep the order.
-///
-/// # Errors
-///
-/// If they are damaged.
 pub(super) fn patterns_of(
     set: &PolicySet,
     selected: &SelectedRules,

@@ -8,8 +8,9 @@ use crate::policy::{Detail, Source, robot_named};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy, record};
+use super::document::RecordList;
 use super::policy::SelectedRules;
-use super::{Inquiry, InquiryMemory, PolicyNumber};
+use super::{PolicyNumber, PolicySet, Query, QueryMemory};
 
 /// Where a rule stands.
 pub(super) struct RulePlace {
@@ -21,7 +22,7 @@ pub(super) struct RulePlace {
     group: u32,
 }
 
-impl Inquiry {
+impl Query {
     /// Where the rule that decides stands, if one does.
     pub(super) fn place_of(&self, source: Source) -> Result<Option<RulePlace>, Damage> {
         let (Some(entry), Some(pattern)) = (source.entry(), source.pattern()) else {
@@ -32,10 +33,7 @@ impl Inquiry {
         let offset = match rules.order {
             // What was ordered anew says the record itself.
             NONE => pattern,
-            order => {
-                let at = order.saturating_add(pattern);
-                self.set.words(self.set.sections.orders, at, 1)?[0].get()
-            }
+            order => self.set.record_of(order, pattern)?,
         };
         let malformed = || policy.malformed("a rule stands in none of its groups");
         let groups = policy.groups(rules.entry)?;
@@ -48,17 +46,13 @@ impl Inquiry {
         // In a damaged set the groups may not ascend.
         let after_start = record.checked_sub(start.get()).ok_or_else(malformed)?;
         let rule = RuleID(first_rule.get().saturating_add(after_start));
-        let (line, _) = self.set.document_line(policy.document(), record)?;
+        let line = policy.record_list()?.line(record)?;
         Ok(Some(RulePlace { rule, line, record, group: group as u32 }))
     }
 
     /// The rule and the user-agent value behind the decision for `agent` on the question with this number, of
     /// those that `memory` was used for last, as they stand in the file. Rules are known with
     /// [`Detail::Rule`] only.
-    ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
     ///
     /// # Panics
     ///
@@ -67,7 +61,7 @@ impl Inquiry {
         &self,
         question: usize,
         agent: usize,
-        memory: &InquiryMemory,
+        memory: &QueryMemory,
         rule: &mut Vec<u8>,
         group: &mut Vec<u8>,
     ) -> Result<(bool, bool), Damage> {
@@ -76,7 +70,7 @@ impl Inquiry {
         // An agent that shares the answer of another has a line of its own that speaks to it.
         let entry = entry - entry % self.agents.len() + agent;
         let Some(rules) = self.rules_of(entry)? else { return Ok((false, false)) };
-        let document = self.set.policy(PolicyNumber(rules.policy))?.document();
+        let records = self.set.policy(PolicyNumber(rules.policy))?.record_list()?;
         let place = match self.detail {
             Detail::Rule => self.place_of(source)?,
             Detail::Reason => None,
@@ -85,19 +79,12 @@ impl Inquiry {
             Some(RulePlace { group: number @ 1.., .. }) => {
                 self.speaker_of(&rules, *number, agent, group)?;
             }
-            _ => self.record_value(document, rules.speaker, group)?,
+            _ => read_value(&records, rules.speaker, group)?,
         }
         if let Some(place) = &place {
-            self.record_value(document, place.record, rule)?;
+            read_value(&records, place.record, rule)?;
         }
         Ok((place.is_some(), true))
-    }
-
-    fn record_value(&self, document: u32, index: u32, value: &mut Vec<u8>) -> Result<(), Damage> {
-        let (_, string) = self.set.document_line(document, index)?;
-        let start = self.set.record_text(string, value)?;
-        value.drain(..start);
-        Ok(())
     }
 
     /// The value of the user-agent line that speaks to an agent, in a group after the first.
@@ -118,35 +105,42 @@ impl Inquiry {
             position => self.agents[agent].tokens().nth(position as usize),
         };
         // The user-agent lines stand before the first rule, the first that speaks counts.
+        let records = policy.record_list()?;
         let mut first = end;
-        while first > 0 && self.is_user_agent(policy.document(), first - 1)? {
+        while first > 0 && records.is_user_agent(first - 1)? {
             first -= 1;
-            if self.starts_group(policy.document(), first)? {
+            if records.kind(first)? == record::STARTS_GROUP {
                 break;
             }
         }
         for index in first..end {
-            self.record_value(policy.document(), index, value)?;
+            read_value(&records, index, value)?;
             if robot_named(value, token, self.set.dialect()) {
                 return Ok(());
             }
         }
         Err(malformed())
     }
+}
 
-    fn kind(&self, document: u32, index: u32) -> Result<u32, Damage> {
-        let at = index.saturating_mul(record::WORDS as u32).saturating_add(1);
-        let at = document.saturating_add(at);
-        let word = self.set.words(self.set.sections.documents, at, 1)?[0].get();
-        Ok(word & ((1 << record::KIND_BITS) - 1))
-    }
+/// Reads the value of a record.
+fn read_value(records: &RecordList<'_>, index: u32, value: &mut Vec<u8>) -> Result<(), Damage> {
+    let start = records.read(index, value)?;
+    value.drain(..start);
+    Ok(())
+}
 
-    fn is_user_agent(&self, document: u32, index: u32) -> Result<bool, Damage> {
-        let kind = self.kind(document, index)?;
-        Ok(matches!(kind, record::STARTS_GROUP | record::EXTENDS_GROUP))
-    }
-
-    fn starts_group(&self, document: u32, index: u32) -> Result<bool, Damage> {
-        Ok(self.kind(document, index)? == record::STARTS_GROUP)
+impl PolicySet {
+    /// The record of a pattern by an order, counted from the first rule of the first group.
+    fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {
+        let section = self.sections.orders;
+        let width = self.file.bytes(section, order.into(), 1)?[0];
+        let at = u64::from(order) + 1 + u64::from(pattern) * u64::from(width);
+        match *self.file.bytes(section, at, width.into())? {
+            [a] => Ok(a.into()),
+            [a, b] => Ok(u16::from_le_bytes([a, b]).into()),
+            [a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
+            _ => Err(self.file.malformed(section, order.into(), "an order has no such numbers")),
+        }
     }
 }

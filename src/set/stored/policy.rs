@@ -55,10 +55,6 @@ pub(super) struct SelectedRules {
 
 impl PolicySet {
     /// The policy with a number.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     #[inline]
     pub fn policy(&self, number: PolicyNumber) -> Result<StoredPolicy<'_>, Damage> {
         let position = self.words(self.sections.policy_index, number.0, 1)?[0].get();
@@ -103,19 +99,11 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Whether there is a file, or what its absence means.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn state(&self) -> Result<PolicyState, Damage> {
         self.access().map(|outcome| outcome.state)
     }
 
     /// The state, and what holds for every path if there is no file.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn access(&self) -> Result<AccessOutcome, Damage> {
         let word = self.words[policy::STATE].get();
         let state = PolicyState::ALL.get((word & 0xff) as usize);
@@ -165,10 +153,6 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// The numbers of the robots that are named, each with its entry.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn robots(&self) -> Result<Vec<(u32, u32)>, Damage> {
         let tokens = self.tokens()?;
         let robot = |(index, token): (usize, &U32)| Ok((token.get(), self.speaker(index)?.0));
@@ -193,10 +177,6 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// The rule set of an entry.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub fn rule_set(&self, entry: u32) -> Result<RuleSetNumber, Damage> {
         Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zerocopy::FromBytes;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U16, U32};
 
 use crate::automaton::{Outcome, PatternTexts, Patterns, SieveLine, is_constant};
 use crate::pattern::PatternList;
@@ -41,10 +41,6 @@ pub enum RuleSetKind {
 
 impl PolicySet {
     /// The rule set with a number.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     #[inline]
     pub fn rule_set(&self, number: RuleSetNumber) -> Result<StoredRuleSet<'_>, Damage> {
         let first = number.0.saturating_mul(rule_set::WORDS as u32);
@@ -74,10 +70,6 @@ impl PolicySet {
 
     /// Where the prefilter of a rule set stands among [`PolicySet::prefilter_lines`]; nothing if it is made
     /// of groups.
-    ///
-    /// # Errors
-    ///
-    /// If the lines are damaged, or not there.
     #[inline]
     pub(super) fn prefilter(
         &self,
@@ -95,10 +87,6 @@ impl PolicySet {
     }
 
     /// Whether a rule set has one outcome for every path; its prefilter has nothing to look for then.
-    ///
-    /// # Errors
-    ///
-    /// If it is damaged.
     pub(in crate::set) fn is_constant(&self, rule_set: &StoredRuleSet<'_>) -> Result<bool, Damage> {
         let Some(lines) = self.prefilter(rule_set)? else { return Ok(false) };
         let is_constant = is_constant(self.prefilter_lines(), lines.start as usize);
@@ -106,10 +94,6 @@ impl PolicySet {
     }
 
     /// The patterns of a rule set that is kept as such, and what their matches mean.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub(in crate::set) fn pattern_list(
         &self,
         rule_set: &StoredRuleSet<'_>,
@@ -164,9 +148,9 @@ pub(super) struct StoredTexts<'s>(pub &'s PolicySet);
 
 impl<'s> PatternTexts<'s> for StoredTexts<'s> {
     #[inline(always)]
-    fn words(self, at: usize, count: usize) -> Option<&'s [U32]> {
+    fn units(self, at: usize, count: usize) -> Option<&'s [U16]> {
         let set = self.0;
-        set.words(set.sections.pattern_texts, u32::try_from(at).ok()?, count).ok()
+        set.file.items(set.sections.pattern_texts, at as u64, count as u64).ok()
     }
 }
 

@@ -3,10 +3,9 @@
 use crate::policy::OrderedRules;
 
 use super::super::file::Damage;
-use super::super::layout::record;
 use super::on_demand::ordered;
 use super::policy::Selected;
-use super::{Inquiry, PolicyNumber, StoredPolicy};
+use super::{PolicyNumber, Query, StoredPolicy};
 
 impl StoredPolicy<'_> {
     /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
@@ -17,19 +16,19 @@ impl StoredPolicy<'_> {
         other: &StoredPolicy<'_>,
         [own_text, other_text]: &mut [Vec<u8>; 2],
     ) -> Result<bool, Damage> {
-        let (own, others) = (self.record_words()?, other.record_words()?);
+        let (own, others) = (self.record_list()?, other.record_list()?);
         if own.len() != others.len() {
             return Ok(false);
         }
-        let pairs = || own.chunks_exact(record::WORDS).zip(others.chunks_exact(record::WORDS));
-        let kind = |word: u32| word & ((1 << record::KIND_BITS) - 1);
-        // Kinds first: no string has to be read for them.
-        if pairs().any(|(own, other)| kind(own[0].get()) != kind(other[0].get())) {
-            return Ok(false);
+        // Kinds first: no text has to be read for them.
+        for index in 0..own.len() {
+            if own.kind(index)? != others.kind(index)? {
+                return Ok(false);
+            }
         }
-        for (own_record, other_record) in pairs() {
-            let own_start = self.set.record_text(own_record[1].get(), own_text)?;
-            let other_start = other.set.record_text(other_record[1].get(), other_text)?;
+        for index in 0..own.len() {
+            let own_start = own.read(index, own_text)?;
+            let other_start = others.read(index, other_text)?;
             if own_text[own_start..] != other_text[other_start..] {
                 return Ok(false);
             }
@@ -38,13 +37,9 @@ impl StoredPolicy<'_> {
     }
 }
 
-impl Inquiry {
+impl Query {
     /// The rules that an agent obeys by the policy at `position`, in order of precedence: none if no
     /// group speaks to it, or there is no file.
-    ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
     ///
     /// # Panics
     ///

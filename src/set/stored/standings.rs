@@ -40,10 +40,6 @@ impl Standings {
 
 impl PolicySet {
     /// Reads what is known of each origin. It reads the whole set but its rule sets.
-    ///
-    /// # Errors
-    ///
-    /// If anything of that is damaged.
     pub fn standings(&self) -> Result<Standings, Damage> {
         let (inputs, has_inputs) = self.inputs()?;
         let mut reading = Reading {
@@ -62,10 +58,6 @@ impl PolicySet {
     }
 
     /// How outages were judged when the set was made.
-    ///
-    /// # Errors
-    ///
-    /// If that is damaged.
     pub fn outages(&self) -> Result<OutageConfig, Damage> {
         let provenance = Provenance::read(self.provenance()?);
         Ok(provenance.map(|provenance| provenance.outages()).unwrap_or_default())

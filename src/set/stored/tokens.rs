@@ -69,10 +69,6 @@ impl PolicySet {
     }
 
     /// The names of robots, by number.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
     pub fn robot_names(&self) -> Result<Vec<&[u8]>, Damage> {
         let names = self.names()?;
         let name = |number| names.get(number).ok_or_else(|| self.missing_name(number));

@@ -84,10 +84,6 @@ impl StringTableBuilder {
     }
 
     /// Keeps `string`, if it is a new one.
-    ///
-    /// # Errors
-    ///
-    /// If it is too long, or one too many.
     pub(crate) fn intern(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
         if string.len() > SET_STRING_BYTES_MAX {
             return Err(StringError::TooLong { bytes: string.len() });
@@ -217,6 +213,11 @@ impl StringTable {
         Ok(ProvisionalString(self.count as u32 - 1))
     }
 
+    /// Whether strings have other numbers now than their provisional ones.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ids.is_some()
+    }
+
     /// What `string` is called now.
     ///
     /// # Panics
@@ -238,10 +239,6 @@ impl StringTable {
     }
 
     /// Writes the two sections.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written to.
     pub(crate) fn write<D: Destination>(
         &self,
         writer: &mut SetFileWriter<D>,

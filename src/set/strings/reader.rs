@@ -19,10 +19,6 @@ pub(crate) struct Strings {
 impl Strings {
     /// The strings of `file`, of which something else in it says that there are `count`. It looks at
     /// no string.
-    ///
-    /// # Errors
-    ///
-    /// If a section is not there, or has another length than so many strings need.
     pub(crate) fn open(file: &SetFile, count: u64) -> Result<Strings, Damage> {
         let bytes = file.required(SectionKind::STRINGS)?;
         let bucket_starts = file.required(SectionKind::STRING_BUCKETS)?;
@@ -48,10 +44,6 @@ impl Strings {
 
     /// Replaces what is in `string` by the string `id`. It decodes the strings before it in its
     /// bucket, 15 at most, and allocates nothing once `string` has room.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such string, or the table is damaged; `string` holds anything then.
     #[inline]
     pub(crate) fn get(
         &self,
@@ -88,10 +80,6 @@ impl Strings {
     /// Looks at every string: the buckets follow one another without a rest, and the strings are in
     /// order, each coded as shortly as it can be. `each` looks at what a string says, and finds
     /// what is wrong with that.
-    ///
-    /// # Errors
-    ///
-    /// The first thing that is not as the format has it.
     pub(crate) fn verify(
         &self,
         file: &SetFile,

@@ -54,8 +54,8 @@ use portcullis_dialect::limits;
 pub use lazy::Automata;
 pub use lazy::{Automaton, Work};
 pub use prefilter::{
-    FirstLook, FirstLooks, Found, Looks, PatternTexts, Patterns, SieveLine, is_constant, may_begin,
-    may_stand, push_text, sieve_of, table_word, text_words, try_candidates,
+    FirstLook, FirstLooks, Found, Looks, PatternText, PatternTexts, Patterns, SieveLine,
+    is_constant, may_begin, may_stand, push_text, sieve_of, table_word, text_units, try_candidates,
 };
 pub use reach::Reach;
 pub use reach::reach;

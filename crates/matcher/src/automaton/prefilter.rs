@@ -42,7 +42,7 @@ use crate::pattern::PatternList;
 use needs::Needs;
 
 pub use candidates::{
-    Found, PatternTexts, Patterns, push_text, table_word, text_words, try_candidates,
+    Found, PatternText, PatternTexts, Patterns, push_text, table_word, text_units, try_candidates,
 };
 pub use looks::{FirstLooks, Looks};
 

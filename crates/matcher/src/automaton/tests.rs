@@ -1,7 +1,7 @@
 //! One property: every way to an answer gives the one of the definition, with all limits forced to each
 //! way. The oracle is asked beside whole files, by `tests/suite.rs`, `tests/random.rs` and others.
 
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U16, U32};
 
 use crate::pattern::PatternList;
 use crate::vectors::{Kind, Vectors, Work as VectorWork};
@@ -54,7 +54,7 @@ pub(super) struct RuleSet {
     pub(super) outcomes: Vec<Outcome>,
     pub(super) lines: Vec<SieveLine>,
     table: Vec<U32>,
-    texts: Vec<U32>,
+    texts: Vec<U16>,
 }
 
 impl RuleSet {
@@ -70,7 +70,7 @@ impl RuleSet {
         RuleSet { patterns, outcomes: outcomes.to_vec(), lines, table, texts }
     }
 
-    pub(super) fn patterns(&self) -> Patterns<'_, &[U32]> {
+    pub(super) fn patterns(&self) -> Patterns<'_, &[U16]> {
         Patterns { table: &self.table, texts: &self.texts }
     }
 
@@ -88,7 +88,7 @@ impl RuleSet {
 /// All looks at a path, and the candidates that they leave.
 pub(super) struct Sift<'l> {
     pub(super) lines: &'l [SieveLine],
-    pub(super) patterns: Patterns<'l, &'l [U32]>,
+    pub(super) patterns: Patterns<'l, &'l [U16]>,
     pub(super) path: &'l [u8],
     pub(super) entries_max: usize,
 }

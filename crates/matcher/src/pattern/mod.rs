@@ -96,7 +96,7 @@ impl<'l> PathPattern<'l> {
 
 /// The stretches of a pattern's bytes between its stars; see [`PathPattern::literals`].
 #[inline]
-pub fn literals_between<'l>(
+fn literals_between<'l>(
     bytes: &'l [u8],
     stars: impl Iterator<Item = usize> + 'l,
 ) -> impl Iterator<Item = &'l [u8]> + 'l {
@@ -199,11 +199,17 @@ impl PatternList {
         });
     }
 
-    /// Appends a pattern of these literal bytes, before some of which stars stand, ascending.
-    pub fn push_parts(&mut self, bytes: &[u8], stars: impl Iterator<Item = usize>, anchored: bool) {
-        let base = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
-        self.stars.extend(stars.map(|star| offset(base + star)));
+    /// Appends a pattern of these literals, between which stars stand.
+    pub fn push_literals<'l>(
+        &mut self,
+        mut literals: impl Iterator<Item = &'l [u8]>,
+        anchored: bool,
+    ) {
+        self.bytes.extend_from_slice(literals.next().unwrap_or_default());
+        for literal in literals {
+            self.stars.push(offset(self.bytes.len()));
+            self.bytes.extend_from_slice(literal);
+        }
         self.ends.push(PatternEnd {
             bytes: offset(self.bytes.len()),
             stars: offset(self.stars.len()),

@@ -20,15 +20,15 @@ fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn a_version_from_the_future_asks_for_an_update() {
-    let error = opened(with_header(&[(at::VERSION, &[3])])).unwrap_err();
+    let error = opened(with_header(&[(at::VERSION, &[4])])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a.set was made by a newer portcullis (format 3, this one reads up to 2): update portcullis"
+        "a.set was made by a newer portcullis (format 4, this one reads up to 3): update portcullis"
     );
     // Whatever else the future has in its header.
     let future = with_header(&[(at::VERSION, &[0xFF; 4]), (at::SECTIONS, &[0xFF; 4_000])]);
     assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
-    for older in [0, 1] {
+    for older in [0, 1, 2] {
         let error = opened(with_header(&[(at::VERSION, &[older])])).unwrap_err();
         assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
     }

@@ -59,20 +59,20 @@ fn compiled(
 }
 
 fn decide<'m>(
-    inquiry: &Inquiry,
+    query: &Query,
     policies: &[u32],
     paths: &[&[u8]],
-    memory: &'m mut InquiryMemory,
+    memory: &'m mut QueryMemory,
 ) -> &'m [Decision] {
-    inquiry.decide(policies, ComparedPaths::assume_normal(paths), memory).unwrap()
+    query.decide(policies, ComparedPaths::assume_normal(paths), memory).unwrap()
 }
 
 /// The rule and the group behind an answer.
 type Whence = [Option<Vec<u8>>; 2];
 
-fn whence(inquiry: &Inquiry, question: usize, agent: usize, memory: &InquiryMemory) -> Whence {
+fn whence(query: &Query, question: usize, agent: usize, memory: &QueryMemory) -> Whence {
     let (mut rule, mut group) = (Vec::new(), Vec::new());
-    let known = inquiry.provenance(question, agent, memory, &mut rule, &mut group).unwrap();
+    let known = query.provenance(question, agent, memory, &mut rule, &mut group).unwrap();
     [known.0.then_some(rule), known.1.then_some(group)]
 }
 
@@ -97,46 +97,46 @@ fn blocks_are_answered_as_single_questions() {
                     .flat_map(|path| policies.iter().map(move |&policy| (policy, &path[..])))
                     .chain([(NO_POLICY, &b"/"[..]), (NO_URL, b"")])
                     .collect();
-                let inquiry = Inquiry::new(set, agents.to_vec(), detail, limits).unwrap();
-                let inquiry = check_blocks(inquiry, &questions);
+                let query = Query::new(set, agents.to_vec(), detail, limits).unwrap();
+                let query = check_blocks(query, &questions);
                 questions.sort_by_key(|question| question.0);
-                check_blocks(inquiry, &questions);
+                check_blocks(query, &questions);
             }
         }
     }
 }
 
 /// Asks in blocks of several sizes, with all kinds of vectors, and one by one.
-fn check_blocks(mut inquiry: Inquiry, questions: &[(u32, &[u8])]) -> Inquiry {
-    let (mut memory, mut single) = (InquiryMemory::default(), InquiryMemory::default());
-    let agents = inquiry.agents().len();
+fn check_blocks(mut query: Query, questions: &[(u32, &[u8])]) -> Query {
+    let (mut memory, mut single) = (QueryMemory::default(), QueryMemory::default());
+    let agents = query.agents().len();
     for vectors in Vectors::all() {
-        inquiry = inquiry.with_vectors(vectors);
+        query = query.with_vectors(vectors);
         for size in [questions.len(), 300, 9, 7, 1] {
             for block in questions.chunks(size) {
                 let policies: Vec<u32> = block.iter().map(|question| question.0).collect();
                 let paths: Vec<&[u8]> = block.iter().map(|question| question.1).collect();
-                let given = decide(&inquiry, &policies, &paths, &mut memory).to_vec();
+                let given = decide(&query, &policies, &paths, &mut memory).to_vec();
                 for (question, given) in given.chunks(agents).enumerate() {
                     let (policy, path) = block[question];
                     let expected = match policy {
                         NO_POLICY => vec![Decision::UNKNOWN; agents],
                         NO_URL => vec![Decision::INVALID; agents],
-                        policy => decide(&inquiry, &[policy], &[path], &mut single).to_vec(),
+                        policy => decide(&query, &[policy], &[path], &mut single).to_vec(),
                     };
                     assert_eq!(given, expected, "{policy} {path:?} {vectors:?}");
                     for agent in 0..agents {
                         let expected = match policy {
                             NO_POLICY | NO_URL => [None, None],
-                            _ => whence(&inquiry, 0, agent, &single),
+                            _ => whence(&query, 0, agent, &single),
                         };
-                        assert_eq!(whence(&inquiry, question, agent, &memory), expected);
+                        assert_eq!(whence(&query, question, agent, &memory), expected);
                     }
                 }
             }
         }
     }
-    inquiry
+    query
 }
 
 /// What a file decides does not depend on the files beside it, equal ones among them.
@@ -145,14 +145,14 @@ fn a_file_decides_the_same_alone_and_beside_others() {
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
     let files: Vec<usize> = (0..FILES.len()).chain((0..FILES.len()).rev()).chain([0, 4]).collect();
     for detail in [Detail::Reason, Detail::Rule] {
-        let inquiry = |files: &[usize]| {
+        let query = |files: &[usize]| {
             let (set, policies) = compiled(files.iter().copied(), &agents);
             let limits = Limits::default();
-            (Inquiry::new(set, agents.to_vec(), detail, limits).unwrap(), policies)
+            (Query::new(set, agents.to_vec(), detail, limits).unwrap(), policies)
         };
-        let ((together, policies), mut memory) = (inquiry(&files), InquiryMemory::default());
+        let ((together, policies), mut memory) = (query(&files), QueryMemory::default());
         for (&file, &policy) in files.iter().zip(&policies) {
-            let ((alone, own), mut memory_alone) = (inquiry(&[file]), InquiryMemory::default());
+            let ((alone, own), mut memory_alone) = (query(&[file]), QueryMemory::default());
             for path in paths() {
                 let expected = decide(&alone, &own, &[&path], &mut memory_alone);
                 let given = decide(&together, &[policy], &[&path], &mut memory);
@@ -172,6 +172,6 @@ fn a_file_decides_the_same_alone_and_beside_others() {
 fn a_policy_that_is_not_there_is_no_answer() {
     let agents = [AgentChain::parse("x", &RFC_9309).unwrap()];
     let (set, _) = compiled([4], &agents);
-    let inquiry = Inquiry::new(set, agents.to_vec(), Detail::Rule, Limits::default()).unwrap();
-    decide(&inquiry, &[1], &[b"/"], &mut InquiryMemory::default());
+    let query = Query::new(set, agents.to_vec(), Detail::Rule, Limits::default()).unwrap();
+    decide(&query, &[1], &[b"/"], &mut QueryMemory::default());
 }

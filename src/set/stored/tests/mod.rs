@@ -84,7 +84,7 @@ fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let hashes = [&crate::dialect::RFC_9309, &crate::dialect::GOOGLE]
         .map(|dialect| set(sample::small(dialect)).hash());
-    assert_eq!(hashes, [15_696_626_984_716_032_938, 11_264_907_204_574_119_506]);
+    assert_eq!(hashes, [7_629_867_753_947_732_533, 6_127_553_319_777_185_498]);
 }
 
 #[test]

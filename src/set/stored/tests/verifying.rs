@@ -1,7 +1,7 @@
 //! What verifying finds and what it says about it.
 
 use crate::dialect::{Dialect, RFC_9309};
-use crate::set::layout::{capture, host, policy};
+use crate::set::layout::{capture, host, policy, record};
 
 use super::*;
 
@@ -52,6 +52,21 @@ fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
         let text = error.to_string();
         assert!(text.contains(&parts.fields.dialect_name) && text.contains("compile"), "{text}");
     }
+}
+
+/// Where the texts' words of the first document begin, and where it ends.
+fn first_list(parts: &mut Parts) -> (usize, usize) {
+    let [records, runs] = [record::RECORDS, record::RUNS]
+        .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
+    record::texts(records, runs, true)
+}
+
+/// The first text of the first document that has this form.
+fn first_text(parts: &mut Parts, form: u32) -> usize {
+    let (start, end) = first_list(parts);
+    let has_form =
+        |word: &usize| parts.word(SectionKind::DOCUMENTS, *word) >> record::FORM_SHIFT == form;
+    (start..end).find(has_form).unwrap()
 }
 
 /// Changes of one word, and what verifying says of them.
@@ -128,6 +143,42 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("no rule set needs what stands at its end", |parts| {
             parts.section(SectionKind::PREFILTERS).extend([0; 64]);
+        }),
+        ("not what the rules of its records are compiled to", |parts| {
+            let text = first_text(parts, record::PATTERN);
+            let old = parts.word(SectionKind::DOCUMENTS, text);
+            parts.set_word(SectionKind::DOCUMENTS, text, old & (3 << record::FORM_SHIFT));
+        }),
+        ("no pattern", |parts| {
+            let text = first_text(parts, record::PATTERN);
+            let old = parts.word(SectionKind::DOCUMENTS, text);
+            parts.set_word(SectionKind::DOCUMENTS, text, old | 3 << record::FORM_SHIFT);
+        }),
+        ("a record that is no rule", |parts| {
+            let text = first_text(parts, record::STRING);
+            parts.set_word(SectionKind::DOCUMENTS, text, record::PATTERN << record::FORM_SHIFT);
+        }),
+        ("the lines of a file are written in another way", |parts| {
+            let kinds = first_list(parts).0 - 1;
+            let old = parts.word(SectionKind::DOCUMENTS, kinds);
+            parts.set_word(SectionKind::DOCUMENTS, kinds, old | 3 << 30);
+        }),
+        ("the lines of a file are not in order", |parts| {
+            let line = record::HEAD_WORDS + record::RUN_WORDS + 1;
+            parts.set_word(SectionKind::DOCUMENTS, line, 1);
+        }),
+        ("more records than there is room for", |parts| {
+            parts.set_word(SectionKind::DOCUMENTS, record::RECORDS, u32::MAX);
+        }),
+        ("more records than there is room for", |parts| {
+            parts.set_word(SectionKind::DOCUMENTS, record::RUNS, u32::MAX);
+        }),
+        ("are in another order", |parts| {
+            let orders = parts.section(SectionKind::ORDERS);
+            orders[1] ^= 1;
+        }),
+        ("the order of a rule set stands at another place", |parts| {
+            parts.section(SectionKind::ORDERS)[0] = 3;
         }),
         ("a policy stands at another place", |parts| {
             let second = parts.word(SectionKind::POLICY_INDEX, 1);

@@ -13,7 +13,7 @@ use super::super::super::layout::{NONE, capture, host};
 use super::super::{PolicySet, Sections, StoredHost};
 use super::pieces::Pieces;
 use super::policies::{FoundPolicies, is_file};
-use super::texts::{TextKind, Texts};
+use super::texts::Texts;
 
 /// All hosts, in the order of the file.
 #[derive(Default)]
@@ -63,8 +63,7 @@ impl FoundHosts {
         let mut position = 0;
         while u64::from(position) < end {
             self.others.push(position);
-            let kind_of = |kind| (kind == 0).then_some(TextKind::Other);
-            position = texts.need_list(set, section, position, kind_of)?;
+            position = texts.need_list(set, section, position)?;
         }
         Ok(())
     }

@@ -6,7 +6,9 @@ use zerocopy::little_endian::U32;
 use crate::decision::PolicyState;
 use crate::dialect::{AccessOutcome, AccessRules};
 
-use super::super::super::compile::{PlannedEntry, PlannedRules, PolicyPlan, plan_of_extract};
+use super::super::super::compile::{
+    PatternWords, PlannedEntry, PlannedRules, PolicyPlan, order_bytes, plan_of_extract,
+};
 use super::super::super::file::Damage;
 use super::super::super::layout::{NONE, policy, record};
 use super::super::tokens::Names;
@@ -56,14 +58,15 @@ impl FoundPolicies {
             }
             found.need_entries(set, &policy, rule_sets)?;
         }
+        let word = size_of::<U32>() as u64;
         let ends = [
-            (set.sections.policies, next_policy),
-            (set.sections.documents, found.next_document),
-            (set.sections.orders, found.next_order),
+            (set.sections.policies, u64::from(next_policy) * word),
+            (set.sections.documents, u64::from(found.next_document) * word),
+            (set.sections.orders, u64::from(found.next_order)),
         ];
         for (section, end) in ends {
-            if section.bytes() != u64::from(end) * size_of::<U32>() as u64 {
-                return Err(set.malformed(section, end, "nothing needs what stands here"));
+            if section.bytes() != end {
+                return Err(set.file.malformed(section, end, "nothing needs what stands here"));
             }
         }
         if let Some(number) = found.named.iter().position(|named| !named) {
@@ -108,15 +111,9 @@ impl FoundPolicies {
         if policy.document() != self.next_document {
             return Err(policy.malformed("the records of a policy stand at another place"));
         }
-        let kind_of = |kind| match kind {
-            record::STARTS_GROUP | record::EXTENDS_GROUP => Some(TextKind::UserAgent),
-            record::ALLOW => Some(TextKind::Allow),
-            record::DISALLOW => Some(TextKind::Disallow),
-            _ => None,
-        };
         let start = self.next_document;
-        self.next_document = texts.need_list(set, set.sections.documents, start, kind_of)?;
-        self.records += u64::from((self.next_document - start - 1) / record::WORDS as u32);
+        self.next_document = texts.need_list(set, set.sections.documents, start)?;
+        self.records += u64::from(policy.record_list()?.len());
         Ok(())
     }
 
@@ -136,7 +133,7 @@ impl FoundPolicies {
             let order = policy.order(entry)?;
             let is_there = match stored.kind() {
                 RuleSetKind::OfGroups => order == NONE,
-                _ => self.need_order(order, stored.patterns()),
+                _ => self.need_order(set, order, stored.patterns())?,
             };
             if !is_there {
                 return Err(policy.malformed("the order of a rule set stands at another place"));
@@ -147,16 +144,14 @@ impl FoundPolicies {
 
     /// Takes note of an entry that needs the order at `start`, of so many patterns. That it fits
     /// those is seen when it is compared.
-    fn need_order(&mut self, start: u32, patterns: u32) -> bool {
-        if start != self.next_order {
-            return patterns == 0 && start < self.next_order || self.orders.need(start);
-        }
-        if patterns > 0 {
+    fn need_order(&mut self, set: &PolicySet, start: u32, patterns: u32) -> Result<bool, Damage> {
+        if start == self.next_order {
+            let width = set.file.bytes(set.sections.orders, start.into(), 1)?[0];
+            let bytes = patterns.saturating_mul(width.into()).saturating_add(1);
+            self.next_order = start.saturating_add(bytes);
             self.orders.push(start);
-            self.next_order = start.saturating_add(patterns);
-            return self.orders.need(start);
         }
-        true
+        Ok(self.orders.need(start))
     }
 
     /// Works out each policy anew from its records.
@@ -243,6 +238,7 @@ impl Comparison<'_> {
     /// Compares what each entry gets; the groups stand one behind the other up to the end.
     fn entries(&self, plan: &PolicyPlan<'_>) -> Result<(), Damage> {
         let mut groups_at = self.policy.entry_at(plan.entries.len() as u32);
+        let mut texts = PatternWords::new(&plan.records);
         for (number, planned) in (0..).zip(&plan.entries) {
             let groups = self.policy.groups(number)?;
             let pairs = groups.chunks_exact(policy::GROUP_WORDS);
@@ -252,21 +248,49 @@ impl Comparison<'_> {
             let is_there = self.policy.groups_at(number)? == groups_at;
             self.check(same && is_there, "an entry has other groups than its records")?;
             groups_at += 1 + groups.len();
-            self.rules(number, planned)?;
+            self.rules(number, planned, &mut texts)?;
         }
-        self.check(self.policy.words.len() == groups_at, "something stands behind a policy")
+        self.check(self.policy.words.len() == groups_at, "something stands behind a policy")?;
+        self.texts(plan, &texts.words)
     }
 
-    fn rules(&self, entry: u32, planned: &PlannedEntry) -> Result<(), Damage> {
+    /// Compares where the texts of records are, and whether those of patterns are records.
+    fn texts(&self, plan: &PolicyPlan<'_>, words: &[Option<u32>]) -> Result<(), Damage> {
+        let list = self.policy.record_list()?;
+        let mut line = Vec::new();
+        for ((index, planned), expected) in (0..).zip(&plan.records).zip(words) {
+            let word = list.text_word(index)?;
+            let is_so = match expected {
+                None => word >> record::FORM_SHIFT == record::STRING,
+                Some(expected) => {
+                    let start = planned.text.len() - planned.value.len();
+                    let dialect = self.set.dialect();
+                    let read = TextKind::of_record(planned.text, start, dialect, &mut line);
+                    word == *expected && read == Some(TextKind::of(&list, planned.kind))
+                }
+            };
+            self.check(is_so, "the text of a record stands at another place")?;
+        }
+        Ok(())
+    }
+
+    fn rules(
+        &self,
+        entry: u32,
+        planned: &PlannedEntry,
+        texts: &mut PatternWords<'_, '_>,
+    ) -> Result<(), Damage> {
         let stored = self.set.rule_set(self.policy.rule_set(entry)?)?;
         match (stored.kind(), &planned.ordered) {
             (RuleSetKind::OfGroups, None) => Ok(()),
             (RuleSetKind::Patterns, Some(PlannedRules { rules, order, .. })) => {
-                let section = self.set.sections.orders;
-                let words = self.set.words(section, self.policy.order(entry)?, order.len())?;
-                let is_same = words.iter().map(|word| word.get()).eq(order.iter().copied());
-                self.check(is_same, "the rules of an entry are in another order")?;
-                self.compared.compare(self.set, &stored, rules)
+                let (section, order) = (self.set.sections.orders, order_bytes(order));
+                let start = self.policy.order(entry)?.into();
+                let found = self.set.file.bytes(section, start, order.len() as u64)?;
+                self.check(found == order, "the rules of an entry are in another order")?;
+                self.compared.compare(self.set, &stored, rules)?;
+                texts.add(rules, self.set.pattern_table(&stored)?);
+                Ok(())
             }
             _ => Err(self.policy.malformed("a rule set is kept as another one should be")),
         }

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U16, U32};
 
-use crate::automaton::{SieveLine, sieve_of, text_words};
+use crate::automaton::{SieveLine, sieve_of, text_units};
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::super::file::Damage;
@@ -51,10 +51,10 @@ impl FoundRuleSets {
             for word in set.pattern_table(&stored)? {
                 let at = word.get() >> 1;
                 if at == next_text {
-                    let words = text_words(StoredTexts(set), at as usize);
-                    let words = words.filter(|words| distinct.insert(*words));
-                    let words = words.ok_or_else(|| malformed("the text of a pattern is none"))?;
-                    next_text = next_text.saturating_add(words.len() as u32);
+                    let units = text_units(StoredTexts(set), at as usize);
+                    let units = units.filter(|units| distinct.insert(*units));
+                    let units = units.ok_or_else(|| malformed("the text of a pattern is none"))?;
+                    next_text = next_text.saturating_add(units.len() as u32);
                     texts.push(at);
                 }
                 if !texts.need(at) {
@@ -64,7 +64,7 @@ impl FoundRuleSets {
         }
         let ends = [
             (set.sections.patterns, next_pattern * size_of::<U32>() as u64),
-            (set.sections.pattern_texts, u64::from(next_text) * size_of::<U32>() as u64),
+            (set.sections.pattern_texts, u64::from(next_text) * size_of::<U16>() as u64),
             (set.sections.prefilters, next_line * size_of::<SieveLine>() as u64),
             (set.sections.rule_sets, found.len() * (rule_set::WORDS * size_of::<U32>()) as u64),
         ];

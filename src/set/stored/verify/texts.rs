@@ -1,13 +1,13 @@
 //! What the strings say, and whether each is the record that it is used as.
 
 use crate::dialect::{Dialect, Field};
-use crate::id::LineNumber;
 use crate::syntax::{Content, records};
 
+use super::super::super::compile::{push_kinds, push_lines};
 use super::super::super::file::{Damage, Section};
 use super::super::super::layout::record;
 use super::super::PolicySet;
-use super::super::document::split_record;
+use super::super::document::{RecordList, split_record};
 
 /// What the record in a string does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,9 @@ impl Texts {
         let mut kinds = Vec::new();
         let mut line = Vec::new();
         set.sections.strings.verify(&set.file, |string| {
-            let kind = text_kind(string, set.dialect(), &mut line);
+            let kind = split_record(string).and_then(|(text, value_start)| {
+                TextKind::of_record(text, value_start, set.dialect(), &mut line)
+            });
             kinds.push(kind.ok_or("a string is no record of a file")?);
             Ok(())
         })?;
@@ -43,42 +45,43 @@ impl Texts {
         Ok(Texts { kinds, needed })
     }
 
-    /// Takes note of somebody who needs `string` to be a record of `kind`. Returns false if it is
-    /// none.
-    #[must_use]
-    pub(super) fn need(&mut self, string: u32, kind: TextKind) -> bool {
-        let string = string as usize;
-        let is_so = self.kinds.get(string) == Some(&kind);
-        if is_so {
-            self.needed[string] = true;
-        }
-        is_so
-    }
-
-    /// Looks at the list of records at `position`, which is not the one for none, and returns where
-    /// the next one begins. `kind_of` says what the records are by their kinds' numbers.
+    /// Takes note of what the list of records at `position` needs, which is not the one for none, and
+    /// returns where the next one begins. Whether rules have the texts of their patterns is compared
+    /// with the policies.
     pub(super) fn need_list(
         &mut self,
         set: &PolicySet,
         section: Section,
         position: u32,
-        kind_of: impl Fn(u32) -> Option<TextKind>,
     ) -> Result<u32, Damage> {
-        let words = set.record_words(section, position)?;
-        let malformed = |what| set.malformed(section, position, what);
-        let mut last: Option<LineNumber> = None;
-        for pair in words.chunks_exact(record::WORDS) {
-            let line = LineNumber::new(pair[0].get() >> record::KIND_BITS);
-            if line <= last {
-                return Err(malformed("the lines of a file are not in order"));
+        let list = set.record_list(section, position)?;
+        let (mut lines, mut kinds) = (Vec::new(), Vec::new());
+        for index in 0..list.len() {
+            let line = list.line(index)?.get();
+            if lines.last().is_some_and(|last| *last >= line) {
+                return Err(list.malformed("the lines of a file are not in order"));
             }
-            last = line;
-            let kind = kind_of(pair[0].get() & ((1 << record::KIND_BITS) - 1));
-            if !kind.is_some_and(|kind| self.need(pair[1].get(), kind)) {
-                return Err(malformed("a record is not what its string says"));
+            lines.push(line);
+            kinds.push(list.kind(index)?);
+            let (word, kind) = (list.text_word(index)?, TextKind::of(&list, kinds[index as usize]));
+            if word >> record::FORM_SHIFT == record::STRING {
+                if self.kinds.get(word as usize) != Some(&kind) {
+                    return Err(list.malformed("a record is not what its string says"));
+                }
+                self.needed[word as usize] = true;
+            } else if !matches!(kind, TextKind::Allow | TextKind::Disallow) {
+                return Err(list.malformed("a record that is no rule has a pattern's text"));
             }
         }
-        Ok(position.saturating_add(1).saturating_add(words.len() as u32))
+        let mut head = Vec::new();
+        push_lines(&mut head, lines.into_iter());
+        if list.decides() {
+            push_kinds(&mut head, &kinds);
+        }
+        match list.words(0, head.len())? == head {
+            true => Ok(list.end()),
+            false => Err(list.malformed("the lines of a file are written in another way")),
+        }
     }
 
     /// Whether something refers to every string.
@@ -93,23 +96,40 @@ impl Texts {
     }
 }
 
-/// What the record in `string` does; nothing if the string is none that a file of the dialect gives.
-fn text_kind(string: &[u8], dialect: &Dialect, line: &mut Vec<u8>) -> Option<TextKind> {
-    let (text, value_start) = split_record(string)?;
-    line.clear();
-    line.extend_from_slice(LINE_BEFORE);
-    line.extend_from_slice(text);
-    let mut lines = records(line, dialect, None).skip(1);
-    let Content::Record(read) = lines.next()?.content else { return None };
-    if lines.next().is_some() || read.span.range() != (LINE_BEFORE.len()..line.len()) {
-        return None;
+impl TextKind {
+    /// What a record of a list is that has this kind there.
+    pub(super) fn of(list: &RecordList<'_>, kind: u32) -> TextKind {
+        match kind {
+            _ if !list.decides() => TextKind::Other,
+            record::ALLOW => TextKind::Allow,
+            record::DISALLOW => TextKind::Disallow,
+            _ => TextKind::UserAgent,
+        }
     }
-    let kind = match read.field {
-        Some(Field::UserAgent) => TextKind::UserAgent,
-        Some(Field::Allow) => TextKind::Allow,
-        Some(Field::Disallow) => TextKind::Disallow,
-        Some(Field::Sitemap) | None => TextKind::Other,
-    };
-    let value_bytes = if kind == TextKind::Other { 0 } else { read.value.len() };
-    (text.len() - value_start == value_bytes).then_some(kind)
+
+    /// What the record `text` does; `None` if it is none that a file of the dialect gives, or its
+    /// value begins elsewhere.
+    pub(super) fn of_record(
+        text: &[u8],
+        value_start: usize,
+        dialect: &Dialect,
+        line: &mut Vec<u8>,
+    ) -> Option<TextKind> {
+        line.clear();
+        line.extend_from_slice(LINE_BEFORE);
+        line.extend_from_slice(text);
+        let mut lines = records(line, dialect, None).skip(1);
+        let Content::Record(read) = lines.next()?.content else { return None };
+        if lines.next().is_some() || read.span.range() != (LINE_BEFORE.len()..line.len()) {
+            return None;
+        }
+        let kind = match read.field {
+            Some(Field::UserAgent) => TextKind::UserAgent,
+            Some(Field::Allow) => TextKind::Allow,
+            Some(Field::Disallow) => TextKind::Disallow,
+            Some(Field::Sitemap) | None => TextKind::Other,
+        };
+        let value_bytes = if kind == TextKind::Other { 0 } else { read.value.len() };
+        (text.len() - value_start == value_bytes).then_some(kind)
+    }
 }

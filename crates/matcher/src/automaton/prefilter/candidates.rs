@@ -1,23 +1,24 @@
 //! The patterns that looks leave, tried one by one.
 //!
-//! A pattern is a few words in one piece, so that trying it costs an access to memory or two:
+//! The text of a pattern is in one piece, so that trying it costs an access to memory or two. It is made of
+//! 16-bit units:
 //!
-//! | words | |
+//! | units | |
 //! |---|---|
-//! | 1 | the number of bytes × 4, + 1 if the path ends with the pattern, + 2 if there are stars |
-//! | 1 and one for each, if there are stars | their number, and before which bytes they stand |
-//! | the rest | the bytes, four to a word |
+//! | 1 | the number of bytes × 4, + 1 if the path ends with the pattern, + 2 if each `*` is a star |
+//! | 2 | the number of bytes, if it is [`LONG`] or more: the first unit has [`LONG`] instead |
+//! | the rest | the bytes with their stars, two to a unit, filled up with a zero |
 //!
 //! Rule sets share the texts of equal patterns. A rule set is a *table* of a word for each pattern in order of
 //! precedence: where its text begins × 2, + 1 if it allows.
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::automaton::Outcome;
 use crate::automaton::chunk::{bits, first_bytes};
 use crate::automaton::scan::literals_match;
-use crate::pattern::{PathPattern, PatternList, literals_between};
+use crate::pattern::{PathPattern, PatternList};
 
 use super::filter::{self, LEVELS};
 use super::needs::string_of;
@@ -157,22 +158,25 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
     }
 }
 
-const ANCHORED: u32 = 1;
-const HAS_STARS: u32 = 2;
+const ANCHORED: u16 = 1;
+const HAS_STARS: u16 = 2;
 const COUNT_SHIFT: u32 = 2;
 
-/// Words of all texts, more than which a table cannot tell apart.
-pub const TEXT_WORDS_MAX: usize = 1 << 31;
+/// The number of bytes that stands for a longer one, which follows.
+const LONG: usize = 0x3fff;
 
-/// Words in which the texts of patterns stand.
+/// Units of all texts, more than which a table cannot tell apart.
+const TEXT_UNITS_MAX: usize = 1 << 31;
+
+/// Units in which the texts of patterns stand.
 pub trait PatternTexts<'l>: Copy {
-    /// So many words from `at` on; `None` if they are not there, or damaged.
-    fn words(self, at: usize, count: usize) -> Option<&'l [U32]>;
+    /// So many units from `at` on; `None` if they are not there, or damaged.
+    fn units(self, at: usize, count: usize) -> Option<&'l [U16]>;
 }
 
-impl<'l> PatternTexts<'l> for &'l [U32] {
+impl<'l> PatternTexts<'l> for &'l [U16] {
     #[inline(always)]
-    fn words(self, at: usize, count: usize) -> Option<&'l [U32]> {
+    fn units(self, at: usize, count: usize) -> Option<&'l [U16]> {
         self.get(at..)?.get(..count)
     }
 }
@@ -186,84 +190,110 @@ pub struct Patterns<'l, T> {
     pub texts: T,
 }
 
-/// Appends the text of a pattern.
-pub fn push_text(pattern: &PathPattern<'_>, words: &mut Vec<U32>) {
-    let stars = pattern.stars();
-    let mut flags = if pattern.anchored { ANCHORED } else { 0 };
-    if stars.len() > 0 {
-        flags |= HAS_STARS;
+/// Appends the text of a pattern. One that has stars has no other `*` (see
+/// [`normal_text`](crate::pattern::normal_text)).
+pub fn push_text(pattern: &PathPattern<'_>, units: &mut Vec<U16>) {
+    let stars = pattern.stars().len();
+    let bytes = pattern.bytes.len() + stars;
+    let anchored = if pattern.anchored { ANCHORED } else { 0 };
+    let flags = anchored | if stars > 0 { HAS_STARS } else { 0 };
+    units.push(U16::new((bytes.min(LONG) as u16) << COUNT_SHIFT | flags));
+    if bytes >= LONG {
+        let number = u32::try_from(bytes).expect("a rule set has fewer bytes than 32 bits count");
+        units.extend([number as u16, (number >> 16) as u16].map(U16::new));
     }
-    words.push(U32::new(number(pattern.bytes.len()) << COUNT_SHIFT | flags));
-    if stars.len() > 0 {
-        words.push(U32::new(number(stars.len())));
-        words.extend(stars.map(|star| U32::new(number(star))));
+    let start = units.len();
+    units.resize(start + bytes.div_ceil(size_of::<U16>()), U16::new(0));
+    let mut text = &mut units[start..].as_mut_bytes()[..bytes];
+    for (index, literal) in pattern.literals().enumerate() {
+        if index > 0 {
+            text[0] = b'*';
+            text = &mut text[1..];
+        }
+        text[..literal.len()].copy_from_slice(literal);
+        text = &mut text[literal.len()..];
     }
-    let start = words.len();
-    words.resize(start + pattern.bytes.len().div_ceil(size_of::<U32>()), U32::new(0));
-    words[start..].as_mut_bytes()[..pattern.bytes.len()].copy_from_slice(pattern.bytes);
-}
-
-fn number(number: usize) -> u32 {
-    u32::try_from(number).expect("a rule set has fewer bytes than 32 bits count")
 }
 
 /// The word of a table for the pattern whose text begins at `at`.
 ///
 /// # Panics
 ///
-/// If that is [`TEXT_WORDS_MAX`] or more.
+/// If a table cannot tell that from other places.
 pub fn table_word(at: usize, allows: bool) -> U32 {
-    assert!(at < TEXT_WORDS_MAX, "patterns have fewer than 2^31 words; compile several sets");
+    assert!(at < TEXT_UNITS_MAX, "patterns have fewer than 2^32 bytes; compile several sets");
     U32::new((at as u32) << 1 | u32::from(allows))
 }
 
-/// The words of the text that begins at `at`, if it is written as [`push_text`] does.
-pub fn text_words<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<&'l [U32]> {
-    let text = Text::at(texts, at)?;
+/// The units of the text that begins at `at`, if it is written as [`push_text`] does.
+pub fn text_units<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<&'l [U16]> {
+    let text = PatternText::at(texts, at)?;
     let mut patterns = PatternList::new();
-    patterns.push_parts(text.bytes, text.stars(), text.is_anchored);
-    let mut words = Vec::new();
-    push_text(&patterns.get(0), &mut words);
-    texts.words(at, words.len()).filter(|found| **found == *words)
+    text.push_to(&mut patterns);
+    let pattern = patterns.get(0);
+    let mut units = Vec::new();
+    push_text(&pattern, &mut units);
+    // Stars that follow one another, or stand at the end, are written in another way.
+    let ends_open = pattern.stars().last() == Some(pattern.bytes.len());
+    let is_once = pattern.stars().is_sorted_by(|one, other| one < other);
+    texts.units(at, units.len()).filter(|found| **found == *units && !ends_open && is_once)
 }
 
 /// A pattern that was written.
-pub struct Text<'w> {
-    bytes: &'w [u8],
-    stars: &'w [U32],
-    is_anchored: bool,
+#[derive(Clone, Copy)]
+pub struct PatternText<'w> {
+    /// Its bytes with its stars, as a rule has them that is in normal form.
+    pub bytes: &'w [u8],
+    has_stars: bool,
+    /// Whether the path ends with the pattern, which a rule says by `$`.
+    pub is_anchored: bool,
 }
 
-impl<'w> Text<'w> {
+impl<'w> PatternText<'w> {
     /// The pattern that begins at a place; `None` if there is none.
     #[inline]
-    fn at(texts: impl PatternTexts<'w>, place: usize) -> Option<Text<'w>> {
-        let shape = texts.words(place, 1)?[0].get();
-        let length = (shape >> COUNT_SHIFT) as usize;
-        let (start, stars) = match shape & HAS_STARS {
-            0 => (place + 1, &[][..]),
-            _ => {
-                let count = texts.words(place + 1, 1)?[0].get() as usize;
-                (place + 2 + count, texts.words(place + 2, count)?)
+    pub fn at(texts: impl PatternTexts<'w>, place: usize) -> Option<PatternText<'w>> {
+        let shape = texts.units(place, 1)?[0].get();
+        let (start, length) = match usize::from(shape >> COUNT_SHIFT) {
+            LONG => {
+                let units = texts.units(place + 1, 2)?;
+                let length = u32::from(units[0].get()) | u32::from(units[1].get()) << 16;
+                (place + 3, length as usize)
             }
+            length => (place + 1, length),
         };
-        let bytes = &texts.words(start, length.div_ceil(size_of::<U32>()))?.as_bytes()[..length];
-        let is_ascending = stars.is_sorted_by(|one, other| one.get() < other.get());
-        let is_within = stars.last().is_none_or(|last| last.get() as usize <= length);
-        let is_anchored = shape & ANCHORED != 0;
-        (is_ascending && is_within).then_some(Text { bytes, stars, is_anchored })
+        let bytes = &texts.units(start, length.div_ceil(size_of::<U16>()))?.as_bytes()[..length];
+        let (has_stars, is_anchored) = (shape & HAS_STARS != 0, shape & ANCHORED != 0);
+        Some(PatternText { bytes, has_stars, is_anchored })
     }
 
-    fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'w {
-        self.stars.iter().map(|star| star.get() as usize)
+    /// What stands between the stars.
+    #[inline]
+    fn literals(&self) -> impl Iterator<Item = &'w [u8]> + use<'w> {
+        let mut rest = Some(self.bytes);
+        std::iter::from_fn(move || {
+            let bytes = rest?;
+            let star = memchr::memchr(b'*', bytes);
+            rest = star.map(|star| &bytes[star + 1..]);
+            Some(&bytes[..star.unwrap_or(bytes.len())])
+        })
+    }
+
+    fn push_to(&self, patterns: &mut PatternList) {
+        match self.has_stars {
+            true => patterns.push_literals(self.literals(), self.is_anchored),
+            false => patterns.push_literals([self.bytes].into_iter(), self.is_anchored),
+        }
     }
 
     #[inline]
     fn matches(&self, path: &[u8]) -> bool {
-        if self.stars.is_empty() {
-            path.starts_with(self.bytes) && (!self.is_anchored || path.len() == self.bytes.len())
-        } else {
-            literals_match(literals_between(self.bytes, self.stars()), self.is_anchored, path)
+        match self.has_stars {
+            true => literals_match(self.literals(), self.is_anchored, path),
+            false => {
+                path.starts_with(self.bytes)
+                    && (!self.is_anchored || path.len() == self.bytes.len())
+            }
         }
     }
 }
@@ -271,10 +301,10 @@ impl<'w> Text<'w> {
 impl<'l, T: PatternTexts<'l>> Patterns<'l, T> {
     /// What a match of the pattern at `index` means, and its text; `None` if there is none.
     #[inline]
-    fn get(&self, index: usize) -> Option<(Outcome, Text<'l>)> {
+    fn get(&self, index: usize) -> Option<(Outcome, PatternText<'l>)> {
         let word = self.table.get(index)?.get();
         let number = u32::try_from(index + 1).ok().filter(|&it| it <= Outcome::NUMBER_MAX)?;
-        let text = Text::at(self.texts, (word >> 1) as usize)?;
+        let text = PatternText::at(self.texts, (word >> 1) as usize)?;
         Some((Outcome::new(number, word & 1 != 0), text))
     }
 
@@ -294,8 +324,8 @@ impl<'l, T: PatternTexts<'l>> Patterns<'l, T> {
         let mut bytes_left = bytes_max;
         for index in 0..self.table.len() {
             let (outcome, text) = self.get(index)?;
-            bytes_left = bytes_left.checked_sub(text.bytes.len() + text.stars.len())?;
-            patterns.push_parts(text.bytes, text.stars(), text.is_anchored);
+            bytes_left = bytes_left.checked_sub(text.bytes.len())?;
+            text.push_to(&mut patterns);
             outcomes.push(outcome);
         }
         patterns.shrink_to_fit();

@@ -31,9 +31,9 @@ use super::rule_set::{RuleSetNumber, StoredTexts};
 use super::tokens::AgentTokens;
 use super::{HostPosition, PolicyNumber, PolicySet};
 
-/// A set and the agents that ask it. Threads share it; each has its own [`InquiryMemory`].
+/// A set and the agents that ask it. Threads share it; each has its own [`QueryMemory`].
 #[derive(Debug)]
-pub struct Inquiry {
+pub struct Query {
     pub(super) set: Arc<PolicySet>,
     pub(super) detail: Detail,
     limits: Limits,
@@ -58,9 +58,9 @@ pub enum AskError {
     },
 }
 
-/// A thread's memory for an [`Inquiry`].
+/// A thread's memory for a [`Query`].
 #[derive(Clone, Debug, Default)]
-pub struct InquiryMemory {
+pub struct QueryMemory {
     pub(crate) block: BlockMemory,
     searches: Vec<Search>,
     candidates: Vec<Option<HostPosition>>,
@@ -68,7 +68,7 @@ pub struct InquiryMemory {
     unresolved: Vec<PolicyNumber>,
 }
 
-impl InquiryMemory {
+impl QueryMemory {
     /// Bytes of what was built for questions; what one block needs is not counted.
     pub fn memory_bytes(&self) -> usize {
         self.block.memory_bytes()
@@ -115,7 +115,7 @@ impl Starts {
     }
 }
 
-impl Inquiry {
+impl Query {
     /// Looks up what the set calls the agents.
     ///
     /// # Errors
@@ -126,24 +126,24 @@ impl Inquiry {
         agents: Vec<AgentChain>,
         detail: Detail,
         limits: Limits,
-    ) -> Result<Inquiry, AskError> {
+    ) -> Result<Query, AskError> {
         if let Some(stranger) = set.stranger(&agents) {
             return Err(AskError::OtherAgents { agent: stranger.name().to_owned() });
         }
         let tokens: Result<_, Damage> = agents.iter().map(|agent| set.tokens_of(agent)).collect();
         let tokens = tokens?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
-        Ok(Inquiry { set, detail, limits, agents, tokens, starts, vectors: Vectors::detect() })
+        Ok(Query { set, detail, limits, agents, tokens, starts, vectors: Vectors::detect() })
     }
 
     /// Uses these vectors instead of the widest that the processor has. The answers are the same.
     #[must_use]
-    pub fn with_vectors(self, vectors: Vectors) -> Inquiry {
-        Inquiry { vectors, ..self }
+    pub fn with_vectors(self, vectors: Vectors) -> Query {
+        Query { vectors, ..self }
     }
 
     /// Bounds the bytes that the automata of one thread hold.
-    pub(crate) fn with_automata_bytes_max(mut self, bytes: usize) -> Inquiry {
+    pub(crate) fn with_automata_bytes_max(mut self, bytes: usize) -> Query {
         self.limits.automata_bytes_max = bytes;
         self
     }
@@ -160,14 +160,10 @@ impl Inquiry {
 
     /// Finds the policies that speak for a block of origins, each a scheme in any case and the key of a host
     /// ([`host_key`](crate::target::host_key); an empty one is no host's), and hands their numbers out.
-    ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
     pub fn find(
         &self,
         origins: &[(&[u8], &[u8])],
-        memory: &mut InquiryMemory,
+        memory: &mut QueryMemory,
         mut found: impl FnMut(usize, Option<u32>),
     ) -> Result<(), Damage> {
         if self.set.is_universal() {
@@ -175,7 +171,7 @@ impl Inquiry {
             origins.iter().enumerate().for_each(|(index, origin)| found(index, is_host(origin)));
             return Ok(());
         }
-        let InquiryMemory { searches, candidates, .. } = memory;
+        let QueryMemory { searches, candidates, .. } = memory;
         searches.clear();
         candidates.clear();
         searches.extend(origins.iter().map(|(_, key)| self.set.search(key)));
@@ -232,10 +228,6 @@ impl Inquiry {
     /// Returns one decision for each path of a block and each agent, by the policies with these numbers;
     /// [`NO_POLICY`] and [`NO_URL`] stand for none.
     ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
-    ///
     /// # Panics
     ///
     /// If there are not as many paths as policies, or there is no such policy.
@@ -243,10 +235,10 @@ impl Inquiry {
         &self,
         policies: &[u32],
         paths: ComparedPaths<'_>,
-        memory: &'m mut InquiryMemory,
+        memory: &'m mut QueryMemory,
     ) -> Result<&'m [Decision], Damage> {
         self.resolve_all(policies, &mut memory.unresolved)?;
-        let asked = Asked { inquiry: self, lines: self.set.prefilter_lines() };
+        let asked = Asked { query: self, lines: self.set.prefilter_lines() };
         self.vectors.run(Block::new(&asked, policies, paths.as_slices(), &mut memory.block))?;
         if self.detail == Detail::Rule {
             self.name_rules(&mut memory.block)?;
@@ -334,10 +326,6 @@ impl Inquiry {
 
     /// Why `path` is decided as it is for `agent`, by the policy at `position`.
     ///
-    /// # Errors
-    ///
-    /// If what has to be looked at is damaged.
-    ///
     /// # Panics
     ///
     /// If there is no such agent.
@@ -357,7 +345,7 @@ impl Inquiry {
 
 /// What a block of questions asks.
 struct Asked<'i> {
-    inquiry: &'i Inquiry,
+    query: &'i Query,
     lines: &'i [SieveLine],
 }
 
@@ -370,19 +358,19 @@ impl Policies for Asked<'_> {
 
     #[inline(always)]
     fn agents(&self) -> usize {
-        self.inquiry.agents.len()
+        self.query.agents.len()
     }
 
     #[inline(always)]
     fn allows_robots_txt(&self) -> bool {
-        self.inquiry.set.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
+        self.query.set.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
     }
 
     #[inline(always)]
     fn start(&self, entry: usize) -> Start {
         // What was not found yet is not known, and never allowed.
         const UNKNOWN: Start = Start { sieve: Start::FIXED, number: FIXED_UNKNOWN };
-        self.inquiry.starts.get(entry).unwrap_or(UNKNOWN)
+        self.query.starts.get(entry).unwrap_or(UNKNOWN)
     }
 
     #[inline(always)]
@@ -397,13 +385,13 @@ impl Policies for Asked<'_> {
 
     #[inline(always)]
     fn patterns(&self, rule_set: u32) -> Patterns<'_, StoredTexts<'_>> {
-        let set = &*self.inquiry.set;
+        let set = &*self.query.set;
         Patterns { table: set.compared_table(RuleSetNumber(rule_set)), texts: StoredTexts(set) }
     }
 
     #[inline(always)]
     fn candidates_tried_max(&self) -> usize {
-        self.inquiry.limits.candidates_tried_max.unwrap_or(0)
+        self.query.limits.candidates_tried_max.unwrap_or(0)
     }
 
     #[inline(never)]
@@ -414,8 +402,8 @@ impl Policies for Asked<'_> {
         path: &[u8],
         automata: &mut Automata,
     ) -> Result<Outcome, Damage> {
-        let Inquiry { set, detail, limits, .. } = self.inquiry;
-        let list = || match self.inquiry.rules_of(entry)? {
+        let Query { set, detail, limits, .. } = self.query;
+        let list = || match self.query.rules_of(entry)? {
             Some(rules) => patterns_of(set, &rules),
             // A prefilter was found for the entry, so its policy had rules when that was looked at.
             None => Err(set.malformed_host("a policy has lost its rules")),
