@@ -1,30 +1,26 @@
-//! The whole protocol done naively: the judge that every fast engine is compared with.
+//! The whole Robots Exclusion Protocol, implemented naively: the reference for every fast engine.
 //!
-//! Owns a second, independent reading of the specification: bytes to lines, lines to groups, URLs
-//! to paths, patterns against paths, and the rule that decides. It shares the
-//! [`Dialect`] data and the words of an answer with the engine and not one line of code, so that
-//! the two have no mistake in common. Use it in tests and to verify results; use the engine for
-//! anything else.
+//! Owns a second, independent implementation of the specification, from bytes to the deciding rule.
+//! It shares the [`Dialect`] data and the words of an answer with the engine, and no code, so the two
+//! have no bug in common. Use it in tests and to verify results; use `portcullis-robots` for anything
+//! else.
 //!
-//! Cost: every call reads the whole file again, and each pattern takes as many steps as it has
-//! bytes, times the bytes of the path. Nothing backtracks, so hostile input is slow but not
-//! endless. Nothing can fail: what is no URL is [`Decision::INVALID`].
+//! Cost: every call parses the whole file again, and matching a pattern takes time proportional to
+//! the bytes of the pattern times the bytes of the path. Nothing backtracks, so hostile input is slow
+//! but always terminates. No function fails: a record that is not a URL gives [`Decision::INVALID`].
 //!
 //! ```
-//! use portcullis_dialect::decision::Verdict;
-//! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_oracle::oracle;
+//! use portcullis_dialect::{RFC_9309, Verdict};
 //!
 //! let robots = b"User-agent: *\nDisallow: /private\nAllow: /private/*.html$\n";
 //! let url = b"https://example.com/private/page.html";
-//! let decision = oracle::decide(&RFC_9309, robots, None, &["ExampleBot"], url);
+//! let decision = portcullis_oracle::decide(&RFC_9309, robots, None, &["ExampleBot"], url);
 //! assert_eq!(decision.verdict, Verdict::Allow);
 //! assert_eq!(decision.line.unwrap().get(), 3);
 //! ```
 
 mod groups;
 mod lines;
-mod origin;
 mod pattern;
 mod url;
 
@@ -33,22 +29,19 @@ mod tests;
 
 use std::cmp::Reverse;
 
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::dialect::{Dialect, IndexPage, Precedence, RobotsTxtUrl};
+use portcullis_dialect::{Decision, Dialect, IndexPage, Precedence, Reason, RobotsTxtUrl, Verdict};
 
 use groups::Rule;
 
-/// What `robots` says to an agent about `url`.
+/// Returns the decision of the robots.txt file `robots` for an agent and `url`.
 ///
-/// `robots` is the text of a robots.txt file, of which `robots_bytes_max` bytes are read (`None`:
-/// all). `agents` is a chain to fall back along: the first that some group names is the one that is
-/// obeyed; if no group names any of them, the default group speaks. Whether the file speaks for the
-/// URL's origin is the caller's business, or that of [`decide_in_scope`].
+/// `robots_bytes_max` bytes of the file are read, or all if it is `None`. `agents` is a fallback
+/// chain: the groups of the first agent that any group names apply, otherwise the default groups. The
+/// caller, or [`decide_in_scope`], checks that the file belongs to the URL's origin.
 ///
-/// Where several reasons hold, the first of these is given: the record is no URL; the dialect
-/// always allows the file itself; the file has no rule in any group; no group speaks to the agent;
-/// no rule matches; a rule decides. The identity of a rule is its place in file order among the
-/// rules that stand in a group.
+/// If several reasons hold, the first of these is returned: not a URL; the dialect always allows
+/// robots.txt itself; no rule in any group; no group for the agent; no matching rule; a rule decides.
+/// Rules are numbered in file order across all groups; rules outside groups do not count.
 pub fn decide(
     dialect: &Dialect,
     robots: &[u8],
@@ -67,11 +60,11 @@ pub fn decide(
     if groups.iter().all(|group| group.rules.is_empty()) {
         return Decision::without_rule(Verdict::Allow, Reason::NoRules);
     }
-    let obeyed = groups::obeyed(dialect, &groups, agents);
-    if obeyed.is_empty() {
+    let applying = groups::applying(dialect, &groups, agents);
+    if applying.is_empty() {
         return Decision::without_rule(Verdict::Allow, Reason::NoGroup);
     }
-    let rules = obeyed.iter().flat_map(|group| &group.rules);
+    let rules = applying.iter().flat_map(|group| &group.rules);
     match deciding_rule(dialect, rules, &path) {
         None => Decision::without_rule(Verdict::Allow, Reason::NoRule),
         Some(rule) => Decision {
@@ -83,10 +76,8 @@ pub fn decide(
     }
 }
 
-/// What `robots`, the file with the URL `robots_url`, says to an agent about `url`.
-///
-/// As [`decide`], but a file speaks for its own origin only, and for nobody if its URL is not that
-/// of a robots.txt. What is no URL is so before it is in anybody's scope.
+/// Like [`decide`], for a file whose URL is `robots_url`: a URL of another origin is
+/// [`Decision::UNKNOWN`], and so is every URL if `robots_url` is not the URL of a robots.txt.
 pub fn decide_in_scope(
     dialect: &Dialect,
     robots_url: &[u8],
@@ -95,20 +86,20 @@ pub fn decide_in_scope(
     agents: &[&str],
     url: &[u8],
 ) -> Decision {
-    let Some(own) = origin::of(&dialect.paths, url) else {
+    let Some(origin) = url::origin(&dialect.paths, url) else {
         return Decision::INVALID;
     };
-    if origin::of_robots_txt(robots_url) != Some(own) {
+    if url::origin_of_robots_txt(robots_url) != Some(origin) {
         return Decision::UNKNOWN;
     }
     decide(dialect, robots, robots_bytes_max, agents, url)
 }
 
-/// The path and query of `url` that are compared, in normal form; `None` if it is no URL.
+/// Returns the path and query of `url` in normal form, or `None` if it is not a URL.
 ///
 /// ```
-/// use portcullis_dialect::dialect::RFC_9309;
-/// use portcullis_oracle::oracle::compared_path;
+/// use portcullis_dialect::RFC_9309;
+/// use portcullis_oracle::compared_path;
 ///
 /// let path = compared_path(&RFC_9309, b"https://example.com?q=%7e#top").unwrap();
 /// assert_eq!(path, b"/?q=~");
@@ -118,13 +109,13 @@ pub fn compared_path(dialect: &Dialect, url: &[u8]) -> Option<Vec<u8>> {
     url::compared_path(&dialect.paths, url)
 }
 
-/// Whether `pattern`, as it is written in a file, matches `path`, which is in normal form.
+/// Returns whether `pattern`, as written in a file, matches `path`, which is in normal form.
 ///
-/// The pattern is a trimmed value without its comment. An empty one matches nothing.
+/// The pattern is a trimmed value without a comment. An empty pattern matches nothing.
 ///
 /// ```
-/// use portcullis_dialect::dialect::RFC_9309;
-/// use portcullis_oracle::oracle::pattern_matches;
+/// use portcullis_dialect::RFC_9309;
+/// use portcullis_oracle::pattern_matches;
 ///
 /// assert!(pattern_matches(&RFC_9309, b"/*.php$", b"/a.php/b.php"));
 /// assert!(!pattern_matches(&RFC_9309, b"/*.php$", b"/a.php?b"));
@@ -134,7 +125,7 @@ pub fn pattern_matches(dialect: &Dialect, pattern: &[u8], path: &[u8]) -> bool {
     pattern::matches(&dialect.paths, &pattern, path)
 }
 
-/// The rule that decides on `path` among those that speak to the agent.
+/// Returns the deciding rule for `path` among the rules that apply.
 fn deciding_rule<'g, 't: 'g>(
     dialect: &Dialect,
     rules: impl Iterator<Item = &'g Rule<'t>>,
@@ -154,16 +145,15 @@ fn deciding_rule<'g, 't: 'g>(
     best.map(|(rule, _)| rule)
 }
 
-/// The bytes of the pattern with which `rule` matches `path`, if it does.
+/// Returns the length of the pattern by which `rule` matches `path`, or `None` if it does not match.
 fn bytes_matched(dialect: &Dialect, rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
     let pattern = pattern::normal_form(&dialect.paths, rule.value);
     if pattern::matches(&dialect.paths, &pattern, path) {
         return Some(pattern.len());
     }
-    // Only a rule that fails as it is written gets its second chance, so that a longer pattern
-    // never loses to its own directory.
-    let second_chance =
+    // The directory is tried second, so a longer pattern never loses to its own directory.
+    let allows_directory =
         dialect.paths.index_page == IndexPage::AllowsDirectory && rule.verdict == Verdict::Allow;
-    let directory = second_chance.then(|| pattern::index_page_directory(&pattern))??;
+    let directory = allows_directory.then(|| pattern::index_page_directory(&pattern))??;
     pattern::matches(&dialect.paths, &directory, path).then_some(directory.len())
 }
