@@ -4,8 +4,8 @@
 
 use crate::id::{LineNumber, RuleID};
 
-/// Defines an enum with one word per value: `ALL`, `as_str`, `Display` and, with the feature `serde`,
-/// `Serialize`.
+/// Defines an enum with one word per value: `ALL`, `as_str`, `Display` and, with the feature
+/// `serde`, `Serialize`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {

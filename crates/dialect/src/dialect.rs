@@ -1,8 +1,8 @@
 //! What each standard or crawler does at each decision point, as plain data.
 //!
-//! A [`Dialect`] holds one value per decision point. Parsing, grouping, normalisation, precedence and
-//! access read these values; no code asks which dialect it is serving. A new dialect is a new constant
-//! in `presets.rs`. [`Dialect::by_name`] looks a dialect up by its command-line name.
+//! A [`Dialect`] holds one value per decision point. Parsing, grouping, normalisation, precedence
+//! and access read these values; no code asks which dialect it is serving. A new dialect is a new
+//! constant in `presets.rs`. [`Dialect::by_name`] looks a dialect up by its command-line name.
 //!
 //! | dialect | source |
 //! |---|---|
@@ -88,12 +88,14 @@ pub enum NulByte {
     CutsLine,
 }
 
-/// What a control byte other than NUL and TAB does in a value. DEL is not one (RFC 9309, section 2.2).
+/// What a control byte other than NUL and TAB does in a value. DEL is not one (RFC 9309, section
+/// 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlByte {
     /// Nothing: it is a byte like any other.
     Ordinary,
-    /// The line is ignored, with a note, unless it is a user-agent line: see [`NulByte::DropsLine`].
+    /// The line is ignored, with a note, unless it is a user-agent line: see
+    /// [`NulByte::DropsLine`].
     DropsLine,
 }
 
@@ -259,8 +261,9 @@ pub struct PathRules {
     pub robots_txt: RobotsTxtUrl,
     /// What `Allow: …/index.htm…` in the last segment means.
     pub index_page: IndexPage,
-    /// The bytes after `://` that begin the compared path: `/`, `?`, and any that may begin it within
-    /// the authority. The authority ends at `/`, `?` or `#` in every dialect (RFC 3986, section 3.2).
+    /// The bytes after `://` that begin the compared path: `/`, `?`, and any that may begin it
+    /// within the authority. The authority ends at `/`, `?` or `#` in every dialect (RFC 3986,
+    /// section 3.2).
     pub path_start: &'static [u8],
     /// The normal form in which patterns and URLs are compared.
     pub escapes: Escapes,

@@ -1,7 +1,7 @@
 //! Typed line numbers and rule numbers.
 //!
-//! Both wrap a `u32`: no file within the [`limits`](crate::limits) has more lines or rules, and tables
-//! of them take half the memory of pointers.
+//! Both wrap a `u32`: no file within the [`limits`](crate::limits) has more lines or rules, and
+//! tables of them take half the memory of pointers.
 
 use std::fmt;
 use std::num::NonZeroU32;

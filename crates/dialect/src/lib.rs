@@ -5,8 +5,8 @@
 //! ([`limits`]). Nothing here parses or matches: the engine is `portcullis-robots`, and
 //! `portcullis-oracle` is a second, independent implementation that checks it.
 //!
-//! The crate has no dependencies and runs no code of note: dialects are constants. The feature `serde`
-//! adds `Serialize` for decisions and their words.
+//! The crate has no dependencies and runs no code of note: dialects are constants. The feature
+//! `serde` adds `Serialize` for decisions and their words.
 //!
 //! ```
 //! use portcullis_dialect::{Decision, Dialect, GOOGLE, Precedence, Reason, Verdict};

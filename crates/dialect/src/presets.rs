@@ -66,8 +66,8 @@ pub const ORIGINAL_1994: Dialect = Dialect {
     name: "original1994",
     source: "A Standard for Robot Exclusion (consensus of 30 June 1994)",
     lines: LineRules {
-        // † The text predates byte order marks. Losing the first line of a file that starts with one
-        // could lose the group that disallows.
+        // † The text predates byte order marks. Losing the first line of a file that starts with
+        // one could lose the group that disallows.
         byte_order_mark: ByteOrderMark::Whole,
         // † Values are compared byte by byte, so every byte is ordinary.
         nul: NulByte::Ordinary,

@@ -92,7 +92,8 @@ fn is_default(dialect: &Dialect, value: &[u8]) -> bool {
     }
 }
 
-/// Returns whether the value of a user-agent line names `agent`. The default group's name names no agent.
+/// Returns whether the value of a user-agent line names `agent`. The default group's name names no
+/// agent.
 fn names(dialect: &Dialect, value: &[u8], agent: &[u8]) -> bool {
     if is_default(dialect, value) {
         return false;

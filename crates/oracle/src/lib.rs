@@ -1,13 +1,14 @@
 //! The whole Robots Exclusion Protocol, implemented naively: the reference for every fast engine.
 //!
 //! Owns a second, independent implementation of the specification, from bytes to the deciding rule.
-//! It shares the [`Dialect`] data and the words of an answer with the engine, and no code, so the two
-//! have no bug in common. Use it in tests and to verify results; use `portcullis-robots` for anything
-//! else.
+//! It shares the [`Dialect`] data and the words of an answer with the engine, and no code, so the
+//! two have no bug in common. Use it in tests and to verify results; use `portcullis-robots` for
+//! anything else.
 //!
 //! Cost: every call parses the whole file again, and matching a pattern takes time proportional to
-//! the bytes of the pattern times the bytes of the path. Nothing backtracks, so hostile input is slow
-//! but always terminates. No function fails: a record that is not a URL gives [`Decision::INVALID`].
+//! the bytes of the pattern times the bytes of the path. Nothing backtracks, so hostile input is
+//! slow but always terminates. No function fails: a record that is not a URL gives
+//! [`Decision::INVALID`].
 //!
 //! ```
 //! use portcullis_dialect::{RFC_9309, Verdict};
@@ -36,12 +37,12 @@ use groups::Rule;
 /// Returns the decision of the robots.txt file `robots` for an agent and `url`.
 ///
 /// `robots_bytes_max` bytes of the file are read, or all if it is `None`. `agents` is a fallback
-/// chain: the groups of the first agent that any group names apply, otherwise the default groups. The
-/// caller, or [`decide_in_scope`], checks that the file belongs to the URL's origin.
+/// chain: the groups of the first agent that any group names apply, otherwise the default groups.
+/// The caller, or [`decide_in_scope`], checks that the file belongs to the URL's origin.
 ///
 /// If several reasons hold, the first of these is returned: not a URL; the dialect always allows
-/// robots.txt itself; no rule in any group; no group for the agent; no matching rule; a rule decides.
-/// Rules are numbered in file order across all groups; rules outside groups do not count.
+/// robots.txt itself; no rule in any group; no group for the agent; no matching rule; a rule
+/// decides. Rules are numbered in file order across all groups; rules outside groups do not count.
 pub fn decide(
     dialect: &Dialect,
     robots: &[u8],
@@ -145,7 +146,8 @@ fn deciding_rule<'g, 't: 'g>(
     best.map(|(rule, _)| rule)
 }
 
-/// Returns the length of the pattern by which `rule` matches `path`, or `None` if it does not match.
+/// Returns the length of the pattern by which `rule` matches `path`, or `None` if it does not
+/// match.
 fn bytes_matched(dialect: &Dialect, rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
     let pattern = pattern::normal_form(&dialect.paths, rule.value);
     if pattern::matches(&dialect.paths, &pattern, path) {

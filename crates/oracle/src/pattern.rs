@@ -1,8 +1,8 @@
 //! The normal form of paths and patterns, and pattern matching.
 //!
 //! A pattern in normal form is text, so its length is what precedence counts. In dialects with
-//! wildcards every `*` is a wildcard and a final `$` is the anchor: [`Escapes::Uri`] escapes literal
-//! ones, and [`Escapes::Google`] has no literal `*` and no literal `$` at the end.
+//! wildcards every `*` is a wildcard and a final `$` is the anchor: [`Escapes::Uri`] escapes
+//! literal ones, and [`Escapes::Google`] has no literal `*` and no literal `$` at the end.
 
 use portcullis_dialect::{Escapes, PathRules, UnrootedPattern};
 
@@ -105,8 +105,8 @@ pub(super) fn matches(rules: &PathRules, pattern: &[u8], path: &[u8]) -> bool {
     if anchor.is_empty() { ends.contains(&true) } else { ends[path.len()] }
 }
 
-/// Returns, for each length from 0 to that of `path`, whether `pattern` matches exactly the prefix of
-/// that length.
+/// Returns, for each length from 0 to that of `path`, whether `pattern` matches exactly the prefix
+/// of that length.
 fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
     let mut matched = vec![false; path.len() + 1];
     matched[0] = true;

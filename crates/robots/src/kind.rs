@@ -1,7 +1,8 @@
 //! File kinds by first bytes: the one table of magic numbers.
 //!
-//! Readers call [`FileKind::of`], and reject a file of another kind with [`WrongKind`], whose message
-//! names the right flag. Text of no other kind is [`FileKind::Text`]. Nothing here reads files or fails.
+//! Readers call [`FileKind::of`], and reject a file of another kind with [`WrongKind`], whose
+//! message names the right flag. Text of no other kind is [`FileKind::Text`]. Nothing here reads
+//! files or fails.
 //!
 //! ```
 //! use portcullis_robots::kind::FileKind;
@@ -19,7 +20,8 @@ use memchr::memmem;
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
 /// A zstd frame (RFC 8878, section 3.1.1).
 pub const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// The skippable zstd frame that holds a dictionary (IIPC, Zstandard Compression of WARC Files 1.0).
+/// The skippable zstd frame that holds a dictionary (IIPC, Zstandard Compression of WARC Files
+/// 1.0).
 pub const ZSTD_DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 /// A zstd dictionary (RFC 8878, section 5).
 pub const ZSTD_DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
@@ -105,14 +107,14 @@ impl FileKind {
         }
     }
 
-    /// Returns whether a file of this kind is certainly not a robots.txt. Servers also answer with HTML,
-    /// JSON and other text, which is read as a robots.txt.
+    /// Returns whether a file of this kind is certainly not a robots.txt. Servers also answer with
+    /// HTML, JSON and other text, which is read as a robots.txt.
     pub fn is_no_robots_txt(self) -> bool {
         !matches!(self, FileKind::Text | FileKind::Html | FileKind::Json)
     }
 
-    /// Returns whether a file of this kind is certainly not a list of URLs. Any text may be one, because
-    /// a line that is not a URL is still a record.
+    /// Returns whether a file of this kind is certainly not a list of URLs. Any text may be one,
+    /// because a line that is not a URL is still a record.
     pub fn is_no_url_list(self) -> bool {
         self.is_no_robots_txt() && self != FileKind::UrlList
     }
@@ -140,8 +142,8 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// Returns whether the first line of `text`, which may be truncated, is a capture: an object with an
-/// absolute `url` and the result of the request.
+/// Returns whether the first line of `text`, which may be truncated, is a capture: an object with
+/// an absolute `url` and the result of the request.
 fn is_capture(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or(text);
     let has = |name: &[u8]| memmem::find(line, name).is_some();
@@ -153,8 +155,8 @@ fn is_capture(text: &[u8]) -> bool {
         && [&b"\"status\""[..], b"\"error\"", b"\"body\"", b"\"body_base64\""].into_iter().any(has)
 }
 
-/// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL, which is
-/// never a robots.txt record.
+/// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL,
+/// which is never a robots.txt record.
 fn is_url_list(text: &[u8]) -> bool {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let is_url = |line: &[u8]| begins_with_scheme(line) && !line.contains(&b' ');

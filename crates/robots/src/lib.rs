@@ -11,8 +11,8 @@
 //! | [`kind`] | file kinds by first bytes | one pass |
 //! | [`visible`] | untrusted text made safe to show | one pass |
 //!
-//! `portcullis-matcher` matches patterns; `portcullis`' policy sets hold the files of many hosts. The
-//! feature `serde` adds `Serialize` for decisions and explanations.
+//! `portcullis-matcher` matches patterns; `portcullis`' policy sets hold the files of many hosts.
+//! The feature `serde` adds `Serialize` for decisions and explanations.
 //!
 //! ```
 //! use portcullis_robots::Robots;

@@ -1,12 +1,12 @@
 //! The front door: one robots.txt file, one agent at a time.
 //!
 //! [`Robots`] parses a file, [`AgentRules`] decides for one agent. Both follow RFC 9309 unless a
-//! [`Dialect`] is given. For the URLs of many hosts, use a policy set; for groups, lines and notes, use
-//! [`RobotsTxt`].
+//! [`Dialect`] is given. For the URLs of many hosts, use a policy set; for groups, lines and notes,
+//! use [`RobotsTxt`].
 //!
-//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply; matching is lazy, so
-//! the first URLs cost more than later ones. Nothing fails: any text is a valid robots.txt file, and an
-//! invalid URL gets [`Verdict::Invalid`], which is not allowed.
+//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply; matching is lazy,
+//! so the first URLs cost more than later ones. Nothing fails: any text is a valid robots.txt file,
+//! and an invalid URL gets [`Verdict::Invalid`], which is not allowed.
 //!
 //! ```
 //! use portcullis_robots::Robots;
@@ -61,8 +61,8 @@ impl<'t> Robots<'t> {
     /// Returns the rules for a crawler, given by its product token (`GPTBot`) or by the User-Agent
     /// header that it sends.
     ///
-    /// A text that names no product gets the default group, like any crawler that no group names. Use
-    /// [`AgentChain::parse`] and [`Robots::agent_chain`] to reject such a text.
+    /// A text that names no product gets the default group, like any crawler that no group names.
+    /// Use [`AgentChain::parse`] and [`Robots::agent_chain`] to reject such a text.
     pub fn agent(&self, agent: &str) -> AgentRules {
         let chain = AgentChain::parse(agent.trim(), self.dialect)
             .or_else(|_| AgentChain::from_header(agent, self.dialect));
@@ -74,8 +74,8 @@ impl<'t> Robots<'t> {
         self.rules(Some(agent.clone()))
     }
 
-    /// Explains the decision for `agent` on `url`: the groups that apply, the deciding rule and the losing
-    /// rules. Tries every rule.
+    /// Explains the decision for `agent` on `url`: the groups that apply, the deciding rule and the
+    /// losing rules. Tries every rule.
     ///
     /// # Errors
     ///
@@ -141,9 +141,9 @@ pub struct AgentRules {
 }
 
 impl AgentRules {
-    /// Returns whether the agent may fetch `url`, which is absolute (`https://example.com/a?b`) or a path
-    /// (`/a?b`). The host is not checked: the caller knows that the file belongs to it. An invalid URL is
-    /// not allowed.
+    /// Returns whether the agent may fetch `url`, which is absolute (`https://example.com/a?b`) or
+    /// a path (`/a?b`). The host is not checked: the caller knows that the file belongs to it. An
+    /// invalid URL is not allowed.
     pub fn is_allowed(&self, url: impl AsRef<[u8]>) -> bool {
         self.decide_as(url.as_ref(), Detail::Reason).verdict == Verdict::Allow
     }
@@ -164,8 +164,8 @@ impl AgentRules {
         if self.lines.is_empty() {
             return self.otherwise;
         }
-        // After a panic in another thread the automaton is still valid: states are complete before they
-        // are linked.
+        // After a panic in another thread the automaton is still valid: states are complete before
+        // they are linked.
         let mut automaton = self.automaton.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = automaton.decide(path, detail);
         if outcome.number() == 0 {

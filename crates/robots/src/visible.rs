@@ -1,9 +1,10 @@
-//! Untrusted text made safe to show: characters that control a terminal are escaped, long text is cut.
+//! Untrusted text made safe to show: characters that control a terminal are escaped, long text is
+//! cut.
 //!
 //! File names, hosts, agents, rules and URLs come from untrusted sources. Owns which characters are
 //! [hidden](is_hidden), how [text](visible) and [JSON](to_json) show them, and how long text is
-//! [`cut`]. All output for people goes through here; exact records (TSV, the output of `filter`) do not.
-//! Nothing fails, and each function takes one pass over the text.
+//! [`cut`]. All output for people goes through here; exact records (TSV, the output of `filter`) do
+//! not. Nothing fails, and each function takes one pass over the text.
 //!
 //! ```
 //! use portcullis_robots::visible::{cut, visible};
@@ -27,8 +28,8 @@ const CUT: &str = "…";
 
 /// Returns whether a character controls a terminal, is invisible, or reorders its neighbours.
 ///
-/// Hidden are control characters (C0, DEL, C1), bidirectional controls, line and paragraph separators,
-/// other invisible format characters, and noncharacters.
+/// Hidden are control characters (C0, DEL, C1), bidirectional controls, line and paragraph
+/// separators, other invisible format characters, and noncharacters.
 pub fn is_hidden(character: char) -> bool {
     match character {
         ' '..='~' => false,
@@ -85,8 +86,8 @@ impl Display for Visible<'_> {
     }
 }
 
-/// Returns `text`, or its start and `…` if it is longer than `bytes_max`: at most `bytes_max` bytes in
-/// total. Never cuts within a UTF-8 character.
+/// Returns `text`, or its start and `…` if it is longer than `bytes_max`: at most `bytes_max` bytes
+/// in total. Never cuts within a UTF-8 character.
 pub fn cut(text: &[u8], bytes_max: usize) -> Cow<'_, [u8]> {
     if text.len() <= bytes_max {
         return Cow::Borrowed(text);
@@ -101,8 +102,8 @@ pub fn cut_to_show(text: &[u8]) -> Cow<'_, [u8]> {
     cut(text, SHOWN_BYTES_MAX)
 }
 
-/// Returns `text`, or its start and `…` if it has more than `characters_max` characters: that many in
-/// total.
+/// Returns `text`, or its start and `…` if it has more than `characters_max` characters: that many
+/// in total.
 pub fn cut_characters(text: &str, characters_max: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters_max) {
         None => Cow::Borrowed(text),

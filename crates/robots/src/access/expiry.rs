@@ -13,7 +13,8 @@ const WHITE_SPACE: &[u8] = b" \t";
 /// A malformed time counts as zero (RFC 9111, section 4.2.1, prefers stale), and of two times the
 /// shorter counts.
 ///
-/// † `s-maxage` is ignored: it addresses caches shared by many users, and a crawler's copy is private.
+/// † `s-maxage` is ignored: it addresses caches shared by many users, and a crawler's copy is
+/// private.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CachingHeaders {
     /// `max-age` of Cache-Control, in seconds.
@@ -126,8 +127,8 @@ pub enum ExpirySource {
 /// Returns when the copy that was fetched at `fetched_at` with `headers` expires.
 ///
 /// `no-cache` and `no-store` come first, then `max-age`, then `Expires` (RFC 9111, section 4.2.1).
-/// The age of the response at the fetch is subtracted: `Age`, or the time since `Date` if longer. The
-/// dialect's default and ceiling count from the fetch.
+/// The age of the response at the fetch is subtracted: `Age`, or the time since `Date` if longer.
+/// The dialect's default and ceiling count from the fetch.
 ///
 /// ```
 /// use portcullis_dialect::{GOOGLE, RFC_9309};

@@ -2,14 +2,16 @@
 //!
 //! Owns the way from HTTP to the state of a policy (RFC 9309, sections 2.3.1 and 2.4): [`resolve`]
 //! turns an answer into a file, a redirect or an outcome, [`expiry`] returns how long a copy stays
-//! fresh, and [`serving`] what applies while no file can be fetched. All are pure functions of their
-//! arguments and the dialect's [`AccessRules`]: nothing here reads a clock, a network or a disk.
+//! fresh, and [`serving`] what applies while no file can be fetched. All are pure functions of
+//! their arguments and the dialect's [`AccessRules`]: nothing here reads a clock, a network or a
+//! disk.
 //!
 //! Redirects may lead to any host. The file found there applies to the origin that was asked first
 //! (RFC 9309, section 2.3.1.2), so callers keep that origin.
 //!
-//! Nothing fails. A malformed header never extends the time that a copy is fresh, and an unexplained
-//! answer is the dialect's [`other_status`](AccessRules::other_status), never a permission.
+//! Nothing fails. A malformed header never extends the time that a copy is fresh, and an
+//! unexplained answer is the dialect's [`other_status`](AccessRules::other_status), never a
+//! permission.
 //!
 //! ```
 //! use portcullis_dialect::{RFC_9309, Verdict};

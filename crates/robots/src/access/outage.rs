@@ -78,8 +78,8 @@ pub enum Serving {
 /// Returns what applies at `now` in an outage. `good_copy` is whether an earlier copy exists.
 ///
 /// An outage begins when the last copy has expired. The outcome of the failure holds until
-/// [`LONG_UNREACHABLE_SECONDS`] have passed, and forever if the dialect has no rule for long outages
-/// or the state is not `unreachable`. `asked` only counts if the dialect leaves the choice.
+/// [`LONG_UNREACHABLE_SECONDS`] have passed, and forever if the dialect has no rule for long
+/// outages or the state is not `unreachable`. `asked` only counts if the dialect leaves the choice.
 ///
 /// ```
 /// use portcullis_dialect::RFC_9309;

@@ -25,8 +25,8 @@ impl UnixSeconds {
     }
 
     /// Parses a timestamp of RFC 3339, section 5.6, dropping fractions of a second. Other ISO 8601
-    /// forms with an offset are accepted too (`1994-11-06T08:49Z`). Returns `None` if it is malformed,
-    /// names a day that does not exist, or is before 1970.
+    /// forms with an offset are accepted too (`1994-11-06T08:49Z`). Returns `None` if it is
+    /// malformed, names a day that does not exist, or is before 1970.
     ///
     /// ```
     /// use portcullis_robots::access::UnixSeconds;
@@ -57,8 +57,8 @@ impl UnixSeconds {
         Timestamp::from_second(seconds).expect("it is in range").to_string()
     }
 
-    /// Returns the seconds from `earlier` to this time, or 0 if `earlier` is later: the clocks of two
-    /// machines may disagree.
+    /// Returns the seconds from `earlier` to this time, or 0 if `earlier` is later: the clocks of
+    /// two machines may disagree.
     pub fn since(self, earlier: UnixSeconds) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

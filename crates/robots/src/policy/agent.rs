@@ -1,14 +1,15 @@
 //! Agents: the product tokens of a crawler, given directly or as a User-Agent header.
 //!
-//! RFC 9309, section 2.2.1, requires the product token to occur in the User-Agent header, so a header
-//! stands for its words. All of them form the chain, longest first, because a longer name is more
-//! specific (`Googlebot-News` before `Googlebot`); a file then selects the first that it names. In the
-//! 1994 dialect, names are compared by occurrence and the whole header is the name.
+//! RFC 9309, section 2.2.1, requires the product token to occur in the User-Agent header, so a
+//! header stands for its words. All of them form the chain, longest first, because a longer name is
+//! more specific (`Googlebot-News` before `Googlebot`); a file then selects the first that it
+//! names. In the 1994 dialect, names are compared by occurrence and the whole header is the name.
 //!
 //! † By our decision, two kinds of words are not names. Links and addresses: their `bot` or `com`
-//! would match groups for others. And [`COMPATIBILITY`] words such as `Mozilla`, which crawlers share
-//! with browsers: a group for `Mozilla` does not apply to every crawler that claims compatibility. A
-//! header with no other word belongs to a browser, and then these words are its names.
+//! would match groups for others. And [`COMPATIBILITY`] words such as `Mozilla`, which crawlers
+//! share with browsers: a group for `Mozilla` does not apply to every crawler that claims
+//! compatibility. A header with no other word belongs to a browser, and then these words are its
+//! names.
 
 use std::fmt;
 
@@ -209,9 +210,10 @@ fn alphabet(groups: &GroupRules) -> TokenAlphabet {
     }
 }
 
-/// Returns the words of a part that can be tokens: each run of name characters, cut as a file's value
-/// would be (`MJ` for `MJ12bot` if tokens have no digits). Words without a letter are versions and are
-/// left out; a version with a letter (`v1.2`) does no harm, because no group names it.
+/// Returns the words of a part that can be tokens: each run of name characters, cut as a file's
+/// value would be (`MJ` for `MJ12bot` if tokens have no digits). Words without a letter are
+/// versions and are left out; a version with a letter (`v1.2`) does no harm, because no group names
+/// it.
 fn words(part: &str, alphabet: TokenAlphabet) -> impl Iterator<Item = &str> {
     let in_run = move |character: char| {
         u8::try_from(character).is_ok_and(|byte| {
@@ -226,7 +228,8 @@ fn words(part: &str, alphabet: TokenAlphabet) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the header without the parts that are not names, for dialects that compare by occurrence.
+/// Returns the header without the parts that are not names, for dialects that compare by
+/// occurrence.
 fn whole_name(header: &str) -> Option<String> {
     let has_letter = |part: &str| part.chars().any(char::is_alphabetic);
     // A version without a name is shared by many agents.
@@ -285,7 +288,8 @@ mod tests {
     fn tokens_have_the_dialects_characters() {
         let header = "Mozilla/5.0 (compatible; MJ12bot/2; a!b; 360Spider)";
         assert_eq!(tokens_of(header, &RFC_9309), ["360Spider", "MJ12bot", "a", "b"]);
-        // Words do not start inside longer ones: there is no `bot` in 12bot, no `Spider` in 360Spider.
+        // Words do not start inside longer ones: there is no `bot` in 12bot, no `Spider` in
+        // 360Spider.
         assert_eq!(tokens_of(header, &GOOGLE), ["MJ", "a", "b"]);
         assert_eq!(tokens_of(header, &KOSTER_1996), ["360Spider", "MJ12bot", "a!b"]);
     }

@@ -13,8 +13,8 @@ use super::deciding::{
     BlockMemory, EIGHT, NO_POLICY, NO_URL, Policies, Repeat, Source, Start, WorkItem,
 };
 
-/// The mean run length of equal policies from which runs are faster: a run reads its prefilter once, but
-/// the end of each run is a branch misprediction.
+/// The mean run length of equal policies from which runs are faster: a run reads its prefilter
+/// once, but the end of each run is a branch misprediction.
 const RUN_QUESTIONS_MIN: usize = 4;
 
 /// Decisions before the rule is filled in: no rule, a disallowing rule, an allowing rule.
@@ -100,8 +100,8 @@ impl<P: Policies> Block<'_, P> {
         worklists.into_iter().for_each(|worklist| worklist.clear(answers + EIGHT));
     }
 
-    /// Answers each question by the first probe of its prefilter or by the decision that always holds, and
-    /// lists the answers that need more.
+    /// Answers each question by the first probe of its prefilter or by the decision that always
+    /// holds, and lists the answers that need more.
     #[inline(always)]
     fn probe(&mut self, looks: impl Looks) {
         let Block { table, policies, paths, memory } = self;
@@ -235,8 +235,8 @@ impl<P> Clone for FirstStage<'_, P> {
 impl<P> Copy for FirstStage<'_, P> {}
 
 impl<'b, P: Policies> FirstStage<'b, P> {
-    /// Loads the starts, and prefetches the first lines of each prefilter. These loads are independent, so
-    /// the processor overlaps them.
+    /// Loads the starts, and prefetches the first lines of each prefilter. These loads are
+    /// independent, so the processor overlaps them.
     #[inline(always)]
     fn find_starts(self, memory: &mut BlockMemory) {
         let FirstStage { table, policies, .. } = self;
@@ -249,7 +249,8 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         }
     }
 
-    /// Like `find_starts`, for one agent and long runs of equal policies; also records the run ends.
+    /// Like `find_starts`, for one agent and long runs of equal policies; also records the run
+    /// ends.
     #[inline(always)]
     fn find_starts_of_runs(self, memory: &mut BlockMemory) {
         let mut prefetch = Prefetch::of(self.table);

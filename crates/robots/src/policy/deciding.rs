@@ -7,9 +7,9 @@
 //! 2. Further probes, where the first one leaves the answer open.
 //! 3. The few candidate patterns that the prefilter names, or an automaton.
 //!
-//! Memory accesses within a stage are independent, so they overlap. A stage that only some questions
-//! need works through a worklist, which costs no branch mispredictions. Building an automaton is the
-//! only step that can fail.
+//! Memory accesses within a stage are independent, so they overlap. A stage that only some
+//! questions need works through a worklist, which costs no branch mispredictions. Building an
+//! automaton is the only step that can fail.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -51,8 +51,8 @@ pub const NO_URL: u32 = u32::MAX - 1;
 
 /// The policies that a [`Block`](super::Block) asks, for a list of agents.
 ///
-/// A policy and an agent form an *entry*: policy number × number of agents + agent number. The trait
-/// separates the stages from storage: policy sets read entries from a mapped file.
+/// A policy and an agent form an *entry*: policy number × number of agents + agent number. The
+/// trait separates the stages from storage: policy sets read entries from a mapped file.
 pub trait Policies {
     /// How pattern texts are stored.
     type Texts<'l>: PatternTexts<'l>
@@ -248,8 +248,8 @@ impl Worklist {
         self.length += usize::from(is_needed);
     }
 
-    /// Appends those of eight adjacent questions whose bits are set, if there is one agent. There must be
-    /// room for all eight.
+    /// Appends those of eight adjacent questions whose bits are set, if there is one agent. There
+    /// must be room for all eight.
     #[inline(always)]
     pub(super) fn push_of_eight(&mut self, are_needed: u8, first: usize) {
         let room = &mut self.items[self.length..][..8];

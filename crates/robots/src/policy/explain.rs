@@ -1,7 +1,7 @@
 //! Explanations: why a decision is what it is.
 //!
-//! Tries every rule of the groups that apply, one by one; use [`Robots`](crate::Robots) or a policy set
-//! for decisions alone.
+//! Tries every rule of the groups that apply, one by one; use [`Robots`](crate::Robots) or a policy
+//! set for decisions alone.
 
 use crate::access::KnownOutage;
 use crate::syntax::{RobotsTxt, Rule, Span};
@@ -164,8 +164,8 @@ fn judge(explanation: &mut Explanation, dialect: &Dialect) {
     }
 }
 
-/// Returns the matching rules in order of precedence. A rule with two matching patterns is listed once,
-/// by the pattern that precedes.
+/// Returns the matching rules in order of precedence. A rule with two matching patterns is listed
+/// once, by the pattern that precedes.
 fn matching_rules(
     text: &[u8],
     file: &RobotsTxt<'_>,
@@ -194,8 +194,8 @@ fn matching_rules(
     matching
 }
 
-/// Returns the normal text of one pattern of `rule`. If a rule has two, the anchored one is that of its
-/// directory, unless the rule's own pattern is anchored too and so is longer.
+/// Returns the normal text of one pattern of `rule`. If a rule has two, the anchored one is that of
+/// its directory, unless the rule's own pattern is anchored too and so is longer.
 fn pattern_text(rule: &Rule<'_>, anchored: bool, dialect: &Dialect) -> Vec<u8> {
     let mut text = Vec::new();
     normal_text(rule.value, &dialect.paths, &mut text);

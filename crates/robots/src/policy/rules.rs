@@ -8,8 +8,8 @@ use portcullis_matcher::pattern::{PathPattern, PatternList, index_page_text, nor
 
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
-/// Files with equivalent rules have equal `patterns` and `verdicts`, which are the key of a shared rule
-/// set. `rules` differs per file.
+/// Files with equivalent rules have equal `patterns` and `verdicts`, which are the key of a shared
+/// rule set. `rules` differs per file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OrderedRules {
     /// The patterns, in order of precedence. Rules that can match nothing are left out.
@@ -75,8 +75,8 @@ impl OrderedRules {
     }
 }
 
-/// Calls `push` with the normal text of each pattern of a rule: none, one, or two if it also allows a
-/// directory.
+/// Calls `push` with the normal text of each pattern of a rule: none, one, or two if it also allows
+/// a directory.
 fn push_patterns(
     rule: &Rule<'_>,
     paths: &PathRules,
@@ -105,7 +105,8 @@ fn sort(entries: &mut [Entry], precedence: Precedence) {
     }
 }
 
-/// Returns the outcome of each pattern for an automaton: its position, counted from 1, and its verdict.
+/// Returns the outcome of each pattern for an automaton: its position, counted from 1, and its
+/// verdict.
 pub fn outcomes(verdicts: &[Verdict]) -> Vec<Outcome> {
     let numbered = (1..).zip(verdicts);
     numbered.map(|(number, &verdict)| Outcome::new(number, verdict == Verdict::Allow)).collect()
@@ -114,9 +115,9 @@ pub fn outcomes(verdicts: &[Verdict]) -> Vec<Outcome> {
 /// Returns how much of a site the rules of `groups` leave, or `None` if that takes more than
 /// [`REACH_POSITIONS_MAX`].
 ///
-/// Nearly always one path that is disallowed and one that is allowed are enough. Candidates are made
-/// from the patterns, with `-` for each star. An automaton is built only if no example is found and no
-/// rule that matches every path explains why.
+/// Nearly always one path that is disallowed and one that is allowed are enough. Candidates are
+/// made from the patterns, with `-` for each star. An automaton is built only if no example is
+/// found and no rule that matches every path explains why.
 pub fn reach(file: &RobotsTxt<'_>, groups: &[usize], dialect: &Dialect) -> Option<Reach> {
     let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
     let disallows = |rule: &&Rule<'_>| rule.verdict == Verdict::Disallow && !rule.value.is_empty();
@@ -175,7 +176,8 @@ fn disallows_all(rules: &OrderedRules) -> bool {
         let stars = pattern.stars().len();
         match pattern.bytes {
             b"" => stars > 0,
-            // Stars on either side change nothing, unless the pattern is anchored and has no final star.
+            // Stars on either side change nothing, unless the pattern is anchored and has no final
+            // star.
             b"/" => !pattern.anchored || pattern.stars().any(|star| star == 1),
             _ => false,
         }

@@ -25,8 +25,8 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Returns the groups of `file` that apply to `agent`, or, if that is `None`, to a crawler that no
-    /// group names.
+    /// Returns the groups of `file` that apply to `agent`, or, if that is `None`, to a crawler that
+    /// no group names.
     pub fn of<'a>(
         file: &RobotsTxt<'_>,
         agent: impl Into<Option<&'a AgentChain>>,
@@ -81,8 +81,8 @@ fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
     robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
 }
 
-/// Returns whether a user-agent line with `value` names the robot `token`, or the default group if there
-/// is no token.
+/// Returns whether a user-agent line with `value` names the robot `token`, or the default group if
+/// there is no token.
 pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool {
     match token {
         Some(token) => names(value, token, dialect),
@@ -101,8 +101,8 @@ pub fn is_name_of(name: &[u8], token: &str, dialect: &Dialect) -> bool {
     }
 }
 
-/// Returns the part of a user-agent line's value that names a robot, or `None` if it names none. The
-/// default group's name never does, not even a robot with `*` in its own name.
+/// Returns the part of a user-agent line's value that names a robot, or `None` if it names none.
+/// The default group's name never does, not even a robot with `*` in its own name.
 pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
     let name = match dialect.groups.file_token {
         FileToken::WholeValue => value,
@@ -117,7 +117,8 @@ pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
 /// The robots that a file names, with their groups: [`Selection`] for all agents at once.
 ///
 /// The groups of the first token in an agent's chain that matches a robot here apply, or else the
-/// default groups. If several names occur in a token ([`NamesAgent::OccursInName`]), the first counts.
+/// default groups. If several names occur in a token ([`NamesAgent::OccursInName`]), the first
+/// counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audience {
     /// The robots, in the order of their first mention.

@@ -48,8 +48,8 @@ impl<'o> ExtractWriter<'o> {
         ExtractWriter { out, line: 0 }
     }
 
-    /// Appends a record whose value begins at `value_start`. Returns `None`, and appends nothing, if
-    /// its line precedes that of the record before it.
+    /// Appends a record whose value begins at `value_start`. Returns `None`, and appends nothing,
+    /// if its line precedes that of the record before it.
     pub fn push(
         &mut self,
         kind: RecordKind,
@@ -174,8 +174,8 @@ impl<'o> OthersWriter<'o> {
         OthersWriter { out, line: 0 }
     }
 
-    /// Appends a record. Returns `None`, and appends nothing, if its line precedes that of the record
-    /// before it.
+    /// Appends a record. Returns `None`, and appends nothing, if its line precedes that of the
+    /// record before it.
     pub fn push(&mut self, line: LineNumber, record: &[u8]) -> Option<()> {
         push_varint(self.out, line.get().checked_sub(self.line)?);
         self.line = line.get();

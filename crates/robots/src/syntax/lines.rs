@@ -81,8 +81,8 @@ pub struct Lexer<'t> {
 impl<'t> Lexer<'t> {
     /// Returns the lines in the first `bytes_max` bytes of `text`.
     ///
-    /// A line that the limit cuts is left out; a line that ends exactly at the limit is kept. The byte
-    /// order mark counts towards the limit on the file, but not towards the limit on a line.
+    /// A line that the limit cuts is left out; a line that ends exactly at the limit is kept. The
+    /// byte order mark counts towards the limit on the file, but not towards the limit on a line.
     pub fn new(text: &'t [u8], rules: &LineRules, bytes_max: Option<usize>) -> Lexer<'t> {
         let bytes_max = bytes_max.unwrap_or(Span::POSITION_MAX).min(Span::POSITION_MAX);
         let kept = &text[..whole_lines_end(text, bytes_max)];

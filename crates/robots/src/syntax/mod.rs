@@ -1,11 +1,11 @@
 //! Parsing: bytes to groups, rules and notes.
 //!
-//! Owns the structure of a robots.txt file; [`policy`](crate::policy) gives it meaning for an agent.
-//! Parsing never fails and copies no value: any bytes are a valid file, unreadable lines become a
-//! [`Note`], and every value points into the text. The [`Dialect`] decides every detail.
+//! Owns the structure of a robots.txt file; [`policy`](crate::policy) gives it meaning for an
+//! agent. Parsing never fails and copies no value: any bytes are a valid file, unreadable lines
+//! become a [`Note`], and every value points into the text. The [`Dialect`] decides every detail.
 //!
-//! Use [`RobotsTxt::parse`] for groups and rules, [`records`] for lines and their content, [`Lexer`]
-//! for raw lines. Cost: linear in the bytes read; only the lists are allocated.
+//! Use [`RobotsTxt::parse`] for groups and rules, [`records`] for lines and their content,
+//! [`Lexer`] for raw lines. Cost: linear in the bytes read; only the lists are allocated.
 //!
 //! ```
 //! use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -105,8 +105,8 @@ pub struct OtherRecord<'t> {
 impl<'t> RobotsTxt<'t> {
     /// Parses the first `bytes_max` bytes of `text` by `dialect`, or all of it if that is `None`.
     ///
-    /// A line that the limit cuts is left out, with a note. Text past [`Span::POSITION_MAX`] bytes is
-    /// never read.
+    /// A line that the limit cuts is left out, with a note. Text past [`Span::POSITION_MAX`] bytes
+    /// is never read.
     pub fn parse(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) -> RobotsTxt<'t> {
         parser::parse(text, dialect, bytes_max)
     }

@@ -132,8 +132,9 @@ impl NoteSet {
 
 /// Returns what a file without rules looks like, or `None` if it may be robots.txt. One pass.
 pub fn appearance(text: &[u8]) -> Option<NoteKind> {
-    /// A file without NUL is binary if it has more than one control byte in this many bytes. A stray
-    /// one, such as the DOS end-of-file mark, is not enough; compressed data has about one in nine.
+    /// A file without NUL is binary if it has more than one control byte in this many bytes. A
+    /// stray one, such as the DOS end-of-file mark, is not enough; compressed data has about one in
+    /// nine.
     const TEXT_BYTES_PER_CONTROL: usize = 32;
     match FileKind::of(text) {
         FileKind::Html => return Some(NoteKind::LooksLikeHtml),

@@ -8,7 +8,8 @@ use portcullis_dialect::{BlankLine, Dialect, Field, LineNumber, UnrootedPattern,
 /// The parser's position relative to groups.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Outside every group: before the first user-agent line, or after a blank line that ends a record.
+    /// Outside every group: before the first user-agent line, or after a blank line that ends a
+    /// record.
     Outside,
     /// In the user-agent lines that open a group.
     UserAgents,
@@ -132,8 +133,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Converts the length of a list to a position. A list has no more items than the file has lines, and
-/// the lexer reads fewer than 2^32 bytes.
+/// Converts the length of a list to a position. A list has no more items than the file has lines,
+/// and the lexer reads fewer than 2^32 bytes.
 #[inline]
 fn count(items: usize) -> u32 {
     items as u32

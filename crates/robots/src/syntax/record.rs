@@ -11,11 +11,11 @@ use portcullis_dialect::{
     ControlByte, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon, NulByte,
 };
 
-/// Fields, in lower case, that a published convention defines and that have no effect on access. They
-/// are not reported as unknown.
+/// Fields, in lower case, that a published convention defines and that have no effect on access.
+/// They are not reported as unknown.
 pub const EXTENSIONS: &[&str] = &[
-    // Preferences about use, opt-outs among them: IETF AIPREF (draft-ietf-aipref-attach), Cloudflare's
-    // Content Signals Policy, RSL 1.0 (section 4.4), draft-canel-robots-ai-control.
+    // Preferences about use, opt-outs among them: IETF AIPREF (draft-ietf-aipref-attach),
+    // Cloudflare's Content Signals Policy, RSL 1.0 (section 4.4), draft-canel-robots-ai-control.
     "content-usage",
     "content-signal",
     "license",
@@ -87,8 +87,8 @@ pub struct Record<'t> {
     pub name: &'t [u8],
     /// The value as written, trimmed; it may be empty.
     pub value: &'t [u8],
-    /// From the first byte of the name to the last byte of the value, or to the colon if the value is
-    /// empty. The span ends with the value.
+    /// From the first byte of the name to the last byte of the value, or to the colon if the value
+    /// is empty. The span ends with the value.
     pub span: Span,
 }
 
@@ -97,8 +97,8 @@ pub struct Record<'t> {
 pub(super) struct LineReader {
     rules: LineRules,
     white_space: [bool; 256],
-    /// Whether the file holds a control byte other than TAB and line ends. Most files have none, and
-    /// one scan of the whole file is cheaper than one per line.
+    /// Whether the file holds a control byte other than TAB and line ends. Most files have none,
+    /// and one scan of the whole file is cheaper than one per line.
     controls: bool,
 }
 
@@ -206,8 +206,8 @@ impl LineReader {
         }
     }
 
-    /// Returns `record`, which ends before a control byte that drops its line, if it is a user-agent
-    /// line: without that line, its rules would join the group before it.
+    /// Returns `record`, which ends before a control byte that drops its line, if it is a
+    /// user-agent line: without that line, its rules would join the group before it.
     #[cold]
     fn user_agent_with_control<'t>(
         &self,

@@ -1,7 +1,8 @@
-//! Plain URLs recognised by AVX-512 vectors of 64 bytes, with the results of [`plain`](super::plain).
+//! Plain URLs recognised by AVX-512 vectors of 64 bytes, with the results of
+//! [`plain`](super::plain).
 //!
-//! Each class of bytes is a 64-bit mask. Finding scheme, host and path takes a few operations on masks,
-//! instead of loops whose ends the processor mispredicts.
+//! Each class of bytes is a 64-bit mask. Finding scheme, host and path takes a few operations on
+//! masks, instead of loops whose ends the processor mispredicts.
 
 #![allow(unsafe_code, reason = "calls vector instructions")]
 
@@ -18,7 +19,8 @@ use super::plain::{Glance, PlainHead, may_be_plain};
 /// Bytes of a vector.
 const WIDTH: usize = 64;
 
-/// Calls `each` with the glance at each record, in order: `None` if it is not plain, and for some that are.
+/// Calls `each` with the glance at each record, in order: `None` if it is not plain, and for some
+/// that are.
 #[inline]
 pub fn glances<'r, R: AsRef<[u8]>>(
     _: Avx512,
@@ -84,7 +86,8 @@ fn head_of(record: &[u8], first: __m512i) -> Option<PlainHead> {
     is_plain.then_some(PlainHead { scheme_bytes, bytes })
 }
 
-/// Returns the length of the scheme of a URL that begins with `word`, and whether it is http or https.
+/// Returns the length of the scheme of a URL that begins with `word`, and whether it is http or
+/// https.
 #[inline]
 fn scheme(word: u64) -> (usize, bool) {
     const HTTPS: u64 = u64::from_le_bytes(*b"https://");

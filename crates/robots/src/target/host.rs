@@ -15,18 +15,19 @@ use portcullis_matcher::bytes::percent_triplet;
 /// ambiguous.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "%#/:<>?@[\\]^|\"{}`");
 
-/// Returns the key of the URL's server: `host`, or `host:port` if the port is not the scheme's default.
+/// Returns the key of the URL's server: `host`, or `host:port` if the port is not the scheme's
+/// default.
 ///
-/// The host is in lower case with A-labels (UTS 46, non-transitional), an IPv4 address is four decimal
-/// numbers, and an IPv6 address is in its shortest form in brackets. A final dot is kept, except on an
-/// IPv4 address: `example.com.` is another name. The scheme is not part of the key.
+/// The host is in lower case with A-labels (UTS 46, non-transitional), an IPv4 address is four
+/// decimal numbers, and an IPv6 address is in its shortest form in brackets. A final dot is kept,
+/// except on an IPv4 address: `example.com.` is another name. The scheme is not part of the key.
 ///
 /// The key is a slice of the URL if possible, otherwise it is in `scratch`.
 ///
 /// # Errors
 ///
-/// [`BadUrl::BadHost`] if the host is neither a name nor an address, [`BadUrl::TooLong`] if its key is
-/// longer than [`HOST_BYTES_MAX`].
+/// [`BadUrl::BadHost`] if the host is neither a name nor an address, [`BadUrl::TooLong`] if its key
+/// is longer than [`HOST_BYTES_MAX`].
 #[inline]
 pub fn host_key<'a>(url: &SplitUrl<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8], BadUrl> {
     if url.host_form == HostForm::Key {

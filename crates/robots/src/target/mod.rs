@@ -1,15 +1,16 @@
 //! URLs: a record to the origin it belongs to and the path that rules are compared with.
 //!
 //! Three steps, each usable alone: [`split`] finds the parts, [`host_key`] brings the host into the
-//! canonical form under which policies are stored, and [`compared_path`] brings the path into the normal
-//! form of patterns. [`plain_head`] and [`glances`] shortcut all three for most URLs. [`Origin`] owns
-//! scheme, host and port.
+//! canonical form under which policies are stored, and [`compared_path`] brings the path into the
+//! normal form of patterns. [`plain_head`] and [`glances`] shortcut all three for most URLs.
+//! [`Origin`] owns scheme, host and port.
 //!
-//! This is not a general URL parser: it resolves no references, removes no dot segments and changes no
-//! path (RFC 9309, section 2.2.2, compares bytes). Invalid records are a [`BadUrl`], never a guess.
+//! This is not a general URL parser: it resolves no references, removes no dot segments and changes
+//! no path (RFC 9309, section 2.2.2, compares bytes). Invalid records are a [`BadUrl`], never a
+//! guess.
 //!
-//! Cost: one pass over the authority and one search for `#`. A URL whose host is in lower case and whose
-//! path needs no escape is not copied; others are written to the caller's buffers.
+//! Cost: one pass over the authority and one search for `#`. A URL whose host is in lower case and
+//! whose path needs no escape is not copied; others are written to the caller's buffers.
 //!
 //! ```
 //! use portcullis_dialect::RFC_9309;
@@ -46,8 +47,8 @@ pub use split::{BadUrl, SplitUrl, split, split_assuming};
 pub struct ComparedPath<'p>(&'p [u8]);
 
 impl<'p> ComparedPath<'p> {
-    /// Wraps a path that is already in normal form. This is not checked, and decisions on other paths may
-    /// be wrong.
+    /// Wraps a path that is already in normal form. This is not checked, and decisions on other
+    /// paths may be wrong.
     #[inline]
     pub const fn assume_normal(path: &'p [u8]) -> ComparedPath<'p> {
         ComparedPath(path)
@@ -78,8 +79,8 @@ impl<'b> ComparedPaths<'b> {
     }
 }
 
-/// Returns `path` in the normal form of `escapes`, after prepending `/` unless it starts with one: an
-/// empty path is `/`, and `?q` is `/?q`.
+/// Returns `path` in the normal form of `escapes`, after prepending `/` unless it starts with one:
+/// an empty path is `/`, and `?q` is `/?q`.
 ///
 /// The result is `path` itself if nothing changes, otherwise it is in `scratch`.
 ///

@@ -1,8 +1,8 @@
 //! A shortcut for most URLs.
 //!
-//! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form: no port,
-//! address or fragment, and nothing to escape. The functions here recognise one 16 bytes at a time, with
-//! the same result as [`split`](super::split), [`host_key`](super::host_key) and
+//! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form: no
+//! port, address or fragment, and nothing to escape. The functions here recognise one 16 bytes at a
+//! time, with the same result as [`split`](super::split), [`host_key`](super::host_key) and
 //! [`compared_path`](super::compared_path), which handle all other URLs.
 
 use wide::u8x16;
@@ -15,11 +15,11 @@ use portcullis_matcher::bytes::are_same;
 /// Bytes of a vector.
 const CHUNK_BYTES: usize = 16;
 
-/// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record` does
-/// not start with one.
+/// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record`
+/// does not start with one.
 ///
-/// The path is not read, but the record is within the limit and needs no trimming. So any record that
-/// `may_be_plain` and starts with the same bytes and a `/` has the same scheme and key.
+/// The path is not read, but the record is within the limit and needs no trimming. So any record
+/// that `may_be_plain` and starts with the same bytes and a `/` has the same scheme and key.
 #[inline]
 pub fn plain_head(record: &[u8]) -> Option<PlainHead> {
     if !may_be_plain(record) {
@@ -85,8 +85,8 @@ pub(super) fn may_be_plain(record: &[u8]) -> bool {
     matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_BYTES_MAX
 }
 
-/// Returns the number of bytes at the start of `text` that need no change in a host: lower-case letters,
-/// digits, `-`, `.` and `_`. `None` if all qualify.
+/// Returns the number of bytes at the start of `text` that need no change in a host: lower-case
+/// letters, digits, `-`, `.` and `_`. `None` if all qualify.
 #[inline]
 fn name_bytes(text: &[u8]) -> Option<usize> {
     let (chunks, rest) = text.as_chunks::<CHUNK_BYTES>();
@@ -176,8 +176,8 @@ mod tests {
         Some(found)
     }
 
-    /// Compares both shortcuts with `split`, `host_key` and `compared_path`. Returns whether the URL is
-    /// plain in every dialect.
+    /// Compares both shortcuts with `split`, `host_key` and `compared_path`. Returns whether the
+    /// URL is plain in every dialect.
     #[track_caller]
     fn check(record: &[u8]) -> bool {
         let head = plain_head(record);

@@ -67,8 +67,8 @@ pub struct SplitUrl<'u> {
 /// Splits a URL.
 ///
 /// `path_start` lists the bytes that begin the compared path (a dialect's
-/// [`path_start`](portcullis_dialect::PathRules::path_start)): no letter, digit, `-`, `.` or `_`. The
-/// authority always ends at `/`, `?` or `#`. SP, TAB and CR around the URL are trimmed.
+/// [`path_start`](portcullis_dialect::PathRules::path_start)): no letter, digit, `-`, `.` or `_`.
+/// The authority always ends at `/`, `?` or `#`. SP, TAB and CR around the URL are trimmed.
 ///
 /// # Errors
 ///
@@ -85,9 +85,9 @@ pub fn split<'u>(record: &'u [u8], path_start: &[u8]) -> Result<SplitUrl<'u>, Ba
 /// `tel:911`, are [`BadUrl::NoScheme`]: RFC 3986 (section 4.2) and the URL Standard read everything
 /// before the first colon as a scheme.
 ///
-/// Contrary to both, `example.com:8080/x` and `localhost:8080` are read as host and port: lists contain
-/// them, few schemes have a dot (`soap.beep`), and `localhost` is reserved for hosts (RFC 6761, section
-/// 6.3). Other names without a dot are schemes; write `//myhost:8080`.
+/// Contrary to both, `example.com:8080/x` and `localhost:8080` are read as host and port: lists
+/// contain them, few schemes have a dot (`soap.beep`), and `localhost` is reserved for hosts (RFC
+/// 6761, section 6.3). Other names without a dot are schemes; write `//myhost:8080`.
 ///
 /// # Errors
 ///
@@ -203,8 +203,8 @@ pub(super) enum HostForm {
 /// The parts of an authority, as written.
 #[derive(Clone, Copy, Debug)]
 struct Authority<'u> {
-    /// The start of the compared path: the end of the authority, or earlier if the dialect's path can
-    /// start within it.
+    /// The start of the compared path: the end of the authority, or earlier if the dialect's path
+    /// can start within it.
     path_start: usize,
     host: &'u [u8],
     /// Everything after the user information.
@@ -228,8 +228,8 @@ enum Class {
     At,
     OpenBracket,
     CloseBracket,
-    /// `\`, which is rejected: WHATWG clients end the host there (URL Standard, section 4.4), and RFC
-    /// 3986 reads it as user information or host.
+    /// `\`, which is rejected: WHATWG clients end the host there (URL Standard, section 4.4), and
+    /// RFC 3986 reads it as user information or host.
     Backslash,
     /// Bytes that no host contains.
     Bad,
@@ -287,8 +287,8 @@ fn ends_authority(byte: u8) -> bool {
     CLASSES[usize::from(byte)] == Class::End
 }
 
-/// Reads the authority at the start of `rest`, and finds the start of the compared path: the end of the
-/// authority, or a byte of `path_start` within it.
+/// Reads the authority at the start of `rest`, and finds the start of the compared path: the end of
+/// the authority, or a byte of `path_start` within it.
 #[inline]
 fn read_authority<'u>(rest: &'u [u8], path_start: &[u8]) -> Result<Authority<'u>, BadUrl> {
     let mut host_start = 0;
@@ -390,8 +390,8 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
     Ok(if seen.has(Class::Upper) { HostForm::UpperCase } else { HostForm::Key })
 }
 
-/// Returns whether the last part of `host` is a decimal or hexadecimal number, ignoring a final dot. Such
-/// a host is an IPv4 address or invalid (URL Standard, section 3.5, "ends in a number").
+/// Returns whether the last part of `host` is a decimal or hexadecimal number, ignoring a final
+/// dot. Such a host is an IPv4 address or invalid (URL Standard, section 3.5, "ends in a number").
 #[inline]
 pub(super) fn ends_in_number(host: &[u8]) -> bool {
     // The last byte of most names, such as the `m` of `.com`, rules this out without a search.

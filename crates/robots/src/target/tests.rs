@@ -260,8 +260,8 @@ fn what_needs_no_change_is_not_copied() {
     }
 }
 
-/// Google's page on robots.txt, "Examples of valid robots.txt URLs": for each file, URLs that it applies
-/// to and URLs that it does not apply to.
+/// Google's page on robots.txt, "Examples of valid robots.txt URLs": for each file, URLs that it
+/// applies to and URLs that it does not apply to.
 #[test]
 fn scope_of_a_file() {
     let rows: [(&str, &[&str], &[&str]); 8] = [
@@ -279,8 +279,8 @@ fn scope_of_a_file() {
                 "https://www.shop.example.com/",
             ],
         ),
-        // The page's A-label form of this row lacks `www.`, which by the row above is another origin,
-        // so the form with `www.` must be meant.
+        // The page's A-label form of this row lacks `www.`, which by the row above is another
+        // origin, so the form with `www.` must be meant.
         (
             "https://www.ex\u{e4}mple.com/robots.txt",
             &["https://www.ex\u{e4}mple.com/", "https://www.xn--exmple-cua.com/"],
