@@ -88,7 +88,7 @@
 pub use portcullis_capture::{capture, input};
 pub use portcullis_dialect::{decision, dialect, id, limits};
 pub use portcullis_matcher::{automaton, bytes, escape, pattern, vectors};
-pub use portcullis_oracle::oracle;
+pub use portcullis_oracle as oracle;
 pub use portcullis_robots::{AgentRules, Robots};
 pub use portcullis_robots::{access, kind, policy, syntax, target, visible};
 

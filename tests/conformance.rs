@@ -1,7 +1,6 @@
-//! The conformance page is that of the cases and decisions that are here; and what no case can show
-//! of them.
+//! The conformance page is up to date; and a decision that no case can show.
 
-#[allow(dead_code, reason = "a page needs less of a check than the suite does")]
+#[allow(dead_code, reason = "the page needs fewer fields of a check than the suite")]
 #[path = "suite/case.rs"]
 mod case;
 #[path = "conformance/page.rs"]
@@ -20,7 +19,7 @@ fn the_page_is_up_to_date() {
     assert!(made == kept, "{} is out of date: run scripts/conformance-page", page::PAGE);
 }
 
-/// What a caller may ask with: a case cannot show it, because what is refused is asked nothing.
+/// A case cannot show which agents are rejected.
 #[test]
 fn each_dialect_takes_its_own_tokens() {
     let rows: [(&str, [bool; 5]); 7] = [

@@ -1,7 +1,8 @@
-//! Every case of `tests/data` through every engine.
+//! Every case of `tests/data` through every engine of `tests/suite/engines.rs` and the command
+//! line.
 //!
-//! A case says once what is true; the lists of engines in `tests/suite/engines.rs` multiply it, and
-//! the command line answers it too. A new truth is one entry in a case file (see `tests/data/README.md`).
+//! To add a case, add one entry to a case file (see `tests/data/README.md`). The cases include the
+//! examples that the documents of the dialects print, which also check the oracle.
 
 #[path = "suite/blocks.rs"]
 mod blocks;
@@ -25,7 +26,7 @@ use portcullis::batch::Vectors;
 use portcullis::decision::Decision;
 use portcullis::dialect::Dialect;
 
-/// Failures that are printed in full; a broken engine fails thousands of checks.
+/// Failures that are printed; a broken engine fails thousands of checks.
 const PRINTED_FAILURES_MAX: usize = 20;
 
 #[test]
@@ -52,7 +53,7 @@ fn every_engine_gives_the_expected_decision() {
 
 fn shown(failures: &[String]) -> String {
     let first = failures[..failures.len().min(PRINTED_FAILURES_MAX)].join("\n");
-    format!("{} answers are wrong; the first of them:\n\n{first}", failures.len())
+    format!("{} wrong answers; the first ones:\n\n{first}", failures.len())
 }
 
 #[test]
@@ -67,9 +68,9 @@ fn blocks_over_many_files_give_the_expected_decision() {
         failures.push(failure(how, check, &decision, &judged));
     });
     assert!(failures.is_empty(), "{}", shown(&failures));
-    // Twice with each width, for one agent and for all, in two ways and by the compiled set.
+    // Twice with each kind of vectors, for one agent and for all, with three configurations.
     let each = 2 * Vectors::all().len() * 2 * 3;
-    // A quarter of the checks need an origin of their own choice, and are asked one by one only.
+    // A quarter of the checks need a particular origin, and are only asked one by one.
     assert!(answers > each * checks.len() * 7 / 10, "{answers} answers, {} checks", checks.len());
 }
 
@@ -83,18 +84,18 @@ fn the_command_line_gives_the_expected_decision() {
 
 fn failure(engine: &str, check: &Check, decision: &Decision, judged: &Decision) -> String {
     format!(
-        "# {engine} says {decision:?}\n# the judge says {judged:?}\n{}",
+        "# {engine}: {decision:?}\n# oracle: {judged:?}\n{}",
         paste::entry(check, check.expected)
     )
 }
 
-/// Bytes of a record of the corpus that is compared: the oracle's work grows with the square.
+/// Bytes of the longest record of the corpus that is compared: the oracle takes quadratic time.
 const COMPARED_BYTES_MAX: usize = 1_000;
 
-/// Every file of the sample corpus with the records that name its host, so that real-looking input
-/// is compared too. What is right is not known here, only that all engines say it.
+/// Compares the oracle and the engine on every file of the sample corpus, with the records that
+/// name its host. The right answers are unknown here.
 #[test]
-fn the_sample_corpus_is_answered_alike() {
+fn engines_agree_on_the_sample_corpus() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample");
     let records = std::fs::read(sample.join("urls.txt")).unwrap();
     let mut compared = 0;
@@ -102,11 +103,11 @@ fn the_sample_corpus_is_answered_alike() {
         let path = entry.unwrap().path();
         let host = path.file_name().unwrap().as_encoded_bytes().to_vec();
         let robots = std::fs::read(&path).unwrap();
-        let speaks_for = |record: &&[u8]| {
+        let names_host = |record: &&[u8]| {
             record.len() <= COMPARED_BYTES_MAX
                 && record.windows(host.len()).any(|part| part == host)
         };
-        for record in records.split(|&byte| byte == b'\n').filter(speaks_for) {
+        for record in records.split(|&byte| byte == b'\n').filter(names_host) {
             for dialect in Dialect::ALL {
                 compare_engines(dialect, &robots, record);
                 compared += 1;
@@ -130,7 +131,7 @@ fn compare_engines(dialect: &'static Dialect, robots: &[u8], record: &[u8]) {
     };
     let judged = ENGINES[0].1(&check);
     let check = Check { expected: Expected::of(&judged), ..check };
-    // The oracle and the crate's own choice: a strategy each would compile every file anew.
+    // Only the oracle and the default: every other engine compiles each file again.
     for (engine, decide) in &ENGINES[..2] {
         let decision = decide(&check);
         let entry = || failure(engine, &check, &decision, &judged);
@@ -152,7 +153,7 @@ fn case_names_are_unique_across_files() {
 }
 
 #[test]
-fn every_dialect_is_checked_in_earnest() {
+fn every_dialect_has_enough_checks() {
     let checks = all_checks();
     for dialect in Dialect::ALL {
         let count = checks.iter().filter(|c| c.dialect == dialect).count();
@@ -161,7 +162,7 @@ fn every_dialect_is_checked_in_earnest() {
 }
 
 #[test]
-fn a_pasted_entry_asks_the_same_again() {
+fn pasted_entries_ask_the_same() {
     for check in all_checks() {
         if check.robots.len() > 1024 || check.url.len() > 1024 {
             continue;
@@ -183,24 +184,24 @@ const SOUND: &str = r#"
 name = "sound"
 dialects = ["rfc9309", "google"]
 clause = "none"
-why = "a case that the loader takes, for the tests below to spoil"
+why = "a valid case, which the tests below break"
 robots = "user-agent: *\ndisallow: /"
 agent = "A"
 checks = [{ url = "https://example.com/", verdict = "disallow", line = 2 }]
 "#;
 
 #[test]
-fn the_loader_takes_a_sound_case() {
+fn the_loader_accepts_a_sound_case() {
     assert_eq!(checks_of(SOUND).unwrap().len(), 2);
 }
 
 #[test]
-fn the_loader_rejects_what_the_format_does_not_allow() {
-    let spoilt = [
+fn the_loader_rejects_invalid_cases() {
+    let broken = [
         ("agent =", "agnet =", "unknown field"),
         ("url =", "ulr =", "unknown field"),
         ("line = 2", "line = 0", "needs `reason`"),
-        ("line = 2", "line = 2, reason = \"no-rule\"", "exactly if"),
+        ("line = 2", "line = 2, reason = \"no-rule\"", "only if"),
         ("line = 2", "reason = \"because\"", "no reason is named"),
         ("line = 2", "line = 2, dialects = [\"rfc9309\"]", "no check for dialect"),
         ("line = 2", "line = 2, dialects = [\"draft2019\"]", "does not list"),
@@ -222,7 +223,7 @@ fn the_loader_rejects_what_the_format_does_not_allow() {
         ("robots =", "robots_base64 = \"\"\nrobots =", "one of `robots`"),
         ("agent =", "verdict = \"allow\"\nagent =", "beside a check"),
     ];
-    for (from, to, message) in spoilt {
+    for (from, to, message) in broken {
         let text = SOUND.replacen(from, to, 1);
         assert_ne!(text, SOUND, "{from} is not in the sound case");
         let problem = checks_of(&text).expect_err(to).to_lowercase();

@@ -1,5 +1,5 @@
-//! Makes `docs/conformance.md` from the case files and from `docs/decisions.toml`, and refuses a
-//! decision that nothing holds.
+//! Builds `docs/conformance.md` from the case files and `docs/decisions.toml`, and rejects
+//! decisions without cases or tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,21 +10,21 @@ use serde::Deserialize;
 
 use crate::case::{Check, checks_of};
 
-/// Where the page is kept, from the project's root.
+/// The path of the page in the project.
 pub const PAGE: &str = "docs/conformance.md";
 
-/// The case files in the order of the page, and what they follow.
+/// The case files in the order of the page, with their titles.
 const DOCUMENTS: &[(&str, &str)] = &[
     ("original1994", "The consensus of 1994"),
     ("koster1996", "M. Koster, RFC draft 1, 15 November 1996"),
     ("draft2019", "Robots Exclusion Protocol, Internet-Draft, 2019"),
     ("rfc9309", "RFC 9309, 2022"),
     ("google", "Google's page on robots.txt, and google/robotstxt"),
-    ("scope", "Which URLs a file speaks for"),
+    ("scope", "Which URLs a file applies to"),
     ("bytes", "Odd bytes"),
 ];
 
-/// A decision of ours, as `docs/decisions.toml` has it.
+/// An entry of `docs/decisions.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decision {
@@ -51,7 +51,7 @@ struct Document {
     checks: Vec<Check>,
 }
 
-/// The page of the project at `root`, or what is wrong with what it is made from.
+/// Returns the page of the project at `root`, or what is wrong with its sources.
 pub fn page(root: &Path) -> Result<String, String> {
     let documents = documents(root)?;
     let text = read(&root.join("docs/decisions.toml"))?;
@@ -72,9 +72,9 @@ const INTRODUCTION: &str = "\
 
 # Conformance
 
-What is checked, by dialect and by clause. A case is one robots.txt with what is shown by it; a check asks it one URL for one agent in
-one dialect, and expects a verdict, a reason and the line of the rule that decides. `cargo test --test suite` gives every check to every
-engine. The cases themselves are in [tests/data](../tests/data/README.md).
+The checks by dialect and clause. A case is one robots.txt; a check asks one URL for one agent in one dialect, and expects a verdict, a
+reason and the line of the deciding rule. `cargo test --test suite` runs every check through every engine. The cases are in
+[tests/data](../tests/data/README.md).
 
 ";
 
@@ -103,11 +103,11 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Whether `decision` is whole, and held by cases that ask all its dialects, or by tests.
+/// Checks that `decision` is complete, and that cases cover all its dialects or tests are named.
 fn check_decision(root: &Path, decision: &Decision, documents: &[Document]) -> Result<(), String> {
     let texts = [&decision.point, &decision.decision, &decision.reason];
     if texts.iter().any(|text| text.trim().is_empty()) {
-        return Err("point, decision and reason have to be given".to_owned());
+        return Err("point, decision or reason is missing".to_owned());
     }
     let dialects = dialects(decision)?;
     for name in &decision.cases {
@@ -122,10 +122,10 @@ fn check_decision(root: &Path, decision: &Decision, documents: &[Document]) -> R
         .filter(|check| decision.cases.contains(&check.case))
         .map(|check| check.dialect.name)
         .collect();
-    let unheld = dialects.iter().find(|dialect| !asked.contains(dialect.name));
-    match unheld {
+    let uncovered = dialects.iter().find(|dialect| !asked.contains(dialect.name));
+    match uncovered {
         Some(dialect) if decision.tests.is_empty() => {
-            Err(format!("none of its cases asks the dialect {}; name one that does", dialect.name))
+            Err(format!("none of its cases covers the dialect {}; add one", dialect.name))
         }
         _ => Ok(()),
     }
@@ -143,7 +143,7 @@ fn dialects(decision: &Decision) -> Result<Vec<&'static Dialect>, String> {
     if named.is_empty() { Err("dialects is empty".to_owned()) } else { Ok(named) }
 }
 
-/// Whether FILE#FUNCTION names a function with `#[test]` above it.
+/// Checks that FILE#FUNCTION names a function after `#[test]`.
 fn check_test(root: &Path, test: &str) -> Result<(), String> {
     let (file, function) = test.split_once('#').ok_or_else(|| format!("{test} has no `#`"))?;
     let text = read(&root.join(file))?;
@@ -158,13 +158,13 @@ fn check_test(root: &Path, test: &str) -> Result<(), String> {
     Err(format!("{file} has no test `{function}`"))
 }
 
-/// The case file that `case` stands in.
+/// Returns the name of the case file of `case`.
 fn file_of<'d>(documents: &'d [Document], case: &str) -> Option<&'d str> {
     let holds = |document: &&Document| document.checks.iter().any(|check| check.case == case);
     documents.iter().find(holds).map(|document| &*document.name)
 }
 
-/// Distinct cases and checks among `checks`.
+/// Returns the numbers of distinct cases and of checks.
 fn counts<'c>(checks: impl Iterator<Item = &'c Check>) -> (usize, usize) {
     let mut names = BTreeSet::new();
     let checks = checks.inspect(|check| _ = names.insert(&*check.case)).count();
@@ -182,7 +182,7 @@ fn push_summary(page: &mut String, documents: &[Document]) {
     _ = writeln!(page, "| together | | {cases} | {checks} |");
 }
 
-/// A table with a row for each clause and a column for each dialect: cases, and checks behind `/`.
+/// Appends a table with a row per clause and a column per dialect: cases / checks.
 fn push_document(page: &mut String, document: &Document) {
     _ = writeln!(page, "\n## {}\n", document.title);
     _ = writeln!(page, "From [{0}.toml](../tests/data/{0}.toml); cases / checks.\n", document.name);
@@ -206,9 +206,9 @@ fn push_document(page: &mut String, document: &Document) {
 
 fn push_decisions(page: &mut String, decisions: &[Decision], documents: &[Document]) {
     page.push_str(
-        "\n## Decisions of ours (†)\n\nWhat no document settles. Each has its reason and is held by the \
-         cases or tests beside it; it is written down in [decisions.toml](decisions.toml).\n\n\
-         | point | dialects | decision | reason | held by |\n|---|---|---|---|---|\n",
+        "\n## Decisions of ours (†)\n\nPoints that no document settles, with the reason and the cases or \
+         tests that fix them, from [decisions.toml](decisions.toml).\n\n\
+         | point | dialects | decision | reason | fixed by |\n|---|---|---|---|---|\n",
     );
     for decision in decisions {
         let dialects: Vec<String> = decision.dialects.iter().map(|d| format!("`{d}`")).collect();
@@ -220,14 +220,14 @@ fn push_decisions(page: &mut String, decisions: &[Decision], documents: &[Docume
             let (file, function) = test.split_once('#').expect("decisions are checked before");
             format!("[{function}](../{file})")
         });
-        let held: Vec<String> = cases.chain(tests).collect();
+        let fixed_by: Vec<String> = cases.chain(tests).collect();
         let texts = [&decision.point, &dialects.join(", "), &decision.decision, &decision.reason];
         let texts: Vec<String> = texts.iter().map(|text| cell(text)).collect();
-        _ = writeln!(page, "| {} | {} |", texts.join(" | "), held.join(", "));
+        _ = writeln!(page, "| {} | {} |", texts.join(" | "), fixed_by.join(", "));
     }
 }
 
-/// `text` in a cell of a table.
+/// Escapes `text` for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -1,14 +1,14 @@
-//! Files and URLs by seeded chance: shaped like robots.txt, and odd wherever something can be odd.
+//! A seeded generator of robots.txt files and URLs with oddities everywhere.
 
 use crate::common::Random;
 
-/// A file, and the values of its rules, from which URLs are made.
+/// A file, and the patterns that URLs are derived from.
 pub struct RobotsFile {
     pub text: Vec<u8>,
     pub patterns: Vec<Vec<u8>>,
 }
 
-/// Who may ask. Not every dialect takes each of them.
+/// Agents, not all of which every dialect accepts.
 pub const CHAINS: [&[&str]; 8] = [
     &["ExampleBot"],
     &["bot"],
@@ -20,7 +20,7 @@ pub const CHAINS: [&[&str]; 8] = [
     &["bot*", "bot"],
 ];
 
-/// Spellings of a field: those that every dialect knows, and those that some or none does.
+/// Spellings of a field: those that every dialect accepts, and those that only some or none do.
 struct Field {
     right: &'static [&'static [u8]],
     odd: &'static [&'static [u8]],
@@ -66,7 +66,7 @@ const NAMES: [&[u8]; 19] = [
     b"",
 ];
 
-/// What patterns and paths are put together from.
+/// The pieces of patterns and paths.
 const PIECES: [&[u8]; 40] = [
     b"a",
     b"a",
@@ -116,7 +116,7 @@ const CONTROLS: &[u8] = b"\0\0\x01\x07\x0b\x1f\x7f\x80";
 /// The longest line that google/robotstxt reads in full.
 const LINE_BYTES: usize = portcullis::limits::GOOGLE_LINE_BYTES_MAX;
 
-/// A file of up to 24 lines. Two in three are as their authors meant them.
+/// Returns a file of up to 24 lines. Two in three are well-formed.
 pub fn robots_file(random: &mut Random) -> RobotsFile {
     let odd = random.one_in(3);
     let mut file = RobotsFile { text: Vec::new(), patterns: Vec::new() };
@@ -146,7 +146,7 @@ pub fn robots_file(random: &mut Random) -> RobotsFile {
     file
 }
 
-/// One of `choices`.
+/// Returns one of `choices`.
 fn pick(random: &mut Random, choices: &[&'static [u8]]) -> &'static [u8] {
     choices[random.below(choices.len())]
 }
@@ -201,14 +201,14 @@ fn record(random: &mut Random, odd: bool, field: &Field, value: &[u8]) -> Vec<u8
     line
 }
 
-/// Something that goes wrong with a line: a byte that does not belong there, or its length.
+/// Damages a line: inserts a control byte, truncates it, or pads it to the line limit.
 fn distort(random: &mut Random, line: &mut Vec<u8>) {
     let position = random.within(0..=line.len());
     match random.below(4) {
         0 | 1 => line.insert(position, *random.pick(CONTROLS)),
         2 => line.truncate(position),
         _ => {
-            // White space or stars up to the limit, so that it falls into what follows them.
+            // The padding puts the limit into the text that follows it.
             let byte = *random.pick(b" \t*#");
             let wanted = LINE_BYTES - 6 + random.below(12);
             let padding = vec![byte; wanted.saturating_sub(line.len())];
@@ -240,7 +240,7 @@ fn pattern(random: &mut Random) -> Vec<u8> {
     pattern
 }
 
-/// A record, mostly a URL of `origin` that a rule with one of `patterns` is about.
+/// Returns a record, usually a URL of `origin` that one of `patterns` targets.
 pub fn url(random: &mut Random, patterns: &[Vec<u8>], origin: &str) -> Vec<u8> {
     const ENDS: [&[u8]; 10] = [b"", b"", b"", b"", b"", b"", b"", b"#a", b"?a", b"\r"];
     let (scheme, host) = origin.split_once("://").expect("an origin");
@@ -285,7 +285,7 @@ fn path(random: &mut Random, patterns: &[Vec<u8>]) -> Vec<u8> {
     path
 }
 
-/// What `pattern` matches: something for each star, and nothing for the anchor.
+/// Returns a path that `pattern` probably matches.
 fn instance(random: &mut Random, pattern: &[u8]) -> Vec<u8> {
     let body = pattern.strip_suffix(b"$").filter(|_| !random.one_in(4)).unwrap_or(pattern);
     let mut path = Vec::new();
@@ -305,7 +305,7 @@ fn instance(random: &mut Random, pattern: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Writes one byte as an escape, in either case.
+/// Escapes one byte, with digits in either case.
 fn escape_one(random: &mut Random, path: &mut Vec<u8>) {
     if path.len() > 1 {
         let position = random.within(1..=path.len() - 1);

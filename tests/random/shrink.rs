@@ -1,8 +1,9 @@
-//! A failure to the smallest one that is like it: lines go first, then bytes.
+//! Shrinks a failure: lines first, then bytes.
 
 use crate::case::Check;
 
-/// Drops what `fails` does not need: lines and bytes of the file, bytes of the URL, agents.
+/// Removes everything that `fails` does not need: lines and bytes of the file, bytes of the URL,
+/// agents.
 pub fn shrink(check: &Check, fails: impl Fn(&Check) -> bool) -> Check {
     let mut best = check.clone();
     loop {
@@ -37,14 +38,15 @@ fn size(check: &Check) -> (usize, usize, usize, bool) {
     (check.robots.len(), check.url.len(), check.agents.len(), limited)
 }
 
-/// The units of `all` that are left when every stretch that can go is gone, the long ones first.
+/// Returns the units of `all` that remain after removing every run that is not needed, long runs
+/// first.
 fn needed<T: Clone>(all: Vec<T>, fails: impl Fn(&[T]) -> bool) -> Vec<T> {
     let mut kept = all;
-    let mut stretch = kept.len().div_ceil(2);
-    while stretch > 0 {
+    let mut run = kept.len().div_ceil(2);
+    while run > 0 {
         let mut start = 0;
         while start < kept.len() {
-            let end = (start + stretch).min(kept.len());
+            let end = (start + run).min(kept.len());
             let fewer = [&kept[..start], &kept[end..]].concat();
             if fails(&fewer) {
                 kept = fewer;
@@ -52,7 +54,7 @@ fn needed<T: Clone>(all: Vec<T>, fails: impl Fn(&[T]) -> bool) -> Vec<T> {
                 start = end;
             }
         }
-        stretch /= 2;
+        run /= 2;
     }
     kept
 }

@@ -1,7 +1,7 @@
-//! The cases as `classify` asks them: in blocks, over all files together, in an order that is nobody's.
+//! The cases as `classify` asks them: in blocks, over all files together, shuffled.
 //!
-//! Each file has an origin of its own, so each URL is asked at that origin. Whatever needs an origin of
-//! its own choice (a file with a URL, a port, another scheme) is asked one by one only.
+//! Each file gets an origin of its own, and its URLs move to that origin. Checks that need a
+//! particular origin (a file with a URL, a port, another scheme) are only asked one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use portcullis::policy::{AgentChain, Detail};
 use crate::case::Check;
 use crate::common::{self, Configuration, at_origin, configurations, scattered};
 
-/// The checks that can be asked together: of one dialect and one limit on files.
+/// Checks that can be asked together: of one dialect and one size limit.
 struct Together<'c> {
     dialect: &'static Dialect,
     robots_bytes_max: Option<usize>,
     files: Vec<&'c [u8]>,
-    /// Each with the URL at its file's origin, and what is right.
+    /// Each check with its URL at the origin of its file and the expected decision.
     questions: Vec<(&'c Check, Vec<u8>, Decision)>,
 }
 
-/// Asks all checks in blocks and hands every wrong answer to `wrong`: how it was asked, the check, the answer
-/// and the right one. Returns the number of answers.
+/// Asks all checks in blocks, and calls `wrong` with each wrong answer: the configuration, the
+/// check, the answer and the expected one. Returns the number of answers.
 pub fn compare(
     checks: &[(Check, Decision)],
     mut wrong: impl FnMut(&str, &Check, Decision, Decision),
@@ -56,7 +56,7 @@ pub fn compare(
     answers
 }
 
-/// The usual way by each kind of set, and another in turn.
+/// The default configuration for each kind of set, and another one in turn.
 fn chosen(number: usize) -> [Configuration; 4] {
     let all = configurations();
     [all[0], all[1], all[0], all[2 + number % (all.len() - 2)]]
@@ -86,8 +86,8 @@ fn group(checks: &[(Check, Decision)]) -> Vec<Together<'_>> {
 }
 
 impl Together<'_> {
-    /// Asks everything twice with each kind of vectors, in blocks: with a new memory and with one that
-    /// knows all. Only the check's own agent is compared; the others fill the block.
+    /// Asks everything twice with each kind of vectors: with a new memory and with a warm one. Only
+    /// the check's own agent is compared; the others fill the block.
     fn ask(
         &self,
         mut classifier: Classifier,

@@ -1,6 +1,5 @@
-//! Reads the case files of `tests/data` into checks. The format is specified in
-//! `tests/data/README.md`; this module refuses whatever that page does not allow, because a case
-//! that is half understood tests something else than it says.
+//! Reads the case files of `tests/data`. Their format is specified in `tests/data/README.md`;
+//! anything else is an error, because a case that is only partly understood tests the wrong thing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,48 +11,48 @@ use portcullis::id::LineNumber;
 use portcullis::limits::ROBOTS_BYTES_MAX;
 use serde::Deserialize;
 
-/// One question with its expected answer: what every engine is given.
+/// One question with its expected answer.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// The case that it belongs to.
+    /// The name of its case.
     pub case: String,
-    /// Where the expectation comes from.
+    /// The source of the expectation.
     pub clause: String,
-    /// The behaviour set to ask.
+    /// The dialect.
     pub dialect: &'static Dialect,
     /// The file.
     pub robots: Vec<u8>,
-    /// Bytes of the file that are read; `None`: all.
+    /// Bytes of the file that are read; `None` for all.
     pub robots_bytes_max: Option<usize>,
-    /// The fall-back chain of agents, the first to be tried first.
+    /// The fallback chain of agents.
     pub agents: Vec<String>,
-    /// The URL of the file, which then speaks for its own origin only; `None`: for every URL.
+    /// The URL of the file, which limits it to one origin; `None` if it applies to every URL.
     pub robots_url: Option<Vec<u8>>,
-    /// The record that is asked about.
+    /// The record.
     pub url: Vec<u8>,
     /// The expected answer.
     pub expected: Expected,
 }
 
-/// What a check expects. A rule's identity is not spelled out: its line says the same.
+/// The expected answer. The line identifies the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// Whether the URL may be fetched.
     pub verdict: Verdict,
     /// Why.
     pub reason: Reason,
-    /// The line of the rule that decides.
+    /// The line of the deciding rule.
     pub line: Option<LineNumber>,
 }
 
 impl Expected {
-    /// The part of a decision that a case speaks about.
+    /// Returns the part of a decision that cases specify.
     pub fn of(decision: &Decision) -> Expected {
         Expected { verdict: decision.verdict, reason: decision.reason, line: decision.line }
     }
 }
 
-/// The checks of one case file, or what is wrong with it.
+/// Returns the checks of one case file, or what is wrong with it.
 pub fn checks_of(text: &str) -> Result<Vec<Check>, String> {
     let file: CaseFile = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut names = BTreeSet::new();
@@ -98,7 +97,7 @@ struct Case {
     checks: Option<Vec<Row>>,
 }
 
-/// One entry of `checks`, or the same keys of a case that has only one.
+/// One entry of `checks`, or the same keys of a case with a single check.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -120,7 +119,7 @@ enum BytesMax {
     Word(String),
 }
 
-/// Stands for a long run of text: each `mark` in the file and the URLs becomes `text`, repeated.
+/// A placeholder for long text: each `mark` in the file and the URLs becomes `text`, repeated.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fill {
@@ -161,7 +160,7 @@ impl Case {
         }
     }
 
-    /// The entries of `checks`, or the case's own keys as the only one.
+    /// Returns the entries of `checks`, or the case's own keys as the only entry.
     fn rows(&self) -> Result<Vec<Row>, String> {
         let own_keys = self.url.is_some()
             || self.url_base64.is_some()
@@ -171,7 +170,7 @@ impl Case {
             || self.line.is_some();
         match (&self.checks, &self.verdict) {
             (Some(rows), _) if own_keys || rows.is_empty() => {
-                Err("`checks` must not be empty nor stand beside a check of the case".to_owned())
+                Err("`checks` must not be empty, nor beside a check of the case".to_owned())
             }
             (Some(rows), _) => Ok(rows.clone()),
             (None, Some(verdict)) => Ok(vec![Row {
@@ -232,7 +231,7 @@ impl Case {
         }
     }
 
-    /// The URL that `text` spells: a path is one at the case's `origin`.
+    /// Returns the URL `text`; a path is relative to the case's `origin`.
     fn url(&self, text: &str) -> Vec<u8> {
         let text = self.filled(text);
         match &self.origin {
@@ -269,7 +268,7 @@ impl Row {
             (None, None) => return Err("a check without `line` needs `reason`".to_owned()),
         };
         if (reason == Reason::Rule) != line.is_some() {
-            return Err("`line` is given exactly if the reason is `rule`".to_owned());
+            return Err("`line` is given if, and only if, the reason is `rule`".to_owned());
         }
         let verdict = verdict(&self.verdict)?;
         Ok(Expected { verdict, reason, line })
@@ -288,12 +287,12 @@ fn dialect(name: &str) -> Result<&'static Dialect, String> {
     Dialect::by_name(name).ok_or_else(|| format!("no dialect is named `{name}`"))
 }
 
-fn verdict(word: &str) -> Result<Verdict, String> {
+pub fn verdict(word: &str) -> Result<Verdict, String> {
     let known = Verdict::ALL.into_iter().find(|v| v.as_str() == word);
     known.ok_or_else(|| format!("no verdict is named `{word}`"))
 }
 
-fn reason(word: &str) -> Result<Reason, String> {
+pub fn reason(word: &str) -> Result<Reason, String> {
     let known = Reason::ALL.into_iter().find(|r| r.as_str() == word);
     known.ok_or_else(|| format!("no reason is named `{word}`"))
 }

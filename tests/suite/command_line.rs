@@ -1,21 +1,20 @@
-//! Every case through the command line's JSON Lines.
+//! Every case through the JSON Lines of the command line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use assert_cmd::Command;
 
-use crate::case::{Check, Expected};
-use portcullis::decision::{Reason, Verdict};
+use crate::case::{self, Check, Expected};
 use portcullis::id::LineNumber;
 
-/// Checks that one run of the program can answer.
+/// The checks of each run of the program, by file and arguments.
 type Runs<'c> = BTreeMap<(&'c [u8], Vec<String>), Vec<&'c Check>>;
 
-/// The answers that differ, as messages, and how many were compared.
+/// Returns the answers that differ, as messages, and the number of comparisons.
 ///
-/// Left out are cases that need a scope, which a file alone does not have, and records with a line
-/// end in them, which are no one record of a list.
+/// Leaves out cases that need an origin, which a single file does not have, and records with a line
+/// end, which would be two records of a list.
 pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
     let mut runs = Runs::new();
     for check in checks.iter().filter(|check| can_be_asked(check)) {
@@ -66,11 +65,10 @@ fn run(folder: &Path, arguments: &[String]) -> Vec<Expected> {
 
 fn expected(line: &[u8]) -> Expected {
     let object: serde_json::Value = serde_json::from_slice(line).unwrap();
-    let word = |key: &str| object[key].as_str().unwrap().to_owned();
-    let (verdict, reason) = (word("verdict"), word("reason"));
+    let word = |key: &str| object[key].as_str().unwrap();
     Expected {
-        verdict: Verdict::ALL.into_iter().find(|known| known.as_str() == verdict).unwrap(),
-        reason: Reason::ALL.into_iter().find(|known| known.as_str() == reason).unwrap(),
+        verdict: case::verdict(word("verdict")).unwrap(),
+        reason: case::reason(word("reason")).unwrap(),
         line: object["line"].as_u64().and_then(|line| LineNumber::new(line as u32)),
     }
 }

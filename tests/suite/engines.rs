@@ -1,7 +1,7 @@
-//! The engines that every case goes through.
+//! The engines that answer every case.
 //!
-//! The oracle is the judge. The classifier stands for the crate, over a set that is compiled for the agent and
-//! over one for everybody, in each way of deciding, with rules told apart and not, asked for the first time (cold) and again (hot).
+//! The oracle is the reference. The classifier runs with each strategy, over a set loaded for the
+//! agent and over a compiled set, with and without rules, cold (the first time) and hot (again).
 
 use portcullis::Robots;
 use portcullis::automaton::Limits;
@@ -15,11 +15,10 @@ use portcullis::target::{Origin, split};
 use crate::case::Check;
 use crate::common;
 
-/// Answers a check.
+/// Decides a check.
 type Engine = fn(&Check) -> Decision;
 
-/// What must agree. The first is the judge: the others have to give the same decision as it does,
-/// as far as they tell rules apart.
+/// Engines that must agree. The first one is the reference.
 pub const ENGINES: &[(&str, Engine)] = &[
     ("oracle", oracle),
     ("the default", |check| classifier(check, &Limits::default(), Detail::Rule, 1)),
@@ -34,7 +33,7 @@ pub const ENGINES: &[(&str, Engine)] = &[
     ("one file", one_file),
 ];
 
-/// Engines that tell verdicts and reasons apart, but no rules.
+/// Engines that return verdicts and reasons, but no rules.
 pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
     ("the default, verdicts", |check| classifier(check, &Limits::default(), Detail::Reason, 1)),
     ("lazy, verdicts", |check| classifier(check, &LAZY, Detail::Reason, 2)),
@@ -65,7 +64,7 @@ fn oracle(check: &Check) -> Decision {
     }
 }
 
-/// One file, that speaks for every URL or for its origin; the answer is the last of `times`.
+/// One file that applies to every URL or to its origin; returns the last answer of `times`.
 fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
@@ -76,7 +75,7 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
     };
     let set = match &check.robots_url {
         None => PolicySet::of_text(&check.robots, &config),
-        // A file that stands elsewhere is no robots.txt, and has no origin to speak for.
+        // A file at another path is not a robots.txt and applies to no origin.
         Some(robots_url) => {
             let origin = Origin::of_robots_txt(robots_url);
             PolicySet::of_origins(&check.robots, origin.as_ref(), &config)
@@ -86,8 +85,9 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
     last_of(&classifier, check, times)
 }
 
-/// The answer of the front door. A file that is bound to one origin is the classifier's, and so is a
-/// record that is no absolute URL: the front door takes paths and URLs without a scheme as well.
+/// The front door. Files that are bound to an origin, and records that are not absolute URLs, go to
+/// the classifier: the front door does not check origins, and accepts paths and URLs without a
+/// scheme.
 fn one_file(check: &Check) -> Decision {
     let is_url = split(&check.url, check.dialect.paths.path_start).is_ok();
     if check.robots_url.is_some() || !is_url {
@@ -98,8 +98,8 @@ fn one_file(check: &Check) -> Decision {
     robots.agent_chain(&chain).decide(&check.url)
 }
 
-/// The answer of a compiled set, the last of `times`. It is compiled into memory and opened as a file
-/// is, so every block of it is compared with its checksum.
+/// A compiled set; returns the last answer of `times`. The set is compiled into memory and opened
+/// like a file, so the checksum of every block is verified.
 fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
     let origins = match &check.robots_url {
         None => {

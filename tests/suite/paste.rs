@@ -1,14 +1,14 @@
-//! Prints a check as a case of `tests/data`, ready to be pasted there.
+//! Formats a check as a case for `tests/data`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::case::{Check, Expected};
 
-/// Files longer than this are shown as base64 only up to it, with a remark.
+/// Bytes of a file that are shown; the rest is cut, with a remark.
 const SHOWN_BYTES_MAX: usize = 16 * 1024;
 
-/// The case file entry that asks `check` and expects `answer`.
+/// Returns the case file entry that asks `check` and expects `answer`.
 pub fn entry(check: &Check, answer: Expected) -> String {
     let mut text = format!(
         "[[case]]\nname = {}\ndialect = {}\nclause = {}\nwhy = \"\"\n",
@@ -34,7 +34,7 @@ pub fn entry(check: &Check, answer: Expected) -> String {
     text
 }
 
-/// `key` with a string if the bytes are text, else `key_base64`.
+/// Returns `key` with a string if the bytes are text, otherwise `key_base64`.
 fn bytes(key: &str, bytes: &[u8]) -> String {
     let shown = &bytes[..bytes.len().min(SHOWN_BYTES_MAX)];
     let cut = if shown.len() < bytes.len() {

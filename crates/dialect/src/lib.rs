@@ -1,6 +1,28 @@
-//! The words and numbers of the protocol: dialects, decisions, limits.
+//! The vocabulary of the Robots Exclusion Protocol: dialects, decisions and limits, as data.
+//!
+//! Owns what each standard or crawler does at each decision point ([`Dialect`]), the words of an
+//! answer ([`Verdict`], [`Reason`], [`PolicyState`], [`Decision`]) and every bound of the project
+//! ([`limits`]). Nothing here parses or matches: the engine is `portcullis-robots`, and
+//! `portcullis-oracle` is a second, independent implementation that checks it.
+//!
+//! The crate has no dependencies and runs no code of note: dialects are constants. The feature
+//! `serde` adds `Serialize` for decisions and their words.
+//!
+//! ```
+//! use portcullis_dialect::{Decision, Dialect, GOOGLE, Precedence, Reason, Verdict};
+//!
+//! assert_eq!(Dialect::by_name("google"), Some(&GOOGLE));
+//! assert_eq!(GOOGLE.paths.precedence, Precedence::MostBytes);
+//! let decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
+//! assert_eq!(format!("{} {}", decision.verdict, decision.reason), "allow no-rule");
+//! ```
 
 pub mod decision;
 pub mod dialect;
 pub mod id;
 pub mod limits;
+mod presets;
+
+pub use decision::{Decision, PolicyState, Reason, Verdict};
+pub use dialect::*;
+pub use id::{LineNumber, RuleID};

@@ -1,8 +1,8 @@
-//! What a file is, by its first bytes: the one table of magic numbers.
+//! File kinds by first bytes: the one table of magic numbers.
 //!
-//! Whoever reads a file asks [`FileKind::of`], and refuses what is surely another kind with a
-//! [`WrongKind`], whose message names the flag that is meant. Text that is no other kind for sure is
-//! [`FileKind::Text`], and its reader decides.
+//! Readers call [`FileKind::of`], and reject a file of another kind with [`WrongKind`], whose
+//! message names the right flag. Text of no other kind is [`FileKind::Text`]. Nothing here reads
+//! files or fails.
 //!
 //! ```
 //! use portcullis_robots::kind::FileKind;
@@ -20,7 +20,8 @@ use memchr::memmem;
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
 /// A zstd frame (RFC 8878, section 3.1.1).
 pub const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// The skippable zstd frame that holds a dictionary (IIPC, Zstandard Compression of WARC Files 1.0).
+/// The skippable zstd frame that holds a dictionary (IIPC, Zstandard Compression of WARC Files
+/// 1.0).
 pub const ZSTD_DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 /// A zstd dictionary (RFC 8878, section 5).
 pub const ZSTD_DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
@@ -33,7 +34,7 @@ pub const PARQUET: &[u8] = b"PAR1";
 /// A UTF-8 byte order mark.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Kinds that their first bytes show alone.
+/// Kinds with a magic number.
 const MAGICS: [(&[u8], FileKind); 8] = [
     (GZIP, FileKind::Gzip),
     (ZSTD, FileKind::Zstd),
@@ -45,12 +46,12 @@ const MAGICS: [(&[u8], FileKind); 8] = [
     (b"\xfd7zXZ\0", FileKind::Xz),
 ];
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// A folder. No bytes show it.
+    /// A folder; never returned by [`FileKind::of`].
     Folder,
-    /// A pipe or a device. No bytes show it.
+    /// A pipe or a device; never returned by [`FileKind::of`].
     Special,
     /// A compiled policy set.
     PolicySet,
@@ -74,22 +75,22 @@ pub enum FileKind {
     Xz,
     /// HTML or XML.
     Html,
-    /// JSON that is no capture.
+    /// JSON other than captures.
     Json,
-    /// Anything else: text, if it is one of the others that is wanted.
+    /// Anything else.
     Text,
 }
 
 impl FileKind {
-    /// The kind of a file that begins with `first`; all there is of the file, if it is a list of
-    /// URLs or of captures that is told from a robots.txt.
+    /// Returns the kind of a file that begins with `first`. Lists of URLs and captures are only
+    /// distinguished from a robots.txt reliably if `first` is the whole file.
     pub fn of(first: &[u8]) -> FileKind {
         if let Some(&(_, kind)) = MAGICS.iter().find(|(magic, _)| first.starts_with(magic)) {
-            // "BZh" alone is text.
+            // "BZh" is text unless the rest of the magic number follows.
             let is_text = kind == FileKind::Bzip2 && first.get(4..10) != Some(b"1AY&SY");
             return if is_text { FileKind::Text } else { kind };
         }
-        // A skippable frame; parallel compressors begin with one.
+        // A skippable zstd frame, with which parallel compressors begin.
         if matches!(first, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) {
             return FileKind::Zstd;
         }
@@ -106,14 +107,14 @@ impl FileKind {
         }
     }
 
-    /// Whether a file of this kind is surely no robots.txt. HTML, JSON and other text are what
-    /// servers answer with too, and are read as one.
+    /// Returns whether a file of this kind is certainly not a robots.txt. Servers also answer with
+    /// HTML, JSON and other text, which is read as a robots.txt.
     pub fn is_no_robots_txt(self) -> bool {
         !matches!(self, FileKind::Text | FileKind::Html | FileKind::Json)
     }
 
-    /// Whether a file of this kind is surely no list of URLs: a line that is no URL is a record all
-    /// the same.
+    /// Returns whether a file of this kind is certainly not a list of URLs. Any text may be one,
+    /// because a line that is not a URL is still a record.
     pub fn is_no_url_list(self) -> bool {
         self.is_no_robots_txt() && self != FileKind::UrlList
     }
@@ -141,8 +142,8 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// Whether the first line of `text`, which begins with a brace, is a capture: an absolute `url`, and
-/// what came of the request for it. The line may be cut.
+/// Returns whether the first line of `text`, which may be truncated, is a capture: an object with
+/// an absolute `url` and the result of the request.
 fn is_capture(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or(text);
     let has = |name: &[u8]| memmem::find(line, name).is_some();
@@ -154,8 +155,8 @@ fn is_capture(text: &[u8]) -> bool {
         && [&b"\"status\""[..], b"\"error\"", b"\"body\"", b"\"body_base64\""].into_iter().any(has)
 }
 
-/// Whether `text` has lines, and each but the empty ones is an absolute http or https URL. No record
-/// of a robots.txt looks like that.
+/// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL,
+/// which is never a robots.txt record.
 fn is_url_list(text: &[u8]) -> bool {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let is_url = |line: &[u8]| begins_with_scheme(line) && !line.contains(&b' ');
@@ -169,7 +170,7 @@ fn begins_with_scheme(text: &[u8]) -> bool {
     begins(b"http:") || begins(b"https:")
 }
 
-/// What is wanted in the place of a file.
+/// The kind of file that a reader expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wanted {
     /// A robots.txt.
@@ -178,7 +179,7 @@ pub enum Wanted {
     UrlList,
     /// A compiled policy set.
     PolicySet,
-    /// Captures of robots.txt, in any format that is read.
+    /// Captures of robots.txt, in any supported format.
     Captures,
 }
 
@@ -193,19 +194,19 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// A file is surely of another kind than what is wanted in its place.
+/// An error: a file is certainly not of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongKind {
-    /// The file.
+    /// The name of the file.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
-    /// What it should be.
+    /// The expected kind.
     pub wanted: Wanted,
 }
 
 impl WrongKind {
-    /// The flag or command that reads the file, in a clause.
+    /// Returns a clause with the flag or command that reads the file.
     pub fn advice(&self) -> String {
         let name = &self.name;
         match (self.kind, self.wanted) {
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_robots_txt_is_no_list() {
+    fn possible_robots_txt_files_are_not_lists() {
         let rows = [
             "https://a.example/sitemap.xml\nUser-agent: *\nDisallow: /\n",
             "https://a.example/\n# a list?\n",

@@ -1,17 +1,27 @@
 //! One robots.txt file for one agent: parse, select the groups that apply, decide, explain.
 //!
-//! Begin with [`Robots`]. The modules are its parts:
+//! Start with [`Robots`]. The modules are its parts:
 //!
-//! | module | owns |
-//! |---|---|
-//! | [`syntax`] | bytes to groups, rules, records and notes |
-//! | [`policy`] | agents, the groups that apply to them, rules in order of precedence, blocks of questions |
-//! | [`target`] | a URL to its origin and the path that rules are compared with |
-//! | [`access`] | answers to GET /robots.txt: states, expiry, outages |
-//! | [`kind`] | what a file is, by its first bytes |
-//! | [`visible`] | untrusted text, made safe to show |
+//! | module | owns | cost |
+//! |---|---|---|
+//! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
+//! | [`policy`] | agents, the groups that apply, rules in order of precedence, batch decisions | once per file and agent |
+//! | [`target`] | a URL to its origin and the compared path | one pass |
+//! | [`access`] | answers to GET /robots.txt: states, expiry, outages | a few comparisons |
+//! | [`kind`] | file kinds by first bytes | one pass |
+//! | [`visible`] | untrusted text made safe to show | one pass |
 //!
-//! Sets of many hosts' files are `portcullis-set`'s.
+//! `portcullis-matcher` matches patterns; `portcullis`' policy sets hold the files of many hosts.
+//! The feature `serde` adds `Serialize` for decisions and explanations.
+//!
+//! ```
+//! use portcullis_robots::Robots;
+//!
+//! let robots = Robots::parse("User-agent: *\nDisallow: /search\nAllow: /search/about\n");
+//! let agent = robots.agent("ExampleBot");
+//! assert!(!agent.is_allowed("https://example.com/search?q=1"));
+//! assert!(agent.is_allowed("https://example.com/search/about"));
+//! ```
 
 pub mod access;
 pub mod kind;

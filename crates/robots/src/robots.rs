@@ -1,12 +1,12 @@
-//! One robots.txt file, asked by one agent at a time: the front door.
+//! The front door: one robots.txt file, one agent at a time.
 //!
-//! [`Robots`] parses a file, [`AgentRules`] answers for one agent. Both follow RFC 9309 unless a
-//! [`Dialect`] is given. To ask about the URLs of many hosts, compile a policy set instead; to get at
-//! groups, lines and notes, use [`RobotsTxt`].
+//! [`Robots`] parses a file, [`AgentRules`] decides for one agent. Both follow RFC 9309 unless a
+//! [`Dialect`] is given. For the URLs of many hosts, use a policy set; for groups, lines and notes,
+//! use [`RobotsTxt`].
 //!
-//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply; matching is lazy, so
-//! the first URLs cost more than later ones. Nothing fails: every text is a robots.txt file, and a URL
-//! that cannot be read is [`Verdict::Invalid`], which is not allowed.
+//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply; matching is lazy,
+//! so the first URLs cost more than later ones. Nothing fails: any text is a valid robots.txt file,
+//! and an invalid URL gets [`Verdict::Invalid`], which is not allowed.
 //!
 //! ```
 //! use portcullis_robots::Robots;
@@ -20,10 +20,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::dialect::{Dialect, Field, RFC_9309, RobotsTxtUrl};
-use portcullis_dialect::id::{LineNumber, RuleID};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::{
+    Decision, Dialect, Field, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID, Verdict,
+};
 use portcullis_matcher::automaton::{Automaton, Detail, Limits};
 
 use crate::policy::{AgentChain, Explanation, OrderedRules, Selection, explain, outcomes};
@@ -61,25 +61,25 @@ impl<'t> Robots<'t> {
     /// Returns the rules for a crawler, given by its product token (`GPTBot`) or by the User-Agent
     /// header that it sends.
     ///
-    /// A text that names no product gets the rules of the group `*`, as every crawler does that no
-    /// group names. Use [`AgentChain::parse`] and [`Robots::agent_chain`] to reject such a text.
+    /// A text that names no product gets the default group, like any crawler that no group names.
+    /// Use [`AgentChain::parse`] and [`Robots::agent_chain`] to reject such a text.
     pub fn agent(&self, agent: &str) -> AgentRules {
         let chain = AgentChain::parse(agent.trim(), self.dialect)
             .or_else(|_| AgentChain::from_header(agent, self.dialect));
         self.rules(chain.ok())
     }
 
-    /// Returns the rules for a crawler that falls back from one product token to the next.
+    /// Returns the rules for a crawler with fallback tokens.
     pub fn agent_chain(&self, agent: &AgentChain) -> AgentRules {
         self.rules(Some(agent.clone()))
     }
 
-    /// Explains the decision for `agent` on `url`: the groups that apply, the rules that match, and
-    /// why all but the first of them lose. Costs as much as trying every rule.
+    /// Explains the decision for `agent` on `url`: the groups that apply, the deciding rule and the
+    /// losing rules. Tries every rule.
     ///
     /// # Errors
     ///
-    /// If `url` cannot be read.
+    /// If `url` is invalid.
     pub fn explain(
         &self,
         agent: &AgentChain,
@@ -101,7 +101,7 @@ impl<'t> Robots<'t> {
         &self.file
     }
 
-    /// Returns the dialect that the file is read by.
+    /// Returns the dialect of the file.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
     }
@@ -127,31 +127,28 @@ impl<'t> Robots<'t> {
     }
 }
 
-/// What one file says to one agent.
+/// The rules of one file for one agent.
 ///
-/// Owns what it needs, and can be shared by threads, which take turns; give each thread a clone if they
-/// ask all the time.
+/// Borrows nothing. Threads can share it, but take turns; for heavy use, give each thread a clone.
 #[derive(Debug)]
 pub struct AgentRules {
     dialect: &'static Dialect,
-    /// The decision on paths that no rule matches.
+    /// The decision if no rule matches.
     otherwise: Decision,
-    /// By pattern, its rule.
+    /// By pattern: its rule and line.
     lines: Vec<(RuleID, LineNumber)>,
     automaton: Mutex<Automaton>,
 }
 
 impl AgentRules {
     /// Returns whether the agent may fetch `url`, which is absolute (`https://example.com/a?b`) or
-    /// begins with the path (`/a?b`). The host is not compared with anything: the file is taken to be
-    /// that of the URL's origin.
-    ///
-    /// A URL that cannot be read is not allowed.
+    /// a path (`/a?b`). The host is not checked: the caller knows that the file belongs to it. An
+    /// invalid URL is not allowed.
     pub fn is_allowed(&self, url: impl AsRef<[u8]>) -> bool {
         self.decide_as(url.as_ref(), Detail::Reason).verdict == Verdict::Allow
     }
 
-    /// Returns the verdict on `url`, the reason, and the rule that decides with its line.
+    /// Returns the verdict on `url`, the reason, and the deciding rule with its line.
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
         self.decide_as(url.as_ref(), Detail::Rule)
     }
@@ -167,8 +164,8 @@ impl AgentRules {
         if self.lines.is_empty() {
             return self.otherwise;
         }
-        // A thread that panicked left an automaton that is whole: states are complete before they
-        // are linked.
+        // After a panic in another thread the automaton is still valid: states are complete before
+        // they are linked.
         let mut automaton = self.automaton.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = automaton.decide(path, detail);
         if outcome.number() == 0 {
@@ -198,7 +195,7 @@ impl Clone for AgentRules {
     }
 }
 
-/// The path of an absolute URL, or `url` itself if it begins with a path.
+/// Returns the compared path of an absolute URL, or of `url` itself if it is a path.
 fn path_of<'a>(
     url: &'a [u8],
     dialect: &Dialect,
@@ -243,10 +240,24 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_names_nobody_gets_the_default_group() {
+    fn texts_without_a_product_get_the_default_group() {
         let robots = Robots::parse("User-agent: *\nDisallow: /\n");
         for agent in ["", " ", "+", "\0", "ä"] {
             assert!(!robots.agent(agent).is_allowed("/"), "{agent}");
         }
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn decisions_and_explanations_serialize_as_words() {
+        let robots = Robots::parse(b"User-agent: *\nDisallow: /\xff\nDisallow: /\n");
+        let decision = robots.agent("a").decide("/x");
+        let text = r#"{"verdict":"disallow","reason":"rule","rule":1,"line":3}"#;
+        assert_eq!(serde_json::to_string(&decision).unwrap(), text);
+        let agent = AgentChain::parse("a", &RFC_9309).unwrap();
+        let explanation = serde_json::to_value(robots.explain(&agent, "/x").unwrap()).unwrap();
+        assert_eq!(explanation["path"], "/x");
+        assert_eq!(explanation["groups"][0]["user_agent"], "*");
+        assert_eq!(explanation["rules"][0]["verdict"], "disallow");
     }
 }

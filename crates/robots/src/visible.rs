@@ -1,11 +1,10 @@
-//! Text of strangers as people may see it: escaped where it would steer a terminal, cut where it is long.
+//! Untrusted text made safe to show: characters that control a terminal are escaped, long text is
+//! cut.
 //!
-//! File names, hosts, agents, rules and URLs are written by strangers, and so are parts of messages.
-//! Owns which characters are [hidden](is_hidden), how [text](visible) for people and [JSON](to_json)
-//! show them, and how long text is [`cut`]. Every text for people goes through here; records that
-//! have to be exact (TSV, the output of `filter`) do not.
-//!
-//! Nothing here fails, and each function costs one pass over the text.
+//! File names, hosts, agents, rules and URLs come from untrusted sources. Owns which characters are
+//! [hidden](is_hidden), how [text](visible) and [JSON](to_json) show them, and how long text is
+//! [`cut`]. All output for people goes through here; exact records (TSV, the output of `filter`) do
+//! not. Nothing fails, and each function takes one pass over the text.
 //!
 //! ```
 //! use portcullis_robots::visible::{cut, visible};
@@ -18,21 +17,19 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::io;
-use std::path::Path;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter as JsonFormatter, PrettyFormatter, Serializer};
 
 use portcullis_dialect::limits::SHOWN_BYTES_MAX;
 
-/// Stands for what was left out.
+/// Replaces the part that is cut.
 const CUT: &str = "…";
 
-/// Whether a character controls a terminal, shows nothing by itself, or changes the order in which its
-/// neighbours are shown.
+/// Returns whether a character controls a terminal, is invisible, or reorders its neighbours.
 ///
-/// These are the control characters (C0, DEL, C1), the bidirectional ones, the separators of lines and
-/// paragraphs, other format characters without a shape, and code points that are no characters.
+/// Hidden are control characters (C0, DEL, C1), bidirectional controls, line and paragraph
+/// separators, other invisible format characters, and noncharacters.
 pub fn is_hidden(character: char) -> bool {
     match character {
         ' '..='~' => false,
@@ -58,17 +55,12 @@ pub fn is_hidden(character: char) -> bool {
     }
 }
 
-/// Returns `text` as people may see it: hidden characters and bytes that are not UTF-8 as escapes.
+/// Returns `text` with hidden characters and bytes that are not UTF-8 as escapes.
 pub fn visible<T: AsRef<[u8]> + ?Sized>(text: &T) -> Visible<'_> {
     Visible(text.as_ref())
 }
 
-/// Returns a path as people may see it.
-pub fn visible_path(path: &Path) -> Visible<'_> {
-    Visible(path.as_os_str().as_encoded_bytes())
-}
-
-/// Text that is shown with escapes, see [`visible`].
+/// Displays text with escapes, see [`visible`].
 #[derive(Clone, Copy, Debug)]
 pub struct Visible<'t>(&'t [u8]);
 
@@ -94,8 +86,8 @@ impl Display for Visible<'_> {
     }
 }
 
-/// Returns `text`, or if it is longer than `bytes_max` its start and `…`, that many bytes at most in
-/// all. UTF-8 is not cut within a character.
+/// Returns `text`, or its start and `…` if it is longer than `bytes_max`: at most `bytes_max` bytes
+/// in total. Never cuts within a UTF-8 character.
 pub fn cut(text: &[u8], bytes_max: usize) -> Cow<'_, [u8]> {
     if text.len() <= bytes_max {
         return Cow::Borrowed(text);
@@ -105,13 +97,13 @@ pub fn cut(text: &[u8], bytes_max: usize) -> Cow<'_, [u8]> {
     Cow::Owned([&kept[..kept.len() - end], CUT.as_bytes()].concat())
 }
 
-/// As [`cut`], with the limit that every report has.
+/// Like [`cut`], with the limit of reports.
 pub fn cut_to_show(text: &[u8]) -> Cow<'_, [u8]> {
     cut(text, SHOWN_BYTES_MAX)
 }
 
-/// Returns `text`, or if it has more than `characters_max` its start and `…`, that many characters in
-/// all.
+/// Returns `text`, or its start and `…` if it has more than `characters_max` characters: that many
+/// in total.
 pub fn cut_characters(text: &str, characters_max: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters_max) {
         None => Cow::Borrowed(text),
@@ -126,7 +118,7 @@ pub fn cut_characters(text: &str, characters_max: usize) -> Cow<'_, str> {
 ///
 /// # Errors
 ///
-/// Those of `out`, and of a value that JSON cannot express.
+/// If `out` fails, or JSON cannot express the value.
 pub fn write_json(value: &impl Serialize, out: impl io::Write) -> io::Result<()> {
     let mut serializer = Serializer::with_formatter(out, Escaping(CompactFormatter));
     Ok(value.serialize(&mut serializer)?)
@@ -155,15 +147,15 @@ pub fn to_json_pretty(value: &impl Serialize) -> String {
 
 fn text_of(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
-    write(&mut out).expect("our values have strings as keys, and a vector takes all bytes");
+    write(&mut out).expect("map keys are strings, and writing to a vector never fails");
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-/// A form of JSON in which hidden characters are escaped too: JSON itself escapes those of C0 only.
+/// A JSON formatter that escapes all hidden characters: JSON itself only escapes those of C0.
 struct Escaping<F>(F);
 
-/// Passes calls on to the form that is wrapped.
-macro_rules! as_wrapped {
+/// Forwards methods to the wrapped formatter.
+macro_rules! forward {
     ($($name:ident($($argument:ident: $kind:ty),*);)*) => {$(
         fn $name<W: ?Sized + io::Write>(&mut self, out: &mut W $(, $argument: $kind)*) -> io::Result<()> {
             self.0.$name(out $(, $argument)*)
@@ -172,7 +164,7 @@ macro_rules! as_wrapped {
 }
 
 impl<F: JsonFormatter> JsonFormatter for Escaping<F> {
-    as_wrapped! {
+    forward! {
         begin_array();
         end_array();
         begin_array_value(first: bool);
@@ -191,7 +183,7 @@ impl<F: JsonFormatter> JsonFormatter for Escaping<F> {
         fragment: &str,
     ) -> io::Result<()> {
         const DELETE: u8 = 0x7f;
-        // JSON has escaped the characters of C0 already.
+        // C0 characters never reach this function: JSON escapes them itself.
         if fragment.is_ascii() && !fragment.as_bytes().contains(&DELETE) {
             return out.write_all(fragment.as_bytes());
         }
@@ -216,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_hidden() {
+    fn terminal_controls_are_hidden() {
         let listed = ['\0', '\t', '\n', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '\u{61c}'];
         let marks = ['\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}'];
         let ranges = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
@@ -235,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn json_escapes_what_is_hidden_and_reads_back() {
+    fn json_escapes_hidden_characters_and_reads_back() {
         let text = "a\"\\\n\u{7f}\u{9b}\u{202e}\u{e0041}é\u{10400}";
         let json = to_json(&text);
         assert_eq!(json, "\"a\\\"\\\\\\n\\u007f\\u009b\\u202e\\udb40\\udc41é\u{10400}\"");

@@ -1,45 +1,140 @@
-//! Until when a good copy serves (RFC 9309, section 2.4).
+//! How long a copy stays fresh (RFC 9309, section 2.4; RFC 9111, section 5).
 
-use portcullis_dialect::dialect::Freshness;
+use portcullis_dialect::Freshness;
+use portcullis_matcher::bytes::trim;
 
-use super::{CachingHeaders, UnixSeconds};
+use super::UnixSeconds;
 
-/// Until when a copy serves.
+/// White space around a field's value and its parts (RFC 9110, section 5.6.3).
+const WHITE_SPACE: &[u8] = b" \t";
+
+/// The caching fields of a response header, read tolerantly.
+///
+/// A malformed time counts as zero (RFC 9111, section 4.2.1, prefers stale), and of two times the
+/// shorter counts.
+///
+/// † `s-maxage` is ignored: it addresses caches shared by many users, and a crawler's copy is
+/// private.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CachingHeaders {
+    /// `max-age` of Cache-Control, in seconds.
+    pub max_age: Option<u64>,
+    /// Whether Cache-Control has `no-cache` or `no-store`.
+    pub no_cache: bool,
+    /// The time in Expires; 1970 if it is not a date.
+    pub expires: Option<UnixSeconds>,
+    /// The time in Date.
+    pub date: Option<UnixSeconds>,
+    /// Seconds that caches kept the response, from Age.
+    pub age: u64,
+}
+
+impl CachingHeaders {
+    /// Reads header fields, given as name and value, in any order. Other fields are ignored.
+    ///
+    /// ```
+    /// use portcullis_robots::access::CachingHeaders;
+    ///
+    /// let fields = [("cache-control", &b"public, Max-Age=\"60\""[..]), ("Age", b"9")];
+    /// let headers = CachingHeaders::read(fields);
+    /// assert_eq!((headers.max_age, headers.age), (Some(60), 9));
+    /// ```
+    pub fn read<'h, N: AsRef<[u8]>>(
+        fields: impl IntoIterator<Item = (N, &'h [u8])>,
+    ) -> CachingHeaders {
+        let mut headers = CachingHeaders::default();
+        for (name, value) in fields {
+            headers.add(name.as_ref(), trim(value, WHITE_SPACE));
+        }
+        headers
+    }
+
+    fn add(&mut self, name: &[u8], value: &[u8]) {
+        if name.eq_ignore_ascii_case(b"cache-control") {
+            directives(value).for_each(|directive| self.add_directive(directive));
+        } else if name.eq_ignore_ascii_case(b"expires") {
+            // Invalid dates such as "0" are in the past (RFC 9111, section 5.3).
+            let time = UnixSeconds::from_http_date(value).unwrap_or(UnixSeconds(0));
+            self.expires = Some(self.expires.map_or(time, |other| other.min(time)));
+        } else if name.eq_ignore_ascii_case(b"date") {
+            self.date = self.date.or(UnixSeconds::from_http_date(value));
+        } else if name.eq_ignore_ascii_case(b"age") {
+            self.age = self.age.max(delta_seconds(value).unwrap_or(0));
+        }
+    }
+
+    fn add_directive(&mut self, directive: &[u8]) {
+        let equals = directive.iter().position(|&byte| byte == b'=');
+        let (name, argument) = directive.split_at(equals.unwrap_or(directive.len()));
+        let name = trim(name, WHITE_SPACE);
+        if name.eq_ignore_ascii_case(b"no-store") {
+            self.no_cache = true;
+        } else if name.eq_ignore_ascii_case(b"no-cache") {
+            // With an argument, it only covers the header fields listed.
+            self.no_cache |= argument.is_empty();
+        } else if name.eq_ignore_ascii_case(b"max-age") {
+            let seconds = delta_seconds(trim(argument, b"=\" \t")).unwrap_or(0);
+            self.max_age = Some(self.max_age.map_or(seconds, |other| other.min(seconds)));
+        }
+    }
+}
+
+/// Splits a Cache-Control field at commas outside quotes.
+fn directives(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut quoted = false;
+    value
+        .split(move |&byte| {
+            quoted ^= byte == b'"';
+            byte == b',' && !quoted
+        })
+        .map(|directive| trim(directive, WHITE_SPACE))
+}
+
+/// Parses a number of seconds (RFC 9111, section 1.2.2), saturating.
+fn delta_seconds(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(text.iter().fold(0_u64, |number, &digit| {
+        number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+    }))
+}
+
+/// When a copy expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expiry {
-    /// The first moment at which the file has to be fetched anew.
+    /// The first moment at which the file has to be fetched again.
     pub at: UnixSeconds,
-    /// What says so.
+    /// What determines it.
     pub source: ExpirySource,
 }
 
-/// What says until when a copy serves.
+/// What determines when a copy expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExpirySource {
-    /// The dialect, since the header says nothing that it heeds.
+    /// The dialect's default, because no header that it supports sets a time.
     Default,
-    /// The dialect's ceiling, since the header asks for more.
+    /// The dialect's ceiling, because the header asks for more.
     Ceiling,
     /// `max-age` of Cache-Control.
     MaxAge,
-    /// `no-cache` or `no-store` of Cache-Control: the copy serves no time at all.
+    /// `no-cache` or `no-store` of Cache-Control: the copy expires at once.
     NoCache,
     /// `Expires`.
     Expires,
 }
 
-/// Until when the copy that was fetched at `fetched_at` with `headers` serves.
+/// Returns when the copy that was fetched at `fetched_at` with `headers` expires.
 ///
-/// Of what a header says, the first of these counts: a refusal to be kept, `max-age`, `Expires`
-/// (RFC 9111, section 4.2.1). What is left of that time at the fetch is less by the age that the
-/// response has by then: that of `Age`, or the time since `Date` if it is longer. The dialect's own
-/// time is counted from the fetch, and so is its ceiling.
+/// `no-cache` and `no-store` come first, then `max-age`, then `Expires` (RFC 9111, section 4.2.1).
+/// The age of the response at the fetch is subtracted: `Age`, or the time since `Date` if longer.
+/// The dialect's default and ceiling count from the fetch.
 ///
 /// ```
+/// use portcullis_dialect::{GOOGLE, RFC_9309};
 /// use portcullis_robots::access::{CachingHeaders, ExpirySource, UnixSeconds, expiry};
-/// use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 ///
-/// // A week is longer than RFC 9309 lets a copy serve, but not too long for Google.
+/// // A week is over the ceiling of RFC 9309. Google has no ceiling.
 /// let headers = CachingHeaders { max_age: Some(604_800), ..CachingHeaders::default() };
 /// let until = |freshness| expiry(&headers, UnixSeconds(0), freshness);
 /// assert_eq!(until(&RFC_9309.access.freshness).at, UnixSeconds(86_400));
@@ -47,7 +142,7 @@ pub enum ExpirySource {
 /// assert_eq!(until(&GOOGLE.access.freshness).at, UnixSeconds(604_800));
 /// ```
 pub fn expiry(headers: &CachingHeaders, fetched_at: UnixSeconds, freshness: &Freshness) -> Expiry {
-    let (lifetime, source) = match said_lifetime(headers, fetched_at, freshness) {
+    let (lifetime, source) = match header_lifetime(headers, fetched_at, freshness) {
         Some((lifetime, source)) => {
             (lifetime.saturating_sub(age_at_fetch(headers, fetched_at)), source)
         }
@@ -61,8 +156,9 @@ pub fn expiry(headers: &CachingHeaders, fetched_at: UnixSeconds, freshness: &Fre
     }
 }
 
-/// The seconds from its making for which the response says that it is good, if it does.
-fn said_lifetime(
+/// Returns the lifetime that the header sets, from the creation of the response; `None` if it sets
+/// none.
+fn header_lifetime(
     headers: &CachingHeaders,
     fetched_at: UnixSeconds,
     freshness: &Freshness,
@@ -78,7 +174,7 @@ fn said_lifetime(
     Some((expires.since(made_at), ExpirySource::Expires))
 }
 
-/// The seconds since the response was made (RFC 9111, section 4.2.3).
+/// Returns the seconds since the response was created (RFC 9111, section 4.2.3).
 fn age_at_fetch(headers: &CachingHeaders, fetched_at: UnixSeconds) -> u64 {
     let apparent = headers.date.map_or(0, |date| fetched_at.since(date));
     headers.age.max(apparent)
@@ -87,9 +183,66 @@ fn age_at_fetch(headers: &CachingHeaders, fetched_at: UnixSeconds) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::dialect::{
-        DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
-    };
+    use portcullis_dialect::{DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
+
+    fn cache_control(value: &str) -> (Option<u64>, bool) {
+        let headers = CachingHeaders::read([("Cache-Control", value.as_bytes())]);
+        (headers.max_age, headers.no_cache)
+    }
+
+    #[test]
+    fn directives_in_many_spellings() {
+        let rows = [
+            ("", None, false),
+            ("public", None, false),
+            ("max-age=600", Some(600), false),
+            ("public,max-age=600,must-revalidate", Some(600), false),
+            (" , MAX-AGE = 600 ,", Some(600), false),
+            ("max-age=\"600\"", Some(600), false),
+            ("max-age=600, max-age=60", Some(60), false),
+            ("max-age=0", Some(0), false),
+            ("max-age", Some(0), false),
+            ("max-age=", Some(0), false),
+            ("max-age=-1", Some(0), false),
+            ("max-age=1.5", Some(0), false),
+            ("max-age=99999999999999999999999", Some(u64::MAX), false),
+            ("s-maxage=600", None, false),
+            ("x-max-age=600", None, false),
+            ("max-age=60, s-maxage=600", Some(60), false),
+            ("no-cache", None, true),
+            ("No-Store, max-age=60", Some(60), true),
+            ("no-cache=\"Set-Cookie\"", None, false),
+            ("no-cache=\"max-age=1, no-store\", max-age=9", Some(9), false),
+            ("ext=\"no-store, max-age=1", None, false),
+        ];
+        for (value, max_age, no_cache) in rows {
+            assert_eq!(cache_control(value), (max_age, no_cache), "{value}");
+        }
+    }
+
+    #[test]
+    fn fields_may_repeat_in_any_case() {
+        let date = b"Sun, 06 Nov 1994 08:49:37 GMT";
+        let headers = CachingHeaders::read([
+            ("CACHE-CONTROL", &b"max-age=5"[..]),
+            ("cache-control", b"no-store"),
+            ("expires", date),
+            ("Expires", b"0"),
+            ("Date", b"yesterday"),
+            ("date", b" Sun, 06 Nov 1994 08:49:37 GMT\t"),
+            ("age", b"7"),
+            ("Age", b"soon"),
+            ("X-Age", b"99"),
+        ]);
+        let expected = CachingHeaders {
+            max_age: Some(5),
+            no_cache: true,
+            expires: Some(UnixSeconds(0)),
+            date: Some(UnixSeconds(784_111_777)),
+            age: 7,
+        };
+        assert_eq!(headers, expected);
+    }
 
     const HOUR: u64 = 3_600;
     const DAY: u64 = 24 * HOUR;
@@ -103,8 +256,7 @@ mod tests {
         (expiry.at.since(NOW), expiry.source)
     }
 
-    /// What the header says, then the seconds and the source for the two old documents, for the
-    /// draft and the RFC, and for Google.
+    /// Headers, then seconds and source: in 1994 and 1996, in the draft and the RFC, and at Google.
     type Row = (CachingHeaders, [(u64, ExpirySource); 3]);
 
     fn table() -> Vec<Row> {
@@ -141,7 +293,7 @@ mod tests {
                 CachingHeaders { expires: Some(UnixSeconds(0)), ..SILENT },
                 [(0, Expires), (DAY, Default), (DAY, Default)],
             ),
-            // Expires is by the server's clock, and so is the time of the response.
+            // Expires and Date are both by the server's clock.
             (
                 CachingHeaders {
                     expires: Some(NOW.after(2 * HOUR)),
@@ -168,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_time_is_the_last_expiry() {
+    fn expiry_saturates() {
         let headers = CachingHeaders { max_age: Some(u64::MAX), ..SILENT };
         let freshness = &GOOGLE.access.freshness;
         assert_eq!(expiry(&headers, NOW, freshness).at, UnixSeconds(u64::MAX));

@@ -1,63 +1,49 @@
-//! What serves while no file can be had, and what may follow when that lasts (RFC 9309, section
-//! 2.3.1.4).
+//! Outages: what applies while no file can be fetched (RFC 9309, section 2.3.1.4).
 
 use std::fmt;
 
-use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::{AccessOutcome, AccessRules, LongUnreachable};
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
+use portcullis_dialect::{AccessOutcome, AccessRules, LongUnreachable, PolicyState, words};
 
 use super::UnixSeconds;
 
-/// A time during which every fetch of the file failed.
+/// A period in which every fetch of the file failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// The first fetch that failed; no later one succeeded.
     pub first_failure: UnixSeconds,
-    /// What the last of them means by itself.
+    /// The outcome of the last failure.
     pub outcome: AccessOutcome,
 }
 
-/// What the caller asks for when a file has been unreachable for a long time, where the dialect
-/// leaves the choice ([`LongUnreachable::OnRequest`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum LongOutage {
-    /// Nothing: the file stays unreachable.
-    #[default]
-    NoChange,
-    /// The file is taken as unavailable.
-    Unavailable,
-    /// The last good copy serves again; without one the file stays unreachable.
-    LastGoodCopy,
-}
-
-impl LongOutage {
-    /// Every value.
-    pub const ALL: [LongOutage; 3] =
-        [LongOutage::NoChange, LongOutage::Unavailable, LongOutage::LastGoodCopy];
-
-    /// The name for machines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            LongOutage::NoChange => "no-change",
-            LongOutage::Unavailable => "unavailable",
-            LongOutage::LastGoodCopy => "last-good-copy",
-        }
+words! {
+    /// What the caller wants after 30 days of unreachability, if the dialect leaves the choice
+    /// ([`LongUnreachable::OnRequest`]).
+    #[derive(Default)]
+    pub enum LongOutage {
+        /// The file stays unreachable.
+        #[default]
+        NoChange = 0 => "no-change",
+        /// The file counts as unavailable.
+        Unavailable = 1 => "unavailable",
+        /// The last good copy applies again; without one, the file stays unreachable.
+        LastGoodCopy = 2 => "last-good-copy",
     }
 }
 
-/// An outage of an origin, as far as captures show it, and what it changed.
+/// An outage of an origin, as captures show it, and its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct KnownOutage {
     /// The first fetch that failed; no later one succeeded.
     pub since: UnixSeconds,
-    /// What the outage's length changed.
+    /// What the length of the outage changed.
     pub change: LongOutage,
-    /// The date of the copy that serves again; `None` if none does, or it has no date.
+    /// The date of the copy that applies again; `None` if none does or it has no date.
     pub copy_captured_at: Option<UnixSeconds>,
 }
 
-/// One sentence for a person.
+/// A message for people.
 impl fmt::Display for KnownOutage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unreachable since {}", self.since.to_rfc3339())?;
@@ -80,26 +66,24 @@ impl fmt::Display for KnownOutage {
     }
 }
 
-/// What serves.
+/// What applies to an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Serving {
-    /// The last good copy, though its time is over.
+    /// The last good copy, although it has expired.
     LastGoodCopy,
-    /// This, for every URL of the origin.
+    /// This outcome, for every URL.
     Outcome(AccessOutcome),
 }
 
-/// What serves at `now` in an outage. `good_copy` says whether there is a copy from before.
+/// Returns what applies at `now` in an outage. `good_copy` is whether an earlier copy exists.
 ///
-/// A copy whose time is not over needs no fetch, so an outage begins after it. Until
-/// [`LONG_UNREACHABLE_SECONDS`] have passed, and for ever where the dialect has no rule about long
-/// outages or the file is not unreachable, the outcome of the failure holds. `asked` counts only
-/// where the dialect leaves the choice; where it has a rule of its own, that is followed.
+/// An outage begins when the last copy has expired. The outcome of the failure holds until
+/// [`LONG_UNREACHABLE_SECONDS`] have passed, and forever if the dialect has no rule for long
+/// outages or the state is not `unreachable`. `asked` only counts if the dialect leaves the choice.
 ///
 /// ```
+/// use portcullis_dialect::RFC_9309;
 /// use portcullis_robots::access::{LongOutage, Outage, Serving, UnixSeconds, serving};
-/// use portcullis_dialect::decision::Verdict;
-/// use portcullis_dialect::dialect::RFC_9309;
 ///
 /// let rules = &RFC_9309.access;
 /// let outage = Outage { first_failure: UnixSeconds(0), outcome: rules.server_error };
@@ -121,7 +105,7 @@ pub fn serving(
     if !is_long || outage.outcome.state != PolicyState::Unreachable {
         return unchanged;
     }
-    // A file that was never there is what both documents liken it to.
+    // Both documents compare a long outage with a file that does not exist.
     let unavailable = Serving::Outcome(rules.not_found);
     match (rules.long_unreachable, asked, good_copy) {
         (LongUnreachable::LastGoodCopy, _, true) => Serving::LastGoodCopy,
@@ -137,15 +121,11 @@ pub fn serving(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::dialect::{
-        DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
-    };
+    use portcullis_dialect::{DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 
     const START: UnixSeconds = UnixSeconds(1_000_000_000);
-    const ASKED: [LongOutage; 3] =
-        [LongOutage::NoChange, LongOutage::Unavailable, LongOutage::LastGoodCopy];
 
-    /// What serves so many seconds after the first failure.
+    /// Returns what applies this many seconds after the first failure.
     fn after(seconds: u64, dialect: &Dialect, asked: LongOutage, good_copy: bool) -> Serving {
         let outage = Outage { first_failure: START, outcome: dialect.access.server_error };
         serving(&outage, START.after(seconds), good_copy, asked, &dialect.access)
@@ -154,7 +134,7 @@ mod tests {
     #[test]
     fn nothing_changes_for_thirty_days() {
         for dialect in Dialect::ALL {
-            for asked in ASKED {
+            for asked in LongOutage::ALL {
                 for seconds in [0, 1, LONG_UNREACHABLE_SECONDS] {
                     let unchanged = Serving::Outcome(dialect.access.server_error);
                     assert_eq!(after(seconds, dialect, asked, true), unchanged);
@@ -165,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_of_the_table_after_that() {
+    fn every_cell_of_the_table_after_thirty_days() {
         use LongOutage::{LastGoodCopy, NoChange, Unavailable};
         let copy = Some(Serving::LastGoodCopy);
         let gone = Some(Serving::Outcome(RFC_9309.access.not_found));
@@ -192,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_unreachable_changes() {
+    fn only_unreachable_files_change() {
         let later = START.after(10 * LONG_UNREACHABLE_SECONDS);
         for outcome in [ORIGINAL_1994.access.server_error, ORIGINAL_1994.access.forbidden] {
             let outage = Outage { first_failure: START, outcome };
@@ -202,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_makes_no_long_outage() {
+    fn clocks_that_go_back_make_no_long_outage() {
         let outage = Outage { first_failure: START, outcome: GOOGLE.access.server_error };
         let found = serving(&outage, UnixSeconds(0), true, LongOutage::NoChange, &GOOGLE.access);
         assert_eq!(found, Serving::Outcome(GOOGLE.access.server_error));

@@ -1,16 +1,16 @@
-//! Points in time, as every part of a crawl can write them.
+//! Timestamps of crawls and HTTP.
 
 use std::fmt;
 use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
 
-/// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u64);
 
 impl UnixSeconds {
-    /// The time that an HTTP date says, in any of its three forms (RFC 9110, section 5.6.7).
+    /// Parses an HTTP date in any of its three forms (RFC 9110, section 5.6.7), or returns `None`.
     ///
     /// ```
     /// use portcullis_robots::access::UnixSeconds;
@@ -24,10 +24,9 @@ impl UnixSeconds {
         Some(UnixSeconds(date.duration_since(UNIX_EPOCH).ok()?.as_secs()))
     }
 
-    /// Reads a timestamp of RFC 3339, section 5.6. `None` if it is none, names a day that does not
-    /// exist, or is before 1970. A fraction of a second is dropped.
-    ///
-    /// The other forms of ISO 8601 with an offset are read as well (`1994-11-06T08:49Z`).
+    /// Parses a timestamp of RFC 3339, section 5.6, dropping fractions of a second. Other ISO 8601
+    /// forms with an offset are accepted too (`1994-11-06T08:49Z`). Returns `None` if it is
+    /// malformed, names a day that does not exist, or is before 1970.
     ///
     /// ```
     /// use portcullis_robots::access::UnixSeconds;
@@ -44,8 +43,8 @@ impl UnixSeconds {
         u64::try_from(time.as_second()).ok().map(UnixSeconds)
     }
 
-    /// Writes a timestamp of RFC 3339 in UTC and whole seconds. Times past the last that jiff
-    /// represents, 9999-12-30T22:00:00Z, are written as that one.
+    /// Formats the time as RFC 3339 in UTC and whole seconds, clamped to the last time that jiff
+    /// represents, 9999-12-30T22:00:00Z.
     ///
     /// ```
     /// use portcullis_robots::access::UnixSeconds;
@@ -58,16 +57,24 @@ impl UnixSeconds {
         Timestamp::from_second(seconds).expect("it is in range").to_string()
     }
 
-    /// The seconds from `earlier` to this time; none if that is the later one, as the clocks of two
-    /// machines can have it.
+    /// Returns the seconds from `earlier` to this time, or 0 if `earlier` is later: the clocks of
+    /// two machines may disagree.
     pub fn since(self, earlier: UnixSeconds) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The time so many seconds later; the end of time if there is no later one.
+    /// Returns the time `seconds` later, saturating.
     #[must_use]
     pub fn after(self, seconds: u64) -> UnixSeconds {
         UnixSeconds(self.0.saturating_add(seconds))
+    }
+}
+
+/// Serialized as RFC 3339.
+#[cfg(feature = "serde")]
+impl serde::Serialize for UnixSeconds {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.to_rfc3339())
     }
 }
 
@@ -121,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_end_of_time_overflows() {
+    fn arithmetic_saturates() {
         assert_eq!(UnixSeconds(1).since(UnixSeconds(2)), 0);
         assert_eq!(UnixSeconds(2).after(u64::MAX), UnixSeconds(u64::MAX));
     }

@@ -1,19 +1,37 @@
-//! Who asks: product tokens, and the order in which a crawler falls back from one to the next.
-
-mod header;
+//! Agents: the product tokens of a crawler, given directly or as a User-Agent header.
+//!
+//! RFC 9309, section 2.2.1, requires the product token to occur in the User-Agent header, so a
+//! header stands for its words. All of them form the chain, longest first, because a longer name is
+//! more specific (`Googlebot-News` before `Googlebot`); a file then selects the first that it
+//! names. In the 1994 dialect, names are compared by occurrence and the whole header is the name.
+//!
+//! † By our decision, two kinds of words are not names. Links and addresses: their `bot` or `com`
+//! would match groups for others. And [`COMPATIBILITY`] words such as `Mozilla`, which crawlers
+//! share with browsers: a group for `Mozilla` does not apply to every crawler that claims
+//! compatibility. A header with no other word belongs to a browser, and then these words are its
+//! names.
 
 use std::fmt;
 
-use portcullis_dialect::dialect::{CallerToken, Dialect};
+use portcullis_dialect::{CallerToken, Dialect, FileToken, GroupRules, NamesAgent, TokenAlphabet};
 
-/// One crawler: the product tokens that it obeys, the most specific first.
+/// Words of browser headers that crawlers repeat, in lower case, sorted.
+const COMPATIBILITY: &str = "\
+    aarch64 amd64 android applewebkit arm64 build chrome chromium compatible cpu cros edg edge \
+    en-us fedora firefox gecko headlesschrome i686 intel ios ipad iphone khtml like linux mac \
+    macintosh mobile mozilla msie net nt opera opr os presto pro rv safari sv1 tablet touch \
+    trident u ubuntu version webkit win32 win64 windows wow64 x x11 x64 x86_64";
+
+/// Characters between the parts of a header: white space, and what delimits comments.
+const BETWEEN_PARTS: &[char] = &[' ', '\t', ',', ';', '(', ')', '[', ']', '{', '}', '"', '<', '>'];
+
+/// One crawler: its product tokens, most specific first.
 ///
-/// The first token that some group of a file names is the one whose groups are obeyed; if none is
-/// named the default group is. Most crawlers have one token; a crawler such as Googlebot-News obeys
-/// the groups of Googlebot where no group names itself.
+/// The groups of the first token that a file names apply, or else the default groups. Most crawlers
+/// have one token; Googlebot-News falls back to the groups of Googlebot.
 ///
 /// ```
-/// use portcullis_dialect::dialect::GOOGLE;
+/// use portcullis_dialect::GOOGLE;
 /// use portcullis_robots::policy::AgentChain;
 ///
 /// let news = AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE).unwrap();
@@ -26,20 +44,20 @@ pub struct AgentChain {
     tokens: Vec<String>,
 }
 
-/// An agent that the dialect cannot ask about.
+/// Why a text does not name an agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AgentError {
-    /// There is no token, or an empty one.
+    /// A token is empty.
     #[error(
-        "the agent '{agent}' has an empty token; write TOKEN, or TOKEN+TOKEN for a crawler that falls back"
+        "invalid agent '{agent}': empty token; write TOKEN, or TOKEN+TOKEN for a crawler with a fallback"
     )]
     Empty {
         /// The agent as given.
         agent: String,
     },
-    /// A token has a character that no token has.
+    /// A token has a character that the dialect does not allow.
     #[error(
-        "the agent '{token}' is no product token: the dialect {dialect} takes {allowed}; leave out the version and what follows it"
+        "invalid agent '{token}': product tokens of the dialect {dialect} consist of {allowed}; leave out the version and everything after it"
     )]
     NotAToken {
         /// The token as given.
@@ -49,20 +67,20 @@ pub enum AgentError {
         /// The characters that a token may have.
         allowed: &'static str,
     },
-    /// A User-Agent header has nothing in it.
-    #[error("the User-Agent header is empty; write it as the crawler sends it")]
+    /// The User-Agent header is empty.
+    #[error("invalid User-Agent header: it is empty; give the header that the crawler sends")]
     EmptyHeader,
-    /// A User-Agent header names nobody.
+    /// The User-Agent header names no product.
     #[error(
-        "the User-Agent header '{header}' names no product; give the crawler's product token instead"
+        "invalid User-Agent header '{header}': it names no product; give the product token instead"
     )]
     NoProduct {
         /// The header as given.
         header: String,
     },
-    /// A User-Agent header has a byte that no header has.
+    /// The User-Agent header has a control character.
     #[error(
-        "the User-Agent header '{}' has a control character; write it in one line, as it is sent",
+        "invalid User-Agent header '{}': it has a control character; write it on one line",
         header.escape_debug()
     )]
     NotAHeader {
@@ -72,11 +90,11 @@ pub enum AgentError {
 }
 
 impl AgentChain {
-    /// One or more tokens, joined by `+`, the most specific first.
+    /// Parses one or more tokens joined by `+`, most specific first.
     ///
     /// # Errors
     ///
-    /// If a token is empty, or has a character that the dialect's tokens do not have.
+    /// If a token is empty or has a character that the dialect does not allow.
     pub fn parse(text: &str, dialect: &Dialect) -> Result<AgentChain, AgentError> {
         let tokens: Vec<String> = text.split('+').map(str::to_owned).collect();
         for token in &tokens {
@@ -96,12 +114,46 @@ impl AgentChain {
         Ok(AgentChain { name: text.to_owned(), tokens })
     }
 
-    /// The agent as it was given: its tokens joined by `+`, or its User-Agent header.
+    /// Returns the crawler that sends this User-Agent header. Its name is the header.
+    ///
+    /// ```
+    /// use portcullis_dialect::RFC_9309;
+    /// use portcullis_robots::policy::AgentChain;
+    ///
+    /// let header = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://a.example/gptbot)";
+    /// let agent = AgentChain::from_header(header, &RFC_9309)?;
+    /// assert_eq!(agent.tokens().collect::<Vec<_>>(), ["GPTBot"]);
+    /// assert_eq!(agent.name(), header);
+    /// # Ok::<(), portcullis_robots::policy::AgentError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the header is empty, has a control character, or names no product.
+    pub fn from_header(header: &str, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+        let name = header.trim_matches([' ', '\t']).to_owned();
+        if name.is_empty() {
+            return Err(AgentError::EmptyHeader);
+        }
+        if name.chars().any(|character| character.is_control() && character != '\t') {
+            return Err(AgentError::NotAHeader { header: name });
+        }
+        let tokens = match dialect.groups.names_agent {
+            NamesAgent::Equal => tokens(&name, &dialect.groups),
+            NamesAgent::OccursInName => whole_name(&name).into_iter().collect(),
+        };
+        if tokens.is_empty() {
+            return Err(AgentError::NoProduct { header: name });
+        }
+        Ok(AgentChain { name, tokens })
+    }
+
+    /// Returns the agent as given: tokens joined by `+`, or a User-Agent header.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The tokens, the most specific first.
+    /// Returns the tokens, most specific first.
     pub fn tokens(&self) -> impl Iterator<Item = &str> {
         self.tokens.iter().map(String::as_str)
     }
@@ -110,5 +162,173 @@ impl AgentChain {
 impl fmt::Display for AgentChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
+    }
+}
+
+/// Returns the parts of a header that are neither links nor addresses.
+fn parts(header: &str) -> impl Iterator<Item = &str> {
+    header.split(BETWEEN_PARTS).filter(|part| !part.is_empty() && !is_link(part))
+}
+
+/// Returns whether a part is a link or an address. By custom, `+` precedes links.
+fn is_link(part: &str) -> bool {
+    let starts =
+        |start: &str| part.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
+    part.contains("://") || part.contains('@') || part.starts_with('+') || starts("www.")
+}
+
+fn is_compatibility(word: &str) -> bool {
+    COMPATIBILITY.split(' ').any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Returns the words that are not `shared` by many agents, or all of them if every one is.
+fn names(words: Vec<&str>, shared: impl Fn(&str) -> bool) -> Vec<&str> {
+    let own: Vec<&str> = words.iter().copied().filter(|word| !shared(word)).collect();
+    if own.is_empty() { words } else { own }
+}
+
+/// Returns the tokens of a header, longest first.
+fn tokens(header: &str, groups: &GroupRules) -> Vec<String> {
+    let alphabet = alphabet(groups);
+    let words = parts(header).flat_map(|part| words(part, alphabet)).collect();
+    let mut tokens: Vec<String> = Vec::new();
+    for name in names(words, is_compatibility) {
+        if !tokens.iter().any(|token| token.eq_ignore_ascii_case(name)) {
+            tokens.push(name.to_owned());
+        }
+    }
+    tokens.sort_by_key(|token| std::cmp::Reverse(token.len()));
+    tokens
+}
+
+/// Returns the characters of the tokens that a file can name.
+fn alphabet(groups: &GroupRules) -> TokenAlphabet {
+    match (groups.file_token, groups.caller_token) {
+        (FileToken::Prefix(alphabet), _) => alphabet,
+        (FileToken::WholeValue, CallerToken::Token(alphabet)) => alphabet,
+        (FileToken::WholeValue, CallerToken::AnyName) => TokenAlphabet::Rfc1945,
+    }
+}
+
+/// Returns the words of a part that can be tokens: each run of name characters, cut as a file's
+/// value would be (`MJ` for `MJ12bot` if tokens have no digits). Words without a letter are
+/// versions and are left out; a version with a letter (`v1.2`) does no harm, because no group names
+/// it.
+fn words(part: &str, alphabet: TokenAlphabet) -> impl Iterator<Item = &str> {
+    let in_run = move |character: char| {
+        u8::try_from(character).is_ok_and(|byte| {
+            alphabet.contains(byte) || TokenAlphabet::LettersAndDigits.contains(byte)
+        })
+    };
+    part.split(move |character| !in_run(character)).filter_map(move |run| {
+        let end = run.bytes().position(|byte| !alphabet.contains(byte));
+        // A final full stop ends a sentence.
+        let word = run[..end.unwrap_or(run.len())].trim_end_matches('.');
+        word.bytes().any(|byte| byte.is_ascii_alphabetic()).then_some(word)
+    })
+}
+
+/// Returns the header without the parts that are not names, for dialects that compare by
+/// occurrence.
+fn whole_name(header: &str) -> Option<String> {
+    let has_letter = |part: &str| part.chars().any(char::is_alphabetic);
+    // A version without a name is shared by many agents.
+    let shared = |part: &str| {
+        let product = part.split(['/', ':']).next().unwrap_or(part);
+        is_compatibility(product) || !has_letter(part)
+    };
+    let name = names(parts(header).collect(), shared).join(" ");
+    has_letter(&name).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
+
+    fn tokens_of(header: &str, dialect: &Dialect) -> Vec<String> {
+        let agent = AgentChain::from_header(header, dialect).expect(header);
+        agent.tokens().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn headers_as_they_are_sent() {
+        let rows: [(&str, &[&str]); 13] = [
+            (
+                "Mozilla/5.0 (compatible; ExampleBot/0.1; https://www.example.com/bot.html)",
+                &["ExampleBot"],
+            ),
+            (
+                "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; \
+                 +https://openai.example/gptbot)",
+                &["GPTBot"],
+            ),
+            ("Googlebot-Image/1.0", &["Googlebot-Image"]),
+            ("Googlebot/2.1 Googlebot-News (bot@example.com)", &["Googlebot-News", "Googlebot"]),
+            ("CCBot/2.0 (https://commoncrawl.example/faq/)", &["CCBot"]),
+            ("GPTBot", &["GPTBot"]),
+            ("  GPTBot. \t", &["GPTBot"]),
+            (
+                "Mozilla/5.0 (compatible; MJ12bot/v1.4.8; http://mj12bot.example/)",
+                &["MJ12bot", "v1.4.8"],
+            ),
+            ("aaa/1 bbb/2 AAA/3 cc", &["aaa", "bbb", "cc"]),
+            ("Bot (www.example.com/other; WWW.example.com, +example.com/bot)", &["Bot"]),
+            ("r\u{e9}seau Bot/\u{fc}", &["seau", "Bot", "r"]),
+            ("Mozilla/5.0 (X11; Linux)", &["Mozilla", "Linux", "X11"]),
+            ("my_bot.v2/1 x-Gecko", &["my_bot.v2", "x-Gecko"]),
+        ];
+        for (header, expected) in rows {
+            assert_eq!(tokens_of(header, &RFC_9309), expected, "{header}");
+            assert_eq!(tokens_of(header, &DRAFT_2019), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn tokens_have_the_dialects_characters() {
+        let header = "Mozilla/5.0 (compatible; MJ12bot/2; a!b; 360Spider)";
+        assert_eq!(tokens_of(header, &RFC_9309), ["360Spider", "MJ12bot", "a", "b"]);
+        // Words do not start inside longer ones: there is no `bot` in 12bot, no `Spider` in
+        // 360Spider.
+        assert_eq!(tokens_of(header, &GOOGLE), ["MJ", "a", "b"]);
+        assert_eq!(tokens_of(header, &KOSTER_1996), ["360Spider", "MJ12bot", "a!b"]);
+    }
+
+    #[test]
+    fn the_name_of_1994_is_the_header() {
+        let rows = [
+            ("Mozilla/5.0 (compatible; GPTBot/1.2; +https://a.example/b)", "GPTBot/1.2"),
+            ("Big Robot/1.0 (a@b.example) libwww/2", "Big Robot/1.0 libwww/2"),
+            ("Mozilla/4.0 (compatible; MSIE 6.0)", "Mozilla/4.0 compatible MSIE 6.0"),
+        ];
+        for (header, name) in rows {
+            assert_eq!(tokens_of(header, &ORIGINAL_1994), [name], "{header}");
+        }
+    }
+
+    #[test]
+    fn headers_that_name_nobody() {
+        for dialect in Dialect::ALL {
+            for header in ["", " ", "\t \t"] {
+                let error = AgentChain::from_header(header, dialect).unwrap_err();
+                assert_eq!(error, AgentError::EmptyHeader);
+            }
+            for header in ["5.0", "(+https://a.example/bot)", "()", "bot@example.com", "/;"] {
+                let error = AgentChain::from_header(header, dialect).unwrap_err();
+                assert_eq!(error, AgentError::NoProduct { header: header.to_owned() });
+            }
+            for header in ["Bot\r\nHost: a", "Bot\0", "Bot\u{7f}", "Bot\u{85}"] {
+                let error = AgentChain::from_header(header, dialect).unwrap_err();
+                assert_eq!(error, AgentError::NotAHeader { header: header.to_owned() });
+                assert!(!error.to_string().contains(['\r', '\n', '\0']), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn compatibility_words_are_in_lower_case_and_in_order() {
+        assert!(COMPATIBILITY.split(' ').is_sorted());
+        assert!(COMPATIBILITY.split(' ').all(|word| !word.is_empty()));
+        assert_eq!(COMPATIBILITY.to_ascii_lowercase(), COMPATIBILITY);
     }
 }

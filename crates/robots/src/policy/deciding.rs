@@ -1,91 +1,88 @@
-//! Questions to answers: what one thread does with policies.
+//! The vocabulary of batch decisions: entries, blocks of questions, a thread's memory.
 //!
-//! A question is a policy and a path. It is answered at once if one decision holds for every path; by a
-//! prefilter's looks, which is how most are; by trying a few patterns; or by an automaton. All questions of a block
-//! take one step before any takes the next: their memory accesses wait for one another less, and a step
-//! that some questions need and others do not is a list of those that do, which the processor need not
-//! guess.
-
-mod agenda;
-mod block;
-mod first_step;
-mod touch;
+//! A question is a policy and a path. [`Block`](super::Block) answers many at once, and each stage
+//! runs over the whole block before the next stage starts:
+//!
+//! 1. A decision that holds for every path, or the first probe of the prefilter.
+//! 2. Further probes, where the first one leaves the answer open.
+//! 3. The few candidate patterns that the prefilter names, or an automaton.
+//!
+//! Memory accesses within a stage are independent, so they overlap. A stage that only some
+//! questions need works through a worklist, which costs no branch mispredictions. Building an
+//! automaton is the only step that can fail.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::Decision;
 use portcullis_matcher::automaton::{Automata, Outcome, PatternTexts, Patterns, SieveLine, Work};
 
-use agenda::Agenda;
-
-pub use block::Block;
-
-/// Where deciding a path begins.
+/// Where the decision of an entry starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Start {
-    /// Where among the sieves that of the rule set stands, or one of the kinds below.
+    /// The position of the rule set's prefilter, or one of the constants below.
     pub sieve: u32,
-    /// The number of the rule set, or what the kind says.
+    /// The number of the rule set, or as the constant says.
     pub number: u32,
 }
 
 impl Start {
-    /// The decision with this number holds for every path.
+    /// One decision holds for every path; `number` is its number.
     pub const FIXED: u32 = u32::MAX;
-    /// As for the agent with this number, which comes before.
+    /// The decision is that of an earlier agent; `number` is its number.
     pub const SHARED: u32 = u32::MAX - 1;
-    /// The rule set has no sieve.
+    /// The rule set has no prefilter.
     pub const UNSIEVED: u32 = u32::MAX - 2;
 
-    /// Where nothing is asked.
+    /// The start of a question that has no policy.
     pub const NOWHERE: Start = Start { sieve: Start::FIXED, number: 0 };
 
-    /// Some as pairs of words.
+    /// Views starts as pairs of words.
     #[inline]
     pub fn words(starts: &[Start]) -> &[[u32; 2]] {
         <[[u32; 2]]>::ref_from_bytes(starts.as_bytes()).expect("they are pairs of words")
     }
 }
 
-/// In the place of a policy's number: none is known.
+/// Replaces a policy number: no policy is known.
 pub const NO_POLICY: u32 = u32::MAX;
-/// In the place of a policy's number: there is no URL to ask about.
+/// Replaces a policy number: the record is not a URL.
 pub const NO_URL: u32 = u32::MAX - 1;
 
-/// What a [`Block`] of questions asks: policies for a list of agents, wherever they are kept.
+/// The policies that a [`Block`](super::Block) asks, for a list of agents.
 ///
-/// A policy and an agent are an *entry*: the policy's number times the number of agents, and the agent's.
+/// A policy and an agent form an *entry*: policy number × number of agents + agent number. The
+/// trait separates the stages from storage: policy sets read entries from a mapped file.
 pub trait Policies {
-    /// Where the texts of patterns stand.
+    /// How pattern texts are stored.
     type Texts<'l>: PatternTexts<'l>
     where
         Self: 'l;
     /// Why an automaton cannot be built.
     type Failure;
 
-    /// The number of agents.
+    /// Returns the number of agents.
     fn agents(&self) -> usize;
 
-    /// Whether `/robots.txt` is allowed whatever the rules are.
+    /// Returns whether `/robots.txt` is always allowed.
     fn allows_robots_txt(&self) -> bool;
 
-    /// Where the answer of an entry begins.
+    /// Returns where the decision of an entry starts.
     fn start(&self, entry: usize) -> Start;
 
-    /// The decision with this number, which holds for every path of some policy.
+    /// Returns a decision that holds for every path, by number.
     fn fixed(&self, number: u32) -> Decision;
 
-    /// The lines in which all prefilters stand.
+    /// Returns the cache lines of all prefilters.
     fn lines(&self) -> &[SieveLine];
 
-    /// The patterns of a rule set, which has a prefilter.
+    /// Returns the patterns of a rule set that has a prefilter.
     fn patterns(&self, rule_set: u32) -> Patterns<'_, Self::Texts<'_>>;
 
-    /// Entries of a prefilter's index that are looked at for a path before it is walked.
+    /// Returns how many entries of a prefilter's index are tried per path before the automaton.
     fn candidates_tried_max(&self) -> usize;
 
-    /// The outcome of a path by the automaton of an entry's rule set.
+    /// Returns the outcome of a path by the automaton of an entry's rule set.
     ///
     /// # Errors
     ///
@@ -99,112 +96,110 @@ pub trait Policies {
     ) -> Result<Outcome, Self::Failure>;
 }
 
-/// A thread's memory for blocks of questions about the same policies.
+/// The memory of one thread for blocks about the same policies.
 #[derive(Clone, Debug, Default)]
 pub struct BlockMemory {
     /// By question, then by agent.
-    decisions: Vec<Decision>,
-    sources: Vec<Source>,
-    starts: Vec<Start>,
-    /// Of the block, where runs of questions about one policy end, if they are long.
-    run_ends: Vec<usize>,
-    /// Of rule sets that have been asked what no prefilter and no candidate answers.
-    automata: Automata,
-    ways: Ways,
-    /// Of the block, what a prefilter has to look for at the start of paths, and what anywhere in them.
-    beginnings: Agenda,
-    stretches: Agenda,
-    /// By answer: at which lengths a path may begin with a prefix, as a prefilter tells.
-    prefix_levels: Vec<u8>,
-    /// Answers whose paths may begin with a prefix, and those in which a stretch may stand.
-    begun: Agenda,
-    standing: Agenda,
-    /// Answers of which no prefilter knows anything.
-    unsieved: Agenda,
-    /// Of the block, which answers are the same as another.
-    repeats: Vec<Repeat>,
+    pub(super) decisions: Vec<Decision>,
+    pub(super) sources: Vec<Source>,
+    pub(super) starts: Vec<Start>,
+    /// The ends of long runs of questions about one policy.
+    pub(super) run_ends: Vec<usize>,
+    /// The automata of rule sets that needed one.
+    pub(super) automata: Automata,
+    pub(super) ways: Ways,
+    /// Answers whose prefilter still has to be probed: for prefixes, and for required literals.
+    pub(super) prefix_probes: Worklist,
+    pub(super) literal_probes: Worklist,
+    /// By answer: the prefix lengths at which the prefilter found a possible match.
+    pub(super) prefix_levels: Vec<u8>,
+    /// Answers whose paths may start with a prefix, and those that may contain a required literal.
+    pub(super) prefix_hits: Worklist,
+    pub(super) literal_hits: Worklist,
+    /// Answers whose rule set has no prefilter.
+    pub(super) unfiltered: Worklist,
+    /// Answers that copy an earlier one.
+    pub(super) repeats: Vec<Repeat>,
 }
 
-/// What a decision was made from.
+/// The entry and pattern behind a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    /// Its entry, or [`Source::NONE`].
+    /// The entry, or [`Source::NONE`].
     entry: u32,
-    /// Its pattern, or [`Source::NONE`]. It means nothing where patterns are not told apart.
+    /// The pattern, or [`Source::NONE`]. Undefined if the engine does not distinguish patterns.
     pattern: u32,
 }
 
 impl Source {
     const NONE: u32 = u32::MAX;
-    const NOWHERE: Source = Source { entry: Source::NONE, pattern: Source::NONE };
+    pub(super) const NOWHERE: Source = Source { entry: Source::NONE, pattern: Source::NONE };
 
     #[inline(always)]
-    fn of(entry: usize, outcome: Outcome) -> Source {
-        // The number of no outcome is 0, and what is before that is no pattern.
+    pub(super) fn of(entry: usize, outcome: Outcome) -> Source {
+        // `Outcome::NONE` has the number 0, which wraps to `Source::NONE`.
         Source { entry: entry as u32, pattern: outcome.number().wrapping_sub(1) }
     }
 
-    /// The entry, if a policy was asked.
+    /// Returns the entry, or `None` if no policy was asked.
     pub fn entry(self) -> Option<usize> {
         (self.entry != Source::NONE).then_some(self.entry as usize)
     }
 
-    /// The pattern, if one decides.
+    /// Returns the deciding pattern, or `None` if none decides.
     pub fn pattern(self) -> Option<u32> {
         (self.pattern != Source::NONE).then_some(self.pattern)
     }
 }
 
-/// An answer that repeats one before it.
+/// An answer that copies an earlier one.
 #[derive(Clone, Copy, Debug)]
-struct Repeat {
-    answer: u32,
-    of: u32,
+pub(super) struct Repeat {
+    pub(super) answer: u32,
+    pub(super) of: u32,
 }
 
 impl BlockMemory {
-    /// The decisions on the block that was asked last, question by question.
+    /// Returns the decisions of the last block, by question, then by agent.
     pub fn decisions(&self) -> &[Decision] {
         &self.decisions
     }
 
-    /// What the decision with this number was made from.
+    /// Returns the source of one decision.
     pub fn source(&self, answer: usize) -> Source {
         self.sources[answer]
     }
 
-    /// All decisions, and for each what it was made from.
+    /// Returns all decisions with their sources.
     pub fn decisions_mut(&mut self) -> (&mut [Decision], &[Source]) {
         (&mut self.decisions, &self.sources)
     }
-}
 
-impl BlockMemory {
-    /// Returns the bytes that this holds for rule sets that were asked; those for one block are not counted.
+    /// Returns the bytes held by automata. The lists of one block are not counted.
     pub fn memory_bytes(&self) -> usize {
         self.automata.memory_bytes()
     }
 
-    /// Returns how often each way answered.
+    /// Returns how often each strategy answered.
     pub fn ways(&self) -> Ways {
         Ways { work: self.automata.work(), ..self.ways }
     }
 }
 
-/// How often each way answered a thread's questions. The prefilter answered those that are left.
+/// How often each strategy answered the questions of a thread. The prefilter answered the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ways {
     /// Questions, one per path and agent.
     pub questions: u64,
-    /// Questions that one decision answered, whatever the path.
+    /// Questions answered by a decision that holds for every path.
     pub constant: u64,
-    /// Questions that candidates of the prefilter answered.
+    /// Questions answered by trying candidates of the prefilter.
     pub candidates: u64,
-    /// Entries of the prefilter's index that were looked at.
+    /// Entries of the prefilter's index that were read.
     pub entries: u64,
-    /// Questions that automata answered, scans among them.
+    /// Questions answered by automata, including scans.
     pub automata: u64,
-    /// What those took.
+    /// The work of the automata.
     pub work: Work,
 }
 
@@ -216,5 +211,59 @@ impl std::ops::AddAssign for Ways {
         self.entries += other.entries;
         self.automata += other.automata;
         self.work += other.work;
+    }
+}
+
+/// Questions that are probed together.
+pub(super) const EIGHT: usize = 8;
+
+/// An answer that needs a further stage.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WorkItem {
+    pub(super) question: u32,
+    /// The position of the answer.
+    pub(super) answer: u32,
+}
+
+/// The answers of a block that need a further stage, appended without branches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Worklist {
+    items: Vec<WorkItem>,
+    length: usize,
+}
+
+impl Worklist {
+    /// Empties the list and makes room for `capacity` items.
+    pub(super) fn clear(&mut self, capacity: usize) {
+        self.length = 0;
+        if self.items.len() < capacity {
+            self.items.resize(capacity, WorkItem::default());
+        }
+    }
+
+    /// Appends an item if it is needed, without a branch: it would often be mispredicted.
+    #[inline]
+    pub(super) fn push_if(&mut self, is_needed: bool, item: WorkItem) {
+        self.items[self.length] = item;
+        self.length += usize::from(is_needed);
+    }
+
+    /// Appends those of eight adjacent questions whose bits are set, if there is one agent. There
+    /// must be room for all eight.
+    #[inline(always)]
+    pub(super) fn push_of_eight(&mut self, are_needed: u8, first: usize) {
+        let room = &mut self.items[self.length..][..8];
+        let mut length = 0;
+        for place in 0..8 {
+            let number = (first + place) as u32;
+            room[length & 7] = WorkItem { question: number, answer: number };
+            length += usize::from(are_needed >> place & 1);
+        }
+        self.length += length;
+    }
+
+    #[inline]
+    pub(super) fn items(&self) -> &[WorkItem] {
+        &self.items[..self.length]
     }
 }

@@ -1,97 +1,102 @@
-//! Why a decision is what it is: the slow path, for people.
+//! Explanations: why a decision is what it is.
 //!
-//! It tries every rule of the chosen groups one by one; use [`batch`](crate::batch) for answers alone.
+//! Tries every rule of the groups that apply, one by one; use [`Robots`](crate::Robots) or a policy
+//! set for decisions alone.
 
 use crate::access::KnownOutage;
 use crate::syntax::{RobotsTxt, Rule, Span};
 use crate::target::ComparedPath;
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::{Dialect, Precedence, RobotsTxtUrl};
-use portcullis_dialect::id::{LineNumber, RuleID};
+use portcullis_dialect::{Dialect, LineNumber, Precedence, RobotsTxtUrl, RuleID, Verdict, words};
 use portcullis_matcher::automaton::pattern_matches;
 use portcullis_matcher::pattern::{index_page_text, normal_text};
 
-use super::select::speaking_line;
+use super::select::naming_line;
 use super::{AgentChain, OrderedRules, Selection};
 
 /// Why a decision is what it is.
+///
+/// Serialized with bytes as text: bytes that are not UTF-8 become U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Explanation {
-    /// The path and query that are compared, in normal form.
+    /// The compared path and query, in normal form.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub path: Vec<u8>,
     /// Whether the dialect allows the path because it is that of robots.txt.
     pub robots_txt: bool,
-    /// The agent's token that the groups name; none if they are default groups.
+    /// The agent's token that the groups name; `None` for default groups.
     pub token: Option<String>,
-    /// The groups that speak to the agent; none if the file has none for it.
+    /// The groups that apply; empty if none does.
     pub groups: Vec<ExplainedGroup>,
-    /// The rules that match, each once, in order of precedence: the one that decides is first, unless
-    /// the path is allowed for its own sake.
+    /// The matching rules, each once, in order of precedence. The first one decides, unless
+    /// `robots_txt` is set.
     pub rules: Vec<ExplainedRule>,
-    /// The number of rules in those groups.
+    /// The number of rules in the groups.
     pub rules_in_groups: usize,
-    /// The outage that the host is in, if it is known to be in one.
+    /// The outage of the host, or `None` if none is known.
     pub outage: Option<KnownOutage>,
 }
 
-/// A group, by a user-agent line of its.
+/// A group, by one of its user-agent lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ExplainedGroup {
     /// The value of the line.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub user_agent: Vec<u8>,
     /// The line.
     pub line: LineNumber,
-    /// The record as it stands in the file, without white space around it and without comment.
+    /// The record as written, without surrounding white space and comment.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub text: Vec<u8>,
 }
 
-/// A rule that matches.
+/// A matching rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ExplainedRule {
-    /// What it says.
+    /// Its verdict.
     pub verdict: Verdict,
     /// Its number in the file.
     pub rule: RuleID,
     /// Its line.
     pub line: LineNumber,
-    /// Its value as it stands in the file.
+    /// Its value as written.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub value: Vec<u8>,
-    /// The record as it stands in the file, without white space around it and without comment.
+    /// The record as written, without surrounding white space and comment.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub text: Vec<u8>,
-    /// The pattern in normal form; its bytes count for precedence.
+    /// The pattern in normal form, whose length counts for precedence.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub pattern: Vec<u8>,
-    /// Why it does not decide; nothing if it does.
+    /// Why the rule loses; `None` for the deciding rule.
     pub loss: Option<Loss>,
 }
 
-/// Why a rule that matches does not decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Loss {
-    /// Its pattern has fewer bytes.
-    FewerBytes,
-    /// Its pattern has as many bytes, and the rule that decides allows.
-    AllowGoesFirst,
-    /// Its pattern has as many bytes and it says the same, in a later line.
-    LaterLine,
-    /// It stands after the first rule that matches, in a dialect in which that one decides.
-    AfterFirstMatch,
-    /// The dialect always allows the URL of robots.txt.
-    AlwaysAllowed,
+#[cfg(feature = "serde")]
+fn as_text<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&String::from_utf8_lossy(bytes))
+}
+
+words! {
+    /// Why a matching rule loses.
+    pub enum Loss {
+        /// Its pattern has fewer bytes.
+        FewerBytes = 0 => "fewer-bytes",
+        /// Its pattern has as many bytes, and the deciding rule allows.
+        AllowGoesFirst = 1 => "allow-goes-first",
+        /// Its pattern has as many bytes and the same verdict, on a later line.
+        LaterLine = 2 => "later-line",
+        /// It follows the first matching rule, and the dialect's first match decides.
+        AfterFirstMatch = 3 => "after-first-match",
+        /// The dialect always allows the URL of robots.txt.
+        AlwaysAllowed = 4 => "always-allowed",
+    }
 }
 
 impl Loss {
-    /// The word for it that programs read.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Loss::FewerBytes => "fewer-bytes",
-            Loss::AllowGoesFirst => "allow-goes-first",
-            Loss::LaterLine => "later-line",
-            Loss::AfterFirstMatch => "after-first-match",
-            Loss::AlwaysAllowed => "always-allowed",
-        }
-    }
-
-    /// Why `rule` lost to `deciding`.
+    /// Returns why `rule` lost to `deciding`.
     fn to(rule: &ExplainedRule, deciding: &ExplainedRule, precedence: Precedence) -> Loss {
         match precedence {
             Precedence::FirstInFile => Loss::AfterFirstMatch,
@@ -104,7 +109,7 @@ impl Loss {
     }
 }
 
-/// Explains what `file`, whose spans are those of `text`, says to `agent` of `path`.
+/// Explains the decision of `file`, which was parsed from `text`, for `agent` on `path`.
 pub fn explain(
     file: &RobotsTxt<'_>,
     text: &[u8],
@@ -129,7 +134,7 @@ pub fn explain(
     let token = token.and_then(|position| agent.tokens().nth(position));
     explanation.token = token.map(str::to_owned);
     let explained = |&group: &usize| {
-        let line = speaking_line(file, group, token, dialect);
+        let line = naming_line(file, group, token, dialect);
         let (user_agent, text) = (line.value.to_vec(), written(text, line.span));
         ExplainedGroup { user_agent, line: line.line, text }
     };
@@ -141,12 +146,12 @@ pub fn explain(
     explanation
 }
 
-/// A record as it stands in the file.
+/// Returns a record as written.
 fn written(text: &[u8], record: Span) -> Vec<u8> {
     text[record.range()].to_vec()
 }
 
-/// Says of each rule but the one that decides why it does not.
+/// Sets the loss of every rule except the deciding one.
 fn judge(explanation: &mut Explanation, dialect: &Dialect) {
     if explanation.robots_txt {
         for rule in &mut explanation.rules {
@@ -159,8 +164,8 @@ fn judge(explanation: &mut Explanation, dialect: &Dialect) {
     }
 }
 
-/// The rules that match, in order of precedence. A rule that matches by both its patterns is there
-/// once, by the one that comes first.
+/// Returns the matching rules in order of precedence. A rule with two matching patterns is listed
+/// once, by the pattern that precedes.
 fn matching_rules(
     text: &[u8],
     file: &RobotsTxt<'_>,
@@ -189,8 +194,8 @@ fn matching_rules(
     matching
 }
 
-/// The normal text of the pattern of `rule` that is anchored or not: a rule that stands for two
-/// patterns has the directory's anchored and its own not, or its own is the longer.
+/// Returns the normal text of one pattern of `rule`. If a rule has two, the anchored one is that of
+/// its directory, unless the rule's own pattern is anchored too and so is longer.
 fn pattern_text(rule: &Rule<'_>, anchored: bool, dialect: &Dialect) -> Vec<u8> {
     let mut text = Vec::new();
     normal_text(rule.value, &dialect.paths, &mut text);

@@ -1,16 +1,15 @@
-//! From files and agents to decisions: which groups speak to an agent, which rule decides.
+//! Policies: which groups apply to an agent, and which rule decides.
 //!
-//! Owns the meaning of a parsed file for agents: which groups they obey ([`Selection`], [`Audience`]), the
-//! rules of those in order of precedence ([`OrderedRules`]), and how blocks of questions about many
-//! policies are answered, so that their memory accesses wait for one another less. What policies are kept in
-//! is [`set`](crate::set)'s affair. Use [`batch`](crate::batch) to get decisions; use [`explain`] to be told
-//! why.
+//! Owns the meaning of a parsed file: the groups that apply ([`Selection`], [`Audience`]), their
+//! rules in order of precedence ([`OrderedRules`]), explanations ([`explain`]) and the batch
+//! decision over many policies ([`Block`]). For one file and one agent, use
+//! [`Robots`](crate::Robots); policy sets store policies and use this module.
 //!
-//! Cost: parsing is linear in the file; a rule set costs what [`automaton`](portcullis_matcher::automaton) says,
-//! once. Nothing can fail.
+//! Cost: selection is linear in the user-agent lines, ordering sorts the rules, and a rule set
+//! costs what [`automaton`](portcullis_matcher::automaton) says. Only [`AgentChain`] can fail.
 //!
 //! ```
-//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_dialect::RFC_9309;
 //! use portcullis_robots::policy::{AgentChain, Selection};
 //! use portcullis_robots::syntax::RobotsTxt;
 //!
@@ -23,17 +22,16 @@
 //! ```
 
 mod agent;
+mod block;
 mod deciding;
 mod explain;
-mod reach;
 mod rules;
 mod select;
 
 pub use agent::{AgentChain, AgentError};
-pub use deciding::{Block, BlockMemory, Policies, Source, Start};
-pub use deciding::{NO_POLICY, NO_URL, Ways};
+pub use block::Block;
+pub use deciding::{BlockMemory, NO_POLICY, NO_URL, Policies, Source, Start, Ways};
 pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
 pub use portcullis_matcher::automaton::Detail;
-pub use reach::{reach, reach_of_rules};
-pub use rules::{OrderedRules, outcomes};
+pub use rules::{OrderedRules, outcomes, reach, reach_of_rules};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};

@@ -1,26 +1,24 @@
-//! A file reduced to what can decide: its user-agent lines and rules, with their lines.
+//! The extract of a file: its user-agent lines and rules, with their lines.
 //!
-//! Two files that differ only in comments, blank lines at their end or records that decide nothing
-//! have the same extract, and parsing it again costs a fraction of parsing the file. It is a form for
-//! memory and for passing on, not for keeping: nothing says which dialect it was made by.
+//! Files that differ only in comments, trailing blank lines or records without effect have the same
+//! extract, and reading it costs a fraction of parsing the file. An extract does not record its
+//! dialect, so it is for memory and transfer, not for storage on its own.
 //!
-//! For each record: a kind (0 a user-agent line that starts a group, 1 one that extends it, 2 Allow,
-//! 3 Disallow), then as varints the lines since the record before, the bytes of the record and
-//! those of its value, then the record. Other records are apart, because they differ from file to
-//! file where rules do not: the lines since the one before, the bytes, the record.
+//! Each record is a kind (see [`RecordKind`]), then as varints the lines since the previous record,
+//! the bytes of the record and the bytes of its value, then the record. Other records are written
+//! separately, because they vary where rules do not: lines since the previous one, bytes, record.
 
 use super::{Group, RobotsTxt, Rule, Span, UserAgentLine};
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::{LineNumber, Verdict};
 use portcullis_matcher::bytes::{push_varint, take_varint};
 
-/// What a record does.
+/// The role of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum RecordKind {
     /// A user-agent line that starts a group.
     StartsGroup = 0,
-    /// A user-agent line that extends the group of the one before it.
+    /// A user-agent line that extends the group of the line before it.
     ExtendsGroup = 1,
     /// A rule that allows.
     Allow = 2,
@@ -29,21 +27,13 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
-    /// Every kind, in the order of its number.
+    /// Every kind, in numeric order.
     pub const ALL: [RecordKind; 4] = [
         RecordKind::StartsGroup,
         RecordKind::ExtendsGroup,
         RecordKind::Allow,
         RecordKind::Disallow,
     ];
-}
-
-/// What is common to user-agent lines and rules.
-struct Item<'t> {
-    kind: RecordKind,
-    line: LineNumber,
-    span: Span,
-    value: &'t [u8],
 }
 
 /// Writes an extract, record by record.
@@ -53,13 +43,13 @@ pub struct ExtractWriter<'o> {
 }
 
 impl<'o> ExtractWriter<'o> {
-    /// A writer that appends to `out`.
+    /// Returns a writer that appends to `out`.
     pub fn new(out: &'o mut Vec<u8>) -> ExtractWriter<'o> {
         ExtractWriter { out, line: 0 }
     }
 
-    /// Appends a record, whose value begins at `value_start`. Nothing is appended, and nothing is
-    /// returned, if it stands before the one before it.
+    /// Appends a record whose value begins at `value_start`. Returns `None`, and appends nothing,
+    /// if its line precedes that of the record before it.
     pub fn push(
         &mut self,
         kind: RecordKind,
@@ -83,7 +73,7 @@ impl<'t> RobotsTxt<'t> {
     /// Appends the extract of this file, which was parsed from `text`.
     ///
     /// ```
-    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_dialect::RFC_9309;
     /// use portcullis_robots::syntax::RobotsTxt;
     ///
     /// let text = b"# us\nUser-agent: *\nDisallow: /a\nSitemap: https://a.example/s.xml\n";
@@ -114,30 +104,39 @@ impl<'t> RobotsTxt<'t> {
         }
     }
 
-    /// Reads an extract. Its spans are those of the extract, and it has neither other records nor
-    /// notes. Nothing if `extract` is none.
+    /// Reads an extract, or returns `None` if `extract` is damaged. Spans refer to the extract; the
+    /// result has no other records and no notes.
     pub fn read_extract(extract: &'t [u8]) -> Option<RobotsTxt<'t>> {
         let mut file = RobotsTxt::default();
-        let (mut rest, mut line) = (extract, 0);
+        let (mut rest, mut line) = (extract, 0_u32);
         while let Some((&kind, tail)) = rest.split_first() {
             rest = tail;
             let kind = *RecordKind::ALL.get(usize::from(kind))?;
-            let item = take(kind, extract, &mut rest, &mut line)?;
-            file.add(&item)?;
+            line = line.checked_add(take_varint(&mut rest)?)?;
+            let record_bytes = take_varint(&mut rest)? as usize;
+            let value_bytes = take_varint(&mut rest)? as usize;
+            let start = u32::try_from(extract.len() - rest.len()).ok()?;
+            let (record, tail) = rest.split_at_checked(record_bytes)?;
+            rest = tail;
+            let span = Span { start, end: start.checked_add(u32::try_from(record_bytes).ok()?)? };
+            let value = &record[record_bytes.checked_sub(value_bytes)?..];
+            file.add(kind, LineNumber::new(line)?, span, value)?;
         }
         Some(file)
     }
 
-    fn add(&mut self, item: &Item<'t>) -> Option<()> {
-        let Item { kind, line, span, value } = *item;
+    fn add(
+        &mut self,
+        kind: RecordKind,
+        line: LineNumber,
+        span: Span,
+        value: &'t [u8],
+    ) -> Option<()> {
         match kind {
             RecordKind::StartsGroup | RecordKind::ExtendsGroup => {
                 if kind == RecordKind::StartsGroup {
-                    let (user_agents, rules) = (self.user_agents.len(), self.rules.len());
-                    self.groups.push(Group {
-                        user_agents: user_agents as u32..user_agents as u32,
-                        rules: rules as u32..rules as u32,
-                    });
+                    let (agents, rules) = (self.user_agents.len() as u32, self.rules.len() as u32);
+                    self.groups.push(Group { user_agents: agents..agents, rules: rules..rules });
                 }
                 self.user_agents.push(UserAgentLine { value, line, span });
                 let group = self.groups.last_mut().filter(|group| group.rules.is_empty())?;
@@ -153,7 +152,7 @@ impl<'t> RobotsTxt<'t> {
         Some(())
     }
 
-    /// Appends the records that decide nothing, of this file, which was parsed from `text`.
+    /// Appends the other records of this file, which was parsed from `text`.
     pub fn write_others(&self, text: &[u8], out: &mut Vec<u8>) {
         let mut writer = OthersWriter::new(out);
         for record in self.other_records() {
@@ -163,20 +162,20 @@ impl<'t> RobotsTxt<'t> {
     }
 }
 
-/// Writes what [`read_others`] reads, record by record.
+/// Writes other records, one by one, for [`read_others`].
 pub struct OthersWriter<'o> {
     out: &'o mut Vec<u8>,
     line: u32,
 }
 
 impl<'o> OthersWriter<'o> {
-    /// A writer that appends to `out`.
+    /// Returns a writer that appends to `out`.
     pub fn new(out: &'o mut Vec<u8>) -> OthersWriter<'o> {
         OthersWriter { out, line: 0 }
     }
 
-    /// Appends a record. Nothing is appended, and nothing is returned, if it stands before the one
-    /// before it.
+    /// Appends a record. Returns `None`, and appends nothing, if its line precedes that of the
+    /// record before it.
     pub fn push(&mut self, line: LineNumber, record: &[u8]) -> Option<()> {
         push_varint(self.out, line.get().checked_sub(self.line)?);
         self.line = line.get();
@@ -186,7 +185,8 @@ impl<'o> OthersWriter<'o> {
     }
 }
 
-/// The records that [`RobotsTxt::write_others`] wrote, with their lines, as far as they make sense.
+/// Returns the records that [`RobotsTxt::write_others`] wrote, with their lines, up to the first
+/// damaged one.
 pub fn read_others(mut bytes: &[u8]) -> impl Iterator<Item = (LineNumber, &[u8])> {
     let mut line = 0_u32;
     std::iter::from_fn(move || {
@@ -198,27 +198,10 @@ pub fn read_others(mut bytes: &[u8]) -> impl Iterator<Item = (LineNumber, &[u8])
     })
 }
 
-fn take<'t>(
-    kind: RecordKind,
-    extract: &'t [u8],
-    rest: &mut &'t [u8],
-    line: &mut u32,
-) -> Option<Item<'t>> {
-    *line = line.checked_add(take_varint(rest)?)?;
-    let record_bytes = take_varint(rest)? as usize;
-    let value_bytes = take_varint(rest)? as usize;
-    let start = extract.len() - rest.len();
-    let (record, tail) = rest.split_at_checked(record_bytes)?;
-    *rest = tail;
-    let value = &record[record_bytes.checked_sub(value_bytes)?..];
-    let (start, end) = (u32::try_from(start).ok()?, u32::try_from(start + record_bytes).ok()?);
-    Some(Item { kind, line: LineNumber::new(*line)?, span: Span { start, end }, value })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::dialect::{Dialect, GOOGLE};
+    use portcullis_dialect::{Dialect, GOOGLE};
 
     #[test]
     fn an_extract_has_the_same_groups_and_rules() {
@@ -247,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_extract_is_none() {
+    fn damaged_extracts_are_none() {
         let text = b"User-agent: a\nDisallow: /b\n";
         let file = RobotsTxt::parse(text, &GOOGLE, None);
         let mut extract = Vec::new();

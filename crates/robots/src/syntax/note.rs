@@ -1,121 +1,78 @@
-//! Remarks on a file: what was odd, ignored or lost.
+//! Notes: what was odd, ignored or lost in a file.
 //!
-//! A note never stops anything and never changes a decision; it is how parsing stays honest
-//! without failing. Which notes a file gets depends on the dialect, as the meaning of its lines
-//! does.
-
-use std::fmt;
+//! Notes never stop parsing and never change a decision; they report what would otherwise be lost
+//! silently. The same file gets different notes in different dialects.
 
 use super::Span;
 use crate::kind::FileKind;
-use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::{LineNumber, words};
 
-/// A remark on one line or, for the kinds that say so, on the whole file.
+/// A note on one line or, for the kinds that say so, on the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
-    /// What is remarked.
+    /// What is noted.
     pub kind: NoteKind,
-    /// The line; the first one for a remark on the whole file.
+    /// The line; the first line for a note on the whole file.
     pub line: LineNumber,
     /// The bytes concerned: the line without its end, unless the kind says otherwise.
     pub span: Span,
 }
 
-/// What a note remarks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum NoteKind {
-    /// The file starts with a byte order mark, which was skipped. The span is the mark.
-    ByteOrderMark = 0,
-    /// The line has text but nothing that separates a field from a value; it was ignored.
-    NoColon = 1,
-    /// Nothing stands before the colon; the line was ignored.
-    NoField = 2,
-    /// White space was taken for the missing colon.
-    WhiteSpaceForColon = 3,
-    /// The field is none that the dialect knows, and no common extension; it decides nothing.
-    UnknownField = 4,
-    /// The field is a misspelling that the dialect accepts.
-    MisspeltField = 5,
-    /// The rule stands in no group; it was ignored.
-    RuleOutsideGroup = 6,
-    /// The rule's pattern can match no path. The span is the record.
-    PatternNeverMatches = 7,
-    /// The line has a NUL: by the dialect it was ignored, or what follows the NUL is lost. Of a
-    /// user-agent line the value before it always counts.
-    NulInLine = 8,
-    /// The value has a control byte other than TAB; the line was ignored, or, if it is a user-agent
-    /// line, the value ends there.
-    ControlInLine = 9,
-    /// The line is longer than the dialect reads; its end is lost.
-    LineCut = 10,
-    /// The file is longer than the limit. The span is what was ignored: from the limit, or from the
-    /// start of the line that the limit cuts, to the end of the file.
-    FileCut = 11,
-    /// The file has no rule and looks like a page of HTML or XML. The span is the file.
-    LooksLikeHtml = 12,
-    /// The file has no rule and looks like no text at all. The span is the file.
-    LooksBinary = 13,
-    /// The file has no rule and looks like JSON. The span is the file.
-    LooksLikeJson = 14,
+words! {
+    /// What a note reports.
+    pub enum NoteKind {
+        /// The file starts with a byte order mark, which was skipped. The span is the mark.
+        ByteOrderMark = 0 => "byte-order-mark",
+        /// The line has text but no separator between a field and a value; it was ignored.
+        NoColon = 1 => "no-colon",
+        /// There is no field before the colon; the line was ignored.
+        NoField = 2 => "no-field",
+        /// White space was read as the missing colon.
+        WhiteSpaceForColon = 3 => "white-space-for-colon",
+        /// The field is neither known to the dialect nor a common extension; it was ignored.
+        UnknownField = 4 => "unknown-field",
+        /// The field is a misspelling that the dialect accepts.
+        MisspeltField = 5 => "misspelt-field",
+        /// The rule is outside every group; it was ignored.
+        RuleOutsideGroup = 6 => "rule-outside-group",
+        /// The rule's pattern can match no path. The span is the record.
+        PatternNeverMatches = 7 => "pattern-never-matches",
+        /// The line has a NUL. Depending on the dialect, the line or the text after the NUL was
+        /// ignored; on a user-agent line the value before the NUL always counts.
+        NulInLine = 8 => "nul-in-line",
+        /// The value has a control byte other than TAB. The line was ignored or, on a user-agent
+        /// line, the value ends there.
+        ControlInLine = 9 => "control-in-line",
+        /// The line is longer than the dialect reads; its end was ignored.
+        LineCut = 10 => "line-cut",
+        /// The file is longer than the limit. The span is what was ignored: from the limit, or from
+        /// the start of the line that the limit cuts, to the end of the file.
+        FileCut = 11 => "file-cut",
+        /// The file has no rule and looks like HTML or XML. The span is the file.
+        LooksLikeHtml = 12 => "looks-like-html",
+        /// The file has no rule and looks like binary data. The span is the file.
+        LooksBinary = 13 => "looks-binary",
+        /// The file has no rule and looks like JSON. The span is the file.
+        LooksLikeJson = 14 => "looks-like-json",
+    }
 }
 
 impl NoteKind {
-    /// Every kind, in the order of its number.
-    pub const ALL: [NoteKind; 15] = [
-        NoteKind::ByteOrderMark,
-        NoteKind::NoColon,
-        NoteKind::NoField,
-        NoteKind::WhiteSpaceForColon,
-        NoteKind::UnknownField,
-        NoteKind::MisspeltField,
-        NoteKind::RuleOutsideGroup,
-        NoteKind::PatternNeverMatches,
-        NoteKind::NulInLine,
-        NoteKind::ControlInLine,
-        NoteKind::LineCut,
-        NoteKind::FileCut,
-        NoteKind::LooksLikeHtml,
-        NoteKind::LooksBinary,
-        NoteKind::LooksLikeJson,
-    ];
-
     /// What a file that does not look like robots.txt may look like.
     pub const APPEARANCES: [NoteKind; 3] =
         [NoteKind::LooksLikeHtml, NoteKind::LooksBinary, NoteKind::LooksLikeJson];
 
-    /// The kind's name for machines, in lower case with hyphens.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            NoteKind::ByteOrderMark => "byte-order-mark",
-            NoteKind::NoColon => "no-colon",
-            NoteKind::NoField => "no-field",
-            NoteKind::WhiteSpaceForColon => "white-space-for-colon",
-            NoteKind::UnknownField => "unknown-field",
-            NoteKind::MisspeltField => "misspelt-field",
-            NoteKind::RuleOutsideGroup => "rule-outside-group",
-            NoteKind::PatternNeverMatches => "pattern-never-matches",
-            NoteKind::NulInLine => "nul-in-line",
-            NoteKind::ControlInLine => "control-in-line",
-            NoteKind::LineCut => "line-cut",
-            NoteKind::FileCut => "file-cut",
-            NoteKind::LooksLikeHtml => "looks-like-html",
-            NoteKind::LooksBinary => "looks-binary",
-            NoteKind::LooksLikeJson => "looks-like-json",
-        }
-    }
-
-    /// A sentence for people: what is odd and how to fix it.
+    /// Returns a message for people: what is odd and how to fix it.
     pub fn describe(self) -> &'static str {
         match self {
             NoteKind::ByteOrderMark => "a byte order mark was skipped: save the file without it",
             NoteKind::NoColon => "no colon: write `field: value`; the line is ignored",
-            NoteKind::NoField => "nothing stands before the colon; the line is ignored",
-            NoteKind::WhiteSpaceForColon => "no colon: few crawlers take white space for it",
-            NoteKind::UnknownField => "unknown field: it decides nothing",
+            NoteKind::NoField => "no field before the colon; the line is ignored",
+            NoteKind::WhiteSpaceForColon => "no colon: few crawlers accept white space instead",
+            NoteKind::UnknownField => "unknown field: it has no effect",
             NoteKind::MisspeltField => "misspelt field: few crawlers accept it",
             NoteKind::RuleOutsideGroup => {
-                "a rule without a user-agent line before it speaks to nobody"
+                "a rule without a user-agent line before it applies to no crawler"
             }
             NoteKind::PatternNeverMatches => {
                 "the path pattern starts with neither '/' nor '*' and never matches"
@@ -133,58 +90,51 @@ impl NoteKind {
     }
 }
 
-impl fmt::Display for NoteKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// A set of kinds: the remarks on one line.
+/// A set of kinds: the notes on one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoteSet(u16);
 
 impl NoteSet {
-    /// No remark.
+    /// The empty set.
     pub const EMPTY: NoteSet = NoteSet(0);
 
-    /// The set with `kind` in it.
+    /// Returns the set with `kind` added.
     #[must_use]
     pub const fn with(self, kind: NoteKind) -> NoteSet {
         NoteSet(self.0 | 1 << kind as u8)
     }
 
-    /// Whether there is no remark.
+    /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether `kind` is in the set.
+    /// Returns whether `kind` is in the set.
     pub const fn contains(self, kind: NoteKind) -> bool {
         self.0 >> kind as u8 & 1 == 1
     }
 
-    /// The set as a number, a bit for each kind; [`NoteSet::from_bits`] takes it back.
+    /// Returns the set as one bit per kind, for [`NoteSet::from_bits`].
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// The set that `bits` stands for, if every bit is a kind's.
+    /// Returns the set with these bits, or `None` if a bit has no kind.
     pub fn from_bits(bits: u16) -> Option<NoteSet> {
         (u32::from(bits) >> NoteKind::ALL.len() == 0).then_some(NoteSet(bits))
     }
 
-    /// The kinds in the set, in the order of their numbers.
+    /// Returns the kinds in the set, in numeric order.
     pub fn kinds(self) -> impl Iterator<Item = NoteKind> {
         NoteKind::ALL.into_iter().filter(move |&kind| self.contains(kind))
     }
 }
 
-/// What a file without any rule looks like, if it does not look like robots.txt.
-///
-/// Whether there is a rule is the caller's to know. One pass over the text.
+/// Returns what a file without rules looks like, or `None` if it may be robots.txt. One pass.
 pub fn appearance(text: &[u8]) -> Option<NoteKind> {
-    /// One control byte in so many makes a file without NUL binary. A stray one (an end-of-file
-    /// mark of DOS) does not; compressed data has about one in nine.
+    /// A file without NUL is binary if it has more than one control byte in this many bytes. A
+    /// stray one, such as the DOS end-of-file mark, is not enough; compressed data has about one in
+    /// nine.
     const TEXT_BYTES_PER_CONTROL: usize = 32;
     match FileKind::of(text) {
         FileKind::Html => return Some(NoteKind::LooksLikeHtml),

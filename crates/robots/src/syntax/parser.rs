@@ -1,20 +1,19 @@
-//! Records to groups: which rule stands in which group, and which stands in none.
+//! Records to groups.
 
 use super::note::appearance;
 use super::record::{Content, Line, Record};
 use super::{Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, UserAgentLine, records};
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::{BlankLine, Dialect, Field, UnrootedPattern};
-use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::{BlankLine, Dialect, Field, LineNumber, UnrootedPattern, Verdict};
 
-/// Where in the structure of a file the parser stands.
+/// The parser's position relative to groups.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// In no group: before the first user-agent line, or after the end of a record.
+    /// Outside every group: before the first user-agent line, or after a blank line that ends a
+    /// record.
     Outside,
-    /// In the run of user-agent lines that opens a group.
+    /// In the user-agent lines that open a group.
     UserAgents,
-    /// In the last group, past its first rule.
+    /// In the last group, after its first rule.
     Rules,
 }
 
@@ -26,7 +25,7 @@ struct Parser<'t> {
     file: RobotsTxt<'t>,
 }
 
-/// Parses `text` by the rules of `dialect`, as far as `bytes_max`.
+/// Parses the first `bytes_max` bytes of `text` by `dialect`.
 pub(super) fn parse<'t>(
     text: &'t [u8],
     dialect: &Dialect,
@@ -121,7 +120,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Whether a pattern can match no path. An empty one decides nothing, which is another matter.
+    /// Returns whether a pattern is invalid for lack of a root. Empty patterns are valid.
     #[inline]
     fn never_matches(&self, pattern: &[u8]) -> bool {
         self.unrooted == UnrootedPattern::NeverMatches
@@ -134,8 +133,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The length of a list as a position in it. A list has no more items than the file has lines, and
-/// the lexer reads fewer than 2^32 bytes.
+/// Converts the length of a list to a position. A list has no more items than the file has lines,
+/// and the lexer reads fewer than 2^32 bytes.
 #[inline]
 fn count(items: usize) -> u32 {
     items as u32

@@ -1,22 +1,21 @@
-//! One line to a record: comment, white space, the colon, the field.
+//! One line to a record: comment, white space, colon, field.
 //!
-//! Owns every decision that needs one line alone. What a record means where it stands, in or
-//! outside a group, is the business of [`parser`](super::parser).
+//! Owns every decision that depends on a single line. [`parser`](super::parser) puts records into
+//! groups.
 
 use memchr::memchr;
 
-use super::lexer::RawLine;
+use super::lines::RawLine;
 use super::{NoteKind, NoteSet, Span};
-use portcullis_dialect::dialect::{
-    ControlByte, Field, FieldMatch, FieldSpelling, LineRules, MissingColon, NulByte,
+use portcullis_dialect::{
+    ControlByte, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon, NulByte,
 };
-use portcullis_dialect::id::LineNumber;
 
-/// Fields that a published convention defines and that decide nothing about access, in lower case. No
-/// note and no finding calls them unknown.
+/// Fields, in lower case, that a published convention defines and that have no effect on access.
+/// They are not reported as unknown.
 pub const EXTENSIONS: &[&str] = &[
-    // Preferences about use, opt-outs among them: IETF AIPREF (draft-ietf-aipref-attach), Cloudflare's
-    // Content Signals Policy, RSL 1.0 (section 4.4), draft-canel-robots-ai-control.
+    // Preferences about use, opt-outs among them: IETF AIPREF (draft-ietf-aipref-attach),
+    // Cloudflare's Content Signals Policy, RSL 1.0 (section 4.4), draft-canel-robots-ai-control.
     "content-usage",
     "content-signal",
     "license",
@@ -36,10 +35,10 @@ pub const EXTENSIONS: &[&str] = &[
     "noarchive",
 ];
 
-/// How the fields of ACAP begin (Automated Content Access Protocol 1.0, 2007), in lower case.
+/// The prefix of ACAP fields (Automated Content Access Protocol 1.0, 2007), in lower case.
 const EXTENSION_FAMILY: &str = "acap-";
 
-/// Whether `name` is one of [`EXTENSIONS`] or of a family of such fields, in any case.
+/// Returns whether `name` is one of [`EXTENSIONS`] or an ACAP field, ignoring case.
 ///
 /// ```
 /// use portcullis_robots::syntax::is_extension;
@@ -53,43 +52,43 @@ pub fn is_extension(name: &[u8]) -> bool {
         || EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
 }
 
-/// A line and what it is.
+/// A line and its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'t> {
-    /// Its number.
+    /// The line number.
     pub number: LineNumber,
-    /// All of it, without its end.
+    /// The whole line without its end.
     pub span: Span,
-    /// What is odd about it.
+    /// The notes on the line.
     pub notes: NoteSet,
-    /// What it is.
+    /// What the line holds.
     pub content: Content<'t>,
 }
 
-/// What a line is.
+/// What a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'t> {
-    /// Nothing but white space.
+    /// Only white space.
     Blank,
-    /// Nothing but a comment.
+    /// Only a comment.
     Comment,
     /// A field and a value.
     Record(Record<'t>),
-    /// Nothing that can be read; the line's notes say why.
+    /// Nothing readable; the notes of the line give the reason.
     Ignored,
 }
 
 /// A field and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'t> {
-    /// What the field means to the dialect; nothing for a field that it does not know.
+    /// The field, or `None` if the dialect does not know it.
     pub field: Option<Field>,
-    /// The field as written, trimmed, never empty.
+    /// The field name as written, trimmed, never empty.
     pub name: &'t [u8],
     /// The value as written, trimmed; it may be empty.
     pub value: &'t [u8],
-    /// From the first byte of the field to the last of the value (of the colon if the value is
-    /// empty), without the comment: the value's bytes are the span's last ones.
+    /// From the first byte of the name to the last byte of the value, or to the colon if the value
+    /// is empty. The span ends with the value.
     pub span: Span,
 }
 
@@ -98,13 +97,13 @@ pub struct Record<'t> {
 pub(super) struct LineReader {
     rules: LineRules,
     white_space: [bool; 256],
-    /// Whether any line can hold a control byte other than TAB. Most files have none, and one
-    /// look at the whole file is cheaper than one at every line.
+    /// Whether the file holds a control byte other than TAB and line ends. Most files have none,
+    /// and one scan of the whole file is cheaper than one per line.
     controls: bool,
 }
 
 impl LineReader {
-    /// A reader for the lines of `text`.
+    /// Returns a reader for the lines of `text`.
     pub(super) fn new(text: &[u8], rules: &LineRules) -> LineReader {
         let mut white_space = [false; 256];
         for &byte in rules.white_space {
@@ -113,7 +112,7 @@ impl LineReader {
         LineReader { rules: *rules, white_space, controls: has_control(text) }
     }
 
-    /// What `raw` is.
+    /// Reads one line.
     #[inline]
     pub(super) fn read<'t>(&self, raw: RawLine<'t>) -> Line<'t> {
         let mut line = Line {
@@ -134,7 +133,7 @@ impl LineReader {
         line
     }
 
-    /// Returns the bytes of a line that the dialect reads: all of them, or those before a NUL.
+    /// Returns the bytes of a line that the dialect reads: all, or those before a NUL.
     #[inline]
     fn before_nul<'t>(&self, bytes: &'t [u8], notes: &mut NoteSet) -> &'t [u8] {
         if !self.controls || self.rules.nul == NulByte::Ordinary {
@@ -150,7 +149,7 @@ impl LineReader {
         }
     }
 
-    /// Whether a NUL drops the line: anywhere on a line that is no user-agent line.
+    /// Returns whether a NUL drops the line. User-agent lines are never dropped.
     #[inline]
     fn nul_drops(&self, content: &Content<'_>, notes: NoteSet) -> bool {
         let is_user_agent = |record: &Record<'_>| record.field == Some(Field::UserAgent);
@@ -159,7 +158,7 @@ impl LineReader {
             && !matches!(content, Content::Record(record) if is_user_agent(record))
     }
 
-    /// What the line is whose readable bytes these are; they stand at `start` in the file.
+    /// Returns the content of a line whose readable bytes start at `start` in the file.
     #[inline]
     fn content<'t>(&self, bytes: &'t [u8], start: u32, notes: &mut NoteSet) -> Content<'t> {
         let comment = memchr(b'#', bytes);
@@ -177,7 +176,7 @@ impl LineReader {
             .map_or(Content::Ignored, Content::Record)
     }
 
-    /// The record that `text`, trimmed and without a comment, is.
+    /// Reads a record from `text`, which is trimmed and has no comment.
     #[inline]
     fn record<'t>(&self, text: &'t [u8], span: Span, notes: &mut NoteSet) -> Option<Record<'t>> {
         let colon = match text.iter().position(|&byte| byte == b':') {
@@ -207,8 +206,8 @@ impl LineReader {
         }
     }
 
-    /// Returns `record`, which ends before a control byte that drops its line, if it is a user-agent
-    /// line. Without that line its rules would join the group before it.
+    /// Returns `record`, which ends before a control byte that drops its line, if it is a
+    /// user-agent line: without that line, its rules would join the group before it.
     #[cold]
     fn user_agent_with_control<'t>(
         &self,
@@ -223,7 +222,8 @@ impl LineReader {
         (field == Some(Field::UserAgent)).then_some(Record { field, ..record })
     }
 
-    /// Where the white space starts that stands for the missing colon of `text`.
+    /// Returns the start of the white space that replaces the missing colon, or `None` if there is
+    /// none.
     #[cold]
     fn colon_substitute(&self, text: &[u8], notes: &mut NoteSet) -> Option<usize> {
         let found = match self.rules.missing_colon {
@@ -237,7 +237,8 @@ impl LineReader {
         found
     }
 
-    /// Returns the position of the first byte of `value` that drops its line.
+    /// Returns the position of the first byte of `value` that drops its line, or `None` if there is
+    /// none.
     #[inline]
     fn dropping_control(&self, value: &[u8]) -> Option<usize> {
         if !self.controls {
@@ -250,7 +251,7 @@ impl LineReader {
         value.iter().position(drops)
     }
 
-    /// What the field named `name` means.
+    /// Returns the field called `name`, or `None` if the dialect does not know it.
     #[inline]
     fn field(&self, name: &[u8], notes: &mut NoteSet) -> Option<Field> {
         let rules = &self.rules;
@@ -281,7 +282,7 @@ impl LineReader {
         self.white_space[usize::from(byte)]
     }
 
-    /// The white space at the start of `text`, in bytes.
+    /// Returns the number of leading white space bytes.
     #[inline]
     fn leading(&self, text: &[u8]) -> usize {
         text.iter().position(|&byte| !self.is_white(byte)).unwrap_or(text.len())
@@ -294,8 +295,8 @@ impl LineReader {
     }
 }
 
-/// Where the SP and TAB start that stand between the two words of `text`; nothing unless there are
-/// exactly two. `text` is trimmed.
+/// Returns the start of the SP and TAB between the two words of `text`, which is trimmed, or `None`
+/// unless there are exactly two words.
 fn space_between_two_words(text: &[u8]) -> Option<usize> {
     let is_space = |&byte: &u8| matches!(byte, b' ' | b'\t');
     let space = text.iter().position(is_space)?;
@@ -304,7 +305,7 @@ fn space_between_two_words(text: &[u8]) -> Option<usize> {
     (!more).then_some(space)
 }
 
-/// Whether a field's name is `spelling`, in any case.
+/// Returns whether a field name matches `spelling`, ignoring case.
 #[inline]
 fn fits(name: &[u8], spelling: &[u8], how: FieldMatch) -> bool {
     let bytes = spelling.len();
@@ -315,7 +316,7 @@ fn fits(name: &[u8], spelling: &[u8], how: FieldMatch) -> bool {
     long_enough && name[..bytes].eq_ignore_ascii_case(spelling)
 }
 
-/// Whether `name`, which `spelling` fits, differs from the field's first spelling in the list.
+/// Returns whether `name`, which matches `spelling`, differs from the field's first spelling.
 fn is_misspelt(name: &[u8], spelling: &FieldSpelling, fields: &[FieldSpelling]) -> bool {
     let first = fields.iter().find(|other| other.field == spelling.field);
     name.len() != spelling.text.len() || first.is_some_and(|first| first.text != spelling.text)
@@ -325,8 +326,8 @@ fn is_control(byte: u8) -> bool {
     byte < b' ' && byte != b'\t'
 }
 
-/// Whether `text` has a control byte other than TAB and line ends. Without an early end, so that
-/// it compiles to vector code.
+/// Returns whether `text` has a control byte other than TAB and line ends. The loop never breaks
+/// early, so that it compiles to vector code.
 fn has_control(text: &[u8]) -> bool {
     text.iter().fold(false, |found, &byte| {
         found | (byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r')

@@ -1,34 +1,33 @@
-//! The form of a host under which policies are filed.
+//! Hosts in canonical form: the keys and origins under which policies are stored.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::Write;
-use std::net::Ipv6Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use idna::AsciiDenyList;
 
-use super::authority::{HostForm, ends_in_number};
-use super::ipv4;
-use super::origin::default_port;
-use super::split::{BadUrl, SplitUrl};
+use super::split::{BadUrl, HostForm, SplitUrl, ends_in_number, split};
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_matcher::bytes::percent_triplet;
 
-/// ASCII that no name may hold after mapping. `_` is not among them: real hosts have it, and it
-/// makes no name ambiguous.
+/// ASCII that no name may contain after mapping. `_` is allowed: real hosts have it, and it is not
+/// ambiguous.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "%#/:<>?@[\\]^|\"{}`");
 
-/// The key of the URL's server: `host`, or `host:port` if the port is not the scheme's own.
+/// Returns the key of the URL's server: `host`, or `host:port` if the port is not the scheme's
+/// default.
 ///
-/// The host is in lower case, its labels are A-labels (UTS 46, non-transitional), an IPv4 address is
-/// four decimal numbers, an IPv6 address has its shortest form in brackets. A final dot stays,
-/// except on an IPv4 address: `example.com.` is another name. The scheme is no part of the key.
+/// The host is in lower case with A-labels (UTS 46, non-transitional), an IPv4 address is four
+/// decimal numbers, and an IPv6 address is in its shortest form in brackets. A final dot is kept,
+/// except on an IPv4 address: `example.com.` is another name. The scheme is not part of the key.
 ///
-/// The key is a piece of the URL if it has that form there, else it is in `scratch`.
+/// The key is a slice of the URL if possible, otherwise it is in `scratch`.
 ///
 /// # Errors
 ///
-/// [`BadUrl::BadHost`] if the host is no name and no address, [`BadUrl::TooLong`] if it is longer
-/// than [`HOST_BYTES_MAX`] in that form.
+/// [`BadUrl::BadHost`] if the host is neither a name nor an address, [`BadUrl::TooLong`] if its key
+/// is longer than [`HOST_BYTES_MAX`].
 #[inline]
 pub fn host_key<'a>(url: &SplitUrl<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8], BadUrl> {
     if url.host_form == HostForm::Key {
@@ -53,13 +52,13 @@ fn write_key<'a>(url: &SplitUrl<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8
     Ok(scratch)
 }
 
-/// The port that is written and is not the scheme's default.
-pub(super) fn own_port(url: &SplitUrl<'_>) -> Option<u16> {
+/// Returns the port, or `None` if it is the scheme's default.
+fn own_port(url: &SplitUrl<'_>) -> Option<u16> {
     url.port.filter(|&port| default_port(url.scheme) != Some(port))
 }
 
-/// Writes the canonical form of the host to `out`, which is empty.
-pub(super) fn write_host(url: &SplitUrl<'_>, out: &mut Vec<u8>) -> Result<(), BadUrl> {
+/// Writes the canonical host to `out`, which is empty.
+fn write_host(url: &SplitUrl<'_>, out: &mut Vec<u8>) -> Result<(), BadUrl> {
     match url.host_form {
         HostForm::Key => out.extend_from_slice(url.host),
         HostForm::UpperCase => out.extend(url.host.iter().map(u8::to_ascii_lowercase)),
@@ -74,7 +73,7 @@ pub(super) fn write_host(url: &SplitUrl<'_>, out: &mut Vec<u8>) -> Result<(), Ba
 }
 
 fn write_ipv4(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
-    let address = ipv4::parse(host).ok_or(BadUrl::BadHost)?;
+    let address = parse_ipv4(host).ok_or(BadUrl::BadHost)?;
     write_to(out, format_args!("{address}"));
     Ok(())
 }
@@ -93,7 +92,7 @@ fn write_international(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
     if name.is_empty() {
         return Err(BadUrl::BadHost);
     }
-    // Full-width digits and escaped ones make addresses too.
+    // Full-width and escaped digits form addresses too.
     if ends_in_number(name.as_bytes()) {
         return write_ipv4(name.as_bytes(), out);
     }
@@ -101,7 +100,7 @@ fn write_international(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
     Ok(())
 }
 
-/// `host` with each percent triplet decoded. A `%` that starts none stays, and is denied later.
+/// Decodes the percent triplets of `host`. Any other `%` stays, and is denied later.
 fn decode(host: &[u8]) -> Cow<'_, [u8]> {
     if !host.contains(&b'%') {
         return Cow::Borrowed(host);
@@ -125,4 +124,150 @@ fn decode(host: &[u8]) -> Cow<'_, [u8]> {
 
 fn write_to(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a vector takes all bytes");
+}
+
+/// Parses an IPv4 address: one to four numbers between dots, decimal, octal (`0…`) or hexadecimal
+/// (`0x…`), the last of which fills the remaining bytes (URL Standard, section 3.5, "IPv4 parser").
+/// Ignores one final dot.
+fn parse_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let mut address = 0_u32;
+    let mut bytes_left = 4_u32;
+    let mut parts = host.split(|&byte| byte == b'.').peekable();
+    while let Some(part) = parts.next() {
+        let number = number(part)?;
+        let last = parts.peek().is_none();
+        // Each number before the last fills one byte, and leaves at least one for the last.
+        let width = if last { bytes_left } else { 1 };
+        if width == 0 || (!last && bytes_left == 1) || number >> (8 * width) != 0 {
+            return None;
+        }
+        bytes_left -= width;
+        address |= u32::try_from(number << (8 * bytes_left)).ok()?;
+    }
+    Some(Ipv4Addr::from(address))
+}
+
+/// Parses a 32-bit number. `0x` alone is zero, as in browsers; an empty text is invalid.
+fn number(text: &[u8]) -> Option<u64> {
+    let (digits, base) = match text {
+        [] => return None,
+        [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
+        [b'0', digits @ ..] => (digits, 8),
+        digits => (digits, 10),
+    };
+    digits.iter().try_fold(0_u64, |number, &digit| {
+        let digit = char::from(digit).to_digit(base)?;
+        let number = number * u64::from(base) + u64::from(digit);
+        (number <= u64::from(u32::MAX)).then_some(number)
+    })
+}
+
+/// The path of robots.txt files, compared byte by byte (RFC 9309, section 2.3).
+pub const ROBOTS_TXT_PATH: &[u8] = b"/robots.txt";
+
+/// The bytes that begin a path, if only the origin or the path of robots.txt matters.
+const PATH_START: &[u8] = b"/?";
+
+/// The default ports of schemes.
+const DEFAULT_PORTS: [(&[u8], u16); 3] = [(b"https", 443), (b"http", 80), (b"ftp", 21)];
+
+/// Returns the default port of `scheme`, ignoring case; `None` except for http, https and ftp.
+#[inline]
+pub fn default_port(scheme: &[u8]) -> Option<u16> {
+    DEFAULT_PORTS
+        .into_iter()
+        .find(|(name, _)| scheme.eq_ignore_ascii_case(name))
+        .map(|(_, port)| port)
+}
+
+/// Scheme, host and port in canonical form. URLs of equal origins share one robots.txt.
+///
+/// Scheme and host are in lower case, the host as in [`host_key`], and a default port is left out.
+///
+/// ```
+/// use portcullis_robots::target::Origin;
+///
+/// let file = Origin::of_robots_txt(b"https://ex\xc3\xa4mple.com:443/robots.txt")?;
+/// assert_eq!(file, Origin::of_url(b"https://xn--exmple-cua.com/page")?);
+/// assert_eq!(file.to_string(), "https://xn--exmple-cua.com");
+/// # Ok::<(), portcullis_robots::target::BadUrl>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Origin {
+    scheme: String,
+    host: String,
+    port: Option<u16>,
+}
+
+impl Origin {
+    /// Returns the origin of a URL.
+    ///
+    /// # Errors
+    ///
+    /// [`BadUrl`] if it is not a URL or its host is invalid.
+    pub fn of_url(url: &[u8]) -> Result<Origin, BadUrl> {
+        Origin::of_split(&split(url, PATH_START)?)
+    }
+
+    /// Returns the origin that the robots.txt file with this URL applies to.
+    ///
+    /// # Errors
+    ///
+    /// [`BadUrl::NotRobotsTxt`] if the path differs; otherwise as [`Origin::of_url`].
+    pub fn of_robots_txt(url: &[u8]) -> Result<Origin, BadUrl> {
+        let url = split(url, PATH_START)?;
+        if url.path != ROBOTS_TXT_PATH {
+            return Err(BadUrl::NotRobotsTxt);
+        }
+        Origin::of_split(&url)
+    }
+
+    /// Returns the origin of a split URL, for the `path_start` of any dialect.
+    ///
+    /// # Errors
+    ///
+    /// As [`host_key`].
+    pub fn of_split(url: &SplitUrl<'_>) -> Result<Origin, BadUrl> {
+        let mut host = Vec::with_capacity(url.host.len());
+        write_host(url, &mut host)?;
+        Ok(Origin {
+            scheme: String::from_utf8_lossy(url.scheme).to_ascii_lowercase(),
+            host: String::from_utf8(host).map_err(|_| BadUrl::BadHost)?,
+            port: own_port(url),
+        })
+    }
+
+    /// Returns the scheme, in lower case.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// Returns the canonical host.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Returns the port, or `None` if it is the scheme's default.
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// Returns the key of the origin's server, as [`host_key`] does for its URLs.
+    pub fn key(&self) -> String {
+        match self.port {
+            None => self.host.clone(),
+            Some(port) => format!("{}:{port}", self.host),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme, self.host)?;
+        match self.port {
+            None => Ok(()),
+            Some(port) => write!(f, ":{port}"),
+        }
+    }
 }

@@ -1,20 +1,19 @@
-//! A URL to the origin that it belongs to and the path that rules are compared with.
+//! URLs: a record to the origin it belongs to and the path that rules are compared with.
 //!
 //! Three steps, each usable alone: [`split`] finds the parts, [`host_key`] brings the host into the
-//! one form under which policies are filed, [`compared_path`] brings the path into the form that
-//! patterns have too. [`Origin`] owns scheme, host and port, for those who keep policies. Matching a
-//! path against rules is the business of the policy.
+//! canonical form under which policies are stored, and [`compared_path`] brings the path into the
+//! normal form of patterns. [`plain_head`] and [`glances`] shortcut all three for most URLs.
+//! [`Origin`] owns scheme, host and port.
 //!
-//! This is no general URL parser. It is made for records of a crawl, which name resources at
-//! servers: it resolves no reference, removes no dot segment and changes no path (RFC 9309, section
-//! 2.2.2, compares bytes). What it cannot read is a [`BadUrl`], never a guess.
+//! This is not a general URL parser: it resolves no references, removes no dot segments and changes
+//! no path (RFC 9309, section 2.2.2, compares bytes). Invalid records are a [`BadUrl`], never a
+//! guess.
 //!
 //! Cost: one pass over the authority and one search for `#`. A URL whose host is in lower case and
-//! whose path needs no escape is not copied; other hosts and paths are written to the caller's
-//! scratch space, which is not allocated anew.
+//! whose path needs no escape is not copied; others are written to the caller's buffers.
 //!
 //! ```
-//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_dialect::RFC_9309;
 //! use portcullis_robots::target::{compared_path, host_key, split};
 //!
 //! let (mut host, mut path) = (Vec::new(), Vec::new());
@@ -24,19 +23,98 @@
 //! # Ok::<(), portcullis_robots::target::BadUrl>(())
 //! ```
 
-mod authority;
+#[cfg(target_arch = "x86_64")]
+mod glance;
 mod host;
-mod ipv4;
-mod origin;
-mod path;
 mod plain;
 mod split;
 #[cfg(test)]
 mod tests;
 
-pub use host::host_key;
-pub use origin::{Origin, ROBOTS_TXT_PATH, default_port};
-pub use path::{ComparedPath, ComparedPaths, compared_path};
-pub use plain::{Glance, glances};
-pub use plain::{PlainHead, is_plain_path, plain_head};
+use portcullis_dialect::Escapes;
+use portcullis_matcher::escape::normalise;
+
+#[cfg(target_arch = "x86_64")]
+pub use glance::glances;
+pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key};
+#[cfg(not(target_arch = "x86_64"))]
+pub use plain::glances;
+pub use plain::{Glance, PlainHead, is_plain_path, plain_head};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};
+
+/// A path in the normal form of a dialect: a slice that cannot be confused with a raw path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComparedPath<'p>(&'p [u8]);
+
+impl<'p> ComparedPath<'p> {
+    /// Wraps a path that is already in normal form. This is not checked, and decisions on other
+    /// paths may be wrong.
+    #[inline]
+    pub const fn assume_normal(path: &'p [u8]) -> ComparedPath<'p> {
+        ComparedPath(path)
+    }
+
+    /// Returns the bytes of the path.
+    #[inline]
+    pub const fn as_bytes(self) -> &'p [u8] {
+        self.0
+    }
+}
+
+/// The paths of a block, each in normal form like a [`ComparedPath`].
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedPaths<'b>(&'b [&'b [u8]]);
+
+impl<'b> ComparedPaths<'b> {
+    /// Wraps paths that are already in normal form, like [`ComparedPath::assume_normal`].
+    #[inline]
+    pub const fn assume_normal(paths: &'b [&'b [u8]]) -> ComparedPaths<'b> {
+        ComparedPaths(paths)
+    }
+
+    /// Returns the bytes of each path.
+    #[inline]
+    pub const fn as_slices(self) -> &'b [&'b [u8]] {
+        self.0
+    }
+}
+
+/// Returns `path` in the normal form of `escapes`, after prepending `/` unless it starts with one:
+/// an empty path is `/`, and `?q` is `/?q`.
+///
+/// The result is `path` itself if nothing changes, otherwise it is in `scratch`.
+///
+/// ```
+/// use portcullis_dialect::Escapes;
+/// use portcullis_robots::target::compared_path;
+///
+/// let mut scratch = Vec::new();
+/// assert_eq!(compared_path(b"", Escapes::Uri, &mut scratch).as_bytes(), b"/");
+/// assert_eq!(compared_path(b"?a b", Escapes::Uri, &mut scratch).as_bytes(), b"/?a%20b");
+/// ```
+#[inline]
+pub fn compared_path<'a>(
+    path: &'a [u8],
+    escapes: Escapes,
+    scratch: &'a mut Vec<u8>,
+) -> ComparedPath<'a> {
+    ComparedPath(match path.first() {
+        Some(b'/') => normalise(path, escapes, scratch),
+        None => b"/",
+        Some(_) => rooted(path, escapes, scratch),
+    })
+}
+
+/// Normalises `path` with `/` prepended.
+#[cold]
+fn rooted<'a>(path: &[u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    let rewritten = !std::ptr::eq(normalise(path, escapes, scratch), path);
+    if rewritten {
+        scratch.insert(0, b'/');
+    } else {
+        scratch.clear();
+        scratch.push(b'/');
+        scratch.extend_from_slice(path);
+    }
+    scratch
+}

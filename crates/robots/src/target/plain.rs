@@ -1,31 +1,25 @@
-//! The URL as most are: nothing of it has to be read twice, and nothing changed.
+//! A shortcut for most URLs.
 //!
-//! A *plain* URL is written `https://` or `http://` with a name in lower case and a path behind it
-//! that is in normal form already: no port, no address, no fragment, nothing to escape. It needs none
-//! of what [`split`](super::split) and the others are prepared for, and is told from others by
-//! looking at sixteen bytes at a time. Others are no worse, only slower.
-
-#[cfg_attr(not(target_arch = "x86_64"), path = "plain/no_glance.rs")]
-mod glance;
+//! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form: no
+//! port, address or fragment, and nothing to escape. The functions here recognise one 16 bytes at a
+//! time, with the same result as [`split`](super::split), [`host_key`](super::host_key) and
+//! [`compared_path`](super::compared_path), which handle all other URLs.
 
 use wide::u8x16;
 
-use super::authority::ends_in_number;
+use super::split::ends_in_number;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_matcher::bytes::are_same;
 
-pub use glance::glances;
-
-/// Bytes that are looked at as one.
+/// Bytes of a vector.
 const CHUNK_BYTES: usize = 16;
 
-/// The bytes before the path of `record`, if they are those of a plain URL and begin its first
-/// byte: the scheme, `://` and the host, which is a key.
+/// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record`
+/// does not start with one.
 ///
-/// The path is not looked at, but the record is not too long and has no white space around it. So a
-/// record that `may_be_plain` and begins with the same bytes, and a `/` behind them, has the same
-/// scheme and key.
+/// The path is not read, but the record is within the limit and needs no trimming. So any record
+/// that `may_be_plain` and starts with the same bytes and a `/` has the same scheme and key.
 #[inline]
 pub fn plain_head(record: &[u8]) -> Option<PlainHead> {
     if !may_be_plain(record) {
@@ -43,7 +37,7 @@ pub fn plain_head(record: &[u8]) -> Option<PlainHead> {
     (is_key && record.get(bytes) == Some(&b'/')).then_some(PlainHead { scheme_bytes, bytes })
 }
 
-/// What stands before the path of a plain URL.
+/// The part of a plain URL before its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainHead {
     /// Bytes of the scheme.
@@ -53,19 +47,19 @@ pub struct PlainHead {
 }
 
 impl PlainHead {
-    /// The scheme of `record`, of which this is the head.
+    /// Returns the scheme of `record`, whose head this is.
     #[inline]
     pub fn scheme(self, record: &[u8]) -> &[u8] {
         &record[..self.scheme_bytes]
     }
 
-    /// The key of `record`, of which this is the head.
+    /// Returns the key of `record`, whose head this is.
     #[inline]
     pub fn key(self, record: &[u8]) -> &[u8] {
         &record[self.scheme_bytes + 3..self.bytes]
     }
 
-    /// Whether `record` has the same head as `other`, whose head this is.
+    /// Returns whether `record` has the same head as `other`, whose head this is.
     #[inline]
     pub fn is_shared(self, other: &[u8], record: &[u8]) -> bool {
         may_be_plain(record)
@@ -74,25 +68,25 @@ impl PlainHead {
     }
 }
 
-/// What a glance tells of a plain URL whose head is shorter than a vector.
+/// What [`glances`](super::glances) returns for a plain URL whose head is shorter than a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glance {
     /// See [`plain_head`].
     pub head: PlainHead,
-    /// Whether the record before was told of and had the same head, as in [`PlainHead::is_shared`].
+    /// Whether the previous record has a glance and the same head, as in [`PlainHead::is_shared`].
     pub is_shared: bool,
     /// See [`is_plain_path`].
     pub is_plain_path: bool,
 }
 
-/// Whether no white space ends `record`, and it is not too long for a URL.
+/// Returns whether `record` ends in visible ASCII and is not too long for a URL.
 #[inline]
-fn may_be_plain(record: &[u8]) -> bool {
+pub(super) fn may_be_plain(record: &[u8]) -> bool {
     matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_BYTES_MAX
 }
 
-/// The bytes at the start of `text` that need nothing in a host: lower-case letters, digits, `-`,
-/// `.` and `_`. Nothing if all are such.
+/// Returns the number of bytes at the start of `text` that need no change in a host: lower-case
+/// letters, digits, `-`, `.` and `_`. `None` if all qualify.
 #[inline]
 fn name_bytes(text: &[u8]) -> Option<usize> {
     let (chunks, rest) = text.as_chunks::<CHUNK_BYTES>();
@@ -115,11 +109,11 @@ fn is_within(chunk: u8x16, first: u8, last: u8) -> u8x16 {
     chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
 }
 
-/// Whether the path that begins at the byte `start` of a plain `record` is, as it stands, what rules
-/// are compared with. It says no of some that are.
+/// Returns whether the path of a plain `record`, which begins at `start`, is in normal form. False
+/// negatives are possible.
 #[inline]
 pub fn is_plain_path(record: &[u8], start: usize, escapes: Escapes) -> bool {
-    // The last chunk may begin before the path: what stands there is plain in every form.
+    // The last chunk may begin before the path, where every byte is plain.
     let Some(last) = record.last_chunk::<CHUNK_BYTES>() else {
         return false;
     };
@@ -129,18 +123,18 @@ pub fn is_plain_path(record: &[u8], start: usize, escapes: Escapes) -> bool {
     any.to_bitmask() == 0
 }
 
-/// By byte of `chunk`: whether it ends the path or might change. One that does for no form is left
-/// to the others; see [`normalise`](portcullis_matcher::escape::normalise).
+/// Marks the bytes of `chunk` that end the path or might change; see
+/// [`normalise`](portcullis_matcher::escape::normalise).
 #[inline]
 fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
     let is = |byte: u8| chunk.simd_eq(u8x16::splat(byte));
     match escapes {
         Escapes::AsWritten => is(b'#'),
         Escapes::Decoded => is(b'#') | is(b'%'),
-        // Bytes outside ASCII have the highest bit, which is what a mask is made of.
+        // The mask consists of the highest bits, which bytes outside ASCII have set.
         Escapes::Google => is(b'#') | is(b'%') | chunk,
         Escapes::Uri => {
-            // Of two bytes that differ in a bit, both.
+            // Two bytes that differ in one bit.
             let either =
                 |bit: u8, byte: u8| (chunk | u8x16::splat(bit)).simd_eq(u8x16::splat(byte));
             let pairs = either(1, b'#') | either(1, b'%') | either(2, b'>') | either(2, b'^');
@@ -150,32 +144,84 @@ fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
     }
 }
 
+/// Probes of processors without the vectors: never called, because no value of `Avx512` exists.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn glances<'r, R: AsRef<[u8]>>(
+    avx512: portcullis_matcher::vectors::Avx512,
+    _: &'r [R],
+    _: Escapes,
+    _: impl FnMut(usize, &'r [u8], Option<Glance>),
+) {
+    match avx512 {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{compared_path, host_key, split};
-    use portcullis_dialect::dialect::Dialect;
+    use crate::target::{compared_path, glances, host_key, split};
+    use portcullis_dialect::Dialect;
+    use portcullis_matcher::vectors::Vectors;
 
-    /// What is said of a plain URL is what the usual way says.
+    /// Bytes of the vector that a glance reads.
+    const VECTOR_BYTES: usize = 64;
+
+    /// Returns the glances at some records, or `None` on a processor without the vectors.
+    fn glances_at(records: &[&[u8]], escapes: Escapes) -> Option<Vec<Option<Glance>>> {
+        let mut found = Vec::new();
+        #[allow(unreachable_code, reason = "other processors have no vectors")]
+        glances(Vectors::detect().avx512()?, records, escapes, |number, record, glance| {
+            assert_eq!(record, records[number]);
+            found.push(glance);
+        });
+        Some(found)
+    }
+
+    /// Compares both shortcuts with `split`, `host_key` and `compared_path`. Returns whether the
+    /// URL is plain in every dialect.
     #[track_caller]
     fn check(record: &[u8]) -> bool {
-        let Some(head) = plain_head(record) else { return false };
-        let mut all = true;
+        let head = plain_head(record);
+        let mut all = head.is_some();
         for dialect in Dialect::ALL {
+            let escapes = dialect.paths.escapes;
+            if let Some(glances) = glances_at(&[record], escapes) {
+                check_glance(record, glances[0], escapes);
+            }
+            let Some(head) = head else { continue };
             let url = split(record, dialect.paths.path_start).unwrap();
             assert_eq!(head.scheme(record), url.scheme);
             assert_eq!(head.key(record), host_key(&url, &mut Vec::new()).unwrap());
-            let escapes = dialect.paths.escapes;
             let is_plain = is_plain_path(record, head.bytes, escapes);
             let mut scratch = Vec::new();
             let path = compared_path(url.path, escapes, &mut scratch);
-            assert!(
-                !is_plain || path.as_bytes() == &record[head.bytes..],
-                "{escapes:?} {record:?}"
-            );
+            let is_equal = path.as_bytes() == &record[head.bytes..];
+            assert!(!is_plain || is_equal, "{escapes:?} {record:?}");
             all &= is_plain;
         }
         all
+    }
+
+    /// A glance agrees with the scalar functions, or sees nothing.
+    #[track_caller]
+    fn check_glance(record: &[u8], glance: Option<Glance>, escapes: Escapes) {
+        let Some(head) = plain_head(record) else {
+            return assert_eq!(glance, None, "{record:?}");
+        };
+        let Some(glance) = glance else {
+            // Hosts that may be addresses, and long heads, are left to `plain_head`.
+            let last_part = head.key(record).rsplit(|&byte| byte == b'.').next();
+            let first = last_part.and_then(|last_part| last_part.first());
+            let may_be_address = first.is_none_or(u8::is_ascii_digit);
+            return assert!(may_be_address || head.bytes >= VECTOR_BYTES, "{record:?}");
+        };
+        assert_eq!(glance.head, head, "{record:?}");
+        let is_plain = is_plain_path(record, head.bytes, escapes);
+        // `is_plain_path` rejects the paths of the shortest URLs, which a glance may accept.
+        assert!(glance.is_plain_path == is_plain || record.len() < CHUNK_BYTES, "{record:?}");
+        let mut scratch = Vec::new();
+        let path = compared_path(&record[head.bytes..], escapes, &mut scratch);
+        let is_equal = path.as_bytes() == &record[head.bytes..] && !record.contains(&b'#');
+        assert!(!glance.is_plain_path || is_equal, "{record:?}");
     }
 
     #[test]
@@ -206,9 +252,10 @@ mod tests {
 
     #[test]
     fn every_byte_in_every_place() {
-        for url in
-            ["http://a.example/", "https://example.com/a/page/of/some?bytes", "https://b.c/d"]
-        {
+        let long = format!("https://www.example.com/{}", "a-path/".repeat(20));
+        let urls =
+            ["http://a.example/", "https://example.com/a/page/of/some?bytes", "https://b.0c/d"];
+        for url in urls.into_iter().chain([long.as_str()]) {
             for place in 0..=url.len() {
                 for byte in 0..=255 {
                     let mut record = url.as_bytes().to_vec();
@@ -236,20 +283,49 @@ mod tests {
     }
 
     #[test]
+    fn hosts_and_paths_of_every_length() {
+        for bytes in 0..80 {
+            for host in ["a", "0", "a.0", ".", "b.example"] {
+                check(format!("https://{}{host}/", "a".repeat(bytes)).as_bytes());
+                check(format!("http://{}{host}?/", "a.".repeat(bytes)).as_bytes());
+            }
+        }
+        for bytes in 1..300 {
+            for (place, byte) in [(0, "/"), (bytes / 2, "%"), (bytes - 1, "#")] {
+                let mut path = "a".repeat(bytes);
+                path.replace_range(place..=place, byte);
+                check(format!("https://a-name.of-some.bytes.example/{path}").as_bytes());
+            }
+        }
+    }
+
+    #[test]
     fn heads_are_shared_whole() {
-        let one = b"https://www.example.com/one";
-        let head = plain_head(one).unwrap();
-        assert!(head.is_shared(one, b"https://www.example.com/other"));
-        for other in [
-            &b"https://www.example.com"[..],
-            b"https://www.example.com/other ",
-            b"https://www.example.comb/other",
-            b"https://www.example.cob/other",
-            b"httpt://www.example.com/other",
-            b"https://xww.example.com/other",
-            b"https://www.example.com?other",
+        let host = "a-name.of-some.bytes.and-some-more.example";
+        let one = format!("https://{host}/one");
+        let head = plain_head(one.as_bytes()).unwrap();
+        for (other, is_shared) in [
+            (format!("https://{host}/other"), true),
+            (format!("https://{host}/o%6ee"), true),
+            (format!("https://{host}/one/{host}/one/{host}/%6e"), true),
+            (format!("http://{host}/one"), false),
+            (format!("httpt://{host}/one"), false),
+            (format!("https://{host}s/one"), false),
+            (format!("https://b{host}/one"), false),
+            (format!("https://{host}"), false),
+            (format!("https://{host}/one "), false),
+            (format!("https://{host}?one/"), false),
         ] {
-            assert!(!head.is_shared(one, other));
+            assert_eq!(head.is_shared(one.as_bytes(), other.as_bytes()), is_shared, "{other}");
+            let records = [one.as_bytes(), other.as_bytes(), one.as_bytes()];
+            let Some(found) = glances_at(&records, Escapes::Google) else { continue };
+            assert_eq!(found[1].is_some_and(|found| found.is_shared), is_shared, "{other}");
+            assert_eq!(found[2].is_some_and(|found| found.is_shared), is_shared, "{other}");
+            for number in 0..3 {
+                let alone = glances_at(&records[number..=number], Escapes::Google).unwrap()[0];
+                let unshared = found[number].map(|found| Glance { is_shared: false, ..found });
+                assert_eq!(unshared, alone, "{other}");
+            }
         }
     }
 }

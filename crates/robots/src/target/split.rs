@@ -1,61 +1,62 @@
 //! A record to the parts of a URL: scheme, host, port and path, as written.
+//!
+//! One pass over the authority finds its end, the host, the port, and whether the host is a key
+//! already. A table classifies bytes; nine in ten are [`Class::Plain`] and need nothing.
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 
-use super::authority::{Authority, HostForm, ends_authority, read_authority};
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_matcher::bytes::trim;
 
-/// Bytes around a record that are no part of the URL.
+/// Bytes trimmed from both ends of a record.
 const AROUND: &[u8] = b" \t\r";
 
-/// Why a record is no URL that can be asked about.
+/// Why a record is not a usable URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum BadUrl {
-    /// There is nothing but white space.
-    #[error("the record is empty: give a URL")]
+    /// The record is empty or only white space.
+    #[error("empty record: give a URL")]
     Empty,
-    /// The URL or its host is over the limit.
+    /// The URL or its host exceeds the limit.
     #[error(
-        "the URL is longer than {URL_BYTES_MAX} bytes, or its host than {HOST_BYTES_MAX}: \
-         leave it out"
+        "URL too long: it has more than {URL_BYTES_MAX} bytes, or its host more than \
+         {HOST_BYTES_MAX}"
     )]
     TooLong,
-    /// There is no scheme with `://` after it.
-    #[error("the URL has no scheme: write one such as https:// in front of it, or assume one")]
+    /// There is no scheme followed by `://`.
+    #[error("no scheme: prefix the URL with one, such as https://, or assume one")]
     NoScheme,
-    /// Nothing stands between `://` and the path.
-    #[error("the URL names no server: write its host after ://")]
+    /// Nothing is between `://` and the path.
+    #[error("no server: write its host after ://")]
     NoAuthority,
     /// The authority has user information or a port, but no host.
-    #[error("the URL has no host: write one before the port")]
+    #[error("no host: write one before the port")]
     NoHost,
-    /// What follows the host's colon is no number up to 65535.
-    #[error("the URL's port is no number from 0 to 65535: fix it or leave it out")]
+    /// The text after the host's colon is not a number up to 65535.
+    #[error("invalid port: it must be a number from 0 to 65535")]
     BadPort,
-    /// The host is no name and no address.
-    #[error("the URL's host is neither a name nor an address: fix its spelling")]
+    /// The host is neither a name nor an address.
+    #[error("invalid host: it is neither a name nor an address")]
     BadHost,
-    /// A backslash stands between `://` and the path; clients disagree which host that is.
-    #[error("the URL has a backslash in front of its path: write / or %5C")]
+    /// A backslash is between `://` and the path; clients disagree on the host.
+    #[error("backslash before the path: write / or %5C")]
     Backslash,
-    /// The URL was to be one of robots.txt, and its path is not `/robots.txt`.
-    #[error("the URL is not one of robots.txt: its path has to be exactly /robots.txt")]
+    /// The URL has to be that of a robots.txt, and its path is not `/robots.txt`.
+    #[error("not the URL of a robots.txt: its path must be exactly /robots.txt")]
     NotRobotsTxt,
 }
 
 /// The parts of a URL, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitUrl<'u> {
-    /// The scheme, in the case in which it is written.
+    /// The scheme as written.
     pub scheme: &'u [u8],
     /// The host, not empty; an IPv6 address keeps its brackets.
     pub host: &'u [u8],
-    /// The port, if one is written.
+    /// The port, or `None` if none is written.
     pub port: Option<u16>,
-    /// From the authority's end to `#`, or from the first of the dialect's bytes that begin a path
-    /// if one is in the authority (`;x` of `http://example.com;x`). It may be empty, or start with
-    /// `?` instead of `/`.
+    /// From the end of the authority, or from the first `path_start` byte within it (`;x` of
+    /// `http://example.com;x`), up to `#`. It may be empty or start with `?` instead of `/`.
     pub path: &'u [u8],
     /// Host and port without user information.
     pub(super) host_and_port: &'u [u8],
@@ -65,29 +66,27 @@ pub struct SplitUrl<'u> {
 
 /// Splits a URL.
 ///
-/// `path_start` are the bytes at which what is compared begins (a dialect's
-/// [`path_start`](portcullis_dialect::dialect::PathRules::path_start)): delimiters, no letter, digit, `-`, `.`
-/// or `_`. The authority ends at `/`, `?` or `#`, whatever they are. SP, TAB and CR around the URL
-/// are no part of it.
+/// `path_start` lists the bytes that begin the compared path (a dialect's
+/// [`path_start`](portcullis_dialect::PathRules::path_start)): no letter, digit, `-`, `.` or `_`.
+/// The authority always ends at `/`, `?` or `#`. SP, TAB and CR around the URL are trimmed.
 ///
 /// # Errors
 ///
-/// [`BadUrl`]. A host that is not ASCII, has escapes, or is an address, is checked by
-/// [`host_key`](super::host_key) only, so a URL is good if that succeeds too.
+/// [`BadUrl`]. Hosts that are not ASCII, have escapes, or are addresses, are only checked by
+/// [`host_key`](super::host_key).
 #[inline]
 pub fn split<'u>(record: &'u [u8], path_start: &[u8]) -> Result<SplitUrl<'u>, BadUrl> {
     split_assuming(record, path_start, None)
 }
 
-/// Splits a URL, and a record without a scheme as if `assumed_scheme` (`https`) stood before it.
+/// Splits a URL, or a record without a scheme as if it began with `assumed_scheme` (`https`).
 ///
-/// Both `example.com/x` and `//example.com/x` become URLs so. A record that has a scheme and `://`
-/// is left alone. [`BadUrl::NoScheme`] are mail addresses, and records that have a scheme without
-/// `//` behind it, such as `tel:911`: RFC 3986 (section 4.2) and the URL Standard read all before
-/// the first colon as a scheme.
+/// Accepts `example.com/x` and `//example.com/x`. Mail addresses, and schemes without `//` such as
+/// `tel:911`, are [`BadUrl::NoScheme`]: RFC 3986 (section 4.2) and the URL Standard read everything
+/// before the first colon as a scheme.
 ///
-/// `example.com:8080/x` and `localhost:8080` are read as host and port all the same, against both:
-/// lists have them, few schemes have a dot (`soap.beep`), and `localhost` is reserved for hosts (RFC
+/// Contrary to both, `example.com:8080/x` and `localhost:8080` are read as host and port: lists
+/// contain them, few schemes have a dot (`soap.beep`), and `localhost` is reserved for hosts (RFC
 /// 6761, section 6.3). Other names without a dot are schemes; write `//myhost:8080`.
 ///
 /// # Errors
@@ -115,7 +114,7 @@ pub fn split_assuming<'u>(
     }
 }
 
-/// `record` without white space around it. Most records have none, which two looks settle.
+/// Trims `record`. Most records need no trimming, which their first and last bytes show.
 #[inline]
 fn trim_record(record: &[u8]) -> &[u8] {
     match record {
@@ -125,7 +124,7 @@ fn trim_record(record: &[u8]) -> &[u8] {
     }
 }
 
-/// The bytes of the scheme that `url` starts with, if `://` follows (RFC 3986, section 3.1).
+/// Returns the length of the scheme, or `None` unless `://` follows (RFC 3986, section 3.1).
 #[inline]
 fn scheme_bytes(url: &[u8]) -> Option<usize> {
     if url.starts_with(b"https://") {
@@ -138,7 +137,7 @@ fn scheme_bytes(url: &[u8]) -> Option<usize> {
     (bytes > 0 && url[bytes..].starts_with(b"://")).then_some(bytes)
 }
 
-/// The bytes at the start of `text` that can be a scheme.
+/// Returns the number of bytes at the start of `text` that can be a scheme.
 fn scheme_name_bytes(text: &[u8]) -> usize {
     if !text.first().is_some_and(u8::is_ascii_alphabetic) {
         return 0;
@@ -148,7 +147,7 @@ fn scheme_name_bytes(text: &[u8]) -> usize {
         .unwrap_or(text.len())
 }
 
-/// What follows the scheme of a record whose scheme is assumed.
+/// Returns the part after `://` of a record whose scheme is assumed.
 #[cold]
 fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     if let Some(rest) = record.strip_prefix(b"//") {
@@ -157,8 +156,8 @@ fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     let (name, rest) = record.split_at(scheme_name_bytes(record));
     let names_host = memchr(b'.', name).is_some() || name.eq_ignore_ascii_case(b"localhost");
     let has_scheme = !name.is_empty() && rest.starts_with(b":") && !names_host;
-    // `joe@example.com` names no resource of that server, and a colon without a port is a scheme's
-    // or nobody's (`com.example.app:/x`, `ht_tp://x`).
+    // `joe@example.com` is not a resource of that server, and a colon without a port belongs to a
+    // scheme (`com.example.app:/x`) or to nothing (`ht_tp://x`).
     let authority = record.split(|&byte| ends_authority(byte)).next().unwrap_or_default();
     if has_scheme || authority.ends_with(b":") || memchr(b'@', authority).is_some() {
         return Err(BadUrl::NoScheme);
@@ -166,7 +165,7 @@ fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     Ok(record)
 }
 
-/// Splits what stands after `://`.
+/// Splits the part after `://`.
 #[inline]
 fn split_after<'u>(
     scheme: &'u [u8],
@@ -184,4 +183,229 @@ fn split_after<'u>(
         host_and_port,
         host_form: form,
     })
+}
+
+/// What it takes to turn a host into a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostForm {
+    /// Nothing: it is a name in lower case.
+    Key,
+    /// Lower case: it is a name with ASCII letters in upper case.
+    UpperCase,
+    /// Decoding and IDNA: it has escapes or bytes outside ASCII.
+    International,
+    /// Its last part is a number, so it must be an IPv4 address.
+    Ipv4,
+    /// It is in brackets, so it must be an IPv6 address.
+    Ipv6,
+}
+
+/// The parts of an authority, as written.
+#[derive(Clone, Copy, Debug)]
+struct Authority<'u> {
+    /// The start of the compared path: the end of the authority, or earlier if the dialect's path
+    /// can start within it.
+    path_start: usize,
+    host: &'u [u8],
+    /// Everything after the user information.
+    host_and_port: &'u [u8],
+    port: Option<u16>,
+    form: HostForm,
+}
+
+/// The class of a byte in an authority.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Class {
+    /// Lower-case letters, digits, `-`, `.` and `_`.
+    Plain,
+    /// Other characters that a name may hold.
+    Other,
+    Upper,
+    /// Bytes outside ASCII, and `%`.
+    International,
+    Colon,
+    At,
+    OpenBracket,
+    CloseBracket,
+    /// `\`, which is rejected: WHATWG clients end the host there (URL Standard, section 4.4), and
+    /// RFC 3986 reads it as user information or host.
+    Backslash,
+    /// Bytes that no host contains.
+    Bad,
+    /// `/`, `?` and `#`.
+    End,
+}
+
+const CLASSES: [Class; 256] = classes();
+
+const fn classes() -> [Class; 256] {
+    let mut table = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = class(byte as u8);
+        byte += 1;
+    }
+    table
+}
+
+const fn class(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => Class::Plain,
+        b'A'..=b'Z' => Class::Upper,
+        128.. | b'%' => Class::International,
+        b':' => Class::Colon,
+        b'@' => Class::At,
+        b'[' => Class::OpenBracket,
+        b']' => Class::CloseBracket,
+        b'/' | b'?' | b'#' => Class::End,
+        b'\\' => Class::Backslash,
+        0..=b' ' | 0x7f => Class::Bad,
+        b'<' | b'>' | b'^' | b'|' | b'"' | b'{' | b'}' | b'`' => Class::Bad,
+        _ => Class::Other,
+    }
+}
+
+/// The set of classes in a host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Classes(u16);
+
+impl Classes {
+    const NONE: Classes = Classes(0);
+
+    fn add(&mut self, class: Class) {
+        self.0 |= 1 << class as u8;
+    }
+
+    fn has(self, class: Class) -> bool {
+        self.0 >> class as u8 & 1 == 1
+    }
+}
+
+/// Returns whether `byte` ends an authority: `/`, `?` and `#` (RFC 3986, section 3.2).
+fn ends_authority(byte: u8) -> bool {
+    CLASSES[usize::from(byte)] == Class::End
+}
+
+/// Reads the authority at the start of `rest`, and finds the start of the compared path: the end of
+/// the authority, or a byte of `path_start` within it.
+#[inline]
+fn read_authority<'u>(rest: &'u [u8], path_start: &[u8]) -> Result<Authority<'u>, BadUrl> {
+    let mut host_start = 0;
+    let mut seen = Classes::NONE;
+    let mut bytes = rest.len();
+    let mut path = None;
+    for (position, &byte) in rest.iter().enumerate() {
+        let class = CLASSES[usize::from(byte)];
+        if class == Class::Plain {
+            continue;
+        }
+        if path.is_none() && path_start.contains(&byte) {
+            path = Some(position);
+        }
+        match class {
+            Class::End => {
+                bytes = position;
+                break;
+            }
+            Class::Backslash => return Err(BadUrl::Backslash),
+            // Everything before the last `@` is user information.
+            Class::At => {
+                host_start = position + 1;
+                seen = Classes::NONE;
+            }
+            _ => seen.add(class),
+        }
+    }
+    if bytes == 0 {
+        return Err(BadUrl::NoAuthority);
+    }
+    let host_and_port = &rest[host_start..bytes];
+    let (host, port) = split_port(host_and_port, seen)?;
+    let path_start = path.unwrap_or(bytes);
+    Ok(Authority { path_start, host, host_and_port, port, form: host_form(host, seen)? })
+}
+
+/// Splits host and port, whose bytes are of the classes `seen`.
+#[inline]
+fn split_port(text: &[u8], seen: Classes) -> Result<(&[u8], Option<u16>), BadUrl> {
+    let (host, after) = if seen.has(Class::OpenBracket) {
+        let close = memchr(b']', text).ok_or(BadUrl::BadHost)?;
+        text.split_at(close + 1)
+    } else if seen.has(Class::Colon) {
+        text.split_at(memrchr(b':', text).unwrap_or(text.len()))
+    } else {
+        (text, &[][..])
+    };
+    if host.is_empty() {
+        return Err(BadUrl::NoHost);
+    }
+    Ok((host, port(after)?))
+}
+
+/// Parses the port in the text after the host. A colon alone is no port (RFC 3986, section 3.2.3).
+#[inline]
+fn port(text: &[u8]) -> Result<Option<u16>, BadUrl> {
+    let Some((&colon, digits)) = text.split_first() else {
+        return Ok(None);
+    };
+    if colon != b':' {
+        return Err(BadUrl::BadHost);
+    }
+    let mut number = None;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return Err(BadUrl::BadPort);
+        }
+        let value = number.unwrap_or(0_u16).checked_mul(10);
+        let value = value.and_then(|tens| tens.checked_add(u16::from(digit - b'0')));
+        number = Some(value.ok_or(BadUrl::BadPort)?);
+    }
+    Ok(number)
+}
+
+/// Returns the form of `host`. `seen` has the classes of host and port.
+#[inline]
+fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
+    if seen.has(Class::OpenBracket) {
+        return match host {
+            [b'[', .., b']'] => Ok(HostForm::Ipv6),
+            _ => Err(BadUrl::BadHost),
+        };
+    }
+    // A second colon would make the key `host:port` ambiguous.
+    let colons = seen.has(Class::Colon) && memchr(b':', host).is_some();
+    if seen.has(Class::Bad) || seen.has(Class::CloseBracket) || colons {
+        return Err(BadUrl::BadHost);
+    }
+    if seen.has(Class::International) {
+        return Ok(HostForm::International);
+    }
+    if host.len() > HOST_BYTES_MAX {
+        return Err(BadUrl::TooLong);
+    }
+    if ends_in_number(host) {
+        return Ok(HostForm::Ipv4);
+    }
+    Ok(if seen.has(Class::Upper) { HostForm::UpperCase } else { HostForm::Key })
+}
+
+/// Returns whether the last part of `host` is a decimal or hexadecimal number, ignoring a final
+/// dot. Such a host is an IPv4 address or invalid (URL Standard, section 3.5, "ends in a number").
+#[inline]
+pub(super) fn ends_in_number(host: &[u8]) -> bool {
+    // The last byte of most names, such as the `m` of `.com`, rules this out without a search.
+    host.last().is_some_and(|byte| byte.is_ascii_hexdigit() || b"xX.".contains(byte))
+        && last_part_is_number(host)
+}
+
+fn last_part_is_number(host: &[u8]) -> bool {
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let start = host.iter().rposition(|&byte| byte == b'.');
+    let last = &host[start.map_or(0, |dot| dot + 1)..];
+    match last {
+        [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
+        [b'0'..=b'9', ..] => last.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
 }

@@ -1,14 +1,14 @@
-//! Tables: what is a URL, which key its server has, which origin a robots.txt speaks for.
+//! Tables: valid and invalid URLs, server keys, and the origins that robots.txt files apply to.
 
 use super::*;
 use bstr::ByteSlice;
-use portcullis_dialect::dialect::Escapes;
+use portcullis_dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 
 const PLAIN: &[u8] = b"/?";
 const GOOGLE: &[u8] = b"/?;";
 
-/// The key of a URL's server and its path, or why it is none.
+/// Returns the key of a URL's server and its path, or the error.
 fn key(url: &[u8], path_start: &[u8]) -> Result<(String, String), BadUrl> {
     let url = split(url, path_start)?;
     let mut scratch = b"left from another URL".to_vec();
@@ -82,7 +82,7 @@ fn international_hosts() {
 }
 
 #[test]
-fn what_begins_a_path_is_the_dialects_and_what_ends_a_host_is_not() {
+fn dialects_decide_where_paths_begin_but_not_where_hosts_end() {
     let pair = |key: &str, path: &str| Ok((key.to_owned(), path.to_owned()));
     assert_eq!(key(b"http://a.b;c@d/e", GOOGLE), pair("d", ";c@d/e"));
     assert_eq!(key(b"http://a.b;c@d/e", PLAIN), pair("d", "/e"));
@@ -93,7 +93,7 @@ fn what_begins_a_path_is_the_dialects_and_what_ends_a_host_is_not() {
 }
 
 #[test]
-fn records_that_are_no_url() {
+fn records_that_are_not_urls() {
     use BadUrl::*;
     let rows: [(&[u8], BadUrl); 49] = [
         (b"", Empty),
@@ -156,7 +156,7 @@ fn records_that_are_no_url() {
 }
 
 #[test]
-fn international_hosts_that_are_none() {
+fn invalid_international_hosts() {
     let rows: [&[u8]; 11] = [
         b"http://\xff\xfe/",
         b"http://%ff/",
@@ -260,8 +260,8 @@ fn what_needs_no_change_is_not_copied() {
     }
 }
 
-/// Google's page on robots.txt, "Examples of valid robots.txt URLs": for each file the URLs that it
-/// speaks for and those that it does not.
+/// Google's page on robots.txt, "Examples of valid robots.txt URLs": for each file, URLs that it
+/// applies to and URLs that it does not apply to.
 #[test]
 fn scope_of_a_file() {
     let rows: [(&str, &[&str], &[&str]); 8] = [
@@ -279,8 +279,8 @@ fn scope_of_a_file() {
                 "https://www.shop.example.com/",
             ],
         ),
-        // The page's A-label form of this row lacks `www.`; by the row above that is another
-        // origin, so the form with it is what is meant.
+        // The page's A-label form of this row lacks `www.`, which by the row above is another
+        // origin, so the form with `www.` must be meant.
         (
             "https://www.ex\u{e4}mple.com/robots.txt",
             &["https://www.ex\u{e4}mple.com/", "https://www.xn--exmple-cua.com/"],
@@ -305,7 +305,6 @@ fn scope_of_a_file() {
         ),
     ];
     for (file, inside, outside) in rows {
-        assert!(Origin::is_robots_txt(file.as_bytes()), "{file}");
         let file = Origin::of_robots_txt(file.as_bytes()).unwrap();
         let origin = |url: &str| Origin::of_url(url.as_bytes()).unwrap();
         for url in inside {
@@ -318,7 +317,7 @@ fn scope_of_a_file() {
 }
 
 #[test]
-fn what_is_no_robots_txt() {
+fn urls_that_are_not_robots_txt() {
     let rows: [&[u8]; 6] = [
         b"https://example.com/folder/robots.txt",
         b"https://example.com/robots.txt?x",
@@ -328,11 +327,10 @@ fn what_is_no_robots_txt() {
         b"https://example.com",
     ];
     for url in rows {
-        assert!(!Origin::is_robots_txt(url), "{}", url.as_bstr());
-        assert_eq!(Origin::of_robots_txt(url), Err(BadUrl::NotRobotsTxt));
+        assert_eq!(Origin::of_robots_txt(url), Err(BadUrl::NotRobotsTxt), "{}", url.as_bstr());
     }
-    assert!(!Origin::is_robots_txt(b"/robots.txt"));
-    assert!(Origin::is_robots_txt(b"https://example.com/robots.txt#x"));
+    assert_eq!(Origin::of_robots_txt(b"/robots.txt"), Err(BadUrl::NoScheme));
+    assert!(Origin::of_robots_txt(b"https://example.com/robots.txt#x").is_ok());
 }
 
 #[test]

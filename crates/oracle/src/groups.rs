@@ -1,12 +1,11 @@
-//! Records to groups, and the groups that speak to an agent.
+//! Records to groups, and the groups that apply to an agent.
 
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::{
-    BlankLine, DefaultName, Dialect, Field, FileToken, GroupRules, NamesAgent, SeveralGroups,
+use portcullis_dialect::{
+    BlankLine, DefaultName, Dialect, Field, FileToken, GroupRules, LineNumber, NamesAgent, RuleID,
+    SeveralGroups, Verdict,
 };
-use portcullis_dialect::id::{LineNumber, RuleID};
 
-use super::lines::Record;
+use crate::lines::Record;
 
 /// User-agent lines and the rules that follow them.
 #[derive(Default)]
@@ -19,17 +18,14 @@ pub(super) struct Group<'t> {
 
 /// An allow or disallow line in a group.
 pub(super) struct Rule<'t> {
-    /// Its place among the rules of all groups.
     pub(super) id: RuleID,
-    /// Its line.
     pub(super) line: LineNumber,
-    /// What it says about the URLs that it matches.
     pub(super) verdict: Verdict,
-    /// The pattern as written; empty in a rule that decides nothing.
+    /// The pattern as written. An empty pattern matches nothing.
     pub(super) value: &'t [u8],
 }
 
-/// The groups of a file, in file order. Rules outside every group are left out.
+/// Returns the groups of a file, in file order. Rules outside groups are left out.
 pub(super) fn groups<'t>(rules: &GroupRules, records: &[Record<'t>]) -> Vec<Group<'t>> {
     let mut groups: Vec<Group<'t>> = Vec::new();
     let mut in_group = false;
@@ -38,8 +34,8 @@ pub(super) fn groups<'t>(rules: &GroupRules, records: &[Record<'t>]) -> Vec<Grou
         match *record {
             Record::Blank => in_group &= rules.blank_line == BlankLine::NoMeaning,
             Record::Field(Field::UserAgent, value, _) => {
-                let run_goes_on = groups.last().is_some_and(|group| group.rules.is_empty());
-                if !(in_group && run_goes_on) {
+                let extends = groups.last().is_some_and(|group| group.rules.is_empty());
+                if !(in_group && extends) {
                     groups.push(Group::default());
                 }
                 in_group = true;
@@ -59,36 +55,32 @@ pub(super) fn groups<'t>(rules: &GroupRules, records: &[Record<'t>]) -> Vec<Grou
     groups
 }
 
-/// The groups that are obeyed: those that name the first of `agents` that any group names, else the
-/// default ones. None if there are neither.
-pub(super) fn obeyed<'g, 't>(
+/// Returns the groups that name the first of `agents` that any group names, otherwise the default
+/// groups; empty if there are neither.
+pub(super) fn applying<'g, 't>(
     dialect: &Dialect,
     groups: &'g [Group<'t>],
     agents: &[&str],
 ) -> Vec<&'g Group<'t>> {
-    let named_so = |says: &dyn Fn(&[u8]) -> bool| -> Vec<&'g Group<'t>> {
-        let speaks = |group: &&Group<'t>| group.user_agents.iter().any(|value| says(value));
-        groups.iter().filter(speaks).collect()
+    let groups_with = |several, is_wanted: &dyn Fn(&[u8]) -> bool| -> Vec<&'g Group<'t>> {
+        let applies = |group: &&Group<'t>| group.user_agents.iter().any(|value| is_wanted(value));
+        let count = match several {
+            SeveralGroups::First => 1,
+            SeveralGroups::Merge => groups.len(),
+        };
+        groups.iter().filter(applies).take(count).collect()
     };
     for agent in agents {
-        let named = named_so(&|value| names(dialect, value, agent.as_bytes()));
+        let names_agent = |value: &[u8]| names(dialect, value, agent.as_bytes());
+        let named = groups_with(dialect.groups.several_named, &names_agent);
         if !named.is_empty() {
-            return only(dialect.groups.several_named, named);
+            return named;
         }
     }
-    let default = named_so(&|value| is_default(dialect, value));
-    only(dialect.groups.several_default, default)
+    groups_with(dialect.groups.several_default, &|value| is_default(dialect, value))
 }
 
-fn only<T>(several: SeveralGroups, mut groups: Vec<T>) -> Vec<T> {
-    match several {
-        SeveralGroups::First => groups.truncate(1),
-        SeveralGroups::Merge => {}
-    }
-    groups
-}
-
-/// Whether the value of a user-agent line is the name of the default group.
+/// Returns whether the value of a user-agent line names the default group.
 fn is_default(dialect: &Dialect, value: &[u8]) -> bool {
     match (dialect.groups.default_name, value) {
         (_, b"*") => true,
@@ -100,7 +92,8 @@ fn is_default(dialect: &Dialect, value: &[u8]) -> bool {
     }
 }
 
-/// Whether the value of a user-agent line names `agent`. The default group's name names nobody.
+/// Returns whether the value of a user-agent line names `agent`. The default group's name names no
+/// agent.
 fn names(dialect: &Dialect, value: &[u8], agent: &[u8]) -> bool {
     if is_default(dialect, value) {
         return false;

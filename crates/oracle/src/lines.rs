@@ -1,19 +1,18 @@
 //! Bytes of a file to lines, and lines to records.
 
-use portcullis_dialect::dialect::{
-    ByteOrderMark, ControlByte, Field, FieldMatch, LineRules, MissingColon, NulByte,
+use portcullis_dialect::{
+    ByteOrderMark, ControlByte, Field, FieldMatch, LineNumber, LineRules, MissingColon, NulByte,
 };
-use portcullis_dialect::id::LineNumber;
 
-/// A line that may mean something to a group. Any other is left out.
+/// A line that can affect groups.
 pub(super) enum Record<'t> {
-    /// Nothing but white space.
+    /// Only white space.
     Blank,
-    /// A field that the dialect knows, with its trimmed value.
+    /// A known field with its trimmed value.
     Field(Field, &'t [u8], LineNumber),
 }
 
-/// The records of `robots`, of which `bytes_max` bytes are read, in file order.
+/// Returns the records in the first `bytes_max` bytes of `robots`, in file order.
 pub(super) fn records<'t>(
     rules: &LineRules,
     robots: &'t [u8],
@@ -28,7 +27,7 @@ pub(super) fn records<'t>(
     records
 }
 
-/// The lines that are read, without their ends.
+/// Returns the lines within the limit, without their ends. A line that the limit cuts is left out.
 fn lines<'t>(rules: &LineRules, robots: &'t [u8], bytes_max: Option<usize>) -> Vec<&'t [u8]> {
     let limit = bytes_max.unwrap_or(robots.len()).min(robots.len());
     let (read, ignored) = robots.split_at(limit);
@@ -54,7 +53,7 @@ fn ends_line(byte: u8) -> bool {
     byte == b'\r' || byte == b'\n'
 }
 
-/// CR, LF and CRLF each end one line. What follows the last of them is a line too.
+/// CR, LF and CRLF each end one line. The text after the last line end is a line too.
 fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while let Some(length) = text.iter().position(|&byte| ends_line(byte)) {
@@ -66,14 +65,14 @@ fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// What one line is; `None` if it means nothing.
+/// Reads one line; `None` if it affects nothing.
 fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<Record<'t>> {
     let line = &line[..rules.line_bytes_max.unwrap_or(line.len()).min(line.len())];
     let line = match rules.nul {
         NulByte::CutsLine => before(line, 0),
         NulByte::DropsLine | NulByte::Ordinary => line,
     };
-    // Before the comment goes: a line with a comment alone is not blank.
+    // Checked before the comment is removed: a line that holds only a comment is not blank.
     if trim(line, rules.white_space).is_empty() {
         return Some(Record::Blank);
     }
@@ -85,7 +84,7 @@ fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<R
     let control_drops = rules.control == ControlByte::DropsLine;
     let drops = |byte: &u8| if *byte == 0 { nul_drops } else { control_drops && is_control(byte) };
     let value = match field {
-        // Never dropped, for its rules must not join the group before it; its value ends there.
+        // Cut instead of dropped: without the line, its rules would join the group before it.
         Field::UserAgent => trim(value.split(drops).next()?, rules.white_space),
         _ if nul_drops && line.contains(&0) || value.iter().any(drops) => return None,
         _ => value,
@@ -97,7 +96,7 @@ fn is_control(byte: &u8) -> bool {
     *byte < b' ' && *byte != b'\t'
 }
 
-/// The two sides of what separates a field's name from its value.
+/// Splits a field's name from its value, at the colon or the white space that replaces it.
 fn name_and_value<'t>(rules: &LineRules, content: &'t [u8]) -> Option<(&'t [u8], &'t [u8])> {
     if let Some(colon) = content.iter().position(|&byte| byte == b':') {
         return Some((&content[..colon], &content[colon + 1..]));
@@ -113,7 +112,7 @@ fn name_and_value<'t>(rules: &LineRules, content: &'t [u8]) -> Option<(&'t [u8],
     }
 }
 
-/// The field that `name` stands for.
+/// Returns the field with this name, or `None` if the dialect does not know it.
 fn field(rules: &LineRules, name: &[u8]) -> Option<Field> {
     let fits = |spelling: &[u8]| match rules.field_match {
         FieldMatch::Whole => name.eq_ignore_ascii_case(spelling),
@@ -125,13 +124,13 @@ fn field(rules: &LineRules, name: &[u8]) -> Option<Field> {
     Some(spelling.field)
 }
 
-/// What stands before the first `byte`, or all of `text`.
+/// Returns the part of `text` before the first `byte`, or all of it.
 fn before(text: &[u8], byte: u8) -> &[u8] {
     let end = text.iter().position(|&o| o == byte);
     &text[..end.unwrap_or(text.len())]
 }
 
-/// `text` without the bytes of `set` at both its ends.
+/// Trims the bytes in `set` from both ends of `text`.
 pub(super) fn trim<'t>(mut text: &'t [u8], set: &[u8]) -> &'t [u8] {
     while let [first, rest @ ..] = text
         && set.contains(first)

@@ -1,15 +1,14 @@
-//! The five dialects. Each differs from its predecessor by the fields that it names.
+//! The five dialects as constants. Each lists only the fields that differ from its predecessor.
 //!
-//! A dagger (†) marks a decision of ours that no document settles; the reason stands beside it.
+//! A dagger (†) marks a decision of ours that no document settles, with its reason.
 
-use super::clauses;
-use super::{
-    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, ControlByte, DefaultName,
-    Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness, GroupRules,
-    IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulByte, PathRules,
-    Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
-};
 use crate::decision::{PolicyState, Verdict};
+use crate::dialect::{
+    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, Clauses, ControlByte,
+    DefaultName, Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness,
+    GroupRules, IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulByte,
+    PathRules, Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
+};
 use crate::limits::{GOOGLE_LINE_BYTES_MAX, REDIRECTS_MAX};
 
 const fn spelling(text: &'static str, field: Field) -> FieldSpelling {
@@ -23,13 +22,13 @@ const fn outcome(state: PolicyState, verdict: Verdict) -> AccessOutcome {
 const UNAVAILABLE: AccessOutcome = outcome(PolicyState::Unavailable, Verdict::Allow);
 const UNREACHABLE: AccessOutcome = outcome(PolicyState::Unreachable, Verdict::Disallow);
 const DEFERRED: AccessOutcome = outcome(PolicyState::Deferred, Verdict::Disallow);
-/// The server keeps the file from us and, in the older documents, the site with it.
+/// The server refuses the file; in the older documents that closes the whole site.
 const FORBIDDEN: AccessOutcome = outcome(PolicyState::Unavailable, Verdict::Disallow);
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 
-/// Fields that the 1994 text knows. Sitemap came later and decides nothing, so every dialect hands
-/// it out.
+/// Fields of the 1994 text. Sitemap came later and has no effect on decisions, so every dialect
+/// reads it.
 const FIELDS_1994: &[FieldSpelling] = &[
     spelling("user-agent", Field::UserAgent),
     spelling("disallow", Field::Disallow),
@@ -59,18 +58,18 @@ const FIELDS_GOOGLE: &[FieldSpelling] = &[
     spelling("site-map", Field::Sitemap),
 ];
 
-/// The consensus of 1994: User-agent and Disallow, no wildcard, any Disallow that matches.
+/// The consensus of 1994: User-agent and Disallow, no wildcards.
 ///
-/// Any Disallow that matches decides; where several do, the first in file order is reported, which
-/// is what [`Precedence::FirstInFile`] gives when no rule can allow.
+/// Any matching Disallow decides, and the first in file order is reported. Since no rule can allow,
+/// [`Precedence::FirstInFile`] gives exactly that.
 pub const ORIGINAL_1994: Dialect = Dialect {
     name: "original1994",
     source: "A Standard for Robot Exclusion (consensus of 30 June 1994)",
     lines: LineRules {
-        // † The text is older than byte order marks; a file that starts with one means its first
-        // line, and losing that line could lose the group that disallows.
+        // † The text predates byte order marks. Losing the first line of a file that starts with
+        // one could lose the group that disallows.
         byte_order_mark: ByteOrderMark::Whole,
-        // † Compared byte by byte, so every byte is ordinary.
+        // † Values are compared byte by byte, so every byte is ordinary.
         nul: NulByte::Ordinary,
         control: ControlByte::Ordinary,
         white_space: b" \t",
@@ -103,12 +102,12 @@ pub const ORIGINAL_1994: Dialect = Dialect {
         too_many_redirects: DEFERRED,
         forbidden: FORBIDDEN,
         not_found: UNAVAILABLE,
-        // † A server that asks for patience is a temporary failure.
+        // † A rate limit is a temporary failure.
         too_many_requests: DEFERRED,
-        // † No other client error speaks of a restriction.
+        // † No other client error signals a restriction.
         other_client_error: UNAVAILABLE,
         server_error: DEFERRED,
-        // † An answer that nothing explains is treated like a failure, not like a permission.
+        // † An unexplained answer counts as a failure, not as a permission.
         other_status: DEFERRED,
         long_unreachable: LongUnreachable::Never,
         freshness: Freshness {
@@ -118,7 +117,7 @@ pub const ORIGINAL_1994: Dialect = Dialect {
             seconds_max: None,
         },
     },
-    clauses: clauses::ORIGINAL_1994,
+    clauses: ORIGINAL_1994_CLAUSES,
 };
 
 /// M. Koster's RFC draft 1 of 15 November 1996: adds Allow; the first match in file order decides.
@@ -133,7 +132,7 @@ pub const KOSTER_1996: Dialect = Dialect {
     },
     paths: PathRules { escapes: Escapes::Decoded, ..ORIGINAL_1994.paths },
     access: ORIGINAL_1994.access,
-    clauses: clauses::KOSTER_1996,
+    clauses: KOSTER_1996_CLAUSES,
 };
 
 /// The Internet-Draft of 2019: longest match, `*`, `$`, access results.
@@ -141,7 +140,7 @@ pub const DRAFT_2019: Dialect = Dialect {
     name: "draft2019",
     source: "Robots Exclusion Protocol, Internet-Draft (2019)",
     groups: GroupRules { several_default: SeveralGroups::First, ..RFC_9309.groups },
-    clauses: clauses::DRAFT_2019,
+    clauses: DRAFT_2019_CLAUSES,
     ..RFC_9309
 };
 
@@ -150,17 +149,17 @@ pub const RFC_9309: Dialect = Dialect {
     name: "rfc9309",
     source: "RFC 9309, Robots Exclusion Protocol (September 2022)",
     lines: LineRules {
-        // † Section 2.2 gives the bytes of a line, and NUL and the other controls are none. But
-        // "crawlers MUST try to parse each line" (section 2.3.1.5), and of a user-agent line the
-        // product token before such a byte can be parsed.
+        // † The grammar of section 2.2 excludes NUL and other controls. But "crawlers MUST try to
+        // parse each line" (section 2.3.1.5), and the product token before such a byte on a
+        // user-agent line can be parsed.
         nul: NulByte::DropsLine,
         control: ControlByte::DropsLine,
         ..KOSTER_1996.lines
     },
     groups: GroupRules {
         blank_line: BlankLine::NoMeaning,
-        // † Section 2.2.1 has letters, '-' and '_' only; `MJ12bot` and `360Spider` are real, and
-        // cutting a token at its first digit would give their groups to nobody.
+        // † Section 2.2.1 allows letters, '-' and '_' only, but `MJ12bot` and `360Spider` are real:
+        // cut at the first digit, their groups would apply to no crawler.
         file_token: FileToken::Prefix(TokenAlphabet::LettersAndDigits),
         several_named: SeveralGroups::Merge,
         several_default: SeveralGroups::Merge,
@@ -193,7 +192,7 @@ pub const RFC_9309: Dialect = Dialect {
             seconds_max: Some(DAY_SECONDS),
         },
     },
-    clauses: clauses::RFC_9309,
+    clauses: RFC_9309_CLAUSES,
 };
 
 /// Google's page on robots.txt, and what google/robotstxt does.
@@ -228,12 +227,59 @@ pub const GOOGLE: Dialect = Dialect {
         long_unreachable: LongUnreachable::LastGoodCopy,
         freshness: Freshness {
             default_seconds: DAY_SECONDS,
-            // The page lets max-age alone lengthen or shorten the time.
+            // On Google's page only max-age lengthens or shortens the time.
             no_cache_directives: false,
             expires_header: false,
             seconds_max: None,
         },
         ..RFC_9309.access
     },
-    clauses: clauses::GOOGLE,
+    clauses: GOOGLE_CLAUSES,
+};
+
+// Documents number and title their parts in different ways, so clauses are free text.
+
+const ORIGINAL_1994_CLAUSES: Clauses = Clauses {
+    rules: "A Standard for Robot Exclusion (1994): Disallow",
+    groups: "A Standard for Robot Exclusion (1994): User-agent",
+    robots_txt: "A Standard for Robot Exclusion (1994): Disallow",
+    unavailable: "A Standard for Robot Exclusion (1994): the method",
+    unreachable: "not settled by the 1994 text: a temporary failure defers the visit",
+    scope: "A Standard for Robot Exclusion (1994): the method",
+};
+
+const KOSTER_1996_CLAUSES: Clauses = Clauses {
+    rules: "Koster 1996, section 3.2.2: the first rule that matches decides; if none does, access is allowed",
+    groups: "Koster 1996, section 3.2.1: the record that names the robot, else that of *, else no limit",
+    robots_txt: "Koster 1996, section 3.2.2",
+    unavailable: "Koster 1996, section 3.1: what the server's answer means",
+    unreachable: "Koster 1996, section 3.1: a temporary failure defers the visit",
+    scope: "Koster 1996, section 3.1: /robots.txt of the server",
+};
+
+const DRAFT_2019_CLAUSES: Clauses = Clauses {
+    rules: "Internet-Draft of 2019, The Allow and Disallow lines: the most octets decide; if none matches, allowed",
+    groups: "Internet-Draft of 2019, The User-agent line: all groups that name the crawler, else the first of *",
+    robots_txt: "Internet-Draft of 2019, The Allow and Disallow lines: /robots.txt is implicitly allowed",
+    unavailable: "Internet-Draft of 2019, Unavailable status",
+    unreachable: "Internet-Draft of 2019, Unreachable status",
+    scope: "Internet-Draft of 2019, Access method",
+};
+
+const RFC_9309_CLAUSES: Clauses = Clauses {
+    rules: "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed",
+    groups: "RFC 9309, section 2.2.1: all groups that name the crawler, else those of *, else no rules apply",
+    robots_txt: "RFC 9309, section 2.2.2: /robots.txt is implicitly allowed",
+    unavailable: "RFC 9309, section 2.3.1.3: unavailable status codes",
+    unreachable: "RFC 9309, section 2.3.1.4: unreachable status codes",
+    scope: "RFC 9309, section 2.3: access method",
+};
+
+const GOOGLE_CLAUSES: Clauses = Clauses {
+    rules: "Google on robots.txt, Order of precedence for rules",
+    groups: "Google on robots.txt, Order of precedence for user agents",
+    robots_txt: "Google on robots.txt, Order of precedence for rules",
+    unavailable: "Google on robots.txt, Handling of errors and HTTP status codes",
+    unreachable: "Google on robots.txt, Handling of errors and HTTP status codes",
+    scope: "Google on robots.txt, File location and range of validity",
 };

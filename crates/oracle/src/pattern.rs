@@ -1,16 +1,15 @@
-//! The normal form of paths and patterns, and whether one matches the other.
+//! The normal form of paths and patterns, and pattern matching.
 //!
-//! A pattern in normal form is text again. In dialects with wildcards a `*` in it is a wildcard and
-//! a `$` at its end the anchor: under [`Escapes::Uri`] a literal one is `%2A` or `%24`, and under
-//! [`Escapes::Google`] there is no literal `*` and no literal `$` at the end. So its bytes are
-//! counted by its length.
+//! A pattern in normal form is text, so its length is what precedence counts. In dialects with
+//! wildcards every `*` is a wildcard and a final `$` is the anchor: [`Escapes::Uri`] escapes
+//! literal ones, and [`Escapes::Google`] has no literal `*` and no literal `$` at the end.
 
-use portcullis_dialect::dialect::{Escapes, PathRules, UnrootedPattern};
+use portcullis_dialect::{Escapes, PathRules, UnrootedPattern};
 
 const UNRESERVED: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 const RESERVED: &[u8] = b":/?#[]@!$&'()*+,;=";
 
-/// The normal form of a path, or of a stretch of a pattern without wildcards.
+/// Returns the normal form of a path, or of a wildcard-free part of a pattern.
 pub(super) fn normalise(text: &[u8], escapes: Escapes) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -29,7 +28,7 @@ pub(super) fn normalise(text: &[u8], escapes: Escapes) -> Vec<u8> {
     out
 }
 
-/// The byte that a percent triplet at the start of `text` stands for.
+/// Returns the value of the percent triplet at the start of `text`, or `None` if there is none.
 fn triplet_value(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"%")?.get(..2)?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -65,7 +64,7 @@ fn escaped(byte: u8) -> Vec<u8> {
     format!("%{byte:02X}").into_bytes()
 }
 
-/// The normal form of a pattern as written.
+/// Returns the normal form of a pattern as written.
 pub(super) fn normal_form(rules: &PathRules, written: &[u8]) -> Vec<u8> {
     let lacks_root = !written.is_empty() && !is_rooted(written);
     let root: &[u8] = match rules.unrooted {
@@ -77,22 +76,22 @@ pub(super) fn normal_form(rules: &PathRules, written: &[u8]) -> Vec<u8> {
         return normalise(&rooted, rules.escapes);
     }
     let (body, anchor) = split_anchor(&rooted);
-    let stretches: Vec<Vec<u8>> =
-        body.split(|&byte| byte == b'*').map(|stretch| normalise(stretch, rules.escapes)).collect();
-    [&stretches.join(&b'*'), anchor].concat()
+    let literals: Vec<Vec<u8>> =
+        body.split(|&byte| byte == b'*').map(|literal| normalise(literal, rules.escapes)).collect();
+    [&literals.join(&b'*'), anchor].concat()
 }
 
 fn is_rooted(pattern: &[u8]) -> bool {
     pattern.starts_with(b"/") || pattern.starts_with(b"*")
 }
 
-/// A pattern and the `$` at its end, if there is one.
+/// Splits the final `$` off a pattern, if there is one.
 fn split_anchor(pattern: &[u8]) -> (&[u8], &[u8]) {
     let anchor_bytes = usize::from(pattern.ends_with(b"$"));
     pattern.split_at(pattern.len() - anchor_bytes)
 }
 
-/// Whether a pattern in normal form matches a path in normal form.
+/// Returns whether a pattern in normal form matches a path in normal form.
 pub(super) fn matches(rules: &PathRules, pattern: &[u8], path: &[u8]) -> bool {
     let never = rules.unrooted == UnrootedPattern::NeverMatches && !is_rooted(pattern);
     if never || pattern.is_empty() {
@@ -106,8 +105,8 @@ pub(super) fn matches(rules: &PathRules, pattern: &[u8], path: &[u8]) -> bool {
     if anchor.is_empty() { ends.contains(&true) } else { ends[path.len()] }
 }
 
-/// For every length from 0 to that of `path`: whether `pattern` matches the prefix of that length,
-/// from its first byte to its last.
+/// Returns, for each length from 0 to that of `path`, whether `pattern` matches exactly the prefix
+/// of that length.
 fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
     let mut matched = vec![false; path.len() + 1];
     matched[0] = true;
@@ -126,8 +125,8 @@ fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
     matched
 }
 
-/// The pattern for the directory of an index page, in normal form like `pattern`: `/a/$` for
-/// `/a/index.html`.
+/// Returns the pattern for the directory of an index page, such as `/a/$` for `/a/index.html`, or
+/// `None` if `pattern` does not name an index page.
 pub(super) fn index_page_directory(pattern: &[u8]) -> Option<Vec<u8>> {
     let slash = pattern.iter().rposition(|&byte| byte == b'/')?;
     let (directory, page) = pattern.split_at(slash + 1);

@@ -1,0 +1,496 @@
+//! The stages of a block of questions.
+
+use std::hint::black_box;
+use std::ops::Range;
+
+use portcullis_dialect::{Decision, Reason, Verdict};
+use portcullis_matcher::automaton::{
+    FirstLook, FirstLooks, Found, Looks, Outcome, SieveLine, may_begin, may_stand, try_candidates,
+};
+use portcullis_matcher::vectors::{Kind, Work};
+
+use super::deciding::{
+    BlockMemory, EIGHT, NO_POLICY, NO_URL, Policies, Repeat, Source, Start, WorkItem,
+};
+
+/// The mean run length of equal policies from which runs are faster: a run reads its prefilter
+/// once, but the end of each run is a branch misprediction.
+const RUN_QUESTIONS_MIN: usize = 4;
+
+/// Decisions before the rule is filled in: no rule, a disallowing rule, an allowing rule.
+static WITHOUT_RULE: [Decision; 3] = [
+    Decision::without_rule(Verdict::Allow, Reason::NoRule),
+    Decision::without_rule(Verdict::Disallow, Reason::Rule),
+    Decision::without_rule(Verdict::Allow, Reason::Rule),
+];
+
+/// Converts an outcome to a decision without its rule.
+#[inline(always)]
+fn without_rule(outcome: Outcome) -> Decision {
+    // A table instead of branches, which would be mispredicted.
+    WITHOUT_RULE[usize::from(outcome != Outcome::NONE) + usize::from(outcome.allows())]
+}
+
+/// A block of questions, answered together.
+pub struct Block<'b, P: Policies> {
+    table: &'b P,
+    /// By question.
+    policies: &'b [u32],
+    /// By question.
+    paths: &'b [&'b [u8]],
+    /// Receives the answers.
+    memory: &'b mut BlockMemory,
+}
+
+impl<'b, P: Policies> Block<'b, P> {
+    /// Returns a block with one question per policy and path, to be answered into `memory`.
+    ///
+    /// # Panics
+    ///
+    /// If the numbers of paths and policies differ.
+    pub fn new(
+        table: &'b P,
+        policies: &'b [u32],
+        paths: &'b [&'b [u8]],
+        memory: &'b mut BlockMemory,
+    ) -> Block<'b, P> {
+        assert_eq!(policies.len(), paths.len(), "one path per policy");
+        Block { table, policies, paths, memory }
+    }
+}
+
+impl<P: Policies> Work for Block<'_, P> {
+    type Output = Result<(), P::Failure>;
+
+    #[inline(always)]
+    fn with(mut self, looks: impl Kind) -> Result<(), P::Failure> {
+        self.make_room();
+        self.probe(looks);
+        self.probe_further(looks);
+        self.answer_open(looks)?;
+        let BlockMemory { repeats, decisions, sources, .. } = self.memory;
+        for Repeat { answer, of } in repeats.drain(..) {
+            decisions[answer as usize] = decisions[of as usize];
+            sources[answer as usize] = sources[of as usize];
+        }
+        Ok(())
+    }
+}
+
+impl<P: Policies> Block<'_, P> {
+    #[inline(always)]
+    fn make_room(&mut self) {
+        let answers = self.policies.len() * self.table.agents();
+        let memory = &mut *self.memory;
+        memory.ways.questions += answers as u64;
+        // The first stage overwrites every element.
+        memory.decisions.resize(answers, Decision::UNKNOWN);
+        memory.sources.resize(answers, Source::NOWHERE);
+        memory.prefix_levels.clear();
+        memory.prefix_levels.resize(answers, 0);
+        let BlockMemory {
+            prefix_probes,
+            literal_probes,
+            prefix_hits,
+            literal_hits,
+            unfiltered,
+            ..
+        } = memory;
+        let worklists = [prefix_probes, literal_probes, prefix_hits, literal_hits, unfiltered];
+        worklists.into_iter().for_each(|worklist| worklist.clear(answers + EIGHT));
+    }
+
+    /// Answers each question by the first probe of its prefilter or by the decision that always
+    /// holds, and lists the answers that need more.
+    #[inline(always)]
+    fn probe(&mut self, looks: impl Looks) {
+        let Block { table, policies, paths, memory } = self;
+        let first = FirstStage { table: *table, policies, paths };
+        memory.starts.clear();
+        let ends = policies.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        if table.agents() != 1 {
+            first.find_starts(memory);
+            (0..policies.len()).for_each(|question| first.answer(question, memory));
+        } else if ends * RUN_QUESTIONS_MIN > policies.len() {
+            first.find_starts(memory);
+            first.answer_by_eights(memory, looks);
+        } else {
+            first.find_starts_of_runs(memory);
+            first.answer_by_runs(memory, looks);
+        }
+    }
+
+    /// Runs the further probes, and lists the answers that they leave open.
+    #[inline(always)]
+    fn probe_further(&mut self, looks: impl Looks) {
+        let Block { table, paths, memory, .. } = self;
+        let lines = table.lines();
+        let BlockMemory {
+            starts,
+            prefix_probes,
+            literal_probes,
+            prefix_levels,
+            prefix_hits,
+            literal_hits,
+            ..
+        } = memory;
+        let sieve_of = |item: &WorkItem| starts[item.answer as usize].sieve as usize;
+        for item in prefix_probes.items() {
+            let levels = may_begin(lines, sieve_of(item), paths[item.question as usize], looks);
+            prefix_levels[item.answer as usize] = levels;
+            prefix_hits.push_if(levels != 0, *item);
+        }
+        for item in literal_probes.items() {
+            let is_open = may_stand(lines, sieve_of(item), paths[item.question as usize], looks);
+            literal_hits.push_if(is_open, *item);
+        }
+    }
+
+    /// Answers what is still open, by trying the few candidates of a prefilter or by an automaton.
+    #[inline(always)]
+    fn answer_open(&mut self, looks: impl Looks) -> Result<(), P::Failure> {
+        for index in 0..self.memory.literal_hits.items().len() {
+            let item = self.memory.literal_hits.items()[index];
+            let outcome = self.try_or_walk(item, true, looks)?;
+            self.answer(item, outcome);
+            // Its prefixes have been tried as well.
+            self.memory.prefix_levels[item.answer as usize] = 0;
+        }
+        for index in 0..self.memory.prefix_hits.items().len() {
+            let item = self.memory.prefix_hits.items()[index];
+            if self.memory.prefix_levels[item.answer as usize] != 0 {
+                let outcome = self.try_or_walk(item, false, looks)?;
+                self.answer(item, outcome);
+            }
+        }
+        for index in 0..self.memory.unfiltered.items().len() {
+            let item = self.memory.unfiltered.items()[index];
+            let outcome = self.walk(item)?;
+            self.answer(item, outcome);
+        }
+        Ok(())
+    }
+
+    /// Returns the outcome of a path that the probes left open.
+    #[inline(always)]
+    fn try_or_walk(
+        &mut self,
+        item: WorkItem,
+        has_literals: bool,
+        looks: impl Looks,
+    ) -> Result<Outcome, P::Failure> {
+        let Block { table, paths, memory, .. } = self;
+        let path = paths[item.question as usize];
+        let answer = item.answer as usize;
+        let Start { sieve, number } = memory.starts[answer];
+        let found = Found { prefix_levels: memory.prefix_levels[answer], stretches: has_literals };
+        let entries_max = table.candidates_tried_max();
+        let mut left = entries_max;
+        let how = (&mut left, looks);
+        let patterns = table.patterns(number);
+        let tried = try_candidates((table.lines(), sieve as usize), patterns, path, found, how);
+        memory.ways.entries += (entries_max - left) as u64;
+        memory.ways.candidates += u64::from(tried.is_some());
+        tried.map_or_else(|| self.walk(item), Ok)
+    }
+
+    fn walk(&mut self, item: WorkItem) -> Result<Outcome, P::Failure> {
+        let rule_set = self.memory.starts[item.answer as usize].number;
+        let path = self.paths[item.question as usize];
+        self.memory.ways.automata += 1;
+        self.table.walk(self.entry(item), rule_set, path, &mut self.memory.automata)
+    }
+
+    #[inline(always)]
+    fn entry(&self, item: WorkItem) -> usize {
+        let agents = self.table.agents();
+        let (question, answer) = (item.question as usize, item.answer as usize);
+        self.policies[question] as usize * agents + (answer - question * agents)
+    }
+
+    #[inline(always)]
+    fn answer(&mut self, item: WorkItem, outcome: Outcome) {
+        let source = Source::of(self.entry(item), outcome);
+        let answer = item.answer as usize;
+        self.memory.decisions[answer] = without_rule(outcome);
+        self.memory.sources[answer] = source;
+    }
+}
+
+/// The first stage of a block.
+struct FirstStage<'b, P> {
+    table: &'b P,
+    /// By question.
+    policies: &'b [u32],
+    /// By question.
+    paths: &'b [&'b [u8]],
+}
+
+impl<P> Clone for FirstStage<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for FirstStage<'_, P> {}
+
+impl<'b, P: Policies> FirstStage<'b, P> {
+    /// Loads the starts, and prefetches the first lines of each prefilter. These loads are
+    /// independent, so the processor overlaps them.
+    #[inline(always)]
+    fn find_starts(self, memory: &mut BlockMemory) {
+        let FirstStage { table, policies, .. } = self;
+        let mut prefetch = Prefetch::of(table);
+        match table.agents() {
+            1 => memory.starts.extend(policies.iter().map(|&policy| prefetch.start(policy))),
+            _ => policies
+                .iter()
+                .for_each(|&policy| prefetch.append_starts(policy, &mut memory.starts)),
+        }
+    }
+
+    /// Like `find_starts`, for one agent and long runs of equal policies; also records the run
+    /// ends.
+    #[inline(always)]
+    fn find_starts_of_runs(self, memory: &mut BlockMemory) {
+        let mut prefetch = Prefetch::of(self.table);
+        memory.run_ends.clear();
+        for run in self.policies.chunk_by(|one, other| one == other) {
+            let start = prefetch.start(run[0]);
+            memory.starts.extend(std::iter::repeat_n(start, run.len()));
+            memory.run_ends.push(memory.starts.len());
+        }
+    }
+
+    /// Answers all questions for one agent, run by run.
+    #[inline(always)]
+    fn answer_by_runs(self, memory: &mut BlockMemory, looks: impl Looks) {
+        let mut start = 0;
+        for run in 0..memory.run_ends.len() {
+            let end = memory.run_ends[run];
+            let entry = self.policies[start];
+            let sieve = memory.starts[start].sieve as usize;
+            match self.first_answer(entry as usize, sieve) {
+                Some(first) => self.answer_run(start..end, first, memory, looks),
+                None => (start..end).for_each(|question| self.answer(question, memory)),
+            }
+            start = end;
+        }
+    }
+
+    #[inline(always)]
+    fn answer_run(
+        self,
+        questions: Range<usize>,
+        first: FirstAnswer<'_>,
+        memory: &mut BlockMemory,
+        looks: impl Looks,
+    ) {
+        let FirstAnswer { look, decision, source } = first;
+        let mut start = questions.start;
+        let alone =
+            |question, memory: &mut BlockMemory| self.probe(question, question, first, memory);
+        while let Some(paths) = self.paths[start..questions.end].first_chunk() {
+            memory.decisions[start..][..EIGHT].fill(decision);
+            memory.sources[start..][..EIGHT].fill(source);
+            note(start, look.look_at_eight(paths, looks), memory, alone);
+            start += EIGHT;
+        }
+        (start..questions.end).for_each(|question| alone(question, memory));
+    }
+
+    /// Answers all questions for one agent, eight by eight.
+    #[inline(always)]
+    fn answer_by_eights(self, memory: &mut BlockMemory, looks: impl Looks) {
+        let mut start = 0;
+        while let Some(paths) = self.paths[start..].first_chunk() {
+            self.answer_eight(start, paths, memory, looks);
+            start += EIGHT;
+        }
+        (start..self.paths.len()).for_each(|question| self.answer(question, memory));
+    }
+
+    #[inline(always)]
+    fn answer_eight(
+        self,
+        first: usize,
+        paths: &[&[u8]; EIGHT],
+        memory: &mut BlockMemory,
+        looks: impl Looks,
+    ) {
+        let FirstStage { table, policies, .. } = self;
+        let starts = Start::words(&memory.starts[first..]).first_chunk().expect("one for each");
+        let (found, otherwise) = looks.look_at_eight(table.lines(), starts, paths);
+        let policies = &policies[first..][..EIGHT];
+        let decisions = &mut memory.decisions[first..][..EIGHT];
+        let sources = &mut memory.sources[first..][..EIGHT];
+        for place in 0..EIGHT {
+            decisions[place] = without_rule(otherwise[place]);
+            sources[place] = Source::of(policies[place] as usize, otherwise[place]);
+        }
+        note(first, found, memory, |question, memory| self.answer(question, memory));
+    }
+
+    /// Answers one question, for all agents.
+    #[inline(always)]
+    fn answer(self, question: usize, memory: &mut BlockMemory) {
+        let FirstStage { table, policies, .. } = self;
+        let agents = table.agents();
+        let decision = match policies[question] {
+            NO_POLICY => Decision::UNKNOWN,
+            NO_URL => Decision::INVALID,
+            policy => {
+                for agent in 0..agents {
+                    let answer = question * agents + agent;
+                    let sieve = memory.starts[answer].sieve as usize;
+                    match self.first_answer(policy as usize * agents + agent, sieve) {
+                        Some(first) => self.probe(question, answer, first, memory),
+                        None => self.answer_unfiltered(question, answer, memory),
+                    }
+                }
+                return;
+            }
+        };
+        let answers = question * agents..(question + 1) * agents;
+        memory.decisions[answers.clone()].fill(decision);
+        memory.sources[answers].fill(Source::NOWHERE);
+    }
+
+    #[inline(always)]
+    fn probe(
+        self,
+        question: usize,
+        answer: usize,
+        first: FirstAnswer<'_>,
+        memory: &mut BlockMemory,
+    ) {
+        let path = self.paths[question];
+        let FirstAnswer { look, decision, source } = first;
+        match look.may_begin(path) {
+            Some(may_begin) if !self.is_exempt(path) => {
+                let item = WorkItem { question: question as u32, answer: answer as u32 };
+                memory.prefix_probes.push_if(may_begin, item);
+                memory.literal_probes.push_if(look.has_stretches, item);
+                (memory.decisions[answer], memory.sources[answer]) = (decision, source);
+            }
+            _ => self.answer_unfiltered(question, answer, memory),
+        }
+    }
+
+    fn answer_unfiltered(self, question: usize, answer: usize, memory: &mut BlockMemory) {
+        let FirstStage { table, paths, .. } = self;
+        // An unanswered question is unknown; it never keeps an answer of the previous block.
+        let mut decision = Decision::UNKNOWN;
+        let Start { sieve, number } = memory.starts[answer];
+        match sieve {
+            _ if self.is_exempt(paths[question]) => decision = Decision::ROBOTS_TXT,
+            Start::FIXED => {
+                memory.ways.constant += 1;
+                decision = table.fixed(number);
+            }
+            Start::SHARED => {
+                let of = (question * table.agents()) as u32 + number;
+                memory.repeats.push(Repeat { answer: answer as u32, of });
+            }
+            _ => {
+                let item = WorkItem { question: question as u32, answer: answer as u32 };
+                memory.unfiltered.push_if(true, item);
+            }
+        }
+        (memory.decisions[answer], memory.sources[answer]) = (decision, Source::NOWHERE);
+    }
+
+    /// Returns the first probe of an entry, or `None` if it has no prefilter.
+    #[inline(always)]
+    fn first_answer(self, entry: usize, sieve: usize) -> Option<FirstAnswer<'b>> {
+        let look = FirstLook::of(self.table.lines(), sieve)?;
+        let (decision, source) = (without_rule(look.otherwise), Source::of(entry, look.otherwise));
+        Some(FirstAnswer { look, decision, source })
+    }
+
+    /// Returns whether the dialect always allows this path.
+    #[inline(always)]
+    fn is_exempt(self, path: &[u8]) -> bool {
+        self.table.allows_robots_txt() && path == b"/robots.txt"
+    }
+}
+
+/// The first probe of a prefilter, and the answer if it finds nothing.
+#[derive(Clone, Copy)]
+struct FirstAnswer<'t> {
+    look: FirstLook<'t>,
+    decision: Decision,
+    source: Source,
+}
+
+/// Lists what the first probes of eight questions found, and answers those that were not probed.
+#[inline(always)]
+fn note(
+    first: usize,
+    found: FirstLooks,
+    memory: &mut BlockMemory,
+    answer_alone: impl Fn(usize, &mut BlockMemory),
+) {
+    let FirstLooks { mut odd, may_begin, has_stretches } = found;
+    memory.prefix_probes.push_of_eight(may_begin & !odd, first);
+    memory.literal_probes.push_of_eight(has_stretches & !odd, first);
+    while odd != 0 {
+        answer_alone(first + odd.trailing_zeros() as usize, memory);
+        odd &= odd - 1;
+    }
+}
+
+/// Loads starts and prefetches the first lines of their prefilters.
+struct Prefetch<'t, P> {
+    table: &'t P,
+    lines: &'t [SieveLine],
+    /// Combines what was loaded, so that the loads are not optimised away.
+    seen: u64,
+}
+
+impl<'t, P: Policies> Prefetch<'t, P> {
+    #[inline(always)]
+    fn of(table: &'t P) -> Prefetch<'t, P> {
+        Prefetch { table, lines: table.lines(), seen: 0 }
+    }
+
+    /// Returns the start of a policy's answer, if there is one agent.
+    #[inline(always)]
+    fn start(&mut self, policy: u32) -> Start {
+        match policy {
+            NO_POLICY | NO_URL => Start::NOWHERE,
+            _ => self.fetched(self.table.start(policy as usize)),
+        }
+    }
+
+    /// Appends the starts of a policy's answers, by agent.
+    #[inline(always)]
+    fn append_starts(&mut self, policy: u32, starts: &mut Vec<Start>) {
+        let agents = self.table.agents();
+        match policy {
+            NO_POLICY | NO_URL => {
+                starts.extend(std::iter::repeat_n(Start::NOWHERE, agents));
+            }
+            _ => {
+                let entries = policy as usize * agents..(policy as usize + 1) * agents;
+                starts.extend(entries.map(|entry| self.fetched(self.table.start(entry))));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fetched(&mut self, start: Start) -> Start {
+        let line = |number: usize| {
+            self.lines.get(start.sieve as usize + number).map_or(0, |line| line[0].get())
+        };
+        self.seen ^= line(0) ^ line(1);
+        start
+    }
+}
+
+impl<P> Drop for Prefetch<'_, P> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        black_box(self.seen);
+    }
+}

@@ -1,0 +1,143 @@
+//! Plain URLs recognised by AVX-512 vectors of 64 bytes, with the results of
+//! [`plain`](super::plain).
+//!
+//! Each class of bytes is a 64-bit mask. Finding scheme, host and path takes a few operations on
+//! masks, instead of loops whose ends the processor mispredicts.
+
+#![allow(unsafe_code, reason = "calls vector instructions")]
+
+use std::arch::x86_64::{
+    __m512i, _mm_cvtsi128_si64, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask,
+    _mm512_cmple_epu8_mask, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_sub_epi8,
+};
+
+use portcullis_dialect::dialect::Escapes;
+use portcullis_matcher::vectors::{Avx512, first_bits, first_bytes};
+
+use super::plain::{Glance, PlainHead, may_be_plain};
+
+/// Bytes of a vector.
+const WIDTH: usize = 64;
+
+/// Calls `each` with the glance at each record, in order: `None` if it is not plain, and for some
+/// that are.
+#[inline]
+pub fn glances<'r, R: AsRef<[u8]>>(
+    _: Avx512,
+    records: &'r [R],
+    escapes: Escapes,
+    each: impl FnMut(usize, &'r [u8], Option<Glance>),
+) {
+    // SAFETY: the function only requires its instruction sets, and a value of `Avx512` proves them.
+    unsafe { glances_by_64(records, escapes, each) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+fn glances_by_64<'r, R: AsRef<[u8]>>(
+    records: &'r [R],
+    escapes: Escapes,
+    mut each: impl FnMut(usize, &'r [u8], Option<Glance>),
+) {
+    // The last record is loaded again: vector registers do not survive the call of `each`.
+    let mut last: Option<(PlainHead, &[u8])> = None;
+    for (number, record) in records.iter().enumerate() {
+        let record = record.as_ref();
+        let first = first_bytes(record);
+        let same = |&(head, other): &(PlainHead, &[u8])| {
+            // Including the `/` after the head.
+            let bytes = u64::MAX >> (WIDTH - 1 - head.bytes);
+            let same = _mm512_cmpeq_epi8_mask(first_bytes(other), first);
+            same & bytes == bytes && may_be_plain(record)
+        };
+        let shared = last.filter(same);
+        let head = match shared {
+            Some((head, _)) => Some(head),
+            None => head_of(record, first),
+        };
+        let glance = head.map(|head| Glance {
+            head,
+            is_shared: shared.is_some(),
+            is_plain_path: !path_changes(record, first, head.bytes, escapes),
+        });
+        last = head.map(|head| (head, record));
+        each(number, record, glance);
+    }
+}
+
+/// Returns the head of a plain URL that begins with `first`, or `None` if it is not plain.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+fn head_of(record: &[u8], first: __m512i) -> Option<PlainHead> {
+    let word = _mm_cvtsi128_si64(_mm512_castsi512_si128(first)).cast_unsigned();
+    let (scheme_bytes, is_http) = scheme(word);
+    let start = scheme_bytes + 3;
+    let digits = within(first, b'0', b'9');
+    let dots = equal(first, b'.');
+    let letters = within(first, b'a', b'z');
+    let names = letters | digits | dots | equal(first, b'-') | equal(first, b'_');
+    let behind_start = u64::MAX << start;
+    let bytes = (!names & behind_start).trailing_zeros() as usize;
+    // A host whose last part is empty or begins with a digit may be an address.
+    let inside = dots & first_bits(bytes) & behind_start;
+    let last_part = start.max(WIDTH - inside.leading_zeros() as usize);
+    let is_name = last_part < bytes && digits >> last_part & 1 == 0;
+    let is_behind = equal(first, b'/') >> (bytes % WIDTH) & 1 == 1;
+    let is_plain = is_http & is_name & is_behind & (bytes < WIDTH) & may_be_plain(record);
+    is_plain.then_some(PlainHead { scheme_bytes, bytes })
+}
+
+/// Returns the length of the scheme of a URL that begins with `word`, and whether it is http or
+/// https.
+#[inline]
+fn scheme(word: u64) -> (usize, bool) {
+    const HTTPS: u64 = u64::from_le_bytes(*b"https://");
+    const HTTP: u64 = u64::from_le_bytes(*b"http://\0");
+    let (is_https, is_http) = (word == HTTPS, word << 8 == HTTP << 8);
+    (4 + usize::from(is_https), is_https | is_http)
+}
+
+/// Returns whether a byte of the path, which begins at `start`, ends the path or might change.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+fn path_changes(record: &[u8], first: __m512i, start: usize, escapes: Escapes) -> bool {
+    let changed_in = |text: &[u8]| changed(first_bytes(text), escapes) & first_bits(text.len());
+    // Half of all URLs are longer than one vector, and few than two: the second is always read.
+    let rest = &record[WIDTH.min(record.len())..];
+    let mut found =
+        (changed(first, escapes) & first_bits(record.len())) >> start | changed_in(rest);
+    if rest.len() > WIDTH {
+        found |= rest[WIDTH..].chunks(WIDTH).fold(0, |found, chunk| found | changed_in(chunk));
+    }
+    found != 0
+}
+
+/// See the function of the same name in [`plain`](super::plain).
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+fn changed(bytes: __m512i, escapes: Escapes) -> u64 {
+    let any = |of: &[u8]| of.iter().fold(0, |any, &byte| any | equal(bytes, byte));
+    match escapes {
+        Escapes::AsWritten => any(b"#"),
+        Escapes::Decoded => any(b"#%"),
+        Escapes::Google => any(b"#%") | _mm512_movepi8_mask(bytes),
+        Escapes::Uri => {
+            let is_within = within(bytes, b'!', b'z') | any(b"~");
+            !is_within | any(b"\"#$%*<>\\^`")
+        }
+    }
+}
+
+/// Returns the positions of `byte`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn equal(bytes: __m512i, byte: u8) -> u64 {
+    _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed()))
+}
+
+/// Returns the positions of bytes from `first` to `last`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn within(bytes: __m512i, first: u8, last: u8) -> u64 {
+    let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first.cast_signed()));
+    _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first).cast_signed()))
+}
