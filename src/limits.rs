@@ -285,7 +285,7 @@ pub const FORMAT_BYTES_MAX: usize = 512;
 /// Source: our choice. With bodies of some KiB on average a piece has some MiB.
 pub const PARQUET_BATCH_ROWS: usize = 1024;
 
-/// URLs that an audit shows of each rule, of each change between two sides, and of each oddity.
+/// URLs that an audit shows of each rule and of each oddity.
 ///
 /// Source: our choice. Three tell a pattern from a coincidence.
 pub const AUDIT_SAMPLES: usize = 3;
@@ -300,8 +300,8 @@ pub const SHOWN_BYTES_MAX: usize = 1024;
 
 /// Origins without a policy that an audit counts one by one: 262,144, some 40 MB.
 ///
-/// Source: our choice. Where there are more, those with few URLs are forgotten, and the report says
-/// so: counts are bounds then (see `src/audit/unknown.rs`).
+/// Source: our choice. The first that occur are counted exactly. The URLs of later ones are counted
+/// together, and the report says so.
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 
 /// Bytes of an audit's page: 2 MB.
