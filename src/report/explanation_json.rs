@@ -1,30 +1,27 @@
-//! A decision told in full, as one JSON object in a line, for programs.
+//! One decision in full, as one line of JSON for programs.
 //!
 //! The object of `portcullis check --json`. Its first members are those of
-//! [`json_lines`](super::json_lines), so whoever reads those reads this; then come, always and in
-//! this order:
+//! [`json_lines`](super::json_lines). These follow, always and in this order:
 //!
-//! | member | what it is |
+//! | member | value |
 //! |---|---|
-//! | `dialect` | the dialect's name |
-//! | `clause` | where its document says so |
-//! | `problem` | why the record is no URL, else `null` |
-//! | `path` | the path and query that are compared, in normal form; `null` without a policy |
+//! | `dialect` | the name of the dialect |
+//! | `clause` | the clause of its document |
+//! | `problem` | why the record is not a URL, else `null` |
+//! | `path` | the path and query in normal form; `null` without a policy |
 //! | `token` | the token of the agent that the groups name; `null` for default groups |
-//! | `groups` | the groups that speak to the agent: `line` and `text` of a user-agent line of each |
-//! | `rules_in_groups` | how many rules those have |
-//! | `deciding` | the rule that decides, or `null` |
-//! | `lost` | the rules that match too, in order of precedence, each with `why` it lost |
-//! | `outage` | of a host that is in an outage: `since`, `change` and `copy_captured_at`; else `null` |
+//! | `groups` | the groups that apply: `line` and `text` of a user-agent line of each |
+//! | `rules_in_groups` | the number of their rules |
+//! | `deciding` | the deciding rule, or `null` |
+//! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
+//! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
 //!
-//! A rule is `line`, `text` (the record as it stands in the file), `verdict`, `value` (its pattern
-//! as written), `pattern` (the same in normal form) and `bytes` (how many that has, which is what
-//! precedence counts). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`,
-//! `after-first-match` or `always-allowed`. An outage's `change` says what more than 30 days of it changed:
-//! `no-change`, `unavailable` (everything is allowed) or `last-good-copy`. What is not UTF-8 has a member
-//! with `_base64` behind its name for the exact bytes, and what is long is cut, as in
-//! [`json_lines`](super::json_lines). New members may be added at
-//! the end.
+//! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern as
+//! written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
+//! compares). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`, `after-first-match` or
+//! `always-allowed`. The `change` after an outage of more than 30 days is `no-change`, `unavailable`
+//! (everything is allowed) or `last-good-copy`. Texts that are not UTF-8 have a `_base64` member, and
+//! long ones are cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
 
 use std::borrow::Cow;
 
@@ -37,16 +34,16 @@ use crate::dialect::Dialect;
 use crate::policy::{ExplainedGroup, ExplainedRule, Explanation};
 
 use super::clause;
-use super::json_lines::{Line, line, shown, shown_cut, write_object};
+use super::json_lines::{Line, shown, shown_cut, write_object};
 
-/// What is known beyond the decision.
+/// The facts beyond the decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
     /// The explanation, if a policy is known.
     pub explanation: Option<&'a Explanation>,
-    /// Why the record is no URL, if it is none.
+    /// Why the record is not a URL, if it is not.
     pub problem: Option<&'a str>,
-    /// The dialect that was followed.
+    /// The dialect.
     pub dialect: &'a Dialect,
 }
 
@@ -69,7 +66,7 @@ struct Object<'a> {
     outage: Option<OutageObject>,
 }
 
-/// The outage of a host.
+/// The members of `outage`.
 #[derive(Serialize)]
 pub struct OutageObject {
     since: String,
@@ -78,7 +75,7 @@ pub struct OutageObject {
 }
 
 impl OutageObject {
-    /// The members of `outage`.
+    /// Describes an outage.
     pub fn new(outage: &KnownOutage) -> OutageObject {
         OutageObject {
             since: outage.since.to_rfc3339(),
@@ -128,7 +125,7 @@ pub fn write(
     let path = explanation.map(|explanation| shown(&explanation.path));
     let (path, path_base64) = path.map_or((None, None), |(path, exact)| (Some(path), exact));
     let object = Object {
-        line: line(url, agent, decision, provenance),
+        line: Line::new(url, agent, decision, provenance),
         dialect: told.dialect.name,
         clause: clause(told.dialect, decision.reason),
         problem: told.problem,
@@ -219,30 +216,23 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_matches_wins() {
-        let told = told(FILE, &KOSTER_1996, b"/~a");
-        assert_eq!(told["deciding"]["line"], 3);
-        assert_eq!(losses(&told), [5, 6, 7].map(|line| (line, "after-first-match")));
-    }
-
-    #[test]
-    fn nothing_decides_on_what_is_always_allowed() {
-        let told = told(b"User-agent: bot\nDisallow: /\n", &RFC_9309, b"/robots.txt");
-        assert_eq!(told["deciding"], Value::Null);
-        assert_eq!(losses(&told), [(2, "always-allowed")]);
-        assert_eq!(told["token"], "Bot");
-    }
-
-    #[test]
-    fn a_rule_with_two_patterns_is_told_once() {
+    fn other_losses() {
+        let first = told(FILE, &KOSTER_1996, b"/~a");
+        assert_eq!(first["deciding"]["line"], 3);
+        assert_eq!(losses(&first), [5, 6, 7].map(|line| (line, "after-first-match")));
+        let allowed = told(b"User-agent: bot\nDisallow: /\n", &RFC_9309, b"/robots.txt");
+        assert_eq!(allowed["deciding"], Value::Null);
+        assert_eq!(losses(&allowed), [(2, "always-allowed")]);
+        assert_eq!(allowed["token"], "Bot");
+        // A rule with two patterns is listed once.
         let file = b"User-agent: *\nAllow: /a*/index.html\nDisallow: /\n";
-        let told = told(file, &GOOGLE, b"/ab/index.html/");
-        assert_eq!(told["deciding"]["pattern"], "/a*/index.html");
-        assert_eq!(losses(&told), [(3, "fewer-bytes")]);
+        let two = told(file, &GOOGLE, b"/ab/index.html/");
+        assert_eq!(two["deciding"]["pattern"], "/a*/index.html");
+        assert_eq!(losses(&two), [(3, "fewer-bytes")]);
     }
 
     #[test]
-    fn bytes_that_are_no_text_stand_in_base64() {
+    fn bytes_that_are_not_text_are_in_base64() {
         let told = told(b"User-agent: *\nDisallow: /\xff\n", &ORIGINAL_1994, b"/\xff");
         for member in ["text", "value", "pattern"] {
             let shown = told["deciding"][member].as_str().unwrap();
@@ -253,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_there_without_a_policy_too() {
+    fn all_members_exist_without_a_policy() {
         let told = Told { explanation: None, problem: Some("no scheme"), dialect: &RFC_9309 };
         let mut out = Vec::new();
         write(b"u", "Bot", &Decision::INVALID, Provenance::default(), told, &mut out);

@@ -1,12 +1,12 @@
-//! Origins that changed, one a line.
+//! Origins that changed, one per line.
 //!
-//! TSV: `added`, `gone`, `state` or `rules`; the origin; what was known and what is: the state, and
-//! behind it the verdict on every URL if there is no file (`unreachable disallow`), or `-` where
-//! nothing is known. If agents were named there is a fifth column, with those that obey other rules,
-//! commas between; it is empty unless the rules changed.
+//! TSV: `added`, `gone`, `state` or `rules`; the origin; the old state and the new state, each followed
+//! by the verdict on every URL if there is no file (`unreachable disallow`), or `-` if nothing is known.
+//! If agents were given, a fifth column has those with other rules, separated by commas; it is empty
+//! unless the rules changed.
 //!
 //! JSON Lines: `{"change", "origin", "old", "new", "agents"}`, where `old` and `new` are
-//! `{"state", "verdict"}`, and `null` where there is nothing to say.
+//! `{"state", "verdict"}`, and `null` if there is no value.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::set::{Change, OriginChange, OriginState};
 use super::super::json_lines::{shown, write_object};
 use super::{push_column, push_text};
 
-/// Appends a line for `change`, found for `agents`, which may be none.
+/// Appends a line for a change that was found for `agents`, which may be empty.
 pub fn write_tsv(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
     let state = |state: Option<OriginState>| state.map_or("-".to_owned(), |it| it.to_string());
     push_column(change.kind.as_str().as_bytes(), out);
@@ -31,7 +31,7 @@ pub fn write_tsv(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// The agents that obey other rules, if the rules changed.
+/// The agents with other rules, if the rules changed.
 fn changed<'a>(change: &OriginChange, agents: &'a [String]) -> Option<Vec<&'a str>> {
     match &change.kind {
         Change::Rules { agents: changed } => {
@@ -65,7 +65,7 @@ impl StateObject {
     }
 }
 
-/// Appends an object and LF for `change`, found for `agents`, which may be none.
+/// Appends an object and LF for a change that was found for `agents`, which may be empty.
 pub fn write_json(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
     let (origin, origin_base64) = shown(&change.origin);
     let object = Object {
