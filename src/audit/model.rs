@@ -24,41 +24,28 @@ pub const REPORT_FORMAT: u32 = 1;
 /// A whole audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// [`REPORT_FORMAT`].
     pub format: u32,
-    /// The version of portcullis.
     pub version: String,
     /// The lists of URLs, in the order in which they were read; `-` is standard input.
     pub inputs: Vec<String>,
-    /// The source of the policies.
     pub source: SourceFacts,
-    /// The agents, in the order of every count by agent.
+    /// In the order of every count by agent.
     pub agents: Vec<String>,
-    /// The records read.
     pub records: RecordCounts,
-    /// Verdicts and reasons, by agent.
     pub verdicts: Vec<AgentVerdicts>,
     /// Policies by state, in the order of [`PolicyState::ALL`](crate::decision::PolicyState::ALL).
     pub states: Vec<StateCount>,
-    /// The hosts of URLs with a known policy.
     pub hosts: HostFigures,
-    /// Rules, and what they decided.
     pub rules: RuleFigures,
     /// What each agent may fetch of the origins in the set.
     pub reach: Vec<AgentReach>,
-    /// The robots that files name, and what they may fetch.
     pub robots: RobotFigures,
-    /// The origins of URLs without a known policy.
     pub unknown: UnknownFigures,
-    /// Records that are not URLs.
     pub invalid: InvalidFigures,
-    /// The sizes of files.
     pub files: FileFigures,
     /// Oddities of files by kind, the most common first; kinds that do not occur are left out.
     pub notes: Vec<NoteCount>,
-    /// Crawl-delays.
     pub crawl_delays: CrawlDelays,
-    /// Sitemaps.
     pub sitemaps: Sitemaps,
     /// The limits that can affect the report, hit or not.
     pub limits: Vec<LimitCount>,
@@ -76,7 +63,6 @@ impl Report {
 pub struct List<T> {
     /// The number of all rows.
     pub total: u64,
-    /// The first rows.
     pub rows: Vec<T>,
 }
 
@@ -85,11 +71,9 @@ pub struct List<T> {
 pub struct SourceFacts {
     /// `set` (compiled), `folder` (files named by host) or `file` (one for every URL).
     pub kind: &'static str,
-    /// The path that was given.
     pub name: String,
     /// The hash of the content, in hexadecimal.
     pub hash: String,
-    /// The dialect.
     pub dialect: &'static str,
     /// The number of bytes read from each robots.txt; `None` without a limit.
     pub robots_bytes_max: Option<u64>,
@@ -106,9 +90,7 @@ pub struct SourceFacts {
 /// When the oldest and the newest file were fetched (RFC 3339).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Captured {
-    /// The oldest file.
     pub first: String,
-    /// The newest file.
     pub last: String,
 }
 
@@ -121,24 +103,17 @@ pub struct RecordCounts {
     pub bytes: u64,
     /// URLs with a known policy.
     pub known: u64,
-    /// URLs without one.
     pub unknown: u64,
-    /// Records that are not URLs.
     pub invalid: u64,
 }
 
 /// The decisions for one agent. The verdicts add up to [`RecordCounts::records`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AgentVerdicts {
-    /// The agent.
     pub agent: String,
-    /// URLs that it may fetch.
     pub allow: u64,
-    /// URLs that it must not fetch.
     pub disallow: u64,
-    /// URLs without a known policy.
     pub unknown: u64,
-    /// Records that are not URLs.
     pub invalid: u64,
     /// All reasons, in the order of [`Reason::ALL`](crate::decision::Reason::ALL).
     pub reasons: Vec<ReasonCount>,
@@ -149,7 +124,6 @@ pub struct AgentVerdicts {
 pub struct ReasonCount {
     /// The [`Reason`](crate::decision::Reason): `rule`, `no-rule`, ….
     pub reason: &'static str,
-    /// Decisions.
     pub count: u64,
 }
 
@@ -160,7 +134,6 @@ pub struct StateCount {
     pub state: &'static str,
     /// Origins of the set in this state; 0 for `unknown`.
     pub origins: u64,
-    /// URLs of origins in this state.
     pub urls: u64,
 }
 
@@ -180,7 +153,6 @@ pub struct HostFigures {
 pub struct HostRow {
     /// The host, with its port unless that is the default; `*` if one file applies to every URL.
     pub host: String,
-    /// URLs.
     pub urls: u64,
     /// Decisions that disallow, over all agents.
     pub disallowed: u64,
@@ -202,7 +174,6 @@ pub struct RuleFigures {
     /// Rules that can never decide for any agent, those of the policies with the most URLs first,
     /// then with the most origins.
     pub never: List<NeverRule>,
-    /// The same by cause.
     pub never_by_cause: NeverCounts,
     /// Rules for which the search hit a limit.
     pub not_known: u64,
@@ -216,7 +187,6 @@ pub struct RuleRow {
     pub host: String,
     /// Hosts that share the rule's policy.
     pub hosts: u64,
-    /// The line in the file.
     pub line: u32,
     /// `allow` or `disallow`.
     pub verdict: &'static str,
@@ -231,7 +201,6 @@ pub struct RuleRow {
 /// A rule that decided URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DecidingRule {
-    /// The rule.
     #[serde(flatten)]
     pub row: RuleRow,
     /// URLs that it decided for some agent.
@@ -245,7 +214,6 @@ pub struct DecidingRule {
 /// A rule that decided nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IdleRule {
-    /// The rule.
     #[serde(flatten)]
     pub row: RuleRow,
     /// URLs that were checked against its policy.
@@ -255,12 +223,10 @@ pub struct IdleRule {
 /// A rule that can never decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NeverRule {
-    /// The rule.
     #[serde(flatten)]
     pub row: RuleRow,
     /// URLs that were checked against its policy.
     pub urls: u64,
-    /// The cause.
     pub cause: NeverCause,
     /// The rules that win wherever it matches, or the equal rule. Empty if no URL matches, or if the
     /// dialect always allows the URL of robots.txt.
@@ -283,33 +249,25 @@ pub enum NeverCause {
 /// Rules that never decide, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NeverCounts {
-    /// [`NeverCause::NoUrl`].
     pub no_url: u64,
-    /// [`NeverCause::Shadowed`].
     pub shadowed: u64,
-    /// [`NeverCause::Equal`].
     pub equal: u64,
 }
 
 /// A rule that keeps another from deciding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CoveringRule {
-    /// The line in the same file.
     pub line: u32,
     /// `allow` or `disallow`.
     pub verdict: &'static str,
-    /// The path pattern.
     pub rule: String,
 }
 
 /// Origins by how much of them a robot may fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReachCounts {
-    /// Origins that allow every URL.
     pub everything: u64,
-    /// Origins that allow some URLs.
     pub part: u64,
-    /// Origins that allow none.
     pub nothing: u64,
     /// Origins with more rules than the limit for this analysis.
     pub not_known: u64,
@@ -320,7 +278,6 @@ pub struct ReachCounts {
 /// The first three counts add up to the number of origins, and so do those of `reach`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AgentReach {
-    /// The agent.
     pub agent: String,
     /// Origins with a group that names it.
     pub named: u64,
@@ -370,7 +327,6 @@ pub struct RobotRow {
 /// input are counted one by one, exactly. The URLs of later origins are counted in `urls` only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UnknownFigures {
-    /// URLs.
     pub urls: u64,
     /// Distinct origins; a lower bound unless `exact`.
     pub origins: u64,
@@ -385,7 +341,6 @@ pub struct UnknownFigures {
 pub struct UnknownRow {
     /// The origin: `https://example.com:8443`.
     pub origin: String,
-    /// URLs.
     pub urls: u64,
     /// The same number: counts of listed origins are exact.
     pub urls_min: u64,
@@ -405,7 +360,6 @@ pub struct InvalidFigures {
 /// The sizes of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileFigures {
-    /// Files.
     pub files: u64,
     /// Bytes per file, as far as they were stored.
     pub bytes: Distribution,
@@ -426,32 +380,22 @@ pub struct FileFigures {
 /// A large file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileRow {
-    /// The host.
     pub host: String,
-    /// Bytes, as far as they were stored.
     pub bytes: u64,
-    /// Groups.
     pub groups: u64,
-    /// Rules.
     pub rules: u64,
 }
 
 /// The distribution of a number. All members are 0 if there are no numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// The number of numbers.
     pub count: u64,
-    /// Their sum.
     pub sum: u64,
-    /// The smallest.
     pub min: u64,
     /// The median: the smallest number that at least half of them do not exceed.
     pub p50: u64,
-    /// The 90th percentile.
     pub p90: u64,
-    /// The 99th percentile.
     pub p99: u64,
-    /// The largest.
     pub max: u64,
     /// The numbers by power of two (0, 1, 2 to 3, 4 to 7, …), from the first bin that is not empty to
     /// the last.
@@ -461,11 +405,9 @@ pub struct Distribution {
 /// The numbers between two bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bin {
-    /// The lower bound, inclusive.
     pub from: u64,
-    /// The upper bound, inclusive.
+    /// Inclusive.
     pub to: u64,
-    /// The number of numbers between them.
     pub count: u64,
 }
 
@@ -476,7 +418,6 @@ pub struct NoteCount {
     pub kind: &'static str,
     /// What it is and how to fix it.
     pub meaning: &'static str,
-    /// Files.
     pub files: u64,
     /// The first hosts by name.
     pub examples: Vec<String>,
@@ -487,7 +428,6 @@ pub struct NoteCount {
 pub struct CrawlDelays {
     /// Files with a crawl-delay.
     pub files: u64,
-    /// Lines.
     pub lines: u64,
     /// Lines whose value is not a number of seconds.
     pub malformed: u64,
@@ -500,9 +440,7 @@ pub struct CrawlDelays {
 /// A crawl-delay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CrawlDelayRow {
-    /// The host.
     pub host: String,
-    /// The line.
     pub line: u32,
     /// The value as written in the file.
     pub value: String,
@@ -515,7 +453,6 @@ pub struct CrawlDelayRow {
 pub struct Sitemaps {
     /// Files that name a sitemap.
     pub files: u64,
-    /// Lines.
     pub lines: u64,
     /// Lines whose value is not an absolute URL.
     pub malformed: u64,
@@ -530,11 +467,8 @@ pub struct Sitemaps {
 /// A file that names sitemaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SitemapRow {
-    /// The host.
     pub host: String,
-    /// Sitemaps.
     pub sitemaps: u64,
-    /// The first of them.
     pub first: String,
 }
 
@@ -548,7 +482,6 @@ pub struct LimitCount {
     pub value: Option<u64>,
     /// What it limits.
     pub what: &'static str,
-    /// How often it was hit.
     pub hits: u64,
     /// What hit it, in the plural: `files`, `records`, `policies`.
     pub unit: &'static str,

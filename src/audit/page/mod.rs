@@ -19,8 +19,8 @@
 //! assert!(html.len() < portcullis::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
 
+mod files;
 mod sections;
-mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +28,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use super::model::{List, Report};
 use crate::limits::{AUDIT_PAGE_BYTES_MAX, AUDIT_PAGE_TEXT_CHARACTERS_MAX};
-use crate::report::html::{Html, counted, html};
+use crate::report::html::{Html, counted, html, number, share};
 use crate::visible::cut_characters;
 
 const STYLE: &str = include_str!("style.css");
@@ -106,7 +106,9 @@ impl<'r> View<'r> {
 struct Section {
     id: &'static str,
     title: &'static str,
-    /// What it shows.
+    /// The result in a sentence, which the summary repeats; may be empty.
+    finding: Html,
+    /// How to read the part.
     meaning: Html,
     /// What to do about it; may be empty.
     advice: Html,
@@ -115,23 +117,53 @@ struct Section {
 
 impl Section {
     fn html(&self) -> Html {
-        let Section { id, title, meaning, advice, body } = self;
-        let advice = match advice.is_empty() {
+        let Section { id, title, finding, meaning, advice, body } = self;
+        let paragraph = |start: &'static str, text: &Html, end: &'static str| match text.is_empty()
+        {
             true => Html::default(),
             false => {
-                html!("<p class=\"advice\"><strong>What to do:</strong> {}</p>\n", advice)
+                html!("{}{}{}", Html::of_source(start), text, Html::of_source(end))
             }
         };
         html!(
-            "<section aria-labelledby=\"{}\">\n<h2 id=\"{}\">{}</h2>\n<p>{}</p>\n{}{}</section>\n",
+            "<section aria-labelledby=\"{}\">\n<h2 id=\"{}\">{}</h2>\n{}{}{}{}</section>\n",
             id,
             id,
             title,
-            meaning,
-            advice,
+            paragraph("<p>", finding, "</p>\n"),
+            paragraph("<p>", meaning, "</p>\n"),
+            paragraph("<p class=\"advice\"><strong>What to do:</strong> ", advice, "</p>\n"),
             body
         )
     }
+}
+
+/// The report in short: a few large numbers, and the findings of all parts.
+fn summary(report: &Report, sections: &[Section]) -> Html {
+    let Report { records, hosts, unknown, .. } = report;
+    let tiles = [
+        (number(records.records), "URLs read"),
+        (number(hosts.asked), "hosts with a known policy"),
+        (share(records.known, records.records), "of the URLs decided"),
+        (number(unknown.origins), "origins without a policy"),
+    ];
+    let tile = |(figure, name)| html!("<div><dt>{}</dt><dd>{}</dd></div>\n", name, figure);
+    let findings = sections.iter().filter(|section| !section.finding.is_empty()).map(|section| {
+        let Section { id, title, finding, .. } = section;
+        html!("<li>{} <a href=\"#{}\">{}</a></li>\n", finding, id, title)
+    });
+    html!(
+        r#"<section aria-labelledby="summary">
+<h2 id="summary">In short</h2>
+<dl class="tiles">
+{}</dl>
+<ul class="short">
+{}</ul>
+</section>
+"#,
+        tiles.into_iter().map(tile).collect::<Html>(),
+        findings.collect::<Html>()
+    )
 }
 
 fn whole(view: View<'_>) -> Html {
@@ -190,7 +222,7 @@ fn whole(view: View<'_>) -> Html {
         code(&source.name),
         code(source.dialect),
         links.collect::<Html>(),
-        summary::section(view),
+        summary(view.report, &sections),
         sections.iter().map(Section::html).collect::<Html>(),
         version,
         Html::of_source(SCRIPT)

@@ -1,14 +1,12 @@
-//! The parts of the page, in order: what each shows, what to do about it, its charts and tables.
+//! The parts of the page in order, and those about agents, hosts and rules.
 
+use super::files;
 use super::{Section, View, agent_name, code, listed};
 use crate::audit::model::{
-    AgentVerdicts, Distribution, FileRow, List, NeverCause, NeverRule, ReachCounts, Report,
-    RobotRow, RuleRow,
+    AgentVerdicts, List, NeverCause, NeverRule, ReachCounts, Report, RobotRow, RuleRow,
 };
 use crate::decision::{PolicyState, Reason};
-use crate::report::html::{
-    Bar, Bars, Column, Html, NONE, Part, Table, bytes, counted, histogram, html, number, share,
-};
+use crate::report::html::{Bar, Bars, Html, Part, Table, counted, html, number, share};
 
 /// Rows that a chart shows.
 const CHARTED: usize = 12;
@@ -43,16 +41,17 @@ pub(super) fn all(view: View<'_>) -> Vec<Section> {
         reach(view),
         robots(view),
         states(view),
-        files(view),
-        notes(view),
-        crawl_delays(view),
-        sitemaps(view),
-        invalid(view),
-        limits(view),
-        about(view),
+        files::files(view),
+        files::notes(view),
+        files::crawl_delays(view),
+        files::sitemaps(view),
+        files::invalid(view),
+        files::limits(view),
+        files::about(view),
         Section {
             id: "glossary",
             title: "Words",
+            finding: Html::default(),
             meaning: html!("The terms of this page."),
             advice: Html::default(),
             body: Html::of_source(include_str!("glossary.html")),
@@ -61,12 +60,17 @@ pub(super) fn all(view: View<'_>) -> Vec<Section> {
 }
 
 /// A chart beside its table, or above it if there is no room.
-fn pair(chart: Html, table: Html) -> Html {
+pub(super) fn pair(chart: Html, table: Html) -> Html {
     html!("<div class=\"pair\">\n{}<div>\n{}</div>\n</div>\n", chart, table)
 }
 
 /// A chart of one count for each of the first rows.
-fn counts<T>(title: &str, table: &str, rows: &[T], bar: impl Fn(&T) -> (String, u64)) -> Html {
+pub(super) fn counts<T>(
+    title: &str,
+    table: &str,
+    rows: &[T],
+    bar: impl Fn(&T) -> (String, u64),
+) -> Html {
     let bar = |row| {
         let (label, value) = bar(row);
         Bar { label, figure: number(value), values: vec![value] }
@@ -143,6 +147,7 @@ fn verdicts(view: View<'_>) -> Section {
     Section {
         id: "agents",
         title: "What each agent may fetch",
+        finding: agents(report),
         meaning: html!(
             "How many of {} each agent may fetch, and why. “Not known” is not permission: no robots.txt \
              of the origin is known.",
@@ -152,6 +157,35 @@ fn verdicts(view: View<'_>) -> Section {
             r##"If an agent must not fetch URLs that you want it to have, look for its rules in <a href="#deciding">the rules that decide most</a>."##
         ),
         body: html!("{}{}", pair(chart, table.html_or("No agent was given.")), why),
+    }
+}
+
+/// The agents that may fetch most and least.
+fn agents(report: &Report) -> Html {
+    let verdicts = &report.verdicts;
+    let whole = report.records.records;
+    let may_fetch = |row: &AgentVerdicts| {
+        let share = share(row.allow, whole);
+        html!("<strong>{}</strong> may fetch {}", agent_name(&row.agent), share)
+    };
+    // The first of equals.
+    let most = verdicts.iter().rev().max_by_key(|row| row.allow);
+    let least = verdicts.iter().min_by_key(|row| row.allow);
+    match (most, least) {
+        (Some(_), Some(_)) if verdicts.len() <= 4 => {
+            html!("{} of all URLs.", listed(verdicts.iter().map(may_fetch)))
+        }
+        (Some(most), Some(least)) if most.allow == least.allow => {
+            let share = share(most.allow, whole);
+            html!("Each of the {} agents may fetch {} of all URLs.", verdicts.len(), share)
+        }
+        (Some(most), Some(least)) => html!(
+            "Of {} agents, {} of all URLs, the most, and {}, the least.",
+            verdicts.len(),
+            may_fetch(most),
+            may_fetch(least)
+        ),
+        _ => Html::default(),
     }
 }
 
@@ -175,13 +209,14 @@ fn hosts(view: View<'_>) -> Section {
     Section {
         id: "hosts",
         title: "Hosts most affected",
-        meaning: html!(
+        finding: html!(
             "{} of {} disallow some URL for some agent. Those shown cause {} of all decisions that \
-             disallow. The column of an agent counts the host’s URLs that it must not fetch.",
+             disallow.",
             hosts.affected,
             counted(hosts.asked, "host", "hosts"),
             share(shown, decisions)
         ),
+        meaning: html!("The column of an agent counts the host’s URLs that it must not fetch."),
         advice: html!(
             "Start at the top with the hosts that you need: ask their owners, or take them off your list."
         ),
@@ -194,10 +229,22 @@ fn field(verdict: &str) -> &'static str {
     if verdict == "allow" { "Allow" } else { "Disallow" }
 }
 
-/// `Disallow: /search`, with its verdict marked.
-fn rule(row: &RuleRow) -> Html {
-    let field = field(row.verdict);
-    html!("<span class=\"is-{}\">{}:</span> {}", row.verdict, field, code(&row.rule))
+/// A table of rules that starts with the columns of [`RuleRow`].
+fn rules<'a, R>(
+    view: View<'a>,
+    (id, title): (&str, &str),
+    list: &'a List<R>,
+    row: impl Fn(&R) -> &RuleRow + Copy + 'a,
+) -> Table<'a, R> {
+    Table::new(id, view.caption(title, list), view.rows(list))
+        .text("rule", move |it| {
+            let RuleRow { verdict, rule, .. } = row(it);
+            let field = field(verdict);
+            html!("<span class=\"is-{}\">{}:</span> {}", verdict, field, code(rule))
+        })
+        .text("host", move |it| code(&row(it).host))
+        .number("line", move |it| row(it).line.into())
+        .number("hosts", move |it| row(it).hosts)
 }
 
 fn deciding(view: View<'_>) -> Section {
@@ -207,12 +254,8 @@ fn deciding(view: View<'_>) -> Section {
         let RuleRow { host, verdict, rule, .. } = &it.row;
         (format!("{host} · {}: {rule}", field(verdict)), it.urls)
     });
-    let caption = view.caption("Rules by URLs decided", &figures.deciding);
-    let table = Table::new("deciding-table", caption, rows)
-        .text("rule", |it| rule(&it.row))
-        .text("host", |it| code(&it.row.host))
-        .number("line", |it| it.row.line.into())
-        .number("hosts", |it| it.row.hosts)
+    let names = ("deciding-table", "Rules by URLs decided");
+    let table = rules(view, names, &figures.deciding, |it| &it.row)
         .number("URLs", |it| it.urls)
         .text("group", |it| code(&it.row.group))
         .text("decided for", move |it| {
@@ -223,12 +266,12 @@ fn deciding(view: View<'_>) -> Section {
     Section {
         id: "deciding",
         title: "Rules that decide most",
-        meaning: html!(
-            "{} apply to these agents in the files of the URLs’ origins; {} decided a URL. A policy that \
-             several hosts share is counted once.",
+        finding: html!(
+            "{} apply to these agents in the files of the URLs’ origins; {} decided a URL.",
             counted(figures.asked, "rule", "rules"),
             figures.deciding.total
         ),
+        meaning: html!("A policy that several hosts share is counted once."),
         advice: html!(
             "Read the rules at the top and the URLs beside them: here one line changes most. \
              <code>Disallow: /</code> closes a whole host."
@@ -254,23 +297,18 @@ fn samples(samples: &[String]) -> Html {
 
 fn never(view: View<'_>) -> Section {
     let figures = &view.report.rules;
-    let rows = view.rows(&figures.never);
-    let caption = view.caption("Rules that can never decide", &figures.never);
+    let names = ("never-table", "Rules that can never decide");
     let why = |cause| match cause {
         NeverCause::NoUrl => "no URL matches",
         NeverCause::Shadowed => "other rules win",
         NeverCause::Equal => "equals another rule",
     };
-    let table = Table::new("never-table", caption, rows)
-        .text("rule", |it| rule(&it.row))
-        .text("host", |it| code(&it.row.host))
-        .number("line", |it| it.row.line.into())
-        .number("hosts", |it| it.row.hosts)
+    let table = rules(view, names, &figures.never, |it| &it.row)
         .text("why", move |it| html!("{}", why(it.cause)))
         .text("because of", covering)
         .number("URLs checked there", |it| it.urls);
     let causes = &figures.never_by_cause;
-    let mut meaning = html!(
+    let mut finding = html!(
         "{} can never decide a URL for any of the agents: {} because no URL matches, {} because other \
          rules win wherever they match, {} because another rule is equal.",
         counted(figures.never.total, "rule", "rules"),
@@ -280,12 +318,13 @@ fn never(view: View<'_>) -> Section {
     );
     if figures.not_known > 0 {
         let rules = counted(figures.not_known, "other rule", "other rules");
-        meaning += html!(" For {} the search hit a limit.", rules);
+        finding += html!(" For {} the search hit a limit.", rules);
     }
     Section {
         id: "never",
         title: "Rules that can never decide",
-        meaning,
+        finding: if figures.never.total > 0 { finding } else { Html::default() },
+        meaning: Html::default(),
         advice: html!(
             "If the file is yours: remove the rule, or fix it if it was meant to do something. Without \
              such a rule the file decides the same."
@@ -305,25 +344,20 @@ fn covering(rule: &NeverRule) -> Html {
 
 fn idle(view: View<'_>) -> Section {
     let figures = &view.report.rules;
-    let rows = view.rows(&figures.idle);
-    let caption = view.caption("Rules that decided nothing", &figures.idle);
-    let table = Table::new("idle-table", caption, rows)
-        .text("rule", |it| rule(&it.row))
-        .text("host", |it| code(&it.row.host))
-        .number("line", |it| it.row.line.into())
-        .number("hosts", |it| it.row.hosts)
+    let names = ("idle-table", "Rules that decided nothing");
+    let table = rules(view, names, &figures.idle, |it| &it.row)
         .number("URLs checked there", |it| it.urls)
         .text("group", |it| code(&it.row.group))
         .text("applies to", move |it| view.agents(&it.row.agents));
     Section {
         id: "idle",
         title: "Rules that decided nothing",
-        meaning: html!(
-            "{}, {} of those that apply, decided none of these URLs. The hosts with the most URLs come \
-             first.",
+        finding: html!(
+            "{}, {} of those that apply, decided none of these URLs.",
             counted(figures.idle.total, "rule", "rules"),
             share(figures.idle.total, figures.asked)
         ),
+        meaning: html!("The hosts with the most URLs come first."),
         advice: html!(
             "Most are fine and match other URLs. If a rule was meant for URLs of this list, its pattern \
              has a mistake."
@@ -342,7 +376,7 @@ fn unknown(view: View<'_>) -> Section {
         .text("origin", |row| code(&row.origin))
         .number("URLs", |row| row.urls);
     let shown: u64 = rows.iter().map(|row| row.urls).sum();
-    let [meaning, advice, body] = match unknown.urls {
+    let [finding, advice, body] = match unknown.urls {
         0 => [html!("A policy is known for every URL."), Html::default(), Html::default()],
         urls => [
             html!(
@@ -358,7 +392,14 @@ fn unknown(view: View<'_>) -> Section {
             pair(chart, table.html_or("No origin is counted.")),
         ],
     };
-    Section { id: "unknown", title: "Unknown hosts worth fetching next", meaning, advice, body }
+    Section {
+        id: "unknown",
+        title: "Unknown hosts worth fetching next",
+        finding,
+        meaning: Html::default(),
+        advice,
+        body,
+    }
 }
 
 fn reach_values(reach: &ReachCounts) -> Vec<u64> {
@@ -388,6 +429,7 @@ fn reach(view: View<'_>) -> Section {
     Section {
         id: "reach",
         title: "What the files allow each agent",
+        finding: Html::default(),
         meaning: html!(
             "Whatever the list of URLs: how many origins (a scheme and a host) allow the agent every URL, \
              a part of them, or none, and whether they name it, address it in the group for all robots, \
@@ -431,12 +473,13 @@ fn robots(view: View<'_>) -> Section {
     Section {
         id: "robots",
         title: "Robots that files name",
-        meaning: html!(
+        finding: html!(
             "{} a robot; {} rules and no group for robots that are not named, so those may fetch \
-             everything there. Most hosts have two origins, http and https.",
+             everything there.",
             counted(figures.naming_origins, "origin names", "origins name"),
             counted(figures.without_default, "origin has", "origins have")
         ),
+        meaning: html!("Most hosts have two origins, http and https."),
         advice: html!(
             "If you run a robot that many hosts name and that is not in this audit, add it to the agents."
         ),
@@ -471,6 +514,7 @@ fn states(view: View<'_>) -> Section {
     Section {
         id: "states",
         title: "What is known of the origins",
+        finding: Html::default(),
         meaning: html!(
             "Whether a robots.txt was read, did not exist, or could not be fetched. Where there are no \
              rules, this alone decides."
@@ -479,277 +523,5 @@ fn states(view: View<'_>) -> Section {
             "Fetch unreachable and deferred files again: for now they exclude every robot."
         ),
         body: table.html_or("No state was counted."),
-    }
-}
-
-/// A histogram, the distribution in words, and its numbers in a table that unfolds. `unit` is one and
-/// many of what is counted.
-fn distribution(
-    id: &str,
-    title: &str,
-    unit: [&str; 2],
-    of: &str,
-    distribution: &Distribution,
-) -> Html {
-    let Distribution { count, p50, p90, p99, max, bins, .. } = distribution;
-    if *count == 0 {
-        return html!("<p class=\"none\">{}: nothing to count.</p>\n", title);
-    }
-    let value = |value: u64| if of == "bytes" { bytes(value) } else { number(value) };
-    let range = |from: u64, to: u64| match from == to {
-        true => value(from),
-        false => format!("{} to {}", value(from), value(to)),
-    };
-    let caption = html!("{}: {} by {}", title, counted(*count, unit[0], unit[1]), of);
-    let table = Table::new(id, caption, bins)
-        .figure(of, |bin| range(bin.from, bin.to))
-        .number(unit[1], |bin| bin.count)
-        .figure("share", |bin| share(bin.count, *count));
-    let columns = bins.iter().map(|bin| Column {
-        name: value(bin.from),
-        range: range(bin.from, bin.to),
-        count: bin.count,
-    });
-    let title = format!("{title} ({}, logarithmic)", unit[1]);
-    html!(
-        r#"<div class="distribution">
-{}<p>Half have at most {}, nine in ten at most {}, 99 of 100 at most {}; the maximum is {}.</p>
-<details>
-<summary>The numbers</summary>
-{}</details>
-</div>
-"#,
-        histogram(&title, id, &columns.collect::<Vec<_>>()),
-        value(*p50),
-        value(*p90),
-        value(*p99),
-        value(*max),
-        table.html_or("")
-    )
-}
-
-const FILE: [&str; 2] = ["file", "files"];
-
-fn files(view: View<'_>) -> Section {
-    let files = &view.report.files;
-    let largest = |id: &str, title: &str, list: &List<FileRow>| {
-        let table = Table::new(id, view.caption(title, list), view.rows(list))
-            .text("host", |row| code(&row.host))
-            .number("bytes", |row| row.bytes)
-            .number("groups", |row| row.groups)
-            .number("rules", |row| row.rules);
-        table.html_or("There are no files.")
-    };
-    let groups = ["group", "groups"];
-    Section {
-        id: "files",
-        title: "The files",
-        meaning: html!(
-            "{} with {} in all; {} ({}) disallow every URL for robots that they do not name.",
-            counted(files.files, "file", "files"),
-            bytes(files.bytes.sum),
-            files.closed,
-            share(files.closed, files.files)
-        ),
-        advice: html!(
-            "A file far longer than others is often another document, or a list made by a program. \
-             Crawlers stop reading at a limit."
-        ),
-        body: html!(
-            "<div class=\"distributions\">\n{}{}{}{}</div>\n{}{}",
-            distribution("bytes", "Size of files", FILE, "bytes", &files.bytes),
-            distribution("rules-of-file", "Rules per file", FILE, "rules", &files.rules),
-            distribution("groups-of-file", "Groups per file", FILE, "groups", &files.groups),
-            distribution(
-                "rules-of-group",
-                "Rules per group",
-                groups,
-                "rules",
-                &files.rules_of_group
-            ),
-            largest("longest-table", "The longest files", &files.longest),
-            largest("most-rules-table", "The files with most rules", &files.most_rules)
-        ),
-    }
-}
-
-fn notes(view: View<'_>) -> Section {
-    let notes = &view.report.notes;
-    let files = view.report.files.files;
-    let words = |kind: &str| kind.replace('-', " ");
-    let chart =
-        counts("Files by oddity", "notes-table", notes, |note| (words(note.kind), note.files));
-    let table = Table::new("notes-table", html!("Files by oddity"), notes)
-        .text("oddity", move |note| html!("{}", words(note.kind)))
-        .text("what it is", |note| html!("{}", note.meaning))
-        .number("files", |note| note.files)
-        .figure("share", move |note| share(note.files, files))
-        .text("first hosts", |note| Html::join(note.examples.iter().map(|it| code(it)), "<br/>"));
-    Section {
-        id: "notes",
-        title: "What is odd in the files",
-        meaning: html!(
-            "What the parser noted, by kind: mistakes that a crawler skips silently, so that rules do \
-             not do what their author meant."
-        ),
-        advice: html!("If the file is yours, fix it as the table says."),
-        body: pair(chart, table.html_or("Nothing is odd.")),
-    }
-}
-
-fn crawl_delays(view: View<'_>) -> Section {
-    let delays = &view.report.crawl_delays;
-    let caption = view.caption("The longest crawl-delays", &delays.longest);
-    let table = Table::new("delays-table", caption, view.rows(&delays.longest))
-        .text("host", |row| code(&row.host))
-        .number("line", |row| row.line.into())
-        .figure("seconds", |row| row.value.clone())
-        .text("group", |row| row.group.as_deref().map(code).unwrap_or_default());
-    let lines = ["line", "lines"];
-    let seconds = || distribution("seconds", "Crawl-delays", lines, "seconds", &delays.seconds);
-    Section {
-        id: "crawl-delays",
-        title: "Crawl-delays",
-        meaning: html!(
-            "{} a crawl-delay ({}, {} of them not a number of seconds). It asks for a pause between two \
-             requests and decides no URL.",
-            counted(delays.files, "file has", "files have"),
-            counted(delays.lines, "line", "lines"),
-            delays.malformed
-        ),
-        advice: html!(
-            "Respect them where you can. A delay of a day or more means, in practice, few pages."
-        ),
-        body: match delays.lines {
-            0 => Html::default(),
-            _ => pair(seconds(), table.html_or("None is a number.")),
-        },
-    }
-}
-
-fn sitemaps(view: View<'_>) -> Section {
-    let sitemaps = &view.report.sitemaps;
-    let caption = view.caption("Files that name the most sitemaps", &sitemaps.most);
-    let table = Table::new("sitemaps-table", caption, view.rows(&sitemaps.most))
-        .text("host", |row| code(&row.host))
-        .number("sitemaps", |row| row.sitemaps)
-        .text("the first", |row| code(&row.first));
-    let of_file = &sitemaps.of_file;
-    let chart = || distribution("sitemaps-of-file", "Sitemaps per file", FILE, "sitemaps", of_file);
-    Section {
-        id: "sitemaps",
-        title: "Sitemaps",
-        meaning: html!(
-            "{} ({} of all) {} sitemaps in {}; {} URL, {} on another host.",
-            counted(sitemaps.files, "file", "files"),
-            share(sitemaps.files, view.report.files.files),
-            if sitemaps.files == 1 { "names" } else { "name" },
-            counted(sitemaps.lines, "line", "lines"),
-            counted(sitemaps.malformed, "is not an absolute", "are not an absolute"),
-            counted(sitemaps.elsewhere, "is", "are")
-        ),
-        advice: html!(
-            "Crawlers ignore a sitemap that is not an absolute URL: write it with scheme and host."
-        ),
-        body: match sitemaps.lines {
-            0 => Html::default(),
-            _ => pair(chart(), table.html_or("There is none.")),
-        },
-    }
-}
-
-fn invalid(view: View<'_>) -> Section {
-    let invalid = &view.report.invalid;
-    let caption = html!("The first records that are not URLs");
-    let table = Table::new("invalid-table", caption, &invalid.examples)
-        .text("record", |example| code(example))
-        .number("bytes shown", |example| example.len() as u64);
-    let [advice, body] = match invalid.others {
-        0 => [Html::default(), Html::default()],
-        _ => [
-            html!(
-                "Check whether the list was cut or written in another encoding, and fix its producer."
-            ),
-            table.html_or("None is shown."),
-        ],
-    };
-    Section {
-        id: "invalid",
-        title: "Records that are not URLs",
-        meaning: html!(
-            "{} empty; {} text that is not a URL. No agent may fetch them.",
-            counted(invalid.empty, "record is", "records are"),
-            counted(invalid.others, "other record has", "other records have")
-        ),
-        advice,
-        body,
-    }
-}
-
-fn limits(view: View<'_>) -> Section {
-    let limits = &view.report.limits;
-    let hit = limits.iter().filter(|limit| limit.hits > 0).count();
-    let table = Table::new("limits-table", html!("Limits, and how often they were hit"), limits)
-        .text("limit", |limit| html!("{}", limit.name.replace('-', " ")))
-        .figure("value", |limit| limit.value.map_or_else(|| NONE.to_owned(), number))
-        .text("what it limits", |limit| html!("{}", limit.what))
-        .number("hit", |limit| limit.hits)
-        .text("by", |limit| html!("{}", limit.unit));
-    Section {
-        id: "limits",
-        title: "Limits",
-        meaning: html!(
-            "{} of {} were hit. Beyond a limit, something is ignored or not known; no URL is allowed \
-             because of it.",
-            hit,
-            counted(limits.len() as u64, "limit", "limits")
-        ),
-        advice: Html::default(),
-        body: table.html_or("No limit was counted."),
-    }
-}
-
-fn about(view: View<'_>) -> Section {
-    let Report { source, records, inputs, version, agents, .. } = view.report;
-    let kind = match source.kind {
-        "set" => "a compiled policy set",
-        "folder" => "a folder of files named by host",
-        "file" => "one file, for every URL",
-        other => other,
-    };
-    let count = |value: Option<u64>| value.map_or_else(|| NONE.to_owned(), number);
-    let captured = source
-        .captured
-        .as_ref()
-        .map_or_else(|| html!("not known"), |dates| html!("{} to {}", dates.first, dates.last));
-    let limit = source.robots_bytes_max.map_or_else(|| "all".to_owned(), number);
-    let facts = [
-        ("lists of URLs", listed(inputs.iter().map(|input| code(input)))),
-        ("records", html!("{} ({})", records.records, bytes(records.bytes))),
-        ("agents", listed(agents.iter().map(|agent| agent_name(agent)))),
-        ("policies from", html!("{} ({})", code(&source.name), kind)),
-        ("hash of the policies", code(&source.hash)),
-        ("captured", captured),
-        ("dialect", code(source.dialect)),
-        ("bytes read per file", html!("{}", limit)),
-        ("hosts, origins", html!("{}, {}", count(source.hosts), count(source.origins))),
-        ("distinct policies", html!("{}", source.policies)),
-        ("version", html!("portcullis {}", version)),
-    ];
-    let rows: Html =
-        facts.iter().map(|(name, fact)| html!("<dt>{}</dt><dd>{}</dd>\n", name, fact)).collect();
-    let cut = match super::longest_list(view.report) > view.rows {
-        false => Html::default(),
-        true => html!(
-            " Lists show at most {}, to keep the page small; the JSON report has more.",
-            counted(view.rows as u64, "row", "rows")
-        ),
-    };
-    Section {
-        id: "about",
-        title: "Where the numbers come from",
-        meaning: html!("Equal inputs make the same page, byte for byte.{}", cut),
-        advice: Html::default(),
-        body: html!("<dl class=\"facts\">\n{}</dl>\n", rows),
     }
 }
