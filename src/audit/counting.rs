@@ -6,8 +6,8 @@
 //! chunk by chunk. So the result is the same for any number of threads.
 //!
 //! Cost per URL: one lookup of the host per run of URLs with one origin, and a few additions. Memory:
-//! per thread two counters per rule and a few per host that occurs; once, a few URLs per rule that
-//! decided, and at most [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
+//! two counters per rule in each thread; once, a few counters per host that occurs, a few URLs per rule
+//! that decided, and at most [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
 
 use std::sync::atomic::Ordering;
 
@@ -71,7 +71,13 @@ impl Tally {
         self.counts.merge(&other.counts);
         add(&mut self.rules, &other.rules);
         add(&mut self.class_rules, &other.class_rules);
-        for (key, origins) in other.hosts {
+        self.add_hosts(other.hosts);
+        self.empty += other.empty;
+        self.too_long += other.too_long;
+    }
+
+    fn add_hosts(&mut self, hosts: impl IntoIterator<Item = (Text, [Option<OriginCounts>; 2])>) {
+        for (key, origins) in hosts {
             let sums = self.hosts.entry(key).or_default();
             for (sum, origin) in sums.iter_mut().zip(origins) {
                 match (sum.as_mut(), origin) {
@@ -84,8 +90,6 @@ impl Tally {
                 }
             }
         }
-        self.empty += other.empty;
-        self.too_long += other.too_long;
     }
 }
 
@@ -190,7 +194,7 @@ impl Drop for Worker<'_> {
     fn drop(&mut self) {
         // After a panic a record may be half counted, and nobody reads the sum.
         if !std::thread::panicking() {
-            self.audit.add_tally(std::mem::take(&mut self.tally));
+            self.audit.tally().merge(std::mem::take(&mut self.tally));
         }
     }
 }
@@ -226,6 +230,8 @@ impl<'a> Worker<'a> {
             block.clear();
             block.extend(records.by_ref().take(RECORDS_AT_ONCE));
             if block.is_empty() {
+                // A map of all hosts in each thread would take too much memory.
+                self.audit.tally().add_hosts(self.tally.hosts.drain());
                 return Ok(());
             }
             self.block(&block, findings)?;

@@ -10,8 +10,8 @@
 //! report is the same for any number of threads.
 //!
 //! Cost: one host lookup and some additions per URL besides its classification; before and after the
-//! pass, each file is parsed and analysed once. Memory does not depend on the number of URLs: per
-//! thread two counters per rule and a few per host that occurs, and the origins without a policy up to
+//! pass, each file is parsed and analysed once. Memory does not depend on the number of URLs: two
+//! counters per rule in each thread, a few per host that occurs, and the origins without a policy up to
 //! a limit.
 //!
 //! Fails if the compiled set is damaged, with the [`Damage`] that names the place.
@@ -110,10 +110,6 @@ impl Audit {
     fn tally(&self) -> MutexGuard<'_, Tally> {
         // Adding numbers does not panic half-way.
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add_tally(&self, tally: Tally) {
-        self.tally().merge(tally);
     }
 
     /// Returns the decisions that workers counted, once they are dropped.

@@ -176,12 +176,12 @@ pub(super) fn sitemaps(view: View<'_>) -> Section {
         title: "Sitemaps",
         meaning: Html::default(),
         finding: html!(
-            "{} ({} of all) {} sitemaps in {}; {} URL, {} on another host.",
+            "{} ({} of all) {} sitemaps in {}; {}, {} on another host.",
             counted(sitemaps.files, "file", "files"),
             share(sitemaps.files, view.report.files.files),
             if sitemaps.files == 1 { "names" } else { "name" },
             counted(sitemaps.lines, "line", "lines"),
-            counted(sitemaps.malformed, "is not an absolute", "are not an absolute"),
+            counted(sitemaps.malformed, "is not an absolute URL", "are not absolute URLs"),
             counted(sitemaps.elsewhere, "is", "are")
         ),
         advice: html!(
@@ -253,22 +253,6 @@ pub(super) fn limits(view: View<'_>) -> Section {
     }
 }
 
-/// The records, and how many have a known policy.
-fn read(report: &Report) -> Html {
-    let records = &report.records;
-    let mut text = html!(
-        "{} read. For {} of them ({}) a robots.txt is known",
-        counted(records.records, "record was", "records were"),
-        records.known,
-        share(records.known, records.records)
-    );
-    if records.unknown > 0 {
-        text += html!("; for {} none is, which does not mean allowed", records.unknown);
-    }
-    text += html!(".");
-    text
-}
-
 pub(super) fn about(view: View<'_>) -> Section {
     let Report { source, records, inputs, version, agents, .. } = view.report;
     let kind = match source.kind {
@@ -308,7 +292,7 @@ pub(super) fn about(view: View<'_>) -> Section {
     Section {
         id: "about",
         title: "Where the numbers come from",
-        finding: read(view.report),
+        finding: Html::default(),
         meaning: html!("Equal inputs make the same page, byte for byte.{}", cut),
         advice: Html::default(),
         body: html!("<dl class=\"facts\">\n{}</dl>\n", rows),

@@ -138,6 +138,22 @@ impl Section {
     }
 }
 
+/// The records, and how many have a known policy.
+fn read(report: &Report) -> Html {
+    let records = &report.records;
+    let mut text = html!(
+        "{} read. For {} of them ({}) a robots.txt is known",
+        counted(records.records, "record was", "records were"),
+        records.known,
+        share(records.known, records.records)
+    );
+    if records.unknown > 0 {
+        text += html!("; for {} none is, which does not mean allowed", records.unknown);
+    }
+    text += html!(".");
+    text
+}
+
 /// The report in short: a few large numbers, and the findings of all parts.
 fn summary(report: &Report, sections: &[Section]) -> Html {
     let Report { records, hosts, unknown, .. } = report;
@@ -158,10 +174,12 @@ fn summary(report: &Report, sections: &[Section]) -> Html {
 <dl class="tiles">
 {}</dl>
 <ul class="short">
+<li>{}</li>
 {}</ul>
 </section>
 "#,
         tiles.into_iter().map(tile).collect::<Html>(),
+        read(report),
         findings.collect::<Html>()
     )
 }
