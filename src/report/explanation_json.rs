@@ -23,8 +23,6 @@
 //! (everything is allowed) or `last-good-copy`. Texts that are not UTF-8 have a `_base64` member, and
 //! long ones are cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
 use crate::access::{KnownOutage, UnixSeconds};
@@ -34,7 +32,7 @@ use crate::dialect::Dialect;
 use crate::policy::{ExplainedGroup, ExplainedRule, Explanation};
 
 use super::clause;
-use super::json_lines::{Line, shown, shown_cut, write_object};
+use super::json_lines::{Line, Text, write_object};
 
 /// The facts beyond the decision.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +53,8 @@ struct Object<'a> {
     dialect: &'a str,
     clause: &'a str,
     problem: Option<&'a str>,
-    path: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_base64: Option<String>,
+    #[serde(flatten)]
+    path: Text<'a>,
     token: Option<&'a str>,
     groups: Vec<Group<'a>>,
     rules_in_groups: usize,
@@ -88,24 +85,20 @@ impl OutageObject {
 #[derive(Serialize)]
 struct Group<'a> {
     line: u32,
-    text: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_base64: Option<String>,
+    #[serde(flatten)]
+    text: Text<'a>,
 }
 
 #[derive(Serialize)]
 struct Rule<'a> {
     line: u32,
-    text: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_base64: Option<String>,
+    #[serde(flatten)]
+    text: Text<'a>,
     verdict: &'static str,
-    value: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value_base64: Option<String>,
-    pattern: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pattern_base64: Option<String>,
+    #[serde(flatten)]
+    value: Text<'a>,
+    #[serde(flatten)]
+    pattern: Text<'a>,
     bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'static str>,
@@ -122,15 +115,12 @@ pub fn write(
 ) {
     let explanation = told.explanation;
     let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
-    let path = explanation.map(|explanation| shown(&explanation.path));
-    let (path, path_base64) = path.map_or((None, None), |(path, exact)| (Some(path), exact));
     let object = Object {
         line: Line::new(url, agent, decision, provenance),
         dialect: told.dialect.name,
         clause: clause(told.dialect, decision.reason),
         problem: told.problem,
-        path,
-        path_base64,
+        path: Text::uncut("path", explanation.map(|explanation| &*explanation.path)),
         token: explanation.and_then(|explanation| explanation.token.as_deref()),
         groups: explanation.map_or_else(Vec::new, |told| told.groups.iter().map(group).collect()),
         rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
@@ -142,23 +132,16 @@ pub fn write(
 }
 
 fn group(group: &ExplainedGroup) -> Group<'_> {
-    let (text, text_base64) = shown_cut(&group.text);
-    Group { line: group.line.get(), text, text_base64 }
+    Group { line: group.line.get(), text: Text::cut("text", Some(&group.text)) }
 }
 
 fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
-    let (text, text_base64) = shown_cut(&rule.text);
-    let (value, value_base64) = shown_cut(&rule.value);
-    let (pattern, pattern_base64) = shown_cut(&rule.pattern);
     Rule {
         line: rule.line.get(),
-        text,
-        text_base64,
+        text: Text::cut("text", Some(&rule.text)),
         verdict: rule.verdict.as_str(),
-        value,
-        value_base64,
-        pattern,
-        pattern_base64,
+        value: Text::cut("value", Some(&rule.value)),
+        pattern: Text::cut("pattern", Some(&rule.pattern)),
         bytes: rule.pattern.len(),
         why: rule.loss.map(|loss| loss.as_str()),
     }

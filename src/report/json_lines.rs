@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use serde::Serialize;
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{Decided, Format};
 use crate::batch::Provenance;
@@ -38,9 +38,8 @@ impl Format for JsonLines<'_> {
 /// An object, or the first members of one.
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
-    url: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url_base64: Option<String>,
+    #[serde(flatten)]
+    url: Text<'a>,
     agent: &'a str,
     #[serde(flatten)]
     decision: DecisionObject<'a>,
@@ -52,10 +51,10 @@ impl<'a> Line<'a> {
         text: &'a [u8],
         agent: &'a str,
         decision: &Decision,
-        Provenance { rule, group }: Provenance<'a>,
+        provenance: Provenance<'a>,
     ) -> Line<'a> {
-        let (url, url_base64) = shown(text);
-        Line { url, url_base64, agent, decision: DecisionObject::new(decision, rule, Some(group)) }
+        let decision = DecisionObject::with_group(decision, provenance);
+        Line { url: Text::uncut("url", Some(text)), agent, decision }
     }
 }
 
@@ -65,34 +64,59 @@ pub(super) struct DecisionObject<'a> {
     verdict: &'static str,
     reason: &'static str,
     line: Option<u32>,
-    rule: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule_base64: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<Option<Cow<'a, str>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group_base64: Option<String>,
+    #[serde(flatten)]
+    rule: Text<'a>,
+    #[serde(flatten)]
+    group: Option<Text<'a>>,
 }
 
 impl<'a> DecisionObject<'a> {
-    /// The members of `decision`. There is no member `group` if `group` is `None`.
-    pub fn new(
-        decision: &Decision,
-        rule: Option<&'a [u8]>,
-        group: Option<Option<&'a [u8]>>,
-    ) -> DecisionObject<'a> {
-        let (rule, rule_base64) = shown_if_any(rule);
-        let has_group = group.is_some();
-        let (group, group_base64) = shown_if_any(group.flatten());
+    /// The members of a decision by `rule`, without `group`.
+    pub fn new(decision: &Decision, rule: Option<&'a [u8]>) -> DecisionObject<'a> {
         DecisionObject {
             verdict: decision.verdict.as_str(),
             reason: decision.reason.as_str(),
             line: decision.line.map(|line| line.get()),
-            rule,
-            rule_base64,
-            group: has_group.then_some(group),
-            group_base64,
+            rule: Text::cut("rule", rule),
+            group: None,
         }
+    }
+
+    /// All members of a decision.
+    pub fn with_group(decision: &Decision, provenance: Provenance<'a>) -> DecisionObject<'a> {
+        let group = Some(Text::cut("group", provenance.group));
+        DecisionObject { group, ..DecisionObject::new(decision, provenance.rule) }
+    }
+}
+
+/// A text as members of the object around it, which flattens it: the text under its name, `null` if
+/// there is none, and if it is not UTF-8 its bytes in base64 under the name with `_base64`.
+pub(super) struct Text<'a> {
+    name: &'static str,
+    bytes: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Text<'a> {
+    /// A text that is never cut.
+    pub fn uncut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
+        Text { name, bytes: bytes.map(Cow::Borrowed) }
+    }
+
+    /// A text from a file, which is cut if it is long.
+    pub fn cut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
+        Text { name, bytes: bytes.map(cut_to_show) }
+    }
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let shown = self.bytes.as_deref().map(shown);
+        map.serialize_entry(self.name, &shown.as_ref().map(|(text, _)| text))?;
+        if let Some((_, Some(exact))) = shown {
+            map.serialize_entry(&format!("{}_base64", self.name), &exact)?;
+        }
+        map.end()
     }
 }
 
@@ -102,24 +126,6 @@ pub fn shown(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), None),
         lossy => (lossy, Some(BASE64_STANDARD.encode(bytes))),
     }
-}
-
-/// As [`shown`], for a text from a file, which is cut if it is long.
-pub(super) fn shown_cut(text: &[u8]) -> (Cow<'_, str>, Option<String>) {
-    match cut_to_show(text) {
-        Cow::Borrowed(text) => shown(text),
-        Cow::Owned(cut) => {
-            let (text, exact) = shown(&cut);
-            (Cow::Owned(text.into_owned()), exact)
-        }
-    }
-}
-
-fn shown_if_any(bytes: Option<&[u8]>) -> (Option<Cow<'_, str>>, Option<String>) {
-    bytes.map_or((None, None), |bytes| {
-        let (text, exact) = shown_cut(bytes);
-        (Some(text), exact)
-    })
 }
 
 /// Appends `object` and LF to `out`.

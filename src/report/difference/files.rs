@@ -12,7 +12,7 @@
 
 use serde::Serialize;
 
-use super::super::json_lines::{DecisionObject, shown_cut, write_object};
+use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::super::tsv;
 use super::{push_column, push_deciding, push_text};
 use crate::analysis::{AgentRules, Equivalence, Example, Search};
@@ -125,9 +125,8 @@ struct Object<'a> {
 
 #[derive(Serialize)]
 struct ChangeObject<'a> {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_base64: Option<String>,
+    #[serde(flatten)]
+    path: Text<'a>,
     old: DecisionObject<'a>,
     new: DecisionObject<'a>,
 }
@@ -141,13 +140,14 @@ struct UnknownObject {
 
 /// Appends an object and LF for a robot.
 pub fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
+    let turns = turns(compared.equivalence);
     let mut object = Object {
         agent: compared.agent,
         answer: Answer::of(compared.equivalence).as_str(),
         changes: Vec::new(),
         unknown: Vec::new(),
     };
-    for (old, new, found) in turns(compared.equivalence) {
+    for (old, new, found) in &turns {
         match found {
             Search::Nothing => {}
             Search::Unknown(bound) => object.unknown.push(UnknownObject {
@@ -156,13 +156,12 @@ pub fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
                 bound: bound.to_string(),
             }),
             Search::Found(example) => {
-                let (path, path_base64) = shown_cut(example.path());
                 let [old, new] = [compared.old, compared.new].map(|side| {
-                    let (decision, rule) = decide(side, &example);
-                    DecisionObject::new(&decision, rule, None)
+                    let (decision, rule) = decide(side, example);
+                    DecisionObject::new(&decision, rule)
                 });
-                let path = path.into_owned();
-                object.changes.push(ChangeObject { path, path_base64, old, new });
+                let path = Text::cut("path", Some(example.path()));
+                object.changes.push(ChangeObject { path, old, new });
             }
         }
     }

@@ -8,13 +8,11 @@
 //! JSON Lines: `{"change", "origin", "old", "new", "agents"}`, where `old` and `new` are
 //! `{"state", "verdict"}`, and `null` if there is no value.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
 use crate::set::{Change, OriginChange, OriginState};
 
-use super::super::json_lines::{shown, write_object};
+use super::super::json_lines::{Text, write_object};
 use super::{push_column, push_text};
 
 /// Appends a line for a change that was found for `agents`, which may be empty.
@@ -44,9 +42,8 @@ fn changed<'a>(change: &OriginChange, agents: &'a [String]) -> Option<Vec<&'a st
 #[derive(Serialize)]
 struct Object<'a> {
     change: &'static str,
-    origin: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin_base64: Option<String>,
+    #[serde(flatten)]
+    origin: Text<'a>,
     old: Option<StateObject>,
     new: Option<StateObject>,
     agents: Option<Vec<&'a str>>,
@@ -67,11 +64,9 @@ impl StateObject {
 
 /// Appends an object and LF for a change that was found for `agents`, which may be empty.
 pub fn write_json(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
-    let (origin, origin_base64) = shown(&change.origin);
     let object = Object {
         change: change.kind.as_str(),
-        origin,
-        origin_base64,
+        origin: Text::uncut("origin", Some(&change.origin)),
         old: change.kind.before().map(StateObject::new),
         new: change.kind.after().map(StateObject::new),
         agents: changed(change, agents).filter(|_| !agents.is_empty()),

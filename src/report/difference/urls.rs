@@ -9,11 +9,9 @@
 //!
 //! A record that keeps its verdict for another reason or by another rule is not reported.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
-use super::super::json_lines::{DecisionObject, shown, write_object};
+use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::super::{has_room, in_blocks, tsv};
 use super::{push_column, push_deciding};
 use crate::batch::{Provenance, Session};
@@ -175,9 +173,8 @@ impl Form for Tsv {
 
 #[derive(Serialize)]
 struct Object<'a> {
-    url: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url_base64: Option<String>,
+    #[serde(flatten)]
+    url: Text<'a>,
     agent: &'a str,
     old: DecisionObject<'a>,
     new: DecisionObject<'a>,
@@ -192,11 +189,9 @@ impl Form for JsonLines {
         new: Explained<'_>,
         out: &mut Vec<u8>,
     ) {
-        let (url, url_base64) = shown(text);
-        let [old, new] = [old, new].map(|(decision, provenance)| {
-            DecisionObject::new(decision, provenance.rule, Some(provenance.group))
-        });
-        write_object(&Object { url, url_base64, agent, old, new }, out);
+        let [old, new] = [old, new]
+            .map(|(decision, provenance)| DecisionObject::with_group(decision, provenance));
+        write_object(&Object { url: Text::uncut("url", Some(text)), agent, old, new }, out);
     }
 }
 
