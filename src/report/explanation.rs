@@ -93,8 +93,8 @@ fn why_lost(loss: Loss, bytes: usize, most: usize) -> String {
     match loss {
         Loss::FewerBytes => format!("{bytes} bytes against {most}"),
         Loss::AllowGoesFirst => format!("{bytes} bytes as well, and Allow goes first"),
-        Loss::LaterLine => format!("{bytes} bytes as well, and it stands later"),
-        Loss::AfterFirstMatch => "it stands after the first that matches".into(),
+        Loss::LaterLine => format!("{bytes} bytes as well, and it comes later"),
+        Loss::AfterFirstMatch => "it comes after the first that matches".into(),
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),
     }
 }
@@ -178,7 +178,7 @@ mod tests {
   path     /private/x
   rule     DISALLOW : /private/  (line 4: it decides)
   pattern  /private/
-  lost     DISALLOW : /*rivate/  (line 5: 9 bytes as well, and it stands later)
+  lost     DISALLOW : /*rivate/  (line 5: 9 bytes as well, and it comes later)
   lost     Allow: /%7e  (line 2: 2 bytes against 9)
   pattern  /~
   clause   RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed

@@ -36,7 +36,7 @@ use super::json_lines::{Line, Text, write_object};
 
 /// The facts beyond the decision.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct Facts<'a> {
     /// The explanation, if a policy is known.
     pub explanation: Option<&'a Explanation>,
     /// Why the record is not a URL, if it is not.
@@ -110,23 +110,23 @@ pub fn write(
     agent: &str,
     decision: &Decision,
     provenance: Provenance<'_>,
-    told: Told<'_>,
+    found: Facts<'_>,
     out: &mut Vec<u8>,
 ) {
-    let explanation = told.explanation;
+    let explanation = found.explanation;
     let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
     let object = Object {
         line: Line::new(url, agent, decision, provenance),
-        dialect: told.dialect.name,
-        clause: clause(told.dialect, decision.reason),
-        problem: told.problem,
+        dialect: found.dialect.name,
+        clause: clause(found.dialect, decision.reason),
+        problem: found.problem,
         path: Text::uncut("path", explanation.map(|explanation| &*explanation.path)),
         token: explanation.and_then(|explanation| explanation.token.as_deref()),
-        groups: explanation.map_or_else(Vec::new, |told| told.groups.iter().map(group).collect()),
+        groups: explanation.map_or_else(Vec::new, |it| it.groups.iter().map(group).collect()),
         rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
         deciding: rules.iter().find(|rule| rule.loss.is_none()).map(rule_object),
         lost: rules.iter().filter(|rule| rule.loss.is_some()).map(rule_object).collect(),
-        outage: explanation.and_then(|told| told.outage.as_ref()).map(OutageObject::new),
+        outage: explanation.and_then(|it| it.outage.as_ref()).map(OutageObject::new),
     };
     write_object(&object, out);
 }
@@ -159,77 +159,77 @@ mod tests {
     const FILE: &[u8] = b"User-agent: *\n dis\xc3\xa4llow: /\n  Disallow:/%7ea # why\nallow: /*\n\
         Allow: /~a\ndisallow: /~a\nAllow: /~a\n";
 
-    fn told(file: &[u8], dialect: &'static Dialect, path: &[u8]) -> Value {
+    fn found(file: &[u8], dialect: &'static Dialect, path: &[u8]) -> Value {
         let agent = AgentChain::parse("Bot", dialect).unwrap();
         let parsed = RobotsTxt::parse(file, dialect, None);
         let path = ComparedPath::assume_normal(path);
         let explanation = explain(&parsed, file, dialect, &agent, path);
-        let told = Told { explanation: Some(&explanation), problem: None, dialect };
+        let found = Facts { explanation: Some(&explanation), problem: None, dialect };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), told, &mut out);
+        write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), found, &mut out);
         serde_json::from_slice(&out).unwrap()
     }
 
-    fn losses(told: &Value) -> Vec<(u64, &str)> {
-        let lost = told["lost"].as_array().unwrap().iter();
+    fn losses(found: &Value) -> Vec<(u64, &str)> {
+        let lost = found["lost"].as_array().unwrap().iter();
         lost.map(|rule| (rule["line"].as_u64().unwrap(), rule["why"].as_str().unwrap())).collect()
     }
 
     #[test]
     fn most_bytes_allow_and_the_earlier_line_win() {
-        let told = told(FILE, &RFC_9309, b"/~a");
+        let found = found(FILE, &RFC_9309, b"/~a");
         let deciding = json!({
             "line": 5, "text": "Allow: /~a", "verdict": "allow", "value": "/~a", "pattern": "/~a",
             "bytes": 3,
         });
-        assert_eq!(told["deciding"], deciding);
+        assert_eq!(found["deciding"], deciding);
         let expected = [
             (7, "later-line"),
             (3, "allow-goes-first"),
             (6, "allow-goes-first"),
             (4, "fewer-bytes"),
         ];
-        assert_eq!(losses(&told), expected);
-        assert_eq!(told["lost"][1]["text"], "Disallow:/%7ea");
-        assert_eq!(told["lost"][1]["value"], "/%7ea");
-        assert_eq!(told["lost"][1]["pattern"], "/~a");
-        assert_eq!(told["rules_in_groups"], 5);
-        assert_eq!(told["groups"], json!([{ "line": 1, "text": "User-agent: *" }]));
-        assert_eq!(told["token"], Value::Null);
+        assert_eq!(losses(&found), expected);
+        assert_eq!(found["lost"][1]["text"], "Disallow:/%7ea");
+        assert_eq!(found["lost"][1]["value"], "/%7ea");
+        assert_eq!(found["lost"][1]["pattern"], "/~a");
+        assert_eq!(found["rules_in_groups"], 5);
+        assert_eq!(found["groups"], json!([{ "line": 1, "text": "User-agent: *" }]));
+        assert_eq!(found["token"], Value::Null);
     }
 
     #[test]
     fn other_losses() {
-        let first = told(FILE, &KOSTER_1996, b"/~a");
+        let first = found(FILE, &KOSTER_1996, b"/~a");
         assert_eq!(first["deciding"]["line"], 3);
         assert_eq!(losses(&first), [5, 6, 7].map(|line| (line, "after-first-match")));
-        let allowed = told(b"User-agent: bot\nDisallow: /\n", &RFC_9309, b"/robots.txt");
+        let allowed = found(b"User-agent: bot\nDisallow: /\n", &RFC_9309, b"/robots.txt");
         assert_eq!(allowed["deciding"], Value::Null);
         assert_eq!(losses(&allowed), [(2, "always-allowed")]);
         assert_eq!(allowed["token"], "Bot");
         // A rule with two patterns is listed once.
         let file = b"User-agent: *\nAllow: /a*/index.html\nDisallow: /\n";
-        let two = told(file, &GOOGLE, b"/ab/index.html/");
+        let two = found(file, &GOOGLE, b"/ab/index.html/");
         assert_eq!(two["deciding"]["pattern"], "/a*/index.html");
         assert_eq!(losses(&two), [(3, "fewer-bytes")]);
     }
 
     #[test]
     fn bytes_that_are_not_text_are_in_base64() {
-        let told = told(b"User-agent: *\nDisallow: /\xff\n", &ORIGINAL_1994, b"/\xff");
+        let found = found(b"User-agent: *\nDisallow: /\xff\n", &ORIGINAL_1994, b"/\xff");
         for member in ["text", "value", "pattern"] {
-            let shown = told["deciding"][member].as_str().unwrap();
+            let shown = found["deciding"][member].as_str().unwrap();
             assert!(shown.ends_with("/\u{fffd}"), "{shown}");
         }
-        assert_eq!(told["deciding"]["pattern_base64"], "L/8=");
-        assert_eq!(told["path_base64"], "L/8=");
+        assert_eq!(found["deciding"]["pattern_base64"], "L/8=");
+        assert_eq!(found["path_base64"], "L/8=");
     }
 
     #[test]
     fn all_members_exist_without_a_policy() {
-        let told = Told { explanation: None, problem: Some("no scheme"), dialect: &RFC_9309 };
+        let found = Facts { explanation: None, problem: Some("no scheme"), dialect: &RFC_9309 };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::INVALID, Provenance::default(), told, &mut out);
+        write(b"u", "Bot", &Decision::INVALID, Provenance::default(), found, &mut out);
         let expected = concat!(
             r#"{"url":"u","agent":"Bot","verdict":"invalid","reason":"bad-url","line":null,"#,
             r#""rule":null,"group":null,"dialect":"rfc9309","#,

@@ -220,8 +220,11 @@ pub struct Table<'a, R> {
     caption: Html,
     rows: &'a [R],
     head: Html,
-    cells: Vec<Box<dyn Fn(&R) -> Html + 'a>>,
+    cells: Vec<Cell<'a, R>>,
 }
+
+/// Makes the cell of a row.
+type Cell<'a, R> = Box<dyn Fn(&R) -> Html + 'a>;
 
 impl<'a, R> Table<'a, R> {
     /// A table of `rows` without columns. The caption gets the id `ID-caption`.

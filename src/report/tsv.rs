@@ -66,26 +66,24 @@ mod tests {
 
     #[test]
     fn one_line_for_each_record() {
-        let cases: [(&[u8], Terminator, &[&str], &[u8]); 7] = [
-            (b"", Terminator::LineFeed, &["bot"], b""),
-            (b"a/1\nd/2\n", Terminator::LineFeed, &["bot"], b"allow\ta/1\ndisallow\td/2\n"),
-            // The line end becomes LF, and a last record gets one.
-            (b"a/1\r\nu/2", Terminator::LineFeed, &["bot"], b"allow\ta/1\nunknown\tu/2\n"),
-            // An empty record stays in place.
-            (b"\n\r\n", Terminator::LineFeed, &["bot"], b"invalid\t\ninvalid\t\n"),
-            (b"a/\xff \n", Terminator::LineFeed, &["bot"], b"allow\ta/\xff \n"),
-            (
-                b"a/1\nx:\n",
-                Terminator::LineFeed,
-                &["bot", "other"],
-                b"allow\tdisallow\ta/1\ninvalid\tinvalid\tx:\n",
-            ),
-            (b"a/\n\0d\0", Terminator::Nul, &["bot"], b"allow\ta/\n\0disallow\td\0"),
-        ];
-        for (input, terminator, agents, expected) in cases {
-            let (out, counts) = written(input, terminator, agents.len(), &Tsv(terminator));
+        let lines = |input: &[u8], terminator, agents, expected: &[u8]| {
+            let (out, counts) = written(input, terminator, agents, &Tsv(terminator));
             assert_eq!(bstr::BStr::new(&out), bstr::BStr::new(expected));
             assert_eq!(counts.bytes as usize, input.len());
+        };
+        let cases: [(&[u8], usize, &[u8]); 6] = [
+            (b"", 1, b""),
+            (b"a/1\nd/2\n", 1, b"allow\ta/1\ndisallow\td/2\n"),
+            // The line end becomes LF, and a last record gets one.
+            (b"a/1\r\nu/2", 1, b"allow\ta/1\nunknown\tu/2\n"),
+            // An empty record stays in place.
+            (b"\n\r\n", 1, b"invalid\t\ninvalid\t\n"),
+            (b"a/\xff \n", 1, b"allow\ta/\xff \n"),
+            (b"a/1\nx:\n", 2, b"allow\tdisallow\ta/1\ninvalid\tinvalid\tx:\n"),
+        ];
+        for (input, agents, expected) in cases {
+            lines(input, Terminator::LineFeed, agents, expected);
         }
+        lines(b"a/\n\0d\0", Terminator::Nul, 1, b"allow\ta/\n\0disallow\td\0");
     }
 }
