@@ -3,7 +3,7 @@
 //! Owns how a [`Report`] looks, not its content; programs read [`to_json`](Report::to_json). The page
 //! loads nothing and stores nothing. It works in light and dark, on a phone, on paper and with a screen
 //! reader; without its script the tables are complete. All markup comes from
-//! [`html`](crate::report::html), which escapes every text. As a second line of defence, the content
+//! `crate::report::html`, which escapes every text. As a second line of defence, the content
 //! security policy allows only the page's own script and style, by their hashes.
 //!
 //! Cost: linear in the rows of the report, some milliseconds for lists of a thousand rows. The page
