@@ -72,7 +72,7 @@ fn explain(
     let (told, problem) = (told.as_ref(), problem.as_deref());
     if telling == Telling::Json {
         let provenance = session.provenance(0, agent)?;
-        let told = explanation_json::Told { explanation: told, problem, dialect };
+        let told = explanation_json::Facts { explanation: told, problem, dialect };
         explanation_json::write(url, name, decision, provenance, told, out);
         return Ok(());
     }

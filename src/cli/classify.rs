@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use portcullis::input::Records;
 use portcullis::policy::Detail;
-use portcullis::report::{Counts, advertools, json_lines, tsv};
+use portcullis::report::advertools::{self, Advertools};
+use portcullis::report::{Counts, json_lines::JsonLines, tsv::Tsv, write_chunk};
 
 use super::args::ClassifyFormat;
 use super::engine::Engine;
@@ -49,13 +50,13 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
             let Tagged { bytes, counts } = tagged;
             match plan.format {
                 ClassifyFormat::Tsv => {
-                    tsv::write_chunk(records, terminator, session, counts, bytes)?
+                    write_chunk(records, &Tsv(terminator), session, counts, bytes)?;
                 }
                 ClassifyFormat::Jsonl => {
-                    json_lines::write_chunk(records, &agents, session, counts, bytes)?;
+                    write_chunk(records, &JsonLines(&agents), session, counts, bytes)?;
                 }
                 ClassifyFormat::Advertools => {
-                    advertools::write_chunk(records, &agents, session, counts, bytes)?;
+                    write_chunk(records, &Advertools(&agents), session, counts, bytes)?;
                 }
             }
             Ok(counts.bytes as usize)

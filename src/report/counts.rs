@@ -1,55 +1,45 @@
-//! How often each verdict was given, and why.
+//! The number of decisions by verdict and reason, and counts by name.
+
+use std::fmt::{self, Display, Formatter};
+
+use serde::ser::{Serialize, Serializer};
 
 use crate::decision::{Decision, Reason, Verdict};
 
-/// Decisions for one agent, counted.
+/// The decisions for one agent, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentCounts([[u64; Reason::ALL.len()]; Verdict::ALL.len()]);
 
 impl AgentCounts {
-    #[inline]
-    fn add(&mut self, decision: &Decision) {
-        self.0[decision.verdict as usize][decision.reason as usize] += 1;
-    }
-
-    fn merge(&mut self, other: &AgentCounts) {
-        for (row, other) in self.0.iter_mut().zip(&other.0) {
-            for (count, other) in row.iter_mut().zip(other) {
-                *count += other;
-            }
-        }
-    }
-
     /// Records with this verdict.
     pub fn verdict(&self, verdict: Verdict) -> u64 {
         self.0[verdict as usize].iter().sum()
     }
 
-    /// Records whose verdict has this reason.
+    /// Records with this reason.
     pub fn reason(&self, reason: Reason) -> u64 {
         self.0.iter().map(|row| row[reason as usize]).sum()
     }
 }
 
-/// What was seen in some records: their number and bytes, and the decisions for each agent.
-///
-/// Counts of several chunks add up to the same sum in any order.
+/// The number of records, their bytes, and the decisions for each agent. Counts of chunks add up to the
+/// same sum in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Records seen, empty ones too.
+    /// Records, including empty ones.
     pub records: u64,
-    /// Their bytes, with what ends them.
+    /// Their bytes, including line ends.
     pub bytes: u64,
     agents: Vec<AgentCounts>,
 }
 
 impl Counts {
-    /// Nothing seen yet, for so many agents.
+    /// Zero for this number of agents.
     pub fn new(agents: usize) -> Counts {
-        Counts { records: 0, bytes: 0, agents: vec![AgentCounts::default(); agents] }
+        Counts { agents: vec![AgentCounts::default(); agents], ..Counts::default() }
     }
 
-    /// Counts one record of `bytes` (with its end) and the decisions about it.
+    /// Counts one record of `bytes` (including its end) and the decisions about it.
     ///
     /// # Panics
     ///
@@ -60,11 +50,11 @@ impl Counts {
         self.records += 1;
         self.bytes += bytes as u64;
         for (agent, decision) in self.agents.iter_mut().zip(decisions) {
-            agent.add(decision);
+            agent.0[decision.verdict as usize][decision.reason as usize] += 1;
         }
     }
 
-    /// Adds what another chunk counted.
+    /// Adds the counts of another chunk.
     pub fn merge(&mut self, other: &Counts) {
         self.records += other.records;
         self.bytes += other.bytes;
@@ -72,13 +62,53 @@ impl Counts {
             self.agents.resize(other.agents.len(), AgentCounts::default());
         }
         for (agent, other) in self.agents.iter_mut().zip(&other.agents) {
-            agent.merge(other);
+            let counts = agent.0.as_flattened_mut().iter_mut();
+            counts.zip(other.0.as_flattened()).for_each(|(count, other)| *count += other);
         }
     }
 
-    /// The counts of each agent, in the order in which the agents were asked for.
+    /// The counts of each agent, in the order of the agents.
     pub fn agents(&self) -> &[AgentCounts] {
         &self.agents
+    }
+}
+
+/// Counts by name, in order: an object in JSON; as text, a list without zeros.
+///
+/// ```
+/// use portcullis::report::Figures;
+///
+/// let figures = Figures::of(["a", "bb", ""], |name| name, |name| name.len() as u64);
+/// assert_eq!(figures.to_string(), "a 1, bb 2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures(pub Vec<(&'static str, u64)>);
+
+impl Figures {
+    /// The count of each item under its name.
+    pub fn of<T: Copy>(
+        items: impl IntoIterator<Item = T>,
+        name: impl Fn(T) -> &'static str,
+        figure: impl Fn(T) -> u64,
+    ) -> Figures {
+        Figures(items.into_iter().map(|item| (name(item), figure(item))).collect())
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl Display for Figures {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for (name, figure) in self.0.iter().filter(|&&(_, figure)| figure > 0) {
+            write!(out, "{before}{name} {figure}")?;
+            before = ", ";
+        }
+        Ok(())
     }
 }
 
@@ -90,32 +120,20 @@ mod tests {
     const FORBIDDEN: Decision = Decision::without_rule(Verdict::Disallow, Reason::Unavailable);
 
     #[test]
-    fn counts_by_verdict_and_by_reason() {
-        let mut counts = Counts::new(2);
-        counts.add(10, &[ALLOWED, FORBIDDEN]);
-        counts.add(5, &[Decision::UNKNOWN, ALLOWED]);
-        assert_eq!((counts.records, counts.bytes), (2, 15));
-        assert_eq!(counts.agents()[0].verdict(Verdict::Allow), 1);
-        assert_eq!(counts.agents()[0].verdict(Verdict::Unknown), 1);
-        assert_eq!(counts.agents()[1].verdict(Verdict::Disallow), 1);
-        assert_eq!(counts.agents()[1].reason(Reason::Unavailable), 1);
-        assert_eq!(counts.agents()[1].reason(Reason::NoPolicy), 0);
-    }
-
-    #[test]
-    fn sums_do_not_depend_on_the_cut() {
-        let mut whole = Counts::new(1);
-        let mut left = Counts::new(1);
-        let mut right = Counts::new(1);
-        for (bytes, decision) in [(3, ALLOWED), (4, Decision::INVALID), (5, FORBIDDEN)] {
-            whole.add(bytes, &[decision]);
-            let part = if bytes == 3 { &mut left } else { &mut right };
-            part.add(bytes, &[decision]);
-        }
+    fn counts_of_chunks_add_up_in_any_order() {
+        let [mut whole, mut left, mut right] = [(); 3].map(|()| Counts::new(2));
+        whole.add(10, &[ALLOWED, FORBIDDEN]);
+        whole.add(5, &[Decision::UNKNOWN, ALLOWED]);
+        left.add(10, &[ALLOWED, FORBIDDEN]);
+        right.add(5, &[Decision::UNKNOWN, ALLOWED]);
         let mut sum = Counts::default();
         sum.merge(&right);
         sum.merge(&left);
         assert_eq!(sum, whole);
+        assert_eq!((sum.records, sum.bytes), (2, 15));
+        let [first, second] = &sum.agents() else { panic!("{sum:?}") };
+        assert_eq!([first.verdict(Verdict::Allow), first.verdict(Verdict::Unknown)], [1, 1]);
+        assert_eq!([second.reason(Reason::Unavailable), second.reason(Reason::NoPolicy)], [1, 0]);
     }
 
     #[test]

@@ -1,19 +1,40 @@
-//! A decision told in full, as a block of plain text for a person.
+//! One decision in full, as a block of plain text for people.
 //!
 //! Owns the layout that `portcullis check --explain` prints below a verdict. Text is
-//! [visible](crate::visible) and cut where it is long. Use [`explanation_json`](super::explanation_json) for programs.
+//! [visible](crate::visible) and cut if it is long. For programs use
+//! [`explanation_json`](super::explanation_json).
 
 use std::io::{self, Write};
 
-use crate::decision::Decision;
+use crate::decision::{Decision, Reason};
 use crate::dialect::Dialect;
 use crate::policy::{Explanation, Loss};
 use crate::visible::{cut_to_show, visible};
 
-use super::clause;
+/// Returns the clause of the dialect's document that a decision for `reason` follows.
+///
+/// ```
+/// use portcullis::decision::Reason;
+/// use portcullis::dialect::RFC_9309;
+/// use portcullis::report::clause;
+///
+/// assert!(clause(&RFC_9309, Reason::Rule).starts_with("RFC 9309, section 2.2.2"));
+/// ```
+pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
+    let clauses = &dialect.clauses;
+    match reason {
+        Reason::Rule | Reason::NoRule => clauses.rules,
+        Reason::NoGroup | Reason::NoRules => clauses.groups,
+        Reason::RobotsTxt => clauses.robots_txt,
+        Reason::Unavailable => clauses.unavailable,
+        Reason::Unreachable | Reason::Deferred => clauses.unreachable,
+        Reason::NoPolicy => clauses.scope,
+        Reason::BadUrl => "RFC 3986, section 3: scheme, authority and path of a URI",
+    }
+}
 
-/// Writes what stands behind `decision` for `agent`: the explanation if a policy is known, or the
-/// `problem` that makes the record no URL.
+/// Writes why `decision` was made for `agent`: the explanation if a policy is known, or the `problem`
+/// if the record is not a URL.
 ///
 /// # Errors
 ///
@@ -67,13 +88,13 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
     Ok(())
 }
 
-/// Why a rule whose pattern has `bytes` did not decide where one with `most` bytes is first.
+/// Why a rule with a pattern of `bytes` lost where the first has `most` bytes.
 fn why_lost(loss: Loss, bytes: usize, most: usize) -> String {
     match loss {
         Loss::FewerBytes => format!("{bytes} bytes against {most}"),
         Loss::AllowGoesFirst => format!("{bytes} bytes as well, and Allow goes first"),
-        Loss::LaterLine => format!("{bytes} bytes as well, and it stands later"),
-        Loss::AfterFirstMatch => "it stands after the first that matches".into(),
+        Loss::LaterLine => format!("{bytes} bytes as well, and it comes later"),
+        Loss::AfterFirstMatch => "it comes after the first that matches".into(),
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),
     }
 }
@@ -94,7 +115,7 @@ fn write_with_remark(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::{Reason, Verdict};
+    use crate::decision::Verdict;
     use crate::dialect::RFC_9309;
     use crate::id::{LineNumber, RuleID};
     use crate::policy::{ExplainedGroup, ExplainedRule};
@@ -136,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_rule_and_what_it_beat() {
-        let told = explanation(vec![
+        let found = explanation(vec![
             rule(Verdict::Disallow, "/private/", 4, None),
             rule(Verdict::Disallow, "/*rivate/", 5, Some(Loss::LaterLine)),
             ExplainedRule {
@@ -157,34 +178,28 @@ mod tests {
   path     /private/x
   rule     DISALLOW : /private/  (line 4: it decides)
   pattern  /private/
-  lost     DISALLOW : /*rivate/  (line 5: 9 bytes as well, and it stands later)
+  lost     DISALLOW : /*rivate/  (line 5: 9 bytes as well, and it comes later)
   lost     Allow: /%7e  (line 2: 2 bytes against 9)
   pattern  /~
   clause   RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed
 ";
-        assert_eq!(shown(&told, decision), expected);
+        assert_eq!(shown(&found, decision), expected);
     }
 
     #[test]
-    fn default_groups_and_no_match_are_told() {
-        let told = Explanation { token: None, rules_in_groups: 7, ..explanation(Vec::new()) };
-        let decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-        let text = shown(&told, decision);
+    fn without_a_rule_that_decides() {
+        let found = Explanation { token: None, rules_in_groups: 7, ..explanation(Vec::new()) };
+        let text = shown(&found, Decision::without_rule(Verdict::Allow, Reason::NoRule));
         assert!(text.contains("(line 1: no group names the agent)\n"), "{text}");
         assert!(text.contains("rules    none of 7 matches\n"), "{text}");
-    }
-
-    #[test]
-    fn no_rule_decides_on_what_is_always_allowed() {
         let lost = rule(Verdict::Disallow, "/", 2, Some(Loss::AlwaysAllowed));
-        let told = Explanation { robots_txt: true, ..explanation(vec![lost]) };
-        let text = shown(&told, Decision::ROBOTS_TXT);
+        let text = shown(&explanation(vec![lost]), Decision::ROBOTS_TXT);
         assert!(text.contains("lost     DISALLOW : /  (line 2: the dialect always"), "{text}");
         assert!(!text.contains("decides"), "{text}");
     }
 
     #[test]
-    fn what_is_no_url_is_told_by_its_problem() {
+    fn an_invalid_record_has_a_problem() {
         let mut out = Vec::new();
         write("Bot", &Decision::INVALID, None, Some("no scheme"), &RFC_9309, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -1,32 +1,27 @@
-//! A decision told in full, as one JSON object in a line, for programs.
+//! One decision in full, as one line of JSON for programs.
 //!
 //! The object of `portcullis check --json`. Its first members are those of
-//! [`json_lines`](super::json_lines), so whoever reads those reads this; then come, always and in
-//! this order:
+//! [`json_lines`](super::json_lines). These follow, always and in this order:
 //!
-//! | member | what it is |
+//! | member | value |
 //! |---|---|
-//! | `dialect` | the dialect's name |
-//! | `clause` | where its document says so |
-//! | `problem` | why the record is no URL, else `null` |
-//! | `path` | the path and query that are compared, in normal form; `null` without a policy |
+//! | `dialect` | the name of the dialect |
+//! | `clause` | the clause of its document |
+//! | `problem` | why the record is not a URL, else `null` |
+//! | `path` | the path and query in normal form; `null` without a policy |
 //! | `token` | the token of the agent that the groups name; `null` for default groups |
-//! | `groups` | the groups that speak to the agent: `line` and `text` of a user-agent line of each |
-//! | `rules_in_groups` | how many rules those have |
-//! | `deciding` | the rule that decides, or `null` |
-//! | `lost` | the rules that match too, in order of precedence, each with `why` it lost |
-//! | `outage` | of a host that is in an outage: `since`, `change` and `copy_captured_at`; else `null` |
+//! | `groups` | the groups that apply: `line` and `text` of a user-agent line of each |
+//! | `rules_in_groups` | the number of their rules |
+//! | `deciding` | the deciding rule, or `null` |
+//! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
+//! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
 //!
-//! A rule is `line`, `text` (the record as it stands in the file), `verdict`, `value` (its pattern
-//! as written), `pattern` (the same in normal form) and `bytes` (how many that has, which is what
-//! precedence counts). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`,
-//! `after-first-match` or `always-allowed`. An outage's `change` says what more than 30 days of it changed:
-//! `no-change`, `unavailable` (everything is allowed) or `last-good-copy`. What is not UTF-8 has a member
-//! with `_base64` behind its name for the exact bytes, and what is long is cut, as in
-//! [`json_lines`](super::json_lines). New members may be added at
-//! the end.
-
-use std::borrow::Cow;
+//! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern as
+//! written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
+//! compares). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`, `after-first-match` or
+//! `always-allowed`. The `change` after an outage of more than 30 days is `no-change`, `unavailable`
+//! (everything is allowed) or `last-good-copy`. Texts that are not UTF-8 have a `_base64` member, and
+//! long ones are cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
 
 use serde::Serialize;
 
@@ -37,16 +32,16 @@ use crate::dialect::Dialect;
 use crate::policy::{ExplainedGroup, ExplainedRule, Explanation};
 
 use super::clause;
-use super::json_lines::{Line, line, shown, shown_cut, write_object};
+use super::json_lines::{Line, Text, write_object};
 
-/// What is known beyond the decision.
+/// The facts beyond the decision.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct Facts<'a> {
     /// The explanation, if a policy is known.
     pub explanation: Option<&'a Explanation>,
-    /// Why the record is no URL, if it is none.
+    /// Why the record is not a URL, if it is not.
     pub problem: Option<&'a str>,
-    /// The dialect that was followed.
+    /// The dialect.
     pub dialect: &'a Dialect,
 }
 
@@ -58,9 +53,8 @@ struct Object<'a> {
     dialect: &'a str,
     clause: &'a str,
     problem: Option<&'a str>,
-    path: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_base64: Option<String>,
+    #[serde(flatten)]
+    path: Text<'a>,
     token: Option<&'a str>,
     groups: Vec<Group<'a>>,
     rules_in_groups: usize,
@@ -69,7 +63,7 @@ struct Object<'a> {
     outage: Option<OutageObject>,
 }
 
-/// The outage of a host.
+/// The members of `outage`.
 #[derive(Serialize)]
 pub struct OutageObject {
     since: String,
@@ -78,7 +72,7 @@ pub struct OutageObject {
 }
 
 impl OutageObject {
-    /// The members of `outage`.
+    /// Describes an outage.
     pub fn new(outage: &KnownOutage) -> OutageObject {
         OutageObject {
             since: outage.since.to_rfc3339(),
@@ -91,24 +85,20 @@ impl OutageObject {
 #[derive(Serialize)]
 struct Group<'a> {
     line: u32,
-    text: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_base64: Option<String>,
+    #[serde(flatten)]
+    text: Text<'a>,
 }
 
 #[derive(Serialize)]
 struct Rule<'a> {
     line: u32,
-    text: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_base64: Option<String>,
+    #[serde(flatten)]
+    text: Text<'a>,
     verdict: &'static str,
-    value: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value_base64: Option<String>,
-    pattern: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pattern_base64: Option<String>,
+    #[serde(flatten)]
+    value: Text<'a>,
+    #[serde(flatten)]
+    pattern: Text<'a>,
     bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'static str>,
@@ -120,48 +110,38 @@ pub fn write(
     agent: &str,
     decision: &Decision,
     provenance: Provenance<'_>,
-    told: Told<'_>,
+    found: Facts<'_>,
     out: &mut Vec<u8>,
 ) {
-    let explanation = told.explanation;
+    let explanation = found.explanation;
     let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
-    let path = explanation.map(|explanation| shown(&explanation.path));
-    let (path, path_base64) = path.map_or((None, None), |(path, exact)| (Some(path), exact));
     let object = Object {
-        line: line(url, agent, decision, provenance),
-        dialect: told.dialect.name,
-        clause: clause(told.dialect, decision.reason),
-        problem: told.problem,
-        path,
-        path_base64,
+        line: Line::new(url, agent, decision, provenance),
+        dialect: found.dialect.name,
+        clause: clause(found.dialect, decision.reason),
+        problem: found.problem,
+        path: Text::uncut("path", explanation.map(|explanation| &*explanation.path)),
         token: explanation.and_then(|explanation| explanation.token.as_deref()),
-        groups: explanation.map_or_else(Vec::new, |told| told.groups.iter().map(group).collect()),
+        groups: explanation.map_or_else(Vec::new, |it| it.groups.iter().map(group).collect()),
         rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
         deciding: rules.iter().find(|rule| rule.loss.is_none()).map(rule_object),
         lost: rules.iter().filter(|rule| rule.loss.is_some()).map(rule_object).collect(),
-        outage: explanation.and_then(|told| told.outage.as_ref()).map(OutageObject::new),
+        outage: explanation.and_then(|it| it.outage.as_ref()).map(OutageObject::new),
     };
     write_object(&object, out);
 }
 
 fn group(group: &ExplainedGroup) -> Group<'_> {
-    let (text, text_base64) = shown_cut(&group.text);
-    Group { line: group.line.get(), text, text_base64 }
+    Group { line: group.line.get(), text: Text::cut("text", Some(&group.text)) }
 }
 
 fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
-    let (text, text_base64) = shown_cut(&rule.text);
-    let (value, value_base64) = shown_cut(&rule.value);
-    let (pattern, pattern_base64) = shown_cut(&rule.pattern);
     Rule {
         line: rule.line.get(),
-        text,
-        text_base64,
+        text: Text::cut("text", Some(&rule.text)),
         verdict: rule.verdict.as_str(),
-        value,
-        value_base64,
-        pattern,
-        pattern_base64,
+        value: Text::cut("value", Some(&rule.value)),
+        pattern: Text::cut("pattern", Some(&rule.pattern)),
         bytes: rule.pattern.len(),
         why: rule.loss.map(|loss| loss.as_str()),
     }
@@ -179,84 +159,77 @@ mod tests {
     const FILE: &[u8] = b"User-agent: *\n dis\xc3\xa4llow: /\n  Disallow:/%7ea # why\nallow: /*\n\
         Allow: /~a\ndisallow: /~a\nAllow: /~a\n";
 
-    fn told(file: &[u8], dialect: &'static Dialect, path: &[u8]) -> Value {
+    fn found(file: &[u8], dialect: &'static Dialect, path: &[u8]) -> Value {
         let agent = AgentChain::parse("Bot", dialect).unwrap();
         let parsed = RobotsTxt::parse(file, dialect, None);
         let path = ComparedPath::assume_normal(path);
         let explanation = explain(&parsed, file, dialect, &agent, path);
-        let told = Told { explanation: Some(&explanation), problem: None, dialect };
+        let found = Facts { explanation: Some(&explanation), problem: None, dialect };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), told, &mut out);
+        write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), found, &mut out);
         serde_json::from_slice(&out).unwrap()
     }
 
-    fn losses(told: &Value) -> Vec<(u64, &str)> {
-        let lost = told["lost"].as_array().unwrap().iter();
+    fn losses(found: &Value) -> Vec<(u64, &str)> {
+        let lost = found["lost"].as_array().unwrap().iter();
         lost.map(|rule| (rule["line"].as_u64().unwrap(), rule["why"].as_str().unwrap())).collect()
     }
 
     #[test]
     fn most_bytes_allow_and_the_earlier_line_win() {
-        let told = told(FILE, &RFC_9309, b"/~a");
+        let found = found(FILE, &RFC_9309, b"/~a");
         let deciding = json!({
             "line": 5, "text": "Allow: /~a", "verdict": "allow", "value": "/~a", "pattern": "/~a",
             "bytes": 3,
         });
-        assert_eq!(told["deciding"], deciding);
+        assert_eq!(found["deciding"], deciding);
         let expected = [
             (7, "later-line"),
             (3, "allow-goes-first"),
             (6, "allow-goes-first"),
             (4, "fewer-bytes"),
         ];
-        assert_eq!(losses(&told), expected);
-        assert_eq!(told["lost"][1]["text"], "Disallow:/%7ea");
-        assert_eq!(told["lost"][1]["value"], "/%7ea");
-        assert_eq!(told["lost"][1]["pattern"], "/~a");
-        assert_eq!(told["rules_in_groups"], 5);
-        assert_eq!(told["groups"], json!([{ "line": 1, "text": "User-agent: *" }]));
-        assert_eq!(told["token"], Value::Null);
+        assert_eq!(losses(&found), expected);
+        assert_eq!(found["lost"][1]["text"], "Disallow:/%7ea");
+        assert_eq!(found["lost"][1]["value"], "/%7ea");
+        assert_eq!(found["lost"][1]["pattern"], "/~a");
+        assert_eq!(found["rules_in_groups"], 5);
+        assert_eq!(found["groups"], json!([{ "line": 1, "text": "User-agent: *" }]));
+        assert_eq!(found["token"], Value::Null);
     }
 
     #[test]
-    fn the_first_that_matches_wins() {
-        let told = told(FILE, &KOSTER_1996, b"/~a");
-        assert_eq!(told["deciding"]["line"], 3);
-        assert_eq!(losses(&told), [5, 6, 7].map(|line| (line, "after-first-match")));
-    }
-
-    #[test]
-    fn nothing_decides_on_what_is_always_allowed() {
-        let told = told(b"User-agent: bot\nDisallow: /\n", &RFC_9309, b"/robots.txt");
-        assert_eq!(told["deciding"], Value::Null);
-        assert_eq!(losses(&told), [(2, "always-allowed")]);
-        assert_eq!(told["token"], "Bot");
-    }
-
-    #[test]
-    fn a_rule_with_two_patterns_is_told_once() {
+    fn other_losses() {
+        let first = found(FILE, &KOSTER_1996, b"/~a");
+        assert_eq!(first["deciding"]["line"], 3);
+        assert_eq!(losses(&first), [5, 6, 7].map(|line| (line, "after-first-match")));
+        let allowed = found(b"User-agent: bot\nDisallow: /\n", &RFC_9309, b"/robots.txt");
+        assert_eq!(allowed["deciding"], Value::Null);
+        assert_eq!(losses(&allowed), [(2, "always-allowed")]);
+        assert_eq!(allowed["token"], "Bot");
+        // A rule with two patterns is listed once.
         let file = b"User-agent: *\nAllow: /a*/index.html\nDisallow: /\n";
-        let told = told(file, &GOOGLE, b"/ab/index.html/");
-        assert_eq!(told["deciding"]["pattern"], "/a*/index.html");
-        assert_eq!(losses(&told), [(3, "fewer-bytes")]);
+        let two = found(file, &GOOGLE, b"/ab/index.html/");
+        assert_eq!(two["deciding"]["pattern"], "/a*/index.html");
+        assert_eq!(losses(&two), [(3, "fewer-bytes")]);
     }
 
     #[test]
-    fn bytes_that_are_no_text_stand_in_base64() {
-        let told = told(b"User-agent: *\nDisallow: /\xff\n", &ORIGINAL_1994, b"/\xff");
+    fn bytes_that_are_not_text_are_in_base64() {
+        let found = found(b"User-agent: *\nDisallow: /\xff\n", &ORIGINAL_1994, b"/\xff");
         for member in ["text", "value", "pattern"] {
-            let shown = told["deciding"][member].as_str().unwrap();
+            let shown = found["deciding"][member].as_str().unwrap();
             assert!(shown.ends_with("/\u{fffd}"), "{shown}");
         }
-        assert_eq!(told["deciding"]["pattern_base64"], "L/8=");
-        assert_eq!(told["path_base64"], "L/8=");
+        assert_eq!(found["deciding"]["pattern_base64"], "L/8=");
+        assert_eq!(found["path_base64"], "L/8=");
     }
 
     #[test]
-    fn members_are_there_without_a_policy_too() {
-        let told = Told { explanation: None, problem: Some("no scheme"), dialect: &RFC_9309 };
+    fn all_members_exist_without_a_policy() {
+        let found = Facts { explanation: None, problem: Some("no scheme"), dialect: &RFC_9309 };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::INVALID, Provenance::default(), told, &mut out);
+        write(b"u", "Bot", &Decision::INVALID, Provenance::default(), found, &mut out);
         let expected = concat!(
             r#"{"url":"u","agent":"Bot","verdict":"invalid","reason":"bad-url","line":null,"#,
             r#""rule":null,"group":null,"dialect":"rfc9309","#,

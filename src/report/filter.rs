@@ -1,9 +1,8 @@
 //! The records that may be fetched, byte for byte, and those that are set aside.
 //!
-//! A record is **allowed** or **disallowed** by what the agents' verdicts have in common
-//! ([`Quantifier`]); it is **unknown** or **invalid** if any agent's verdict is, whatever the others
-//! say. [`Plan`] tells where each of the four goes. An empty record is invalid like any other that is
-//! no URL.
+//! A record is allowed or disallowed by the verdicts of all agents ([`Quantifier`]). It is unknown or
+//! invalid if the verdict of any agent is. A [`Plan`] says where each of the four goes. An empty record
+//! is invalid.
 
 use crate::batch::Session;
 use crate::decision::{Decision, Verdict};
@@ -12,44 +11,42 @@ use crate::set::Damage;
 
 use super::{Counts, in_blocks};
 
-/// How many agents must be allowed.
+/// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quantifier {
-    /// Every one.
+    /// Every agent.
     #[default]
     All,
-    /// At least one.
+    /// At least one agent.
     Any,
 }
 
-/// Where records of one verdict go.
+/// The destination of records with one verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// To the output.
     Keep,
     /// Nowhere.
     Drop,
-    /// To a file of their own.
+    /// To a separate file.
     Aside,
 }
 
-/// Where each record goes.
+/// The destination of each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How many agents must be allowed.
+    /// The number of agents that must be allowed.
     pub quantifier: Quantifier,
-    /// Whether the disallowed records are kept in place of the allowed ones.
+    /// Whether the disallowed records are kept instead of the allowed ones.
     pub invert: bool,
-    /// Where records of unknown origins go.
+    /// The destination of records with unknown origins.
     pub unknown: Fate,
-    /// Where records go that are no URL.
+    /// The destination of records that are not URLs.
     pub invalid: Fate,
 }
 
 impl Plan {
-    /// The verdict on a record from those of all agents.
-    ///
-    /// No agents at all allow nothing.
+    /// Combines the verdicts of all agents on a record. Without agents nothing is allowed.
     #[inline]
     pub fn verdict(&self, decisions: &[Decision]) -> Verdict {
         let mut allowed = 0;
@@ -85,21 +82,21 @@ impl Plan {
     }
 }
 
-/// What a filter makes of a chunk.
+/// The records of a chunk by destination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// The records that are kept.
+    /// Kept records.
     pub kept: Vec<u8>,
-    /// How many those are.
+    /// The number of kept records.
     pub kept_records: u64,
-    /// Records of unknown origins that are set aside.
+    /// Records with unknown origins that are set aside.
     pub unknown: Vec<u8>,
-    /// Records that are no URL and are set aside.
+    /// Records that are not URLs and are set aside.
     pub invalid: Vec<u8>,
 }
 
 impl Output {
-    /// Empties it for the next chunk; its memory stays.
+    /// Clears the output for the next chunk and keeps its memory.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.kept_records = 0;
@@ -108,14 +105,14 @@ impl Output {
     }
 }
 
-/// Appends the records of `chunk` to where `plan` sends them.
+/// Appends the records of `chunk` to their destinations.
 ///
-/// `records` are those of `chunk`, all of them and in order. A record is written with its own end; a
-/// last one that has none gets that of `terminator`.
+/// `records` are all records of `chunk`, in order. A record keeps its end; a last one without an end
+/// gets `terminator`.
 ///
 /// # Errors
 ///
-/// If the set is damaged; then `out` is incomplete and must not be used.
+/// If the set is damaged; `out` is then incomplete and must not be used.
 #[inline]
 pub fn write_chunk<'c>(
     chunk: &'c [u8],
@@ -127,7 +124,7 @@ pub fn write_chunk<'c>(
     out: &mut Output,
 ) -> Result<(), Damage> {
     let agents = counts.agents().len();
-    // What is kept since `run` and not written yet ends where the record begins.
+    // The start of the kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
     in_blocks(records, |block| {
@@ -145,13 +142,13 @@ pub fn write_chunk<'c>(
             }
             start = end;
         }
-        Ok(())
+        Ok(true)
     })?;
     push_with_end(&chunk[run..start], terminator, &mut out.kept);
     Ok(())
 }
 
-/// Writes a record that is not kept to the file for its verdict, if there is one.
+/// Appends a record that is not kept to the output for its verdict, if it is set aside.
 #[inline]
 fn set_aside(
     record: Record<'_>,
@@ -170,7 +167,7 @@ fn set_aside(
     push_with_end(record.whole(), terminator, file);
 }
 
-/// Appends whole records, and an end if the last of them lacks one.
+/// Appends records, and an end if the last lacks one.
 fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
     out.extend_from_slice(records);
     if records.last().is_some_and(|&last| last != terminator.byte()) {
@@ -181,8 +178,9 @@ fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision::Reason;
     use crate::input::Records;
-    use crate::report::testing::{SCHEME, classifier};
+    use crate::report::tests::{SCHEME, classifier};
 
     const PLAN: Plan = Plan {
         quantifier: Quantifier::All,
@@ -193,17 +191,10 @@ mod tests {
 
     fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
         let classifier = classifier(&["a"], &["d"], agents);
+        let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(agents));
+        let records = Records::new(input, terminator);
         let mut out = Output::default();
-        write_chunk(
-            input,
-            Records::new(input, terminator),
-            terminator,
-            plan,
-            &mut Session::new(&classifier, SCHEME),
-            &mut Counts::new(agents),
-            &mut out,
-        )
-        .unwrap();
+        write_chunk(input, records, terminator, plan, &mut session, &mut counts, &mut out).unwrap();
         out
     }
 
@@ -211,49 +202,32 @@ mod tests {
         filtered_as(input, Terminator::LineFeed, plan, 1)
     }
 
-    #[track_caller]
-    fn assert_kept(input: &[u8], plan: &Plan, expected: &[u8], records: u64) {
-        let out = filtered(input, plan);
-        assert_eq!(bstr::BStr::new(&out.kept), bstr::BStr::new(expected));
-        assert_eq!(out.kept_records, records);
+    #[test]
+    fn kept_records_are_exact() {
+        let inverted = Plan { invert: true, ..PLAN };
+        let cases: [(&[u8], Plan, &[u8], u64); 8] = [
+            (b"", PLAN, b"", 0),
+            (b"a/1\nd\na/2\r\na/3\nu\nx:\n\na/ \xff\n", PLAN, b"a/1\na/2\r\na/3\na/ \xff\n", 4),
+            (b"d\nd\n", PLAN, b"", 0),
+            // A last record gets an end.
+            (b"a/1\na/2", PLAN, b"a/1\na/2\n", 2),
+            (b"a/1\nd", PLAN, b"a/1\n", 1),
+            // Inverted: the disallowed ones only.
+            (b"a\nd\nu\nx:\n\n", inverted, b"d\n", 1),
+            // Unknown and invalid records have their own flags.
+            (b"a\nd\nu\nx:\n", Plan { unknown: Fate::Keep, ..PLAN }, b"a\nu\n", 2),
+            (b"a\nd\nu\nx:\n", Plan { invalid: Fate::Keep, ..inverted }, b"d\nx:\n", 2),
+        ];
+        for (input, plan, expected, records) in cases {
+            let out = filtered(input, &plan);
+            assert_eq!(bstr::BStr::new(&out.kept), bstr::BStr::new(expected));
+            assert_eq!(out.kept_records, records);
+        }
+        assert_eq!(filtered_as(b"d\0a", Terminator::Nul, &PLAN, 1).kept, b"a\0");
     }
 
     #[test]
-    fn allowed_records_byte_for_byte() {
-        assert_kept(b"", &PLAN, b"", 0);
-        assert_kept(
-            b"a/1\nd\na/2\r\na/3\nu\nx:\n\na/ \xff\n",
-            &PLAN,
-            b"a/1\na/2\r\na/3\na/ \xff\n",
-            4,
-        );
-        assert_kept(b"d\nd\n", &PLAN, b"", 0);
-    }
-
-    #[test]
-    fn a_last_record_gets_an_end() {
-        assert_kept(b"a/1\na/2", &PLAN, b"a/1\na/2\n", 2);
-        assert_kept(b"a/1\nd", &PLAN, b"a/1\n", 1);
-        let out = filtered_as(b"d\0a", Terminator::Nul, &PLAN, 1);
-        assert_eq!(out.kept, b"a\0");
-    }
-
-    #[test]
-    fn inverted_keeps_the_disallowed_only() {
-        let plan = Plan { invert: true, ..PLAN };
-        assert_kept(b"a\nd\nu\nx:\n\n", &plan, b"d\n", 1);
-    }
-
-    #[test]
-    fn unknown_and_invalid_obey_their_own_flags() {
-        let keep_unknown = Plan { unknown: Fate::Keep, ..PLAN };
-        assert_kept(b"a\nd\nu\nx:\n", &keep_unknown, b"a\nu\n", 2);
-        let keep_invalid = Plan { invalid: Fate::Keep, invert: true, ..PLAN };
-        assert_kept(b"a\nd\nu\nx:\n", &keep_invalid, b"d\nx:\n", 2);
-    }
-
-    #[test]
-    fn an_empty_record_goes_where_invalid_ones_go() {
+    fn records_are_set_aside_with_their_ends() {
         for (invalid, kept, aside) in [
             (Fate::Keep, &b"a\n\n\r\na\n"[..], &b""[..]),
             (Fate::Aside, b"a\na\n", b"\n\r\n"),
@@ -262,10 +236,6 @@ mod tests {
             let out = filtered(b"a\n\n\r\na", &Plan { invalid, ..PLAN });
             assert_eq!((&out.kept[..], &out.invalid[..]), (kept, aside));
         }
-    }
-
-    #[test]
-    fn records_are_set_aside_with_their_ends() {
         let plan = Plan { unknown: Fate::Aside, invalid: Fate::Aside, ..PLAN };
         let out = filtered(b"u/1\r\na\nx:1\nu/2\n\nx:2", &plan);
         assert_eq!(out.kept, b"a\n");
@@ -276,18 +246,11 @@ mod tests {
     #[test]
     fn all_or_any_of_several_agents() {
         // The second agent's verdicts are the opposite of the first's.
-        assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &PLAN, 2).kept, b"");
         let any = Plan { quantifier: Quantifier::Any, ..PLAN };
-        assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, &any, 2).kept, b"a\nd\n");
-    }
-
-    #[test]
-    fn unknown_or_invalid_for_one_agent_is_never_allowed() {
-        use crate::decision::Reason;
-
-        let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-        for quantifier in [Quantifier::All, Quantifier::Any] {
-            let plan = Plan { quantifier, ..PLAN };
+        for (plan, kept) in [(&PLAN, &b""[..]), (&any, b"a\nd\n")] {
+            assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, plan, 2).kept, kept);
+            // Unknown or invalid for one agent is never allowed.
+            let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
             assert_eq!(plan.verdict(&[]), Verdict::Disallow);
             assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN]), Verdict::Unknown);
             assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID]), Verdict::Invalid);

@@ -1,111 +1,143 @@
-//! What a run did: for a person, or as one JSON object.
+//! The summary of a run: text for people, or one JSON object.
 //!
-//! Both name what is needed to tell two runs apart (version, set, dialect, agents) and what came of
-//! them (records, verdicts and reasons for each agent, time and rates).
+//! Both have what tells two runs apart (version, set, dialect, agents) and the result: records, verdicts
+//! and reasons for each agent, time and rates.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use super::{AgentCounts, Counts, Figures};
 use crate::decision::{Reason, Verdict};
 use crate::visible::{visible, write_json};
 
-use super::{AgentCounts, Counts, Figures};
-
-/// What a run was asked to do and with which policies.
-#[derive(Clone, Debug)]
+/// The task of a run, and its policies.
+#[derive(Clone, Debug, Serialize)]
 pub struct Run {
-    /// The tool's version.
+    /// The version of the program.
     pub version: &'static str,
     /// The hash of the policy set.
+    #[serde(serialize_with = "hexadecimal")]
     pub set_hash: u64,
-    /// Origins that the set has a policy for; nothing if one policy speaks for every URL.
+    /// Origins with a policy; `None` if one policy applies to every URL.
     pub origins: Option<usize>,
-    /// The dialect's name.
+    /// The name of the dialect.
     pub dialect: &'static str,
-    /// The agents, in the order in which they were asked for.
+    /// The agents, in the order in which they were given.
     pub agents: Vec<String>,
-    /// When the policies were fetched, if that is known.
+    /// When the policies were fetched, if known.
+    #[serde(rename = "capture_dates")]
     pub captured: Option<CaptureDates>,
-    /// Files of the policies that were left out.
+    /// Policy files that were left out.
     pub left_out: u64,
-    /// Files of the policies that look like something else than robots.txt, by what they look like.
+    /// Policy files that look like something other than robots.txt, by what they look like.
     pub file_notes: Figures,
 }
 
-/// The first and the last moment at which a set's policies were fetched, as RFC 3339 dates.
+/// When the first and the last policy of a set were fetched (RFC 3339).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CaptureDates {
-    /// The oldest policy's.
+    /// The oldest policy.
     pub first: String,
-    /// The newest policy's.
+    /// The newest policy.
     pub last: String,
 }
 
-/// Records that a filter let through, and how many it kept in all.
+/// The result of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filtered {
-    /// Records that were kept.
+    /// Kept records.
     pub kept: u64,
 }
 
-/// A run and what came of it.
+/// A run and its result.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What it was asked to do.
+    /// The task.
     pub run: Run,
-    /// What it saw.
+    /// The records and decisions.
     pub counts: Counts,
-    /// What it kept, if it was a filter.
+    /// The kept records, for a filter.
     pub filtered: Option<Filtered>,
-    /// How long it took to load and compile the policies.
+    /// The time to load and compile the policies.
     pub loading: Duration,
-    /// How long it took to read, decide and write; the rates are over this time.
+    /// The time to read, decide and write. Rates refer to it.
     pub running: Duration,
-    /// Figures about the compiled rules, by name; none unless they were asked for.
+    /// Counts about the compiled rules, by name; empty unless requested.
     pub census: Vec<(&'static str, u64)>,
 }
 
+#[derive(Serialize)]
+struct SummaryObject<'a> {
+    #[serde(flatten)]
+    run: &'a Run,
+    records: u64,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<u64>,
+    per_agent: Vec<AgentObject<'a>>,
+    load_seconds: f64,
+    seconds: f64,
+    urls_per_second: u64,
+    bytes_per_second: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    census: Option<Figures>,
+}
+
+#[derive(Serialize)]
+struct AgentObject<'a> {
+    agent: &'a str,
+    verdicts: Figures,
+    reasons: Figures,
+}
+
+fn hexadecimal<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{hash:016x}"))
+}
+
 impl Summary {
-    /// `amount` a second, rounded down; nothing if no time passed.
+    /// `amount` per second, rounded down; 0 if no time passed.
     fn rate(&self, amount: u64) -> u64 {
-        let nanoseconds = self.running.as_nanos();
-        (u128::from(amount) * 1_000_000_000)
-            .checked_div(nanoseconds)
-            .map_or(0, |rate| rate.try_into().unwrap_or(u64::MAX))
+        let rate = (u128::from(amount) * 1_000_000_000).checked_div(self.running.as_nanos());
+        rate.map_or(0, |rate| rate.try_into().unwrap_or(u64::MAX))
     }
 
-    fn set_hash(&self) -> String {
-        format!("{:016x}", self.run.set_hash)
+    fn per_agent(&self) -> impl Iterator<Item = AgentObject<'_>> {
+        let agents = self.run.agents.iter().zip(self.counts.agents());
+        agents.map(|(agent, counts): (_, &AgentCounts)| AgentObject {
+            agent,
+            verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts.verdict(it)),
+            reasons: Figures::of(Reason::ALL, Reason::as_str, |it| counts.reason(it)),
+        })
     }
 
-    fn agents(&self) -> impl Iterator<Item = (&str, &AgentCounts)> {
-        let names = self.run.agents.iter().map(String::as_str);
-        names.zip(self.counts.agents())
-    }
-
-    /// Writes the summary for a person.
+    /// Writes the summary as text.
     ///
     /// # Errors
     ///
     /// Those of `out`.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        let run = &self.run;
+        let Run { version, set_hash, origins, dialect, captured, left_out, file_notes, .. } =
+            &self.run;
+        let origins = match origins {
+            Some(origins) => format!("{origins} origins"),
+            None => "one file for every URL".into(),
+        };
+        let captured = match captured {
+            Some(dates) => format!("captured from {} to {}", dates.first, dates.last),
+            None => "capture dates not known".into(),
+        };
         writeln!(
             out,
-            "portcullis {}, set {}, dialect {}, {}, {}",
-            run.version,
-            self.set_hash(),
-            run.dialect,
-            origins_text(run.origins),
-            captured_text(run.captured.as_ref()),
+            "portcullis {version}, set {set_hash:016x}, dialect {dialect}, {origins}, {captured}"
         )?;
-        if run.left_out > 0 {
-            writeln!(out, "files left out: {}", run.left_out)?;
+        if *left_out > 0 {
+            writeln!(out, "files left out: {left_out}")?;
         }
-        if run.file_notes.0.iter().any(|&(_, figure)| figure > 0) {
-            writeln!(out, "notes on files: {}", run.file_notes)?;
+        let notes = file_notes.to_string();
+        if !notes.is_empty() {
+            writeln!(out, "notes on files: {notes}")?;
         }
         writeln!(
             out,
@@ -120,8 +152,15 @@ impl Summary {
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
         }
-        for (agent, counts) in self.agents() {
-            write_agent(agent, counts, out)?;
+        for AgentObject { agent, verdicts, reasons } in self.per_agent() {
+            write!(out, "{}:", visible(agent))?;
+            for (name, count) in verdicts.0 {
+                write!(out, " {name} {count}")?;
+            }
+            match reasons.to_string().as_str() {
+                "" => writeln!(out)?,
+                reasons => writeln!(out, " ({reasons})")?,
+            }
         }
         for (name, value) in &self.census {
             writeln!(out, "  {name}: {value}")?;
@@ -136,18 +175,11 @@ impl Summary {
     /// Those of `out`.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let object = SummaryObject {
-            version: self.run.version,
-            set_hash: self.set_hash(),
-            origins: self.run.origins,
-            dialect: self.run.dialect,
-            agents: &self.run.agents,
-            capture_dates: self.run.captured.as_ref(),
-            left_out: self.run.left_out,
-            file_notes: &self.run.file_notes,
+            run: &self.run,
             records: self.counts.records,
             bytes: self.counts.bytes,
             kept: self.filtered.map(|filtered| filtered.kept),
-            per_agent: self.agents().map(AgentObject::new).collect(),
+            per_agent: self.per_agent().collect(),
             load_seconds: self.loading.as_secs_f64(),
             seconds: self.running.as_secs_f64(),
             urls_per_second: self.rate(self.counts.records),
@@ -157,79 +189,6 @@ impl Summary {
         write_json(&object, &mut *out)?;
         out.write_all(b"\n")
     }
-}
-
-fn origins_text(origins: Option<usize>) -> String {
-    match origins {
-        Some(origins) => format!("{origins} origins"),
-        None => "one file for every URL".into(),
-    }
-}
-
-fn captured_text(captured: Option<&CaptureDates>) -> String {
-    match captured {
-        Some(dates) => format!("captured from {} to {}", dates.first, dates.last),
-        None => "capture dates not known".into(),
-    }
-}
-
-fn write_agent(agent: &str, counts: &AgentCounts, out: &mut impl Write) -> io::Result<()> {
-    write!(out, "{}:", visible(agent))?;
-    for (name, count) in verdicts(counts).0 {
-        write!(out, " {name} {count}")?;
-    }
-    let reasons = reasons(counts).0;
-    let mut before = " (";
-    for (name, count) in reasons.iter().filter(|(_, count)| *count > 0) {
-        write!(out, "{before}{name} {count}")?;
-        before = ", ";
-    }
-    let after = if before == ", " { ")" } else { "" };
-    writeln!(out, "{after}")
-}
-
-fn verdicts(counts: &AgentCounts) -> Figures {
-    Figures::of(Verdict::ALL, Verdict::as_str, |verdict| counts.verdict(verdict))
-}
-
-fn reasons(counts: &AgentCounts) -> Figures {
-    Figures::of(Reason::ALL, Reason::as_str, |reason| counts.reason(reason))
-}
-
-#[derive(Serialize)]
-struct AgentObject<'a> {
-    agent: &'a str,
-    verdicts: Figures,
-    reasons: Figures,
-}
-
-impl<'a> AgentObject<'a> {
-    fn new((agent, counts): (&'a str, &AgentCounts)) -> AgentObject<'a> {
-        AgentObject { agent, verdicts: verdicts(counts), reasons: reasons(counts) }
-    }
-}
-
-#[derive(Serialize)]
-struct SummaryObject<'a> {
-    version: &'static str,
-    set_hash: String,
-    origins: Option<usize>,
-    dialect: &'static str,
-    agents: &'a [String],
-    capture_dates: Option<&'a CaptureDates>,
-    left_out: u64,
-    file_notes: &'a Figures,
-    records: u64,
-    bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<u64>,
-    per_agent: Vec<AgentObject<'a>>,
-    load_seconds: f64,
-    seconds: f64,
-    urls_per_second: u64,
-    bytes_per_second: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    census: Option<Figures>,
 }
 
 #[cfg(test)]
@@ -269,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn json_names_all_that_a_machine_needs() {
+    fn json_has_what_programs_need() {
         let object = json(&summary());
         assert_eq!(object["version"], "0.1.0");
         assert_eq!(object["set_hash"], "00000000000000ab");
@@ -289,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_and_statistics_add_their_figures() {
+    fn filters_and_stats_add_members() {
         let object = json(&Summary {
             filtered: Some(Filtered { kept: 2 }),
             census: vec![("rule sets", 5)],
@@ -308,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn text_names_the_same() {
+    fn text_has_the_same() {
         let mut out = Vec::new();
         summary().write_text(&mut out).unwrap();
         let expected = "\
@@ -321,7 +280,7 @@ Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
     }
 
     #[test]
-    fn no_time_and_nothing_seen() {
+    fn no_time_and_no_records() {
         let empty = Summary { counts: Counts::new(2), running: Duration::ZERO, ..summary() };
         let mut out = Vec::new();
         empty.write_text(&mut out).unwrap();

@@ -1,92 +1,59 @@
-//! Tagged lines: a verdict for each agent, then the record as it came, TAB between.
+//! Tagged lines: a verdict for each agent, then the record, separated by TAB.
 //!
-//! Every record gives one line, empty ones too, so that output and input can be pasted together. The
-//! record is written byte for byte, white space around it included; only its line end becomes LF.
+//! Every record gives one line, even an empty one, so that output and input can be pasted together. The
+//! record is written byte for byte, including white space around it; only its line end changes.
 
-use crate::batch::Session;
+use super::{Decided, Format};
 use crate::decision::Verdict;
-use crate::input::{Record, Terminator};
+use crate::input::Terminator;
 use crate::set::Damage;
 
-use super::{Counts, in_blocks};
+/// Tagged lines with this terminator.
+#[derive(Clone, Copy, Debug)]
+pub struct Tsv(pub Terminator);
 
-/// Room for a verdict's word and a TAB. Copying a fixed number of bytes is one store, copying as
-/// many as a word has is a call.
-const COLUMN_BYTES: usize = 16;
-
-/// A verdict's word and a TAB, and how many bytes that is.
-struct Column {
-    padded: [u8; COLUMN_BYTES],
-    bytes: usize,
+impl Format for Tsv {
+    #[inline]
+    fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+        for decision in record.decisions {
+            push_column(decision.verdict, out);
+        }
+        out.extend_from_slice(record.text);
+        out.push(self.0.byte());
+        Ok(())
+    }
 }
 
-/// By the verdict's number. The words are those of [`Verdict::as_str`], which a test holds.
+/// Room for a verdict and a TAB. Copying a fixed number of bytes is one store; copying the length of
+/// the word is a call.
+const COLUMN_BYTES: usize = 16;
+
+/// A verdict and a TAB, padded, and the number of bytes that count.
+type Column = ([u8; COLUMN_BYTES], usize);
+
+/// By the number of the verdict. A test compares them with [`Verdict::as_str`].
 static COLUMNS: [Column; Verdict::ALL.len()] =
     [column(b"allow"), column(b"disallow"), column(b"unknown"), column(b"invalid")];
 
 const fn column(word: &[u8]) -> Column {
     let mut padded = [b'\t'; COLUMN_BYTES];
-    let mut index = 0;
-    while index < word.len() {
-        padded[index] = word[index];
-        index += 1;
-    }
-    Column { padded, bytes: word.len() + 1 }
+    padded.split_at_mut(word.len()).0.copy_from_slice(word);
+    (padded, word.len() + 1)
 }
 
-/// Appends a verdict's word and a TAB.
+/// Appends a verdict and a TAB.
 #[inline]
 pub fn push_column(verdict: Verdict, out: &mut Vec<u8>) {
-    let column = &COLUMNS[verdict as usize];
-    let end = out.len() + column.bytes;
-    out.extend_from_slice(&column.padded);
+    let (padded, bytes) = &COLUMNS[verdict as usize];
+    let end = out.len() + bytes;
+    out.extend_from_slice(padded);
     out.truncate(end);
-}
-
-/// Appends one line for each record to `out`, which ends as `terminator` says.
-///
-/// # Errors
-///
-/// If the set is damaged; the blocks before are written.
-#[inline]
-pub fn write_chunk<'c>(
-    records: impl Iterator<Item = Record<'c>>,
-    terminator: Terminator,
-    session: &mut Session<'_>,
-    counts: &mut Counts,
-    out: &mut Vec<u8>,
-) -> Result<(), Damage> {
-    let agents = counts.agents().len();
-    in_blocks(records, |block| {
-        let decisions = session.decide(block)?;
-        for (record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
-            counts.add(record.whole().len(), decisions);
-            for decision in decisions {
-                push_column(decision.verdict, out);
-            }
-            out.extend_from_slice(record.text());
-            out.push(terminator.byte());
-        }
-        Ok(())
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Records;
-    use crate::report::testing::{SCHEME, classifier};
-
-    fn written(input: &[u8], terminator: Terminator, agents: usize) -> Vec<u8> {
-        let mut counts = Counts::new(agents);
-        let mut out = Vec::new();
-        let classifier = classifier(&["a"], &["d"], agents);
-        let mut session = Session::new(&classifier, SCHEME);
-        let records = Records::new(input, terminator);
-        write_chunk(records, terminator, &mut session, &mut counts, &mut out).unwrap();
-        assert_eq!(counts.bytes as usize, input.len());
-        out
-    }
+    use crate::report::tests::written;
 
     #[test]
     fn columns_are_the_words() {
@@ -99,30 +66,24 @@ mod tests {
 
     #[test]
     fn one_line_for_each_record() {
-        let cases: &[(&[u8], &[u8])] = &[
-            (b"", b""),
-            (b"a/1\nd/2\n", b"allow\ta/1\ndisallow\td/2\n"),
-            // Its end becomes LF, and a last record gets one.
-            (b"a/1\r\nu/2", b"allow\ta/1\nunknown\tu/2\n"),
-            // An empty record stays in its place.
-            (b"\na/1\n\r\n", b"invalid\t\nallow\ta/1\ninvalid\t\n"),
-            // The bytes are the record's own.
-            (b"a/\xff \n", b"allow\ta/\xff \n"),
+        let lines = |input: &[u8], terminator, agents, expected: &[u8]| {
+            let (out, counts) = written(input, terminator, agents, &Tsv(terminator));
+            assert_eq!(bstr::BStr::new(&out), bstr::BStr::new(expected));
+            assert_eq!(counts.bytes as usize, input.len());
+        };
+        let cases: [(&[u8], usize, &[u8]); 6] = [
+            (b"", 1, b""),
+            (b"a/1\nd/2\n", 1, b"allow\ta/1\ndisallow\td/2\n"),
+            // The line end becomes LF, and a last record gets one.
+            (b"a/1\r\nu/2", 1, b"allow\ta/1\nunknown\tu/2\n"),
+            // An empty record stays in place.
+            (b"\n\r\n", 1, b"invalid\t\ninvalid\t\n"),
+            (b"a/\xff \n", 1, b"allow\ta/\xff \n"),
+            (b"a/1\nx:\n", 2, b"allow\tdisallow\ta/1\ninvalid\tinvalid\tx:\n"),
         ];
-        for (input, expected) in cases {
-            assert_eq!(written(input, Terminator::LineFeed, 1), *expected);
+        for (input, agents, expected) in cases {
+            lines(input, Terminator::LineFeed, agents, expected);
         }
-    }
-
-    #[test]
-    fn one_column_for_each_agent() {
-        let out = written(b"a/1\nx:\n", Terminator::LineFeed, 2);
-        assert_eq!(out, b"allow\tdisallow\ta/1\ninvalid\tinvalid\tx:\n");
-    }
-
-    #[test]
-    fn nul_data() {
-        let out = written(b"a/\n\0d\0", Terminator::Nul, 1);
-        assert_eq!(out, b"allow\ta/\n\0disallow\td\0");
+        lines(b"a/\n\0d\0", Terminator::Nul, 1, b"allow\ta/\n\0disallow\td\0");
     }
 }

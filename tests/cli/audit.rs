@@ -171,10 +171,8 @@ fn threads_and_cuts_change_no_byte() {
     let list = folder.read("c/list").repeat(24);
     folder.write("c/long", list);
     let report = |threads: usize, top: usize| {
-        let line = format!(
-            "audit --robots c/robots -a {AGENTS} --compare-dialect original1994 -n {top} \
-             -j {threads} --json - c/long"
-        );
+        let line =
+            format!("audit --robots c/robots -a {AGENTS} -n {top} -j {threads} --json - c/long");
         let output = folder.command(&line).output().unwrap();
         assert_status(&output, 0);
         output.stdout
@@ -219,89 +217,6 @@ fn a_set_and_a_folder_say_the_same() {
     for (member, expected) in of_folder.as_object().unwrap() {
         assert_eq!(&of_set[member], expected, "{member}");
     }
-}
-
-#[test]
-fn disagreement_of_dialects_is_that_of_two_runs() {
-    let folder = corpus();
-    let line = format!("--robots c/robots -a {AGENTS} c/list");
-    let report =
-        audit(&folder, &format!("{line} --compare-dialect original1994 --compare-dialect google"));
-    assert_eq!(report["comparisons"].as_array().unwrap().len(), 2);
-    let verdicts = |dialect: &str| -> Vec<Vec<String>> {
-        let line = format!("classify {line} --dialect {dialect}");
-        let output = folder.command(&line).output().unwrap();
-        assert_status(&output, 0);
-        let columns = |line: &[u8]| {
-            let columns = line.split(|&byte| byte == b'\t').take(5);
-            columns.map(|column| String::from_utf8(column.to_vec()).unwrap()).collect()
-        };
-        output.stdout.split(|&byte| byte == b'\n').map(columns).collect()
-    };
-    let here = verdicts("rfc9309");
-    for comparison in report["comparisons"].as_array().unwrap() {
-        let dialect = comparison["name"].as_str().unwrap();
-        let there = verdicts(dialect);
-        let mut by_agent = [0; 5];
-        let mut urls = 0;
-        let mut changes = std::collections::BTreeMap::new();
-        for (here, there) in here.iter().zip(&there) {
-            urls += u64::from(here != there);
-            for (agent, (here, there)) in here.iter().zip(there).enumerate() {
-                if here != there {
-                    by_agent[agent] += 1;
-                    *changes.entry((here.clone(), there.clone())).or_insert(0) += 1;
-                }
-            }
-        }
-        assert_eq!(number(&comparison["urls"]), urls, "{dialect}");
-        assert_eq!(numbers(&comparison["by_agent"]), by_agent, "{dialect}");
-        let found = comparison["changes"].as_array().unwrap();
-        assert_eq!(found.len(), changes.len());
-        for change in found {
-            let verdict = |side: &str| change[side].as_str().unwrap().to_owned();
-            assert_eq!(number(&change["count"]), changes[&(verdict("here"), verdict("there"))]);
-        }
-        for example in comparison["examples"].as_array().unwrap() {
-            assert_ne!(example["here"]["verdict"], example["there"]["verdict"]);
-        }
-    }
-    let differs = number(&report["comparisons"][0]["urls"]) > 0;
-    assert!(differs, "the corpus shows no difference");
-}
-
-#[test]
-fn another_set_is_compared() {
-    let folder = Folder::new();
-    let other = folder.path("other");
-    fs::create_dir(&other).unwrap();
-    fs::write(other.join("a.example"), "User-agent: *\nDisallow: /open\n").unwrap();
-    assert_status(&folder.command("compile -o other.set other").output().unwrap(), 0);
-    folder.write(
-        "list",
-        format!("{ALLOWED}\n{DISALLOWED}\nhttps://b.example/\nhttps://a.example/open\n"),
-    );
-    let report = audit(&folder, "--robots robots -a ExampleBot --compare-set other.set list");
-    let comparison = &report["comparisons"][0];
-    assert_eq!((comparison["kind"].as_str(), number(&comparison["urls"])), (Some("set"), 3));
-    let examples = comparison["examples"].as_array().unwrap();
-    let told = |side: &Value| {
-        let text = |member: &str| side[member].as_str().unwrap_or("-").to_owned();
-        format!("{} {} {} {}", text("verdict"), text("reason"), side["line"], text("rule"))
-    };
-    let found: Vec<String> = examples
-        .iter()
-        .map(|example| {
-            let (here, there) = (told(&example["here"]), told(&example["there"]));
-            format!("{}: {here}; {there}", example["url"].as_str().unwrap())
-        })
-        .collect();
-    let expected = [
-        "https://a.example/open: allow no-rule null -; disallow rule 2 /open",
-        "https://b.example/: allow no-rules null -; unknown no-policy null -",
-        "https://a.example/private/x: disallow rule 2 /private/; allow no-rule null -",
-    ];
-    assert_eq!(found, expected);
 }
 
 #[test]
@@ -381,18 +296,10 @@ fn a_report_is_whole_or_not_there() {
     let folder = Folder::new();
     let failing = [
         ("audit --robots robots -a X --json out.json no-list", "no-list"),
-        ("audit --robots robots -a X --json out.json --compare-set no.set", "no.set"),
-        (
-            "audit --robots robots -a X --json out.json --compare-dialect rfc9309",
-            "--compare-dialect",
-        ),
-        (
-            "audit --robots robots -a a1 --json out.json --compare-dialect google",
-            "compare with google",
-        ),
         ("audit --robots robots -a X --json no/out.json", "no/out.json"),
         ("audit --robots robots -a X", "--json"),
-        ("audit -p a.set --compare-dialect google -a X --json -", "--compare-dialect"),
+        ("audit -p a.set --compare-dialect google -a X --json -", "portcullis diff"),
+        ("audit -p a.set --compare-set b.set -a X --json -", "portcullis diff"),
     ];
     for (line, word) in failing {
         assert_fails(&folder.command(line).write_stdin("").output().unwrap(), &[word]);

@@ -76,7 +76,7 @@ const AS_SET: [&str; 7] = [
     "inspect {}",
     "verify {}",
     "merge {} -o merged",
-    "audit -p policies.set --compare-set {} -a Bot --json - --no-summary one.txt",
+    "audit -p {} -a Bot --json - --no-summary one.txt",
     "bench -p {} -a Bot --urls missing",
 ];
 const AS_LIST: [&str; 4] = [

@@ -44,7 +44,7 @@ fn an_output_that_is_an_input() {
         "classify -p s -a Bot --format tsv -o NAME l",
         "audit l --robots robots -a Bot -o NAME",
         "audit l --robots robots -a Bot -o other --json NAME",
-        "audit other --robots robots -a Bot --compare-set l --json NAME",
+        "audit other -p l -a Bot --json NAME",
         "compile l robots -o NAME",
         "merge s l -o NAME",
         "diff s l --format tsv -o NAME",

@@ -170,7 +170,7 @@ fn nothing_hostile_reaches_a_terminal() {
     exact(&[
         with(&["audit"], &policies, &["--json", "-", "@list"]),
         with(&["audit"], &policies, &["-o", "@page.html", "@list"]),
-        with(&["audit"], &set, &["--compare-set", "@other", "-o", "page.html", "@list"]),
+        with(&["audit"], &set, &["-o", "page.html", "@list"]),
         with(&["audit"], &policies, &["-o", "page", "@missing"]),
     ]);
     for page in [folder.read(&name("page.html")), folder.read("page.html")] {

@@ -298,8 +298,8 @@ pub const SHOWN_BYTES_MAX: usize = 1024;
 
 /// Origins without a policy that an audit counts individually: 262,144, about 40 MB.
 ///
-/// Source: our choice. If there are more, those with few URLs are evicted, counts become bounds,
-/// and the report says so (see `src/audit/unknown.rs`).
+/// Source: our choice. The first that occur are counted exactly. The URLs of later ones are counted
+/// together, and the report says so.
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 
 /// Bytes of an audit's page: 2 MB.

@@ -1,23 +1,29 @@
-//! The files: how large they are, what is odd about them, and their crawl-delays and sitemaps.
+//! Files: how large they are, what is odd about them, and their crawl-delays and sitemaps.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use super::distribution::Numbers;
+use hashbrown::HashMap;
+
 use super::policies::Sizes;
-use super::{host_name, shown};
-use crate::audit::library::{File, Library};
-use crate::audit::model::List;
-use crate::audit::model::files::{
-    CrawlDelayRow, CrawlDelays, FileFigures, FileRow, NoteCount, SitemapRow, Sitemaps,
+use super::{largest, shown};
+use crate::audit::catalog::Catalog;
+use crate::audit::model::{
+    Bin, CrawlDelayRow, CrawlDelays, Distribution, FileFigures, FileRow, List, NoteCount,
+    SitemapRow, Sitemaps,
 };
 use crate::automaton::Reach;
-use crate::id::LineNumber;
+use crate::dialect::{Dialect, Field};
 use crate::limits::AUDIT_SAMPLES;
 use crate::set::Damage;
-use crate::set::survey::largest;
-use crate::syntax::{NoteKind, RobotsTxt};
+use crate::set::stored::StoredCapture;
+use crate::syntax::{Content, NoteKind, NoteSet, records};
+use crate::target::{host_key, split};
 
-/// What going over the files finds.
+/// The field of a crawl-delay. No dialect defines it, but many files use it.
+const CRAWL_DELAY: &[u8] = b"crawl-delay";
+
+/// The findings over all files.
 pub(super) struct Files {
     pub figures: FileFigures,
     pub notes: Vec<NoteCount>,
@@ -25,63 +31,119 @@ pub(super) struct Files {
     pub sitemaps: Sitemaps,
 }
 
-/// A file, whose it is, and its policy.
-#[derive(Clone, Copy)]
-struct Held {
-    host: u32,
-    policy: u32,
-    file: File,
-}
-
-impl Files {
-    pub(super) fn of(library: &Library, sizes: &[Sizes], top: usize) -> Result<Files, Damage> {
-        Ok(Files {
-            figures: figures(library, sizes, top),
-            notes: notes(library),
-            crawl_delays: crawl_delays(library, top)?,
-            sitemaps: sitemaps(library, top),
-        })
-    }
-}
-
-/// All files, in the order of their hosts.
-fn files<'l>(library: &'l Library) -> impl Iterator<Item = Held> + Clone + use<'l> {
-    (0..).zip(&library.hosts).flat_map(move |(number, host)| {
-        host.policies.into_iter().zip(host.files).filter_map(move |(policy, file)| {
-            let file = *library.files.get(file as usize)?;
-            Some(Held { host: number, policy, file })
-        })
+/// Finds what is reported of files, with at most `top` rows per list.
+pub(super) fn of(catalog: &Catalog, sizes: &[Sizes], top: usize) -> Result<Files, Damage> {
+    let (files, others) = read(catalog)?;
+    Ok(Files {
+        figures: figures(&files, sizes, top),
+        notes: notes(&files),
+        crawl_delays: crawl_delays(catalog, &files, &others, top)?,
+        sitemaps: sitemaps(&files, &others, top),
     })
 }
 
-fn figures(library: &Library, sizes: &[Sizes], top: usize) -> FileFigures {
+/// A file of a host.
+#[derive(Clone, Copy)]
+struct File<'s> {
+    /// The key of the host.
+    host: &'s [u8],
+    policy: usize,
+    bytes: u64,
+    notes: NoteSet,
+    /// The position of its other records.
+    others: usize,
+}
+
+/// The records of a file that decide nothing and are reported.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Others {
+    delays: Vec<Delay>,
+    sitemaps: Vec<Sitemap>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Delay {
+    line: u32,
+    value: Box<[u8]>,
+    /// Rounded up; `None` if the value is not a number of seconds.
+    seconds: Option<u64>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Sitemap {
+    value: Box<[u8]>,
+    /// The key of its host; `None` if the value is not an absolute URL.
+    key: Option<Box<[u8]>>,
+}
+
+/// Returns all files in the order of their hosts, and their other records. Equal lists of records are
+/// read once.
+fn read(catalog: &Catalog) -> Result<(Vec<File<'_>>, Vec<Others>), Damage> {
+    let set = &catalog.set;
+    let mut files = Vec::new();
+    // The first is for files without such records.
+    let mut others = vec![Others::default()];
+    let mut known: HashMap<u32, usize, foldhash::fast::RandomState> = HashMap::default();
+    for host in set.hosts() {
+        let host = host?;
+        let has_file = |policy: usize| catalog.policies.get(policy).is_some_and(|it| it.has_file());
+        let mut is_first = true;
+        for https in host.schemes() {
+            let Some(policy) = host.policy(https).map(|number| number.index()) else { continue };
+            if !has_file(policy) || (!is_first && host.is_one_capture()) {
+                continue;
+            }
+            is_first = false;
+            let capture: StoredCapture<'_> =
+                host.capture(https)?.ok_or_else(|| catalog.misfiled())?;
+            let place = match capture.others() {
+                None => 0,
+                Some(at) => match known.get(&at) {
+                    Some(&place) => place,
+                    None => {
+                        let mut read = Others::default();
+                        for record in set.other_records_at(at)? {
+                            read.add_text(&record.text, record.line.get(), set.dialect());
+                        }
+                        known.insert(at, others.len());
+                        others.push(read);
+                        others.len() - 1
+                    }
+                },
+            };
+            let (bytes, notes) = (capture.facts.file_bytes.into(), capture.facts.file_notes);
+            files.push(File { host: host.key(), policy, bytes, notes, others: place });
+        }
+    }
+    Ok((files, others))
+}
+
+fn figures(files: &[File<'_>], sizes: &[Sizes], top: usize) -> FileFigures {
     let [mut bytes, mut groups, mut rules_of_group, mut rules] =
         [(); 4].map(|()| Numbers::default());
     let mut closed = 0;
-    // By policy: files that have it.
-    let mut times = vec![0; library.policies.len()];
-    for held in files(library) {
-        bytes.add(held.file.bytes, 1);
-        times[held.policy as usize] += 1;
+    for file in files {
+        let sizes = &sizes[file.policy];
+        bytes.add(file.bytes);
+        groups.add(sizes.groups.len() as u64);
+        rules.add(sizes.rules());
+        sizes.groups.iter().for_each(|&rules| rules_of_group.add(rules.into()));
+        closed += u64::from(sizes.default == Some(Some(Reach::Nothing)));
     }
-    for (sizes, &times) in sizes.iter().zip(&times) {
-        groups.add(sizes.groups.len() as u64, times);
-        rules.add(rules_of(sizes), times);
-        sizes.groups.iter().for_each(|&rules| rules_of_group.add(rules.into(), times));
-        if sizes.default == Some(Some(Reach::Nothing)) {
-            closed += times;
-        }
-    }
-    let count = bytes.distribution().count;
-    let list = |key: &dyn Fn(&Held) -> u64| {
-        let rows = largest(files(library), top, |held| (key(held), Reverse(held.host)));
-        let row = |held: Held| file_row(library, &sizes[held.policy as usize], &held);
-        List { total: count, rows: rows.into_iter().map(row).collect() }
+    let list = |key: &dyn Fn(&File<'_>) -> u64| {
+        let rows = largest(files.iter().copied(), top, |file| (key(file), Reverse(file.host)));
+        let row = |file: File<'_>| FileRow {
+            host: shown(file.host),
+            bytes: file.bytes,
+            groups: sizes[file.policy].groups.len() as u64,
+            rules: sizes[file.policy].rules(),
+        };
+        List { total: files.len() as u64, rows: rows.into_iter().map(row).collect() }
     };
     FileFigures {
-        files: count,
-        longest: list(&|held| held.file.bytes),
-        most_rules: list(&|held| rules_of(&sizes[held.policy as usize])),
+        files: files.len() as u64,
+        longest: list(&|file| file.bytes),
+        most_rules: list(&|file| sizes[file.policy].rules()),
         bytes: bytes.distribution(),
         groups: groups.distribution(),
         rules_of_group: rules_of_group.distribution(),
@@ -90,32 +152,18 @@ fn figures(library: &Library, sizes: &[Sizes], top: usize) -> FileFigures {
     }
 }
 
-fn rules_of(sizes: &Sizes) -> u64 {
-    sizes.groups.iter().map(|&rules| u64::from(rules)).sum()
-}
-
-fn file_row(library: &Library, sizes: &Sizes, held: &Held) -> FileRow {
-    FileRow {
-        host: host_name(library, held.host),
-        bytes: held.file.bytes,
-        groups: sizes.groups.len() as u64,
-        rules: rules_of(sizes),
-    }
-}
-
-fn notes(library: &Library) -> Vec<NoteCount> {
+fn notes(files: &[File<'_>]) -> Vec<NoteCount> {
     let mut counts = NoteKind::ALL.map(|kind| NoteCount {
-        kind: kind.as_str().to_owned(),
-        meaning: kind.describe().to_owned(),
-        files: 0,
-        examples: Vec::new(),
+        kind: kind.as_str(),
+        meaning: kind.describe(),
+        ..NoteCount::default()
     });
-    for held in files(library) {
-        for kind in held.file.notes.kinds() {
+    for file in files {
+        for kind in file.notes.kinds() {
             let count = &mut counts[kind as usize];
             count.files += 1;
             if count.examples.len() < AUDIT_SAMPLES {
-                count.examples.push(host_name(library, held.host));
+                count.examples.push(shown(file.host));
             }
         }
     }
@@ -124,75 +172,226 @@ fn notes(library: &Library) -> Vec<NoteCount> {
     counts
 }
 
-fn crawl_delays(library: &Library, top: usize) -> Result<CrawlDelays, Damage> {
-    let mut delays = CrawlDelays::default();
+fn crawl_delays(
+    catalog: &Catalog,
+    files: &[File<'_>],
+    others: &[Others],
+    top: usize,
+) -> Result<CrawlDelays, Damage> {
+    let lines =
+        files.iter().flat_map(|file| others[file.others].delays.iter().map(move |it| (file, it)));
     let mut seconds = Numbers::default();
-    let others = |held: &Held| &library.others[held.file.others as usize];
-    for held in files(library) {
-        let found = &others(&held).delays;
-        delays.files += u64::from(!found.is_empty());
-        delays.lines += found.len() as u64;
-        for delay in found {
-            match delay.seconds {
-                Some(number) => seconds.add(number, 1),
-                None => delays.malformed += 1,
-            }
-        }
-    }
-    let numbers = files(library).flat_map(|held| {
-        let delays = others(&held).delays.iter();
-        delays.filter(|delay| delay.seconds.is_some()).map(move |delay| (held, delay))
-    });
-    let longest = largest(numbers, top, |(held, delay)| {
-        (delay.seconds, Reverse(held.host), Reverse(delay.line))
-    });
-    delays.seconds = seconds.distribution();
-    delays.longest.total = delays.seconds.count;
-    for (held, delay) in longest {
-        delays.longest.rows.push(CrawlDelayRow {
-            host: host_name(library, held.host),
-            line: delay.line,
-            value: shown(&delay.value),
-            group: group_before(library, held.policy, delay.line)?,
+    lines.clone().filter_map(|(_, delay)| delay.seconds).for_each(|number| seconds.add(number));
+    let longest =
+        largest(lines.clone().filter(|it| it.1.seconds.is_some()), top, |(file, delay)| {
+            (delay.seconds, Reverse((file.host, delay.line)))
         });
-    }
-    Ok(delays)
+    // The user-agent line before the delay is the one that its author meant.
+    let row = |(file, delay): (&File<'_>, &Delay)| {
+        let group = catalog.with_file(file.policy, |text| {
+            let mut before = text.user_agents().iter().rev();
+            let last = before.find(|user_agent| user_agent.line.get() < delay.line);
+            last.map(|user_agent| shown(user_agent.value))
+        })?;
+        let (host, value) = (shown(file.host), shown(&delay.value));
+        Ok(CrawlDelayRow { host, line: delay.line, value, group })
+    };
+    let seconds = seconds.distribution();
+    let count = lines.count() as u64;
+    Ok(CrawlDelays {
+        files: files.iter().filter(|it| !others[it.others].delays.is_empty()).count() as u64,
+        lines: count,
+        malformed: count - seconds.count,
+        longest: List {
+            total: seconds.count,
+            rows: longest.into_iter().map(row).collect::<Result<_, _>>()?,
+        },
+        seconds,
+    })
 }
 
-/// The value of the last user-agent line before a line.
-fn group_before(library: &Library, policy: u32, line: u32) -> Result<Option<String>, Damage> {
-    let extract = library.extract(policy)?;
-    let file = RobotsTxt::read_extract(&extract).ok_or_else(|| library.misfiled())?;
-    let before = |other: &LineNumber| other.get() < line;
-    let last = file.user_agents().iter().rfind(|user_agent| before(&user_agent.line));
-    Ok(last.map(|user_agent| shown(user_agent.value)))
-}
-
-fn sitemaps(library: &Library, top: usize) -> Sitemaps {
-    let mut sitemaps = Sitemaps::default();
+fn sitemaps(files: &[File<'_>], others: &[Others], top: usize) -> Sitemaps {
+    let naming = files.iter().map(|file| (file, &others[file.others].sitemaps));
+    let naming = naming.filter(|(_, sitemaps)| !sitemaps.is_empty());
+    let mut found = Sitemaps::default();
     let mut of_file = Numbers::default();
-    let named = |held: &Held| &library.others[held.file.others as usize].sitemaps;
-    let naming = || files(library).filter(|held| !named(held).is_empty());
-    for held in naming() {
-        let found = named(&held);
-        sitemaps.files += 1;
-        sitemaps.lines += found.len() as u64;
-        of_file.add(found.len() as u64, 1);
-        for sitemap in found {
+    for (file, sitemaps) in naming.clone() {
+        found.files += 1;
+        found.lines += sitemaps.len() as u64;
+        of_file.add(sitemaps.len() as u64);
+        for sitemap in sitemaps {
             match &sitemap.key {
-                None => sitemaps.malformed += 1,
-                Some(key) if **key != *library.key(held.host) => sitemaps.elsewhere += 1,
-                Some(_) => {}
+                None => found.malformed += 1,
+                Some(key) => found.elsewhere += u64::from(**key != *file.host),
             }
         }
     }
-    let most = largest(naming(), top, |held| (named(held).len(), Reverse(held.host)));
-    let row = |held: Held| SitemapRow {
-        host: host_name(library, held.host),
-        sitemaps: named(&held).len() as u64,
-        first: named(&held).first().map(|sitemap| shown(&sitemap.value)).unwrap_or_default(),
+    let most = largest(naming, top, |(file, sitemaps)| (sitemaps.len(), Reverse(file.host)));
+    let row = |(file, sitemaps): (&File<'_>, &Vec<Sitemap>)| SitemapRow {
+        host: shown(file.host),
+        sitemaps: sitemaps.len() as u64,
+        first: shown(&sitemaps[0].value),
     };
-    sitemaps.of_file = of_file.distribution();
-    sitemaps.most = List { total: sitemaps.files, rows: most.into_iter().map(row).collect() };
-    sitemaps
+    found.of_file = of_file.distribution();
+    found.most = List { total: found.files, rows: most.into_iter().map(row).collect() };
+    found
+}
+
+impl Others {
+    /// Adds a record, if it is one that is reported.
+    fn add(
+        &mut self,
+        field: Option<Field>,
+        name: &[u8],
+        value: &[u8],
+        line: u32,
+        dialect: &Dialect,
+    ) {
+        if field == Some(Field::Sitemap) {
+            self.sitemaps.push(Sitemap { value: value.into(), key: key_of(value, dialect) });
+        } else if name.eq_ignore_ascii_case(CRAWL_DELAY) {
+            self.delays.push(Delay { line, value: value.into(), seconds: seconds(value) });
+        }
+    }
+
+    /// Adds a record as a set stores it.
+    fn add_text(&mut self, text: &[u8], line: u32, dialect: &Dialect) {
+        // With a line before it: only on the first line is U+FEFF a byte order mark.
+        let text = [b"\n", text].concat();
+        if let Some(Content::Record(record)) =
+            records(&text, dialect, None).nth(1).map(|line| line.content)
+        {
+            self.add(record.field, record.name, record.value, line, dialect);
+        }
+    }
+}
+
+/// The key of a URL's host; `None` if the URL is not absolute.
+fn key_of(url: &[u8], dialect: &Dialect) -> Option<Box<[u8]>> {
+    let url = split(url, dialect.paths.path_start).ok()?;
+    let mut scratch = Vec::new();
+    host_key(&url, &mut scratch).ok().map(Into::into)
+}
+
+/// The seconds of a crawl-delay: digits, with at most one point.
+fn seconds(value: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(value).ok()?;
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number = if is_number { text.parse::<f64>().ok()? } else { return None };
+    // Saturates.
+    Some(number.ceil() as u64)
+}
+
+/// Numbers and how often each occurs.
+#[derive(Default)]
+struct Numbers(BTreeMap<u64, u64>);
+
+impl Numbers {
+    fn add(&mut self, number: u64) {
+        *self.0.entry(number).or_default() += 1;
+    }
+
+    fn distribution(&self) -> Distribution {
+        let count = self.0.values().sum::<u64>();
+        let products = self.0.iter().map(|(number, times)| number.saturating_mul(*times));
+        let percentile = |hundredths: u128| {
+            let rank = (u128::from(count) * hundredths).div_ceil(100);
+            let mut seen = 0;
+            let reached = self.0.iter().find(|(_, times)| {
+                seen += u128::from(**times);
+                seen >= rank
+            });
+            reached.map_or(0, |(number, _)| *number)
+        };
+        Distribution {
+            count,
+            sum: products.fold(0, u64::saturating_add),
+            min: self.0.keys().next().copied().unwrap_or(0),
+            p50: percentile(50),
+            p90: percentile(90),
+            p99: percentile(99),
+            max: self.0.keys().next_back().copied().unwrap_or(0),
+            bins: self.bins(),
+        }
+    }
+
+    fn bins(&self) -> Vec<Bin> {
+        // The bin of 0, then those from a power of two to below the next.
+        let bin_of = |number: u64| number.checked_ilog2().map_or(0, |log| log as usize + 1);
+        let mut bins: Vec<Bin> = (0..=64)
+            .map(|bin| match bin {
+                0 => Bin::default(),
+                bin => Bin { from: 1 << (bin - 1), to: u64::MAX >> (64 - bin), count: 0 },
+            })
+            .collect();
+        for (&number, &times) in &self.0 {
+            bins[bin_of(number)].count += times;
+        }
+        let (Some(min), Some(max)) = (self.0.keys().next(), self.0.keys().next_back()) else {
+            return Vec::new();
+        };
+        bins[bin_of(*min)..=bin_of(*max)].to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{GOOGLE, RFC_9309};
+    use crate::syntax::RobotsTxt;
+
+    fn of(numbers: &[(u64, u64)]) -> Distribution {
+        Numbers(numbers.iter().copied().collect()).distribution()
+    }
+
+    #[test]
+    fn bins_are_powers_of_two_without_gaps() {
+        let bins = of(&[(0, 2), (1, 1), (3, 1), (2, 1), (9, 4), (u64::MAX, 1)]).bins;
+        let found: Vec<_> = bins.iter().map(|bin| (bin.from, bin.to, bin.count)).collect();
+        assert_eq!(found[..5], [(0, 0, 2), (1, 1, 1), (2, 3, 2), (4, 7, 0), (8, 15, 4)]);
+        assert_eq!(found.last(), Some(&(1 << 63, u64::MAX, 1)));
+        assert_eq!(found.len(), 65);
+        assert_eq!(of(&[(5, 1)]).bins, [Bin { from: 4, to: 7, count: 1 }]);
+        assert_eq!(of(&[]), Distribution::default());
+    }
+
+    #[test]
+    fn percentiles_are_numbers_that_occur() {
+        let found = of(&[(1, 50), (2, 39), (7, 10), (100, 1)]);
+        assert_eq!((found.count, found.sum), (100, 50 + 78 + 70 + 100));
+        assert_eq!((found.min, found.p50, found.p90, found.p99, found.max), (1, 1, 7, 7, 100));
+        let found = of(&[(3, 1)]);
+        assert_eq!((found.min, found.p50, found.p99, found.max), (3, 3, 3, 3));
+    }
+
+    #[test]
+    fn crawl_delays_are_numbers_of_seconds() {
+        for (value, expected) in
+            [("10", Some(10)), ("0", Some(0)), ("0.5", Some(1)), ("1.", Some(1))]
+        {
+            assert_eq!(seconds(value.as_bytes()), expected, "{value}");
+        }
+        for value in [".", "", "-1", "1e3", "10 seconds"] {
+            assert_eq!(seconds(value.as_bytes()), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_stored_record_means_what_it_means_in_its_file() {
+        let text = b"Crawl-Delay : 5 # c\nSITEMAP: https://A.example:443/s.xml\nsitemap: /s\n\
+            site-map: https://b.example/\nfoo: 1\n";
+        for dialect in [&RFC_9309, &GOOGLE] {
+            let file = RobotsTxt::parse(text, dialect, None);
+            let (mut whole, mut alone) = (Others::default(), Others::default());
+            for record in file.other_records() {
+                let line = record.line.get();
+                whole.add(record.field, record.name, record.value, line, dialect);
+                alone.add_text(&text[record.span.range()], line, dialect);
+            }
+            assert_eq!(whole, alone, "{}", dialect.name);
+            assert_eq!(whole.delays[0].seconds, Some(5));
+            assert_eq!(whole.sitemaps[0].key.as_deref(), Some(&b"a.example"[..]));
+            assert_eq!(whole.sitemaps[1].key, None);
+        }
+    }
 }

@@ -1,26 +1,27 @@
-//! Policies, each read once: what they leave to the agents that ask, and to the robots they name.
+//! Policies, each read once: what they allow the agents, and the robots that they name.
 
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::shown;
-use crate::audit::library::{Library, Policy};
-use crate::audit::model::{AgentReach, List, RobotFigures, RobotRow};
+use super::{largest, shown};
+use crate::audit::catalog::{Catalog, Policy};
+use crate::audit::model::{AgentReach, List, ReachCounts, RobotFigures, RobotRow};
 use crate::automaton::Reach;
 use crate::decision::Verdict;
 use crate::limits::POLICY_PATTERNS_MAX;
-use crate::policy::reach;
-use crate::policy::{AgentChain, Audience, Selection};
+use crate::policy::{AgentChain, Audience, Selection, reach};
 use crate::set::Damage;
-use crate::set::survey::largest;
 use crate::syntax::RobotsTxt;
 
-/// Policies that are read before what they say is added up. It bounds the memory for what is waiting.
+/// Policies that are read before their findings are added up. Bounds the memory for findings.
 const POLICIES_AT_ONCE: usize = 4_096;
 
-/// What going over the policies finds.
+/// How much a robot may fetch; `None` if a limit ended the search.
+type KnownReach = Option<Reach>;
+
+/// The findings over all policies.
 pub(super) struct Policies {
     /// By agent.
     pub reach: Vec<AgentReach>,
@@ -29,55 +30,52 @@ pub(super) struct Policies {
     pub sizes: Vec<Sizes>,
 }
 
-/// How much there is in a file.
+/// The size of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sizes {
-    /// By group: its rules.
+    /// By group, its rules.
     pub groups: Vec<u32>,
-    /// What robots are left that it does not name, if it has groups for them.
-    pub default: Option<Option<Reach>>,
+    /// What robots may fetch that the file does not name; `None` without a group for them.
+    pub default: Option<KnownReach>,
 }
 
-/// Who of the agents is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spoken {
+impl Sizes {
+    /// All rules of the file.
+    pub fn rules(&self) -> u64 {
+        self.groups.iter().map(|&rules| u64::from(rules)).sum()
+    }
+}
+
+/// How a file addresses an agent.
+#[derive(Clone, Copy)]
+enum Addressed {
     ByName,
     ByDefault,
     NotAtAll,
 }
 
-/// What a policy says.
+/// The findings in one policy.
 struct ReadPolicy {
     /// By agent.
-    agents: Vec<(Spoken, Option<Reach>)>,
-    robots: Vec<(Vec<u8>, Option<Reach>)>,
+    agents: Vec<(Addressed, KnownReach)>,
+    robots: Vec<(Vec<u8>, KnownReach)>,
     has_rules: bool,
     sizes: Sizes,
 }
 
-/// A robot in the counting.
-#[derive(Clone, Copy, Debug, Default)]
-struct RobotCount {
-    origins: u64,
-    everything: u64,
-    part: u64,
-    nothing: u64,
-    not_known: u64,
-}
-
-/// Robots in the counting.
-#[derive(Debug, Default)]
+/// The robots that files name.
+#[derive(Default)]
 pub(super) struct Robots {
-    named: HashMap<Vec<u8>, RobotCount, foldhash::fast::RandomState>,
-    others: RobotCount,
+    named: HashMap<Vec<u8>, RobotRow, foldhash::fast::RandomState>,
+    others: RobotRow,
     naming_origins: u64,
     without_default: u64,
-    /// Policies of which not everything is known.
-    not_known: u64,
+    /// Policies with more rules than the limit.
+    pub policies_not_known: u64,
 }
 
 impl Policies {
-    pub(super) fn of(library: &Library, agents: &[AgentChain]) -> Result<Policies, Damage> {
+    pub fn of(catalog: &Catalog, agents: &[AgentChain]) -> Result<Policies, Damage> {
         let reach = |agent: &AgentChain| AgentReach {
             agent: agent.name().to_owned(),
             ..AgentReach::default()
@@ -85,109 +83,50 @@ impl Policies {
         let mut policies = Policies {
             reach: agents.iter().map(reach).collect(),
             robots: Robots::default(),
-            sizes: Vec::with_capacity(library.policies.len()),
+            sizes: Vec::with_capacity(catalog.policies.len()),
         };
-        let numbers: Vec<u32> = (0..library.policies.len() as u32).collect();
+        let numbers: Vec<usize> = (0..catalog.policies.len()).collect();
         for numbers in numbers.chunks(POLICIES_AT_ONCE) {
-            let read = |&policy: &u32| read(library, policy, agents);
+            let read = |&number: &usize| read(catalog, number, agents);
             let read: Vec<Result<ReadPolicy, Damage>> =
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (&number, read) in numbers.iter().zip(read) {
-                policies.add(&library.policies[number as usize], read?);
+                policies.add(&catalog.policies[number], read?);
             }
         }
         Ok(policies)
     }
 
     fn add(&mut self, policy: &Policy, read: ReadPolicy) {
-        let ReadPolicy { agents, robots, has_rules, sizes } = read;
-        for (sum, (spoken, reach)) in self.reach.iter_mut().zip(agents) {
-            *match spoken {
-                Spoken::ByName => &mut sum.named,
-                Spoken::ByDefault => &mut sum.by_default,
-                Spoken::NotAtAll => &mut sum.unnamed,
-            } += policy.origins;
-            *match reach {
-                Some(Reach::Everything) => &mut sum.everything,
-                Some(Reach::Part) => &mut sum.part,
-                Some(Reach::Nothing) => &mut sum.nothing,
-                None => &mut sum.not_known,
-            } += policy.origins;
+        let origins = policy.origins;
+        for (sum, (addressed, reach)) in self.reach.iter_mut().zip(read.agents) {
+            *match addressed {
+                Addressed::ByName => &mut sum.named,
+                Addressed::ByDefault => &mut sum.by_default,
+                Addressed::NotAtAll => &mut sum.unnamed,
+            } += origins;
+            sum.reach.add(origins, reach);
         }
-        self.robots.add(policy.origins, &robots, sizes.default, has_rules);
-        self.sizes.push(sizes);
-    }
-}
-
-/// Reads a policy's file.
-fn read(library: &Library, policy: u32, agents: &[AgentChain]) -> Result<ReadPolicy, Damage> {
-    let access = library.policies[policy as usize].access;
-    if !library.policies[policy as usize].has_file() {
-        let reach = match access.verdict {
-            Verdict::Disallow => Reach::Nothing,
-            _ => Reach::Everything,
-        };
-        return Ok(ReadPolicy {
-            agents: vec![(Spoken::NotAtAll, Some(reach)); agents.len()],
-            robots: Vec::new(),
-            has_rules: false,
-            sizes: Sizes::default(),
-        });
-    }
-    let extract = library.extract(policy)?;
-    let file = RobotsTxt::read_extract(&extract).ok_or_else(|| library.misfiled())?;
-    let dialect = library.set.dialect();
-    let audience = Audience::of(&file, dialect);
-    let mut known = Known { file: &file, library, reaches: HashMap::default(), patterns: 0 };
-    let spoken =
-        |agent: &AgentChain, known: &mut Known<'_>| match Selection::of(&file, agent, dialect) {
-            Selection::NoRules | Selection::NoGroup => (Spoken::NotAtAll, Some(Reach::Everything)),
-            Selection::Groups { groups, token } => {
-                let spoken = if token.is_some() { Spoken::ByName } else { Spoken::ByDefault };
-                (spoken, known.reach(&groups))
-            }
-        };
-    let agents = agents.iter().map(|agent| spoken(agent, &mut known)).collect();
-    let default = &audience.default_groups;
-    let default = (!default.is_empty()).then(|| known.reach(default));
-    let robots = audience.robots.iter().map(|robot| {
-        let name = String::from_utf8_lossy(&robot.name).into_owned().into_bytes();
-        (name, known.reach(&robot.groups))
-    });
-    let robots = robots.collect();
-    let groups = file.groups().iter().map(|group| file.rules_of(group).len() as u32).collect();
-    let sizes = Sizes { groups, default };
-    Ok(ReadPolicy { agents, robots, has_rules: !file.rules().is_empty(), sizes })
-}
-
-/// What combinations of a file's groups leave.
-struct Known<'f> {
-    file: &'f RobotsTxt<'f>,
-    library: &'f Library,
-    reaches: HashMap<Vec<usize>, Option<Reach>, foldhash::fast::RandomState>,
-    /// Rules that were looked at, each as often as a combination has it.
-    patterns: usize,
-}
-
-impl Known<'_> {
-    fn reach(&mut self, groups: &[usize]) -> Option<Reach> {
-        if let Some(&known) = self.reaches.get(groups) {
-            return known;
+        let robots = &mut self.robots;
+        let default = read.sizes.default;
+        let is_not_known =
+            read.robots.iter().any(|(_, reach)| reach.is_none()) || default == Some(None);
+        robots.policies_not_known += u64::from(is_not_known);
+        robots.naming_origins += if read.robots.is_empty() { 0 } else { origins };
+        match default {
+            Some(reach) => robots.others.add(policy, reach),
+            None if read.has_rules => robots.without_default += origins,
+            None => {}
         }
-        let rules = |&group: &usize| self.file.rules_of(&self.file.groups()[group]).len();
-        self.patterns += groups.iter().map(rules).sum::<usize>();
-        let found = match self.patterns > POLICY_PATTERNS_MAX {
-            true => None,
-            false => reach(self.file, groups, self.library.set.dialect()),
-        };
-        self.reaches.insert(groups.to_vec(), found);
-        found
+        for (name, reach) in read.robots {
+            robots.named.entry(name).or_default().add(policy, reach);
+        }
+        self.sizes.push(read.sizes);
     }
 }
 
-impl RobotCount {
-    fn add(&mut self, origins: u64, reach: Option<Reach>) {
-        self.origins += origins;
+impl ReachCounts {
+    fn add(&mut self, origins: u64, reach: KnownReach) {
         *match reach {
             Some(Reach::Everything) => &mut self.everything,
             Some(Reach::Part) => &mut self.part,
@@ -195,57 +134,89 @@ impl RobotCount {
             None => &mut self.not_known,
         } += origins;
     }
+}
 
-    fn row(self, name: String, asked: bool) -> RobotRow {
-        let RobotCount { origins, everything, part, nothing, not_known } = self;
-        RobotRow { name, asked, origins, everything, part, nothing, not_known }
+impl RobotRow {
+    fn add(&mut self, policy: &Policy, reach: KnownReach) {
+        self.origins += policy.origins;
+        self.hosts += policy.hosts;
+        self.reach.add(policy.origins, reach);
+    }
+}
+
+fn read(catalog: &Catalog, number: usize, agents: &[AgentChain]) -> Result<ReadPolicy, Damage> {
+    let policy = &catalog.policies[number];
+    if policy.has_file() {
+        return catalog.with_file(number, |file| read_file(catalog, file, agents));
+    }
+    let reach = match policy.access.verdict {
+        Verdict::Disallow => Reach::Nothing,
+        _ => Reach::Everything,
+    };
+    Ok(ReadPolicy {
+        agents: vec![(Addressed::NotAtAll, Some(reach)); agents.len()],
+        robots: Vec::new(),
+        has_rules: false,
+        sizes: Sizes::default(),
+    })
+}
+
+fn read_file(catalog: &Catalog, file: &RobotsTxt<'_>, agents: &[AgentChain]) -> ReadPolicy {
+    let dialect = catalog.set.dialect();
+    let rules_of = |group: usize| file.rules_of(&file.groups()[group]).len();
+    let mut known: HashMap<_, _, foldhash::fast::RandomState> = HashMap::default();
+    // Rules of all combinations of groups so far.
+    let mut patterns = 0;
+    let mut reach = |groups: &[usize]| {
+        if let Some(&known) = known.get(groups) {
+            return known;
+        }
+        patterns += groups.iter().map(|&group| rules_of(group)).sum::<usize>();
+        let found = (patterns <= POLICY_PATTERNS_MAX).then(|| reach(file, groups, dialect));
+        *known.entry(groups.to_vec()).or_insert(found.flatten())
+    };
+    let agents = agents.iter().map(|agent| match Selection::of(file, agent, dialect) {
+        Selection::NoRules | Selection::NoGroup => (Addressed::NotAtAll, Some(Reach::Everything)),
+        Selection::Groups { groups, token: Some(_) } => (Addressed::ByName, reach(&groups)),
+        Selection::Groups { groups, token: None } => (Addressed::ByDefault, reach(&groups)),
+    });
+    let agents = agents.collect();
+    let audience = Audience::of(file, dialect);
+    let default = &audience.default_groups;
+    let default = (!default.is_empty()).then(|| reach(default));
+    let robots = audience.robots.iter().map(|robot| {
+        // Names are equal if they look equal.
+        let name = String::from_utf8_lossy(&robot.name).into_owned().into_bytes();
+        (name, reach(&robot.groups))
+    });
+    let robots = robots.collect();
+    let groups = (0..file.groups().len()).map(|group| rules_of(group) as u32).collect();
+    ReadPolicy {
+        agents,
+        robots,
+        has_rules: !file.rules().is_empty(),
+        sizes: Sizes { groups, default },
     }
 }
 
 impl Robots {
-    fn add(
-        &mut self,
-        origins: u64,
-        robots: &[(Vec<u8>, Option<Reach>)],
-        default: Option<Option<Reach>>,
-        has_rules: bool,
-    ) {
-        for (name, reach) in robots {
-            match self.named.get_mut(name) {
-                Some(count) => count.add(origins, *reach),
-                None => self.named.entry(name.clone()).or_default().add(origins, *reach),
-            }
-        }
-        if !robots.is_empty() {
-            self.naming_origins += origins;
-        }
-        match default {
-            Some(reach) => self.others.add(origins, reach),
-            None if has_rules => self.without_default += origins,
-            None => {}
-        }
-        let not_known = robots.iter().any(|(_, reach)| reach.is_none()) || default == Some(None);
-        self.not_known += u64::from(not_known);
-    }
-
-    /// Policies of which it is not known what they leave to somebody.
-    pub(super) fn not_known(&self) -> u64 {
-        self.not_known
-    }
-
     /// The figures, and the `top` robots that most origins name.
-    pub(super) fn figures(self, agents: &[AgentChain], top: usize) -> RobotFigures {
+    pub fn figures(self, agents: &[AgentChain], top: usize) -> RobotFigures {
         let is_asked = |name: &[u8]| {
             let mut tokens = agents.iter().flat_map(AgentChain::tokens);
             tokens.any(|token| token.as_bytes().eq_ignore_ascii_case(name))
         };
         let total = self.named.len() as u64;
-        let most = largest(self.named, top, |(name, count)| (count.origins, Reverse(name.clone())));
-        let row = |(name, count): (Vec<u8>, RobotCount)| count.row(shown(&name), is_asked(&name));
+        let most = largest(self.named, top, |(name, row)| (row.origins, Reverse(name.clone())));
+        let row = |(name, row): (Vec<u8>, RobotRow)| RobotRow {
+            name: shown(&name),
+            asked: is_asked(&name),
+            ..row
+        };
         RobotFigures {
             naming_origins: self.naming_origins,
             without_default: self.without_default,
-            others: self.others.row("*".to_owned(), false),
+            others: RobotRow { name: "*".to_owned(), ..self.others },
             most_named: List { total, rows: most.into_iter().map(row).collect() },
         }
     }

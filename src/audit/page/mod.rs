@@ -1,17 +1,14 @@
 //! The report as one HTML page, for people: an engineer, an SEO, a lawyer.
 //!
-//! Owns how a [`Report`] looks and nothing of what it says; programs read
-//! [`to_json`](Report::to_json). The page loads nothing and remembers nothing. It opens in light and
-//! dark, on a telephone and on paper, and reads aloud; without its script the tables are still whole.
-//! Its contents policy lets only its own script and style run, by their hashes, so a rule or URL that
-//! got past the escaping would still not run.
+//! Owns how a [`Report`] looks, not its content; programs read [`to_json`](Report::to_json). The page
+//! loads nothing and stores nothing. It works in light and dark, on a phone, on paper and with a screen
+//! reader; without its script the tables are complete. All markup comes from
+//! `crate::report::html`, which escapes every text. As a second line of defence, the content
+//! security policy allows only the page's own script and style, by their hashes.
 //!
-//! - [`page`] is the whole; `sections` says what is on it, in order.
-//! - `table`, `chart` and `histogram` draw; `text` writes numbers and strangers' texts.
-//!
-//! Cost: linear in the rows of the report, some milliseconds for lists of a thousand. The page keeps
-//! to [`AUDIT_PAGE_BYTES_MAX`]: where lists are too long for that it shows fewer of their rows, and
-//! says how many there are. Nothing fails.
+//! Cost: linear in the rows of the report, some milliseconds for lists of a thousand rows. The page
+//! stays below [`AUDIT_PAGE_BYTES_MAX`]: if lists are too long for that, it shows fewer rows and their
+//! number. Nothing fails.
 //!
 //! ```
 //! use portcullis::audit::{Report, page};
@@ -22,109 +19,32 @@
 //! assert!(html.len() < portcullis::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
 
-mod agents;
-mod chart;
-mod comparisons;
 mod files;
-mod glossary;
-mod histogram;
-mod hosts;
-mod oddities;
-mod rules;
-mod summary;
-mod table;
-mod text;
-
+mod sections;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use super::model::{List, Report};
-use crate::limits::AUDIT_PAGE_BYTES_MAX;
-use crate::report::html::escaped;
-
-use text::{agent_name, counted, listed};
+use crate::limits::{AUDIT_PAGE_BYTES_MAX, AUDIT_PAGE_TEXT_CHARACTERS_MAX};
+use crate::report::html::{Html, counted, html, number, share};
+use crate::visible::cut_characters;
 
 const STYLE: &str = include_str!("style.css");
-/// SHA-256 of [`STYLE`] in base64; a test tells it when the file has changed.
-const STYLE_HASH: &str = "jK/m7GQL0UOhIDGQY03dcPhBS1JpetOZjjO9902qwQM=";
 const SCRIPT: &str = include_str!("behaviour.js");
-/// SHA-256 of [`SCRIPT`] in base64.
-const SCRIPT_HASH: &str = "U6fASSUHILNb9QtQYGM13mA5z3O1NCdqMriVaZoLly4=";
 
-/// Fewer rows are not tried: what fills the page then are other things than rows.
+/// The smallest number of rows per list. If the page is still too long, rows are not the cause.
 const ROWS_MIN: usize = 10;
 
-/// A report, and how many rows of each list are shown.
-#[derive(Clone, Copy)]
-struct View<'r> {
-    report: &'r Report,
-    rows: usize,
-}
+/// Characters of an agent's name: twice as many as long names have.
+const AGENT_CHARACTERS: usize = 40;
 
-impl<'r> View<'r> {
-    /// The rows of a list that are shown.
-    fn rows<T>(&self, list: &'r List<T>) -> &'r [T] {
-        &list.rows[..list.rows.len().min(self.rows)]
-    }
-
-    /// `Googlebot, GPTBot`, or how many they are, for the positions of agents.
-    fn agents(&self, positions: &[usize]) -> String {
-        let all = self.report.agents.len();
-        if positions.len() == all && all > 2 {
-            return format!("all {all}");
-        }
-        let name = |&position: &usize| self.report.agents.get(position).map(|it| agent_name(it));
-        positions.iter().filter_map(name).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// A part of the page.
-struct Section {
-    id: &'static str,
-    title: &'static str,
-    /// What it shows, in a sentence.
-    meaning: String,
-    /// What to do about it, in a sentence.
-    advice: String,
-    /// The rest, as HTML.
-    body: String,
-}
-
-/// What is on the page, in order.
-fn sections(view: View<'_>) -> Vec<Section> {
-    let always = [
-        agents::verdicts(view),
-        hosts::affected(view),
-        rules::deciding(view),
-        rules::never(view),
-        rules::idle(view),
-        hosts::unknown(view),
-        agents::reach(view),
-        agents::robots(view),
-    ];
-    let mut sections = Vec::from(always);
-    sections.extend(comparisons::section(view));
-    sections.extend([
-        hosts::states(view),
-        files::sizes(view),
-        files::notes(view),
-        files::crawl_delays(view),
-        files::sitemaps(view),
-        oddities::invalid(view),
-        oddities::limits(view),
-        glossary::about(view),
-        glossary::section(),
-    ]);
-    sections
-}
-
-/// The whole page.
+/// Makes the page.
 pub fn page(report: &Report) -> String {
     let mut rows = longest_list(report);
     loop {
-        let html = whole(View { report, rows });
+        let html = whole(View { report, rows }).into_string();
         if html.len() <= AUDIT_PAGE_BYTES_MAX || rows <= ROWS_MIN {
             return html;
         }
@@ -149,83 +69,205 @@ fn longest_list(report: &Report) -> usize {
     lengths.into_iter().max().unwrap_or(0)
 }
 
-fn whole(view: View<'_>) -> String {
-    let sections = sections(view);
-    let title =
-        format!("What robots.txt does to {}", counted(view.report.records.records, "URL", "URLs"));
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; base-uri 'none'; \
-         form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#content\">Skip to the content</a>\n{PATTERNS}"
-    );
-    out += &heading(view, &title);
-    out += "<div class=\"page\">\n";
-    out += &contents(&sections);
-    out += "<main id=\"content\" tabindex=\"-1\">\n";
-    out += &summary::section(view);
-    for section in &sections {
-        out += &section.html();
-    }
-    let _ = write!(
-        out,
-        "</main>\n</div>\n<footer>\n<p>Made by portcullis {}. Nothing on this page was fetched from a \
-         site; it tells what files said when they were captured.</p>\n</footer>\n\
-         <script>{SCRIPT}</script>\n</body>\n</html>\n",
-        escaped(&view.report.version)
-    );
-    out
+/// A report, and the number of rows to show per list.
+#[derive(Clone, Copy)]
+struct View<'r> {
+    report: &'r Report,
+    rows: usize,
 }
 
-/// Hatches, so that what is not known can be told without colours.
-const PATTERNS: &str = "<svg class=\"patterns\" width=\"0\" height=\"0\" aria-hidden=\"true\" \
-    focusable=\"false\"><defs>\
-    <pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
-    patternTransform=\"rotate(45)\"><rect class=\"hatch-back\" width=\"6\" height=\"6\"/>\
-    <rect class=\"hatch-line\" width=\"2\" height=\"6\"/></pattern></defs></svg>\n";
+impl<'r> View<'r> {
+    /// The rows of a list to show.
+    fn rows<T>(&self, list: &'r List<T>) -> &'r [T] {
+        &list.rows[..list.rows.len().min(self.rows)]
+    }
 
-fn heading(view: View<'_>, title: &str) -> String {
-    let Report { agents, source, inputs, .. } = view.report;
-    let names: Vec<String> = agents.iter().map(|agent| agent_name(agent)).collect();
-    let inputs: Vec<String> = inputs.iter().map(|input| text::code(input)).collect();
-    let lists =
-        if inputs.is_empty() { String::new() } else { format!(" URLs of {}.", listed(&inputs)) };
-    format!(
-        "<header>\n<h1>{title}</h1>\n<p>For {}.{lists} Policies of {}, read as the dialect {} says.</p>\n\
-         </header>\n",
-        listed(&names),
-        text::code(&source.name),
-        text::code(&source.dialect)
-    )
+    /// A caption: `Rules that decided nothing: the first 50 of 2,434`.
+    fn caption<T>(&self, title: &str, list: &List<T>) -> Html {
+        let shown = list.rows.len().min(self.rows);
+        match shown as u64 == list.total {
+            true => html!("{}: all {}", title, shown),
+            false => html!("{}: the first {} of {}", title, shown, list.total),
+        }
+    }
+
+    /// The agents at some positions: `Googlebot, GPTBot`, or `all 15`.
+    fn agents(&self, positions: &[usize]) -> Html {
+        let all = self.report.agents.len();
+        if positions.len() == all && all > 2 {
+            return html!("all {}", all);
+        }
+        let agents = positions.iter().filter_map(|&position| self.report.agents.get(position));
+        Html::join(agents.map(|it| agent_name(it)), ", ")
+    }
 }
 
-fn contents(sections: &[Section]) -> String {
-    let mut items = "<li><a href=\"#summary\">In short</a></li>\n".to_owned();
-    for Section { id, title, .. } in sections {
-        let _ = writeln!(items, "<li><a href=\"#{id}\">{title}</a></li>");
-    }
-    format!(
-        "<nav aria-labelledby=\"contents\">\n<h2 id=\"contents\">Contents</h2>\n<ol>\n{items}</ol>\n</nav>\n"
-    )
+/// A part of the page.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// The result in a sentence, which the summary repeats; may be empty.
+    finding: Html,
+    /// How to read the part.
+    meaning: Html,
+    /// What to do about it; may be empty.
+    advice: Html,
+    body: Html,
 }
 
 impl Section {
-    fn html(&self) -> String {
-        let Section { id, title, meaning, advice, body } = self;
-        let advice = match advice.is_empty() {
-            true => String::new(),
-            false => format!("<p class=\"advice\"><strong>What to do:</strong> {advice}</p>\n"),
+    fn html(&self) -> Html {
+        let Section { id, title, finding, meaning, advice, body } = self;
+        let paragraph = |start: &'static str, text: &Html, end: &'static str| match text.is_empty()
+        {
+            true => Html::default(),
+            false => {
+                html!("{}{}{}", Html::of_source(start), text, Html::of_source(end))
+            }
         };
-        format!(
-            "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n<p>{meaning}</p>\n{advice}{body}</section>\n"
+        html!(
+            "<section aria-labelledby=\"{}\">\n<h2 id=\"{}\">{}</h2>\n{}{}{}{}</section>\n",
+            id,
+            id,
+            title,
+            paragraph("<p>", finding, "</p>\n"),
+            paragraph("<p>", meaning, "</p>\n"),
+            paragraph("<p class=\"advice\"><strong>What to do:</strong> ", advice, "</p>\n"),
+            body
         )
     }
 }
 
-/// A chart beside its table, or above it where there is no room.
-fn pair(chart: &str, table: &str) -> String {
-    format!("<div class=\"pair\">\n{chart}<div>\n{table}</div>\n</div>\n")
+/// The records, and how many have a known policy.
+fn read(report: &Report) -> Html {
+    let records = &report.records;
+    let mut text = html!(
+        "{} read. For {} of them ({}) a robots.txt is known",
+        counted(records.records, "record was", "records were"),
+        records.known,
+        share(records.known, records.records)
+    );
+    if records.unknown > 0 {
+        text += html!("; for {} none is, which does not mean allowed", records.unknown);
+    }
+    text += html!(".");
+    text
+}
+
+/// The report in short: a few large numbers, and the findings of all parts.
+fn summary(report: &Report, sections: &[Section]) -> Html {
+    let Report { records, hosts, unknown, .. } = report;
+    let tiles = [
+        (number(records.records), "URLs read"),
+        (number(hosts.asked), "hosts with a known policy"),
+        (share(records.known, records.records), "of the URLs decided"),
+        (number(unknown.origins), "origins without a policy"),
+    ];
+    let tile = |(figure, name)| html!("<div><dt>{}</dt><dd>{}</dd></div>\n", name, figure);
+    let findings = sections.iter().filter(|section| !section.finding.is_empty()).map(|section| {
+        let Section { id, title, finding, .. } = section;
+        html!("<li>{} <a href=\"#{}\">{}</a></li>\n", finding, id, title)
+    });
+    html!(
+        r#"<section aria-labelledby="summary">
+<h2 id="summary">In short</h2>
+<dl class="tiles">
+{}</dl>
+<ul class="short">
+<li>{}</li>
+{}</ul>
+</section>
+"#,
+        tiles.into_iter().map(tile).collect::<Html>(),
+        read(report),
+        findings.collect::<Html>()
+    )
+}
+
+fn whole(view: View<'_>) -> Html {
+    let Report { records, agents, inputs, source, version, .. } = view.report;
+    let sections = sections::all(view);
+    let title = format!("What robots.txt does to {}", counted(records.records, "URL", "URLs"));
+    let hash = |text: &str| BASE64_STANDARD.encode(hmac_sha256::Hash::hash(text.as_bytes()));
+    let lists = match inputs.is_empty() {
+        true => Html::default(),
+        false => html!(" URLs of {}.", listed(inputs.iter().map(|input| code(input)))),
+    };
+    let links =
+        sections.iter().map(|it| html!("<li><a href=\"#{}\">{}</a></li>\n", it.id, it.title));
+    html!(
+        r##"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="referrer" content="no-referrer"/>
+<title>{}</title>
+<style>{}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+{}<header>
+<h1>{}</h1>
+<p>For {}.{} Policies of {}, read as the dialect {}.</p>
+</header>
+<div class="page">
+<nav aria-labelledby="contents">
+<h2 id="contents">Contents</h2>
+<ol>
+<li><a href="#summary">In short</a></li>
+{}</ol>
+</nav>
+<main id="content" tabindex="-1">
+{}{}</main>
+</div>
+<footer>
+<p>Made by portcullis {}. Nothing on this page was fetched from a site; it shows what files said when they were captured.</p>
+</footer>
+<script>{}</script>
+</body>
+</html>
+"##,
+        hash(STYLE),
+        hash(SCRIPT),
+        title,
+        Html::of_source(STYLE),
+        Html::of_source(PATTERNS),
+        title,
+        listed(agents.iter().map(|agent| agent_name(agent))),
+        lists,
+        code(&source.name),
+        code(source.dialect),
+        links.collect::<Html>(),
+        summary(view.report, &sections),
+        sections.iter().map(Section::html).collect::<Html>(),
+        version,
+        Html::of_source(SCRIPT)
+    )
+}
+
+/// Hatches, which show unknown shares without colours.
+const PATTERNS: &str = r#"<svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs>
+<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-back" width="6" height="6"/><rect class="hatch-line" width="2" height="6"/></pattern>
+</defs></svg>
+"#;
+
+/// A text as code, cut if it is long.
+fn code(text: &str) -> Html {
+    html!("<code>{}</code>", &*cut_characters(text, AUDIT_PAGE_TEXT_CHARACTERS_MAX))
+}
+
+/// The name of an agent, cut if it is long: it occurs in many places.
+fn agent_name(name: &str) -> Html {
+    html!("{}", &*cut_characters(name, AGENT_CHARACTERS))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(items: impl IntoIterator<Item = Html>) -> Html {
+    let mut items: Vec<Html> = items.into_iter().collect();
+    match items.pop() {
+        Some(last) if !items.is_empty() => html!("{} and {}", Html::join(items, ", "), last),
+        last => last.unwrap_or_default(),
+    }
 }

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use portcullis::dialect::Dialect;
 
 use super::super::values;
 use super::{InputArgs, PolicyArgs, QuestionArgs};
 
-/// Say what robots.txt does to a list of URLs: who may not fetch what, by which rules of which hosts
+/// Report what robots.txt does to a list of URLs: which agents may fetch what, by which rules
 ///
-/// One pass over the list: verdicts by agent, the hosts that lose most, the rules that decide most and
-/// those that decide nothing, what robots get, hosts without a policy that are worth fetching, and
-/// what is odd in the files. Nothing in the report depends on the number of threads.
+/// One pass over the list: verdicts by agent, the hosts that disallow most, the rules that decide most
+/// and those that decide nothing, what each robot may fetch, origins without a policy that are worth
+/// fetching, and oddities in the files. The report is the same for any number of threads. To compare
+/// two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
 #[derive(Args)]
 pub struct AuditArgs {
     #[command(flatten)]
@@ -22,30 +22,24 @@ pub struct AuditArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
 
-    /// Compare the verdicts with those of another dialect; the flag may be repeated
-    ///
-    /// It needs --robots: a policy set has been read by its own dialect.
-    #[arg(long = "compare-dialect", value_name = "NAME", value_parser = values::dialect(), conflicts_with = "set", help_heading = "Comparison")]
-    pub compare_dialects: Vec<&'static Dialect>,
+    /// Removed; `diff` compares two policy sets on a list
+    #[arg(long = "compare-set", alias = "compare-dialect", value_name = "SET", hide = true, value_parser = compared_by_diff)]
+    pub compare: Option<String>,
 
-    /// Compare the verdicts with those of another policy set; the flag may be repeated
-    #[arg(long = "compare-set", value_name = "SET", help_heading = "Comparison")]
-    pub compare_sets: Vec<PathBuf>,
-
-    /// Write the report as one HTML page there, for people; it needs no network
+    /// Write the report as one HTML page; it needs no network
     ///
-    /// It opens in any browser, in light and dark, and prints. The file appears under its name when it
-    /// is complete. Under 2 MB: where lists are too long for that, fewer of their rows are shown.
+    /// The page opens in any browser, in light and dark, and prints. It stays under 2 MB: if the lists
+    /// are too long for that, the page shows fewer rows. The file appears when it is complete.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write the report as one JSON object there; `-` is standard output
+    /// Write the report as one JSON object; `-` is standard output
     ///
-    /// The file appears under its name when it is complete; .gz and .zst compress it.
+    /// The extensions .gz and .zst compress it. The file appears when it is complete.
     #[arg(long, value_name = "FILE", required_unless_present = "output", help_heading = "Output")]
     pub json: Option<PathBuf>,
 
-    /// How many rows each list has
+    /// Number of rows per list
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, help_heading = "Output")]
     pub top: usize,
 
@@ -54,11 +48,19 @@ pub struct AuditArgs {
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads, help_heading = "Run")]
     pub threads: usize,
 
-    /// Write no summary at the end
+    /// Do not print the summary
     #[arg(long, help_heading = "Run")]
     pub no_summary: bool,
 
-    /// Draw no progress bar (there is one only where standard error is a terminal)
+    /// Do not draw a progress bar (drawn only if standard error is a terminal)
     #[arg(long, help_heading = "Run")]
     pub no_progress: bool,
+}
+
+/// Rejects the removed flags, and names the replacement.
+fn compared_by_diff(_: &str) -> Result<String, &'static str> {
+    Err(
+        "audit no longer compares; compile a set for each side (`portcullis compile -o SET INPUT`, with \
+         --dialect for another dialect) and run `portcullis diff SET OTHER -a AGENT FILE`",
+    )
 }

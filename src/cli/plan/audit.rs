@@ -1,9 +1,6 @@
-//! What the flags of `audit` mean.
+//! The plan of `audit`.
 
 use std::path::PathBuf;
-
-use anyhow::ensure;
-use portcullis::dialect::Dialect;
 
 use super::super::args::{AuditArgs, RunArgs};
 use super::super::output::Destination;
@@ -15,18 +12,16 @@ pub struct AuditPlan {
     pub questions: QuestionPlan,
     pub stream: StreamPlan,
     pub summary: SummaryPlan,
-    pub compare_dialects: Vec<&'static Dialect>,
-    pub compare_sets: Vec<PathBuf>,
-    /// Where the page goes, if it is wanted.
+    /// Destination of the page.
     pub page: Option<Destination>,
-    /// Where the JSON goes, if it is wanted.
+    /// Destination of the JSON report.
     pub json: Option<Destination>,
-    /// Rows of a list.
+    /// Rows per list.
     pub top: usize,
 }
 
 impl AuditPlan {
-    /// The name that the policies were given by.
+    /// The path that the policies were given by.
     pub fn policies_name(&self) -> String {
         let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { path, .. }) = &self.policies;
         path.display().to_string()
@@ -35,16 +30,6 @@ impl AuditPlan {
 
 pub fn audit(args: AuditArgs) -> anyhow::Result<AuditPlan> {
     let policies = policies(args.policies);
-    if let PolicyPlan::Robots { dialect, .. } = &policies {
-        for other in &args.compare_dialects {
-            ensure!(
-                other.name != dialect.name,
-                "--compare-dialect {} is the dialect that is followed; name another one, or follow \
-                 another one with --dialect",
-                other.name
-            );
-        }
-    }
     let destination = |path: Option<PathBuf>| path.map(|path| Destination::new(Some(path)));
     let page = destination(args.output);
     let json = destination(args.json);
@@ -60,8 +45,6 @@ pub fn audit(args: AuditArgs) -> anyhow::Result<AuditPlan> {
         policies,
         stream: stream(args.input, &run, false)?,
         summary: SummaryPlan { form, census: false },
-        compare_dialects: args.compare_dialects,
-        compare_sets: args.compare_sets,
         page,
         json,
         top: args.top,

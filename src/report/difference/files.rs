@@ -1,27 +1,23 @@
-//! Whether two robots.txt files decide every URL alike for a robot, and if not, the shortest paths
-//! that show it.
+//! Whether two robots.txt files decide every URL alike for a robot, and if not, shortest paths that
+//! show the difference.
 //!
-//! TSV: the agent (`*` for any that no file names) and `equal`; or a line for each way in which a
-//! verdict turns: the agent, `different`, the old verdict, the new one, what decided before and what
-//! decides now, the path as it is written in a URL. What decides is `LINE:RULE`, or the reason where
-//! no rule does. Where a limit ended the search `unknown` stands in place of `different`, and nothing
-//! behind the verdicts.
+//! TSV: the agent (`*` for robots that no file names) and `equal`; or a line for each way in which a
+//! verdict changes: the agent, `different`, the old verdict, the new verdict, what decided before, what
+//! decides now, and the path as written in a URL. What decides is `LINE:RULE`, or the reason if no rule
+//! does. If a limit ended the search, `unknown` replaces `different`, and the verdicts are last.
 //!
-//! JSON Lines: `{"agent", "answer", "changes", "unknown"}`, where the answer is one of those words,
-//! each change is `{"path", "old", "new"}` with `{"verdict", "reason", "line", "rule"}` on both
-//! sides, and each unknown `{"old", "new", "bound"}` with two verdicts and what ended the search.
-
-use std::borrow::Cow;
+//! JSON Lines: `{"agent", "answer", "changes", "unknown"}`, where the answer is one of those words. A
+//! change is `{"path", "old", "new"}` with `{"verdict", "reason", "line", "rule"}` for both sides, and
+//! an unknown `{"old", "new", "bound"}` with two verdicts and the limit.
 
 use serde::Serialize;
 
-use crate::analysis::{AgentRules, Bound, Equivalence, Example, Search};
+use super::super::json_lines::{DecisionObject, Text, write_object};
+use super::super::tsv;
+use super::{push_column, push_deciding, push_text};
+use crate::analysis::{AgentRules, Equivalence, Example, Search};
 use crate::decision::{Decision, Verdict};
 use crate::visible::cut_to_show;
-
-use super::super::json_lines::{shown_cut, shown_if_any, write_object};
-use super::super::tsv;
-use super::{push_column, push_text};
 
 /// The rules of a robot on both sides, and whether they decide alike.
 #[derive(Clone, Copy, Debug)]
@@ -32,11 +28,11 @@ pub struct Compared<'a> {
     pub old: &'a AgentRules<'a>,
     /// Its rules in the new file.
     pub new: &'a AgentRules<'a>,
-    /// The answer for the two, the old one first.
+    /// The comparison of the two.
     pub equivalence: &'a Equivalence,
 }
 
-/// What an answer is in one word.
+/// An answer in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Answer {
     /// Every URL has the same verdict.
@@ -57,7 +53,7 @@ impl Answer {
         }
     }
 
-    /// The answer in one word.
+    /// Summarises a comparison.
     pub fn of(equivalence: &Equivalence) -> Answer {
         match equivalence {
             Equivalence::Equal => Answer::Equal,
@@ -67,27 +63,26 @@ impl Answer {
     }
 }
 
-/// A way in which verdicts may turn, and what came of the search for it.
-struct Turn {
-    old: Verdict,
-    new: Verdict,
-    found: Search,
+/// The two ways in which a verdict may change (old verdict, new verdict), and what the search for a
+/// path found.
+fn turns(equivalence: &Equivalence) -> [(Verdict, Verdict, Search); 2] {
+    let (first_allows, second_allows) = match equivalence {
+        Equivalence::Equal => (Search::Nothing, Search::Nothing),
+        Equivalence::Different { first_allows, second_allows } => {
+            (first_allows.clone(), second_allows.clone())
+        }
+        Equivalence::Unknown(bound) => (Search::Unknown(*bound), Search::Unknown(*bound)),
+    };
+    [
+        (Verdict::Allow, Verdict::Disallow, first_allows),
+        (Verdict::Disallow, Verdict::Allow, second_allows),
+    ]
 }
 
-impl Turn {
-    fn all(equivalence: &Equivalence) -> [Turn; 2] {
-        let (first_allows, second_allows) = match equivalence {
-            Equivalence::Equal => (Search::Nothing, Search::Nothing),
-            Equivalence::Different { first_allows, second_allows } => {
-                (first_allows.clone(), second_allows.clone())
-            }
-            Equivalence::Unknown(bound) => (Search::Unknown(*bound), Search::Unknown(*bound)),
-        };
-        [
-            Turn { old: Verdict::Allow, new: Verdict::Disallow, found: first_allows },
-            Turn { old: Verdict::Disallow, new: Verdict::Allow, found: second_allows },
-        ]
-    }
+/// The decision of a side on a path, and the rule that decides.
+fn decide<'a>(side: &'a AgentRules<'_>, example: &Example) -> (Decision, Option<&'a [u8]>) {
+    let decision = side.decide(example);
+    (decision, decision.rule.map(|rule| side.rule(rule).value))
 }
 
 /// Appends the lines for a robot.
@@ -97,36 +92,26 @@ pub fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b"equal\n");
         return;
     }
-    for turn in Turn::all(compared.equivalence) {
-        let answer = match turn.found {
+    for (old, new, found) in turns(compared.equivalence) {
+        let answer = match found {
             Search::Nothing => continue,
             Search::Found(_) => Answer::Different,
             Search::Unknown(_) => Answer::Unknown,
         };
         push_column(compared.agent.as_bytes(), out);
         push_column(answer.as_str().as_bytes(), out);
-        tsv::push_column(turn.old, out);
-        out.extend_from_slice(turn.new.as_str().as_bytes());
-        if let Search::Found(example) = &turn.found {
+        tsv::push_column(old, out);
+        out.extend_from_slice(new.as_str().as_bytes());
+        if let Search::Found(example) = &found {
             for side in [compared.old, compared.new] {
                 out.push(b'\t');
-                push_deciding(side, example, out);
+                let (decision, rule) = decide(side, example);
+                push_deciding(&decision, rule, out);
             }
             out.push(b'\t');
             push_text(&cut_to_show(example.path()), out);
         }
         out.push(b'\n');
-    }
-}
-
-fn push_deciding(side: &AgentRules<'_>, example: &Example, out: &mut Vec<u8>) {
-    let decision = side.decide(example);
-    match (decision.line, decision.rule) {
-        (Some(line), Some(rule)) => {
-            out.extend_from_slice(format!("{line}:").as_bytes());
-            push_text(&cut_to_show(side.rule(rule).value), out);
-        }
-        _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
     }
 }
 
@@ -140,21 +125,10 @@ struct Object<'a> {
 
 #[derive(Serialize)]
 struct ChangeObject<'a> {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_base64: Option<String>,
+    #[serde(flatten)]
+    path: Text<'a>,
     old: DecisionObject<'a>,
     new: DecisionObject<'a>,
-}
-
-#[derive(Serialize)]
-struct DecisionObject<'a> {
-    verdict: &'static str,
-    reason: &'static str,
-    line: Option<u32>,
-    rule: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule_base64: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -164,47 +138,30 @@ struct UnknownObject {
     bound: String,
 }
 
-impl<'a> DecisionObject<'a> {
-    fn new(side: &'a AgentRules<'_>, example: &Example) -> DecisionObject<'a> {
-        let Decision { verdict, reason, rule, line } = side.decide(example);
-        let (rule, rule_base64) = shown_if_any(rule.map(|rule| side.rule(rule).value));
-        DecisionObject {
-            verdict: verdict.as_str(),
-            reason: reason.as_str(),
-            line: line.map(|line| line.get()),
-            rule,
-            rule_base64,
-        }
-    }
-}
-
-impl UnknownObject {
-    fn new(turn: &Turn, bound: Bound) -> UnknownObject {
-        let (old, new) = (turn.old.as_str(), turn.new.as_str());
-        UnknownObject { old, new, bound: bound.to_string() }
-    }
-}
-
 /// Appends an object and LF for a robot.
 pub fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
+    let turns = turns(compared.equivalence);
     let mut object = Object {
         agent: compared.agent,
         answer: Answer::of(compared.equivalence).as_str(),
         changes: Vec::new(),
         unknown: Vec::new(),
     };
-    for turn in Turn::all(compared.equivalence) {
-        match &turn.found {
+    for (old, new, found) in &turns {
+        match found {
             Search::Nothing => {}
-            Search::Unknown(bound) => object.unknown.push(UnknownObject::new(&turn, *bound)),
+            Search::Unknown(bound) => object.unknown.push(UnknownObject {
+                old: old.as_str(),
+                new: new.as_str(),
+                bound: bound.to_string(),
+            }),
             Search::Found(example) => {
-                let (path, path_base64) = shown_cut(example.path());
-                object.changes.push(ChangeObject {
-                    path: path.into_owned(),
-                    path_base64,
-                    old: DecisionObject::new(compared.old, example),
-                    new: DecisionObject::new(compared.new, example),
+                let [old, new] = [compared.old, compared.new].map(|side| {
+                    let (decision, rule) = decide(side, example);
+                    DecisionObject::new(&decision, rule)
                 });
+                let path = Text::cut("path", Some(example.path()));
+                object.changes.push(ChangeObject { path, old, new });
             }
         }
     }

@@ -1,17 +1,18 @@
-//! What changed from one set of policies to another, as bytes: origins ([`origins`]), or the URLs
-//! of a list whose verdict changes ([`urls`]).
+//! What changes from one set of policies to another: [`origins`], the verdicts on a list of [`urls`],
+//! or, for two robots.txt [`files`], the verdict on any URL.
 //!
-//! Both have a TSV and a JSON Lines form. In TSV the bytes of a control or bidirectional character, and
-//! those that are not UTF-8, are `%XX` within a column (in the text of a rule, say, which may have a TAB), so that lines and
-//! columns hold; the record in the last column is exact. JSON Lines has every byte. Both cut rules
-//! that are longer than [`SHOWN_BYTES_MAX`](crate::limits::SHOWN_BYTES_MAX).
+//! Each has a TSV and a JSON Lines form. In the text columns of TSV, control and bidirectional
+//! characters and bytes that are not UTF-8 are `%XX`, so that lines and columns hold; the record in the
+//! last column is exact. JSON Lines has every byte. Both cut rules longer than
+//! [`SHOWN_BYTES_MAX`](crate::limits::SHOWN_BYTES_MAX).
 
 pub mod files;
 pub mod origins;
 pub mod urls;
 
 use crate::bytes::push_percent_triplet;
-use crate::visible::is_hidden;
+use crate::decision::Decision;
+use crate::visible::{cut_to_show, is_hidden};
 
 /// Appends text and a TAB.
 fn push_column(text: &[u8], out: &mut Vec<u8>) {
@@ -19,7 +20,18 @@ fn push_column(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'\t');
 }
 
-/// Appends text that has no control and bidirectional characters, and is UTF-8.
+/// Appends `LINE:RULE`, or the reason if no rule decides.
+fn push_deciding(decision: &Decision, rule: Option<&[u8]>, out: &mut Vec<u8>) {
+    match (decision.line, rule) {
+        (Some(line), Some(rule)) => {
+            out.extend_from_slice(format!("{line}:").as_bytes());
+            push_text(&cut_to_show(rule), out);
+        }
+        _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
+    }
+}
+
+/// Appends text, with `%XX` for control and bidirectional characters and for bytes that are not UTF-8.
 fn push_text(text: &[u8], out: &mut Vec<u8>) {
     for chunk in text.utf8_chunks() {
         for character in chunk.valid().chars() {

@@ -1,23 +1,21 @@
-//! Origins that changed, one a line.
+//! Origins that changed, one per line.
 //!
-//! TSV: `added`, `gone`, `state` or `rules`; the origin; what was known and what is: the state, and
-//! behind it the verdict on every URL if there is no file (`unreachable disallow`), or `-` where
-//! nothing is known. If agents were named there is a fifth column, with those that obey other rules,
-//! commas between; it is empty unless the rules changed.
+//! TSV: `added`, `gone`, `state` or `rules`; the origin; the old state and the new state, each followed
+//! by the verdict on every URL if there is no file (`unreachable disallow`), or `-` if nothing is known.
+//! If agents were given, a fifth column has those with other rules, separated by commas; it is empty
+//! unless the rules changed.
 //!
 //! JSON Lines: `{"change", "origin", "old", "new", "agents"}`, where `old` and `new` are
-//! `{"state", "verdict"}`, and `null` where there is nothing to say.
-
-use std::borrow::Cow;
+//! `{"state", "verdict"}`, and `null` if there is no value.
 
 use serde::Serialize;
 
 use crate::set::{Change, OriginChange, OriginState};
 
-use super::super::json_lines::{shown, write_object};
+use super::super::json_lines::{Text, write_object};
 use super::{push_column, push_text};
 
-/// Appends a line for `change`, found for `agents`, which may be none.
+/// Appends a line for a change that was found for `agents`, which may be empty.
 pub fn write_tsv(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
     let state = |state: Option<OriginState>| state.map_or("-".to_owned(), |it| it.to_string());
     push_column(change.kind.as_str().as_bytes(), out);
@@ -31,7 +29,7 @@ pub fn write_tsv(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// The agents that obey other rules, if the rules changed.
+/// The agents with other rules, if the rules changed.
 fn changed<'a>(change: &OriginChange, agents: &'a [String]) -> Option<Vec<&'a str>> {
     match &change.kind {
         Change::Rules { agents: changed } => {
@@ -44,9 +42,8 @@ fn changed<'a>(change: &OriginChange, agents: &'a [String]) -> Option<Vec<&'a st
 #[derive(Serialize)]
 struct Object<'a> {
     change: &'static str,
-    origin: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin_base64: Option<String>,
+    #[serde(flatten)]
+    origin: Text<'a>,
     old: Option<StateObject>,
     new: Option<StateObject>,
     agents: Option<Vec<&'a str>>,
@@ -65,13 +62,11 @@ impl StateObject {
     }
 }
 
-/// Appends an object and LF for `change`, found for `agents`, which may be none.
+/// Appends an object and LF for a change that was found for `agents`, which may be empty.
 pub fn write_json(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
-    let (origin, origin_base64) = shown(&change.origin);
     let object = Object {
         change: change.kind.as_str(),
-        origin,
-        origin_base64,
+        origin: Text::uncut("origin", Some(&change.origin)),
         old: change.kind.before().map(StateObject::new),
         new: change.kind.after().map(StateObject::new),
         agents: changed(change, agents).filter(|_| !agents.is_empty()),

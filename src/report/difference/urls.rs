@@ -1,36 +1,30 @@
-//! Records of a list whose verdict changes from one set of policies to another, one a line for each
-//! agent that it changes for.
+//! Records of a list whose verdict changes from one set of policies to another, one line per agent.
 //!
-//! TSV: the agent, the old verdict, the new one, what decided before and what decides now, the
-//! record. What decides is `LINE:RULE`, with the rule's value as it stands in the file, or the reason
-//! where no rule does (`no-policy`).
+//! TSV: the agent, the old verdict, the new verdict, what decided before, what decides now, and the
+//! record. What decides is `LINE:RULE`, with the rule's value as written in the file, or the reason if
+//! no rule does (`no-policy`).
 //!
 //! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are
-//! `{"verdict", "reason", "line", "rule", "group"}` as [`json_lines`](super::super::json_lines) has
-//! them.
+//! `{"verdict", "reason", "line", "rule", "group"}` as in [`json_lines`](super::super::json_lines).
 //!
-//! A record that keeps its verdict for another reason or by another rule is not told of.
-
-use std::borrow::Cow;
+//! A record that keeps its verdict for another reason or by another rule is not reported.
 
 use serde::Serialize;
 
+use super::super::json_lines::{DecisionObject, Text, write_object};
+use super::super::{has_room, in_blocks, tsv};
+use super::{push_column, push_deciding};
 use crate::batch::{Provenance, Session};
 use crate::decision::{Decision, Verdict};
 use crate::input::{Record, Terminator};
 use crate::set::Damage;
-use crate::visible::cut_to_show;
 
-use super::super::json_lines::{shown, shown_if_any, write_object};
-use super::super::{has_room, in_blocks_while, tsv};
-use super::{push_column, push_text};
-
-/// Verdicts of one agent on both sides, counted.
+/// Pairs of old and new verdicts for one agent, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerdictChanges([[u64; Verdict::ALL.len()]; Verdict::ALL.len()]);
 
 impl VerdictChanges {
-    /// Records with this verdict before and that one now.
+    /// Records with these verdicts.
     pub fn from_to(&self, old: Verdict, new: Verdict) -> u64 {
         self.0[old as usize][new as usize]
     }
@@ -46,33 +40,33 @@ impl VerdictChanges {
     }
 }
 
-/// What was seen in some records. Counts of several chunks add up to the same sum in any order.
+/// Records and changed verdicts. Counts of chunks add up to the same sum in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UrlCounts {
-    /// Records seen, empty ones too.
+    /// Records, including empty ones.
     pub records: u64,
-    /// Their bytes, with what ends them.
+    /// Their bytes, including line ends.
     pub bytes: u64,
     agents: Vec<VerdictChanges>,
 }
 
 impl UrlCounts {
-    /// Nothing seen yet, for so many agents.
+    /// Zero for this number of agents.
     pub fn new(agents: usize) -> UrlCounts {
         UrlCounts { agents: vec![VerdictChanges::default(); agents], ..UrlCounts::default() }
     }
 
-    /// The counts of each agent, in the order in which the agents were asked for.
+    /// The counts of each agent, in the order of the agents.
     pub fn agents(&self) -> &[VerdictChanges] {
         &self.agents
     }
 
-    /// Verdicts that change, of all agents.
+    /// Changed verdicts of all agents.
     pub fn changed(&self) -> u64 {
         self.agents.iter().map(VerdictChanges::changed).sum()
     }
 
-    /// Adds what another chunk counted.
+    /// Adds the counts of another chunk.
     pub fn merge(&mut self, other: &UrlCounts) {
         self.records += other.records;
         self.bytes += other.bytes;
@@ -86,19 +80,26 @@ impl UrlCounts {
     }
 }
 
-/// A decision and where it comes from.
-type Told<'a> = (&'a Decision, Provenance<'a>);
+/// A decision, and its rule and group.
+type Explained<'a> = (&'a Decision, Provenance<'a>);
 
-/// How a change is written: for a record's text and an agent, what was decided and what is.
+/// An output format: how the change of a verdict is written.
 pub trait Form {
-    /// Appends the change to `out`.
-    fn write(&self, text: &[u8], agent: &str, old: Told<'_>, new: Told<'_>, out: &mut Vec<u8>);
+    /// Appends the change of a record's verdict for an agent to `out`.
+    fn write(
+        &self,
+        text: &[u8],
+        agent: &str,
+        old: Explained<'_>,
+        new: Explained<'_>,
+        out: &mut Vec<u8>,
+    );
 }
 
-/// Tab-separated lines, which end as the input's do.
+/// Tab-separated lines with the terminator of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Tsv(
-    /// What ends a line.
+    /// The terminator.
     pub Terminator,
 );
 
@@ -106,10 +107,10 @@ pub struct Tsv(
 #[derive(Clone, Copy, Debug)]
 pub struct JsonLines;
 
-/// Appends what changes for each record and agent to `out`, record by record.
+/// Appends each changed verdict to `out`, record by record.
 ///
-/// Ends early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`](crate::limits::CHUNK_OUTPUT_BYTES_MAX) for each
-/// agent; `counts` says how many records were done.
+/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`](crate::limits::CHUNK_OUTPUT_BYTES_MAX) per
+/// agent; `counts` has the bytes of the records that are written.
 ///
 /// # Errors
 ///
@@ -123,7 +124,7 @@ pub fn write_chunk<'c>(
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
     let mut decisions = (Vec::new(), Vec::new());
-    in_blocks_while(records, |block| {
+    in_blocks(records, |block| {
         decisions.0.clear();
         decisions.0.extend_from_slice(old.decide(block)?);
         decisions.1.clear();
@@ -149,19 +150,20 @@ pub fn write_chunk<'c>(
 }
 
 impl Form for Tsv {
-    fn write(&self, text: &[u8], agent: &str, old: Told<'_>, new: Told<'_>, out: &mut Vec<u8>) {
+    fn write(
+        &self,
+        text: &[u8],
+        agent: &str,
+        old: Explained<'_>,
+        new: Explained<'_>,
+        out: &mut Vec<u8>,
+    ) {
         push_column(agent.as_bytes(), out);
         for (decision, _) in [old, new] {
             tsv::push_column(decision.verdict, out);
         }
         for (decision, provenance) in [old, new] {
-            match (decision.line, provenance.rule) {
-                (Some(line), Some(rule)) => {
-                    out.extend_from_slice(format!("{line}:").as_bytes());
-                    push_text(&cut_to_show(rule), out);
-                }
-                _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
-            }
+            push_deciding(decision, provenance.rule, out);
             out.push(b'\t');
         }
         out.extend_from_slice(text);
@@ -171,48 +173,25 @@ impl Form for Tsv {
 
 #[derive(Serialize)]
 struct Object<'a> {
-    url: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url_base64: Option<String>,
+    #[serde(flatten)]
+    url: Text<'a>,
     agent: &'a str,
     old: DecisionObject<'a>,
     new: DecisionObject<'a>,
 }
 
-#[derive(Serialize)]
-struct DecisionObject<'a> {
-    verdict: &'static str,
-    reason: &'static str,
-    line: Option<u32>,
-    rule: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule_base64: Option<String>,
-    group: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group_base64: Option<String>,
-}
-
-impl<'a> DecisionObject<'a> {
-    fn new((decision, provenance): Told<'a>) -> DecisionObject<'a> {
-        let (rule, rule_base64) = shown_if_any(provenance.rule);
-        let (group, group_base64) = shown_if_any(provenance.group);
-        DecisionObject {
-            verdict: decision.verdict.as_str(),
-            reason: decision.reason.as_str(),
-            line: decision.line.map(|line| line.get()),
-            rule,
-            rule_base64,
-            group,
-            group_base64,
-        }
-    }
-}
-
 impl Form for JsonLines {
-    fn write(&self, text: &[u8], agent: &str, old: Told<'_>, new: Told<'_>, out: &mut Vec<u8>) {
-        let (url, url_base64) = shown(text);
-        let (old, new) = (DecisionObject::new(old), DecisionObject::new(new));
-        write_object(&Object { url, url_base64, agent, old, new }, out);
+    fn write(
+        &self,
+        text: &[u8],
+        agent: &str,
+        old: Explained<'_>,
+        new: Explained<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let [old, new] = [old, new]
+            .map(|(decision, provenance)| DecisionObject::with_group(decision, provenance));
+        write_object(&Object { url: Text::uncut("url", Some(text)), agent, old, new }, out);
     }
 }
 
@@ -220,7 +199,7 @@ impl Form for JsonLines {
 mod tests {
     use super::*;
     use crate::input::Records;
-    use crate::report::testing::{SCHEME, classifier};
+    use crate::report::tests::{SCHEME, classifier};
 
     /// The first letter of a host is its verdict by the old set, the second its verdict by the new
     /// one: allow, disallow or unknown.
@@ -239,7 +218,7 @@ mod tests {
     const LINES: Tsv = Tsv(Terminator::LineFeed);
 
     #[test]
-    fn only_what_changes_is_told_in_the_order_of_the_input() {
+    fn changed_verdicts_are_in_input_order() {
         let (out, counts) = written(b"aa\nad\r\n\ndu\nua\nuu\n", &["One"], &LINES);
         let expected = "\
 One\tallow\tdisallow\tno-rule\t3:/\tad
@@ -262,7 +241,7 @@ One\tunknown\tallow\tno-policy\tno-rule\tua
     }
 
     #[test]
-    fn both_decisions_stand_in_an_object() {
+    fn objects_have_both_decisions() {
         let (out, _) = written(b"ad/\xff\n", &["One"], &JsonLines);
         let object: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!(object["url"], "ad/\u{fffd}");

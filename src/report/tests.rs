@@ -1,7 +1,9 @@
-//! Classifiers of small sets for the tests of the formats.
+//! What the tests of the formats share: a small set, and chunks written from it.
 
+use super::*;
 use crate::batch::Classifier;
 use crate::dialect::RFC_9309;
+use crate::input::{Records, Terminator};
 use crate::policy::{AgentChain, Detail};
 use crate::set::{LoadConfig, PolicySet};
 use crate::target::Origin;
@@ -16,8 +18,8 @@ const ALLOWED: &[u8] = b"User-agent: bot\nDisallow:\n\nUser-agent: other\nDisall
 const DISALLOWED: &[u8] =
     b"User-agent: bot\n\nDisallow: /\nDisallow: /\xff\n\nUser-agent: other\nDisallow:\n";
 
-/// A classifier for the first `agents` of `bot` and `other` over a set of these hosts. For `other`,
-/// the verdicts are the opposite.
+/// A classifier for the first `agents` of `bot` and `other` over a set of these hosts. For `other`, the
+/// verdicts are the opposite.
 pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -> Classifier {
     let origin = |host: &&str| {
         Origin::of_robots_txt(format!("https://{host}/robots.txt").as_bytes()).unwrap()
@@ -30,4 +32,19 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
     let names = ["bot", "other"].iter().take(agents);
     let agents = names.map(|name| AgentChain::parse(name, &RFC_9309).unwrap()).collect();
     Classifier::new(set, agents, Detail::Rule).unwrap()
+}
+
+/// A chunk in a format, for a set that allows `a` and disallows `d`.
+pub(super) fn written(
+    input: &[u8],
+    terminator: Terminator,
+    agents: usize,
+    format: &impl Format,
+) -> (Vec<u8>, Counts) {
+    let classifier = classifier(&["a"], &["d"], agents);
+    let (mut counts, mut out) = (Counts::new(agents), Vec::new());
+    let records = Records::new(input, terminator);
+    let mut session = Session::new(&classifier, SCHEME);
+    write_chunk(records, format, &mut session, &mut counts, &mut out).unwrap();
+    (out, counts)
 }
