@@ -16,11 +16,10 @@ use crate::limits::RECORDS_AT_ONCE;
 use crate::oracle;
 use crate::pattern::PatternList;
 use crate::policy::AgentChain;
-use crate::set::compile::{self, CompileConfig};
-use crate::set::{BlobPool, CaptureFacts, Content, HostStanding, PolicySet, Standing};
-use crate::syntax::RobotsTxt;
+use crate::set::{LoadConfig, PolicySet};
 use crate::synth::Corpus;
 use crate::synth::random::scatter;
+use crate::target::Origin;
 
 use super::engine::EngineError;
 use super::engines::Numbered;
@@ -320,37 +319,21 @@ impl MadeUpHosts {
 
     /// The compiled set, in memory.
     ///
-    /// # Errors
+    /// # Panics
     ///
     /// If a set cannot hold this many hosts.
-    pub fn set(&self) -> Result<PolicySet, EngineError> {
-        let mut pool = BlobPool::default();
-        let mut bytes = Vec::new();
-        let mut content = |text: &Vec<u8>| {
-            let file = RobotsTxt::parse(text, self.dialect, None);
-            let mut blob = |write: &dyn Fn(&mut Vec<u8>)| {
-                bytes.clear();
-                write(&mut bytes);
-                pool.intern(&bytes, BlobPool::hash(&bytes))
-            };
-            Content::File {
-                extract: blob(&|out| file.write_extract(text, out)),
-                others: blob(&|out| file.write_others(text, out)),
-            }
+    pub fn set(&self) -> PolicySet {
+        let file = |number: u64| {
+            let host = self.corpus.host(number);
+            let text = &self.texts[self.text_of(number)][..];
+            ["http", "https"].map(|scheme| {
+                let url = format!("{scheme}://{host}/robots.txt");
+                (Origin::of_robots_txt(url.as_bytes()).expect("made-up hosts are hosts"), text)
+            })
         };
-        let contents: Vec<Content> = self.texts.iter().map(&mut content).collect();
-        let standing = |number: u64| {
-            let content = contents[self.text_of(number)];
-            let standing = Some(Standing { content, facts: CaptureFacts::default() });
-            let key = self.corpus.host(number).into_bytes().into();
-            HostStanding { key, http: standing, https: standing }
-        };
-        let mut standings: Vec<HostStanding> = (0..self.corpus.hosts()).map(standing).collect();
-        standings.sort_by(|one, other| one.key.cmp(&other.key));
-        let config = CompileConfig::new(self.dialect, None);
-        let failed = |error: &dyn std::error::Error| EngineError(error.to_string());
-        let bytes = compile::to_vec(&standings, &pool, &config).map_err(|error| failed(&error))?;
-        PolicySet::of_bytes("a made-up set", bytes).map_err(|error| failed(&error))
+        let files: Vec<(Origin, &[u8])> = (0..self.corpus.hosts()).flat_map(file).collect();
+        let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(self.dialect) };
+        PolicySet::of_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
     }
 
     /// A list of `urls` URLs, one per line.
@@ -378,7 +361,7 @@ fn host_curves(sizes: &[usize], fill: Duration) -> [Curve; 2] {
     let stored = line("portcullis", sizes, HOSTS_SECONDS_MAX, |hosts| {
         largest = None;
         let made_up = MadeUpHosts::new(hosts as u64, &RFC_9309);
-        let run = ListRun::in_memory(&Arc::new(made_up.set()?), &agent, made_up.list(urls(hosts)))?;
+        let run = ListRun::in_memory(&Arc::new(made_up.set()), &agent, made_up.list(urls(hosts)))?;
         let (run, _) = largest.insert((run, hosts));
         Ok(turn(fill, || Ok(run.pass(1)?.0))? * 1e9 / urls(hosts) as f64)
     });

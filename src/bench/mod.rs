@@ -79,7 +79,7 @@ pub use engines::{BASELINE, Numbered, built_in};
 pub use growth::{MadeUpHosts, RuleGrowth};
 pub use judge::{Example, Judgement, Standing, Verification};
 pub use machine::{MEMORY_FLAG, Machine, MemoryUse, Resident, locked_version};
-pub use questions::{HostTable, Order, Question, QuestionBlock, QuestionList};
+pub use questions::{HostTable, Order, Question, QuestionList};
 pub use report::{
     Cell, CorpusFacts, Curve, CurveLine, EngineReport, Measurement, Model, Per, REPORT_FORMAT,
     Report, SettingFacts,

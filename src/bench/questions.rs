@@ -39,27 +39,6 @@ struct Place {
     end: u32,
 }
 
-/// Adjacent questions of a list.
-#[derive(Clone, Copy, Debug)]
-pub struct QuestionBlock<'l> {
-    text: &'l [u8],
-    places: &'l [Place],
-}
-
-impl<'l> QuestionBlock<'l> {
-    /// The file of each.
-    #[inline]
-    pub fn files(self) -> impl ExactSizeIterator<Item = usize> + 'l {
-        self.places.iter().map(|place| place.file as usize)
-    }
-
-    /// The path of each, as bytes.
-    #[inline]
-    pub fn paths(self) -> impl ExactSizeIterator<Item = &'l [u8]> {
-        self.places.iter().map(move |place| &self.text[place.path as usize..place.end as usize])
-    }
-}
-
 /// The order in which questions are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -119,11 +98,18 @@ impl QuestionList {
         self.places.iter().map(|&place| self.at(place))
     }
 
-    /// All questions in order, in blocks of this size.
+    /// The files and the paths, as bytes, of all questions in order, in blocks of this size.
     #[inline]
-    pub fn blocks(&self, questions: usize) -> impl Iterator<Item = QuestionBlock<'_>> {
+    pub fn blocks(
+        &self,
+        questions: usize,
+    ) -> impl Iterator<Item = (impl ExactSizeIterator<Item = usize>, impl Iterator<Item = &[u8]>)>
+    {
         let text = self.text.as_bytes();
-        self.places.chunks(questions).map(move |places| QuestionBlock { text, places })
+        self.places.chunks(questions).map(move |places| {
+            let path = move |place: &Place| &text[place.path as usize..place.end as usize];
+            (places.iter().map(|place| place.file as usize), places.iter().map(path))
+        })
     }
 
     /// By position: the number that the question had in the list that this one was chosen from.

@@ -63,7 +63,7 @@ fn heading(report: &Report) -> String {
          texts, {texts_cut} cut at the limit), {questions} URLs of {}, dialect {}, agent {}. {timed} URLs are \
          answered by every timed engine. Left out: {} lines that are not URLs, {} URLs of origins without a \
          file, {} that are not UTF-8. The oracle judged every URL in {:.1} s: {} allowed, checksum {}.\n\n\
-         Median of {} rounds (least–most), and its ratio to the median of {baseline}. Passes are repeated \
+         Median of {} round{} (least–most), and its ratio to the median of {baseline}. Passes are repeated \
          for {} s; seed {}.",
         machine.processor,
         machine.cores,
@@ -81,6 +81,7 @@ fn heading(report: &Report) -> String {
         corpus.allowed,
         corpus.checksum,
         settings.rounds,
+        if settings.rounds == 1 { "" } else { "s" },
         settings.seconds_per_pass,
         settings.seed,
     )

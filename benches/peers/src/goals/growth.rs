@@ -45,7 +45,7 @@ pub(super) fn origins(
     let mut runs = Vec::new();
     for hosts in sizes.hosts {
         let made_up = MadeUpHosts::new(hosts, DIALECT);
-        let set = Arc::new(made_up.set()?);
+        let set = Arc::new(made_up.set());
         let list = made_up.list(sizes.urls);
         let path = folder.join(format!("hosts-{hosts}.txt"));
         std::fs::write(&path, &list)?;

@@ -27,7 +27,6 @@ pub const TRIAL_FLAG: &str = "--hostile-trial";
 /// The worst of a shape.
 #[derive(Clone, Debug, Serialize)]
 pub struct ShapeReport {
-    /// The shape.
     pub shape: &'static str,
     /// The kind of URL that took longest.
     pub url: &'static str,
@@ -127,9 +126,7 @@ pub struct Trial {
     pub seconds: f64,
     /// Seconds of the decision alone, after everything was compiled.
     pub decision_seconds: f64,
-    /// Whether the URL is allowed.
     pub allows: bool,
-    /// Memory of the process.
     pub resident: Resident,
 }
 

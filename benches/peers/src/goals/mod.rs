@@ -54,15 +54,10 @@ const GOALS: &str = include_str!("../../../goals.toml");
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// A short name that stays.
     pub id: String,
-    /// What is measured.
     pub what: String,
-    /// How the value has to compare with the limit.
     pub relation: Relation,
-    /// The limit.
     pub limit: f64,
-    /// The unit of value and limit.
     #[serde(default = "times")]
     pub unit: String,
     /// What the value is a multiple of, or what it counts.
@@ -87,11 +82,8 @@ fn goals() -> Result<Vec<Goal>> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
-    /// At least the limit.
     AtLeast,
-    /// At most the limit.
     Within,
-    /// Less than the limit.
     Under,
 }
 
@@ -128,9 +120,7 @@ enum Data {
 pub struct Inputs {
     /// A folder of robots.txt files named by host.
     pub robots: PathBuf,
-    /// URLs of those hosts.
     pub urls: PathBuf,
-    /// URLs of other hosts.
     pub urls_without_policy: PathBuf,
     /// A folder of robots.txt files of popular sites.
     pub paired_robots: PathBuf,
@@ -143,24 +133,19 @@ pub struct Inputs {
 /// Programs that are run.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// The command-line program.
     pub portcullis: PathBuf,
     /// This program, which knows [`TRIAL_FLAG`].
     pub goals: PathBuf,
-    /// The system's program that counts lines.
     pub wc: String,
-    /// The system's program that copies files.
     pub cp: String,
 }
 
 /// How long is measured.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Effort {
-    /// Rounds of everything.
     pub rounds: usize,
     /// The time that one turn fills at least.
     pub turn: Duration,
-    /// The seed of orders.
     pub seed: u64,
 }
 
@@ -175,7 +160,6 @@ pub struct Sizes {
     pub hosts: [u64; 2],
     /// URLs that made-up sets are asked about.
     pub urls: u64,
-    /// Bytes of hostile files.
     pub hostile_bytes: usize,
 }
 
@@ -195,7 +179,6 @@ impl Default for Sizes {
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Goals {
-    /// [`GOALS_FORMAT`].
     pub format: u32,
     /// The versions of what was compared, ours first.
     pub versions: Vec<String>,
@@ -205,29 +188,20 @@ pub struct Goals {
     pub command: String,
     /// Where and when; the load is that of the start.
     pub machine: Machine,
-    /// The load at the end.
     pub load_at_end: Option<String>,
-    /// Seconds that everything took.
     pub seconds: f64,
-    /// How long was measured.
     pub effort: Effort,
-    /// How much was measured.
     pub sizes: Sizes,
-    /// What was measured on.
     pub data: Vec<String>,
-    /// A row for each goal.
     pub rows: Vec<Row>,
-    /// Every hostile shape.
     pub hostile: Vec<ShapeReport>,
 }
 
 /// A goal and its outcome.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The goal.
     #[serde(flatten)]
     pub goal: Goal,
-    /// What was measured.
     pub outcome: Outcome,
 }
 
@@ -235,17 +209,12 @@ pub struct Row {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// A value.
     Measured {
-        /// The value.
         value: f64,
-        /// Whether the goal is met.
         is_met: bool,
-        /// The figures behind it.
         #[serde(flatten)]
         behind: Behind,
     },
-    /// No value.
     #[serde(untagged)]
     Failed(Fault),
 }
@@ -263,7 +232,6 @@ pub enum Fault {
 /// What a value was made of.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Behind {
-    /// The times.
     pub figures: Vec<Figure>,
     /// How answers were verified.
     pub answers: String,
@@ -274,11 +242,8 @@ pub struct Behind {
 /// A value of some unit over the rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
-    /// Whose it is.
     pub name: String,
-    /// The unit, such as `ns a URL`.
     pub unit: &'static str,
-    /// Median, least and greatest.
     #[serde(flatten)]
     pub spread: Spread,
 }
