@@ -223,6 +223,7 @@ fn the_newest_of_each_origin_counts() {
                 file("http://a.example/robots.txt", 1, "/http1"),
                 file(&url("b"), 5, "/b5"),
                 file(&url("c"), 0, "/c").undated(),
+                file(&url("undated"), 0, "/undated").undated(),
                 file(&url("only-one"), 1, "/one"),
             ],
             &RFC_9309,
@@ -233,6 +234,7 @@ fn the_newest_of_each_origin_counts() {
                 file("http://a.example/robots.txt", 2, "/http2"),
                 file(&url("b"), 5, "/b5 again"),
                 file(&url("c"), 0, "/c dated"),
+                file(&url("undated"), 0, "/undated again").undated(),
                 status(&url("d"), 3, 503),
             ],
             &RFC_9309,
@@ -247,6 +249,7 @@ fn the_newest_of_each_origin_counts() {
         ("https://c.example", "-/c dated"),
         ("https://d.example", "unreachable disallow"),
         ("https://only-one.example", "-/one"),
+        ("https://undated.example", "-/undated again"),
     ] {
         assert_eq!(merged.says(origin), said, "{origin}");
     }
@@ -254,7 +257,7 @@ fn the_newest_of_each_origin_counts() {
     assert_eq!(merged.find("https://a.example").unwrap().facts.input, 0);
     assert_eq!(merged.find("https://b.example").unwrap().facts.input, 1);
     assert!(merged.hosts.is_sorted_by(|one, other| one.key < other.key));
-    assert_eq!((merged.counts.hosts, merged.counts.origins), (5, 6));
+    assert_eq!((merged.counts.hosts, merged.counts.origins), (6, 7));
 }
 
 #[test]
@@ -264,6 +267,8 @@ fn one_part_stays_as_it_is_and_shares_what_it_shared() {
     let merged = merge_all([Part::of(&part), Part::of(&part)]);
     assert_eq!(merged.pool.bytes(), part.pool.bytes());
     assert_eq!(merged.says("https://h49.example"), "-/x");
+    let nothing = merge_all(std::iter::empty());
+    assert_eq!((nothing.hosts.len(), nothing.inputs.len()), (0, 0));
     let alone = merge_all([Part::of(&part)]);
     assert_eq!((alone.all(), &alone.counts), (part.all(), &part.counts));
 }
@@ -278,12 +283,6 @@ fn what_does_not_count_is_given_up() {
     assert_eq!(merged.says("https://a.example"), format!("-{}", long(99)));
     assert_eq!(merged.pool.bytes(), parts[99].pool.bytes());
     assert!(merged.pool.places() < 10, "{}", merged.pool.places());
-}
-
-#[test]
-fn nothing_merges_to_nothing() {
-    let merged = merge_all(std::iter::empty());
-    assert_eq!((merged.hosts.len(), merged.inputs.len()), (0, 0));
 }
 
 fn pieces() -> Vec<(Pieces, bool)> {

@@ -1,5 +1,11 @@
 //! What the tests of the readers share: a sink that keeps what it gets.
 
+mod http;
+mod json_lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod warc;
+
 use std::borrow::Cow;
 
 use super::{
@@ -8,7 +14,7 @@ use super::{
 
 /// A capture that owns what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(in crate::capture) struct Kept {
     pub subject: String,
     pub is_host: bool,
     /// Borrows nothing but the empty subject that stands in for the one above.
@@ -17,7 +23,7 @@ pub(super) struct Kept {
 
 /// Everything that a reader handed out.
 #[derive(Debug, Default)]
-pub(super) struct Keeper {
+pub(in crate::capture) struct Keeper {
     pub captures: Vec<Kept>,
     pub broken: Vec<BrokenRecord>,
     pub stored_bytes: u64,
@@ -54,7 +60,10 @@ impl<R: BatchReader + ?Sized> BatchReader for &mut R {
 
 /// Reads everything.
 #[track_caller]
-pub(super) fn read_all(mut reader: impl BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
+pub(in crate::capture) fn read_all(
+    mut reader: impl BatchReader,
+    robots_bytes_max: Option<usize>,
+) -> Keeper {
     let mut keeper = Keeper::default();
     while let Some(batch) = reader.next_batch().unwrap() {
         keeper.stored_bytes += batch.stored_bytes();
