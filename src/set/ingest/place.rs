@@ -32,9 +32,12 @@ pub(super) struct Place {
     pub(super) slot: Slot,
 }
 
+/// The one or two places of a capture.
+pub(super) type Places = (Place, Option<Place>);
+
 impl Place {
-    /// Returns the one or two places of a capture.
-    pub(super) fn of(subject: Subject<'_>) -> Result<(Place, Option<Place>), BadUrl> {
+    /// Returns the places of a capture.
+    pub(super) fn of(subject: Subject<'_>) -> Result<Places, BadUrl> {
         match subject {
             Subject::Url(url) => Ok((Place::of_url(url)?, None)),
             // The keys differ if the host has one scheme's default port.

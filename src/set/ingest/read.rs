@@ -24,7 +24,7 @@ use crate::syntax::{NoteSet, RobotsTxt};
 use super::super::pool::BlobPool;
 use super::super::standing::CaptureFacts;
 use super::newest::{Failures, Held, Known, Newest, Position};
-use super::place::Place;
+use super::place::{Place, Places};
 use super::{IngestConfig, IngestObserver, InputReport, Progress};
 
 /// Opens the input with a number.
@@ -164,7 +164,7 @@ struct Digest<'c> {
     config: &'c IngestConfig,
     input: u32,
     next: Position,
-    captures: Vec<((Place, Option<Place>), Known<Blob>)>,
+    captures: Vec<(Places, Known<Blob>)>,
     /// The first broken records.
     broken: Vec<(Position, BrokenRecord)>,
     broken_count: u64,

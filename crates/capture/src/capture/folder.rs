@@ -216,7 +216,7 @@ mod tests {
         for name in ["a.example.txt", "a.example", "A.Example.robots.txt", "a.example:443"] {
             std::fs::write(folder.path().join(name), name).unwrap();
         }
-        let found = read_all(open(folder.path()).unwrap(), None);
+        let found = read_all(&mut open(folder.path()).unwrap(), None);
         assert_eq!(found.captures.len(), 1);
         assert_eq!(&*found.captures[0].capture.body, b"A.Example.robots.txt");
         assert!(found.broken.iter().all(|broken| broken.problem == SAME_HOST), "{found:?}");

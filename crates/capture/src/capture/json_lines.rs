@@ -215,13 +215,13 @@ enum Redirect<'l> {
     Object { url: IgnoredAny },
 }
 
-/// The value or values of a header field.
+/// The value or values of a header field; the usual first, because each that fails costs an error.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a text or a list of texts for a header field")]
 enum FieldValues<'l> {
-    None(()),
     One(#[serde(borrow)] Cow<'l, str>),
     Many(#[serde(borrow)] Vec<Text<'l>>),
+    None(()),
 }
 
 /// Whether a value that matters by its presence says anything.

@@ -32,13 +32,13 @@
 //!
 //! let folder = tempfile::tempdir()?;
 //! let file = folder.path().join("captures.jsonl");
-//! std::fs::write(&file, r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "# x"}"#)?;
+//! std::fs::write(&file, r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "Allow: /"}"#)?;
 //! let mut reader = capture::open(&file, None, &CaptureConfig::default())?;
 //! let mut bodies = Bodies::default();
 //! while let Some(batch) = reader.next_batch()? {
 //!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut bodies);
 //! }
-//! assert_eq!(bodies.0, [b"# x"]);
+//! assert_eq!(bodies.0, [b"Allow: /"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -210,18 +210,21 @@ impl WarcReader {
     }
 }
 
+/// A record's header and block, or what is wrong with it.
+type Record = Result<(Kept, Vec<u8>), String>;
+
 /// Records in the order of the file.
 #[derive(Default)]
 struct WarcBatch {
-    /// The position of each record, and its header and block or what is wrong with it.
-    records: Vec<(u64, Result<(Kept, Vec<u8>), String>)>,
+    /// The position of each record, and the record.
+    records: Vec<(u64, Record)>,
     /// Memory that the records take.
     bytes: usize,
     stored_bytes: u64,
 }
 
 impl WarcBatch {
-    fn push(&mut self, position: u64, record: Result<(Kept, Vec<u8>), String>) {
+    fn push(&mut self, position: u64, record: Record) {
         let block_bytes = record.as_ref().map_or(0, |(_, block)| block.len());
         self.bytes += block_bytes + RECORD_BYTES;
         self.records.push((position, record));

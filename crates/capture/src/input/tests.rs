@@ -173,20 +173,6 @@ fn the_limits_themselves() {
 }
 
 #[test]
-fn records_of_a_mebibyte() {
-    let long = [b"b".repeat(1 << 20), b"\r\n".to_vec()].concat();
-    let list = [b"a\n".as_slice(), &long, &long, b"c"].concat();
-    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
-    assert!(failure.is_none());
-    let texts: Vec<usize> = chunks
-        .iter()
-        .flat_map(|chunk| Records::new(chunk, Terminator::LineFeed))
-        .map(|record| record.text().len())
-        .collect();
-    assert_eq!(texts, [1, 1 << 20, 1 << 20, 1]);
-}
-
-#[test]
 fn nul_data_is_not_cut_at_line_feeds() {
     let config = ChunkConfig { terminator: Terminator::Nul, ..SMALL };
     let (chunks, _) = cut(from_bytes(b"a\nb\nc\nd\0\ne\0f"), config);

@@ -262,7 +262,7 @@ fn the_newest_of_each_origin_counts() {
 
 #[test]
 fn one_part_stays_as_it_is_and_shares_what_it_shared() {
-    let shared: Vec<Made> = (0..50).map(|host| file(&url(&format!("h{host}")), 1, "/x")).collect();
+    let shared: Vec<Made> = (0..50).map(|host| file(&url(format!("h{host}")), 1, "/x")).collect();
     let part = ingest_made(&shared, &RFC_9309);
     let merged = merge_all([Part::of(&part), Part::of(&part)]);
     assert_eq!(merged.pool.bytes(), part.pool.bytes());

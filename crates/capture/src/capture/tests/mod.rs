@@ -8,9 +8,7 @@ mod warc;
 
 use std::borrow::Cow;
 
-use super::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
-};
+use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject};
 
 /// A capture that owns what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,16 +50,10 @@ impl CaptureSink for Keeper {
     }
 }
 
-impl<R: BatchReader + ?Sized> BatchReader for &mut R {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
-        (**self).next_batch()
-    }
-}
-
 /// Reads everything.
 #[track_caller]
 pub(in crate::capture) fn read_all(
-    mut reader: impl BatchReader,
+    reader: &mut dyn BatchReader,
     robots_bytes_max: Option<usize>,
 ) -> Keeper {
     let mut keeper = Keeper::default();
