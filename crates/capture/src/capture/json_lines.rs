@@ -23,9 +23,8 @@
 //!
 //! A line that is no such object is broken and reported with its number. So is one that contradicts
 //! itself (two bodies, a member twice) or says nothing (no status and no error). A 2xx answer without
-//! a body is [`Answer::BrokenBody`](portcullis_robots::access::Answer::BrokenBody), unless its status
-//! is 204 or 205, which have none; so is one with `truncated` or an `error`, unless the body contains
-//! all that counts.
+//! a body is [`Answer::BrokenBody`], unless its status is 204 or 205, which have none; so is one with
+//! `truncated` or an `error`, unless the body contains all that counts.
 //!
 //! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is decoded
 //! as far as it counts. A line longer than
