@@ -1,17 +1,15 @@
 //! Output files and folders that appear under their names complete, or not at all.
 //!
-//! Use [`AtomicFile`] for every file that a run leaves behind, and [`AtomicFolder`] for a folder of
-//! files. Each is written beside its name, synced, and then renamed. The two steps are apart
-//! ([`complete`](AtomicFile::complete), [`publish`](Complete::publish)), so that a run with several
-//! outputs completes all of them before it publishes the first.
+//! Use [`AtomicFile`] for every output file, and [`AtomicFolder`] for a folder of files. Each is written
+//! beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
+//! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of them
+//! before it publishes the first.
 //!
-//! Whatever ends the writing removes the unfinished file: an error, a panic, or a signal if the
-//! program calls [`abandon`] for it. Only a process that is killed (SIGKILL, a loss of power) leaves
-//! one, named `.NAME.RANDOM.unfinished`.
+//! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only a
+//! process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
 //!
-//! Cost: one `fsync` for each file, and one for its folder.
-//!
-//! What can fail: everything here touches a disk, with the system's error.
+//! Cost: one `fsync` per file, and one for its folder. Everything here touches a disk and can fail with
+//! the system's error.
 //!
 //! ```
 //! use std::io::Write;
@@ -29,14 +27,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempDir, TempPath};
 
-/// Bytes that are ingested before the file is written to.
+/// Bytes that are collected before the file is written to.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Times that [`abandon`] tries to remove a folder that other threads still write to.
@@ -52,8 +50,8 @@ fn lock_unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 /// Removes all unfinished files and folders of this process, which is about to end by a signal.
 ///
-/// From then on every other thread that creates, publishes or drops one waits for that end, so that
-/// nothing is left behind and nothing is published.
+/// From then on every other thread that creates, publishes or drops one waits for the end of the
+/// process, so that nothing is left behind and nothing is published.
 pub fn abandon() {
     let unfinished = lock_unfinished();
     for path in &*unfinished {
@@ -72,13 +70,21 @@ pub fn abandon() {
 struct Registered(PathBuf);
 
 impl Registered {
-    /// Creates something, and registers where.
+    /// Creates something beside `target`, by `create` and with this mode, and registers its path.
     fn create<T>(
-        create: impl FnOnce() -> io::Result<T>,
+        target: &Path,
+        mode: u32,
+        create: impl FnOnce(&Builder, &Path) -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
     ) -> io::Result<(T, Registered)> {
+        // The name shows what it will be.
+        let name = target.file_name().ok_or(ErrorKind::InvalidInput)?;
+        let prefix: OsString = [".".as_ref(), name, ".".as_ref()].into_iter().collect();
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(".unfinished");
+        set_permissions(&mut builder, mode);
         let mut unfinished = lock_unfinished();
-        let created = create()?;
+        let created = create(&builder, folder_of(target))?;
         let path = path(&created).to_owned();
         unfinished.insert(path.clone());
         Ok((created, Registered(path)))
@@ -119,15 +125,8 @@ impl AtomicFile {
             Ok(_) => return Err(ErrorKind::InvalidInput.into()),
             Err(_) => None,
         };
-        let (prefix, folder) = (prefix_of(&target)?, folder_of(&target));
-        let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(SUFFIX);
-        let permissions_of_new = permissions_of_new(0o666);
-        if let Some(permissions) = permissions_of_new {
-            builder.permissions(permissions);
-        }
-        let (file, registered) =
-            Registered::create(|| builder.tempfile_in(folder), |file| file.path())?;
+        let create = |builder: &Builder, folder: &Path| builder.tempfile_in(folder);
+        let (file, registered) = Registered::create(&target, 0o666, create, |file| file.path())?;
         let (file, path) = file.into_parts();
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         let file = AtomicFile { file, path, registered, target };
@@ -181,14 +180,8 @@ impl AtomicFolder {
     ///
     /// If it cannot be created.
     pub fn create(path: &Path) -> io::Result<AtomicFolder> {
-        let prefix = prefix_of(path)?;
-        let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(SUFFIX);
-        if let Some(permissions) = permissions_of_new(0o777) {
-            builder.permissions(permissions);
-        }
-        let create = || builder.tempdir_in(folder_of(path));
-        let (folder, registered) = Registered::create(create, TempDir::path)?;
+        let create = |builder: &Builder, folder: &Path| builder.tempdir_in(folder);
+        let (folder, registered) = Registered::create(path, 0o777, create, TempDir::path)?;
         Ok(AtomicFolder { folder, registered, target: path.to_owned() })
     }
 
@@ -245,14 +238,6 @@ impl Complete {
     }
 }
 
-const SUFFIX: &str = ".unfinished";
-
-/// What the name of an unfinished file begins with, to show whose it is.
-fn prefix_of(target: &Path) -> io::Result<OsString> {
-    let name = target.file_name().ok_or(ErrorKind::InvalidInput)?;
-    Ok([".".as_ref(), name, ".".as_ref()].into_iter().collect())
-}
-
 fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -260,25 +245,21 @@ fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// The permissions of a new file or folder before the process's mask; temporary files are private
-/// otherwise.
-#[cfg(unix)]
-fn permissions_of_new(mode: u32) -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt as _;
+/// Sets the permissions of a new file or folder, before the process's mask; temporary files are private
+/// otherwise. Systems other than Unix have no modes.
+#[cfg_attr(not(unix), allow(unused_variables, reason = "there are no modes"))]
+fn set_permissions(builder: &mut Builder, mode: u32) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
 
-    Some(Permissions::from_mode(mode))
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
 }
 
-/// This system has no such modes.
-#[cfg(not(unix))]
-fn permissions_of_new(_: u32) -> Option<Permissions> {
-    None
-}
-
-/// Makes a renaming survive a loss of power. Without it the old file may be back afterwards, which
-/// is whole too; so a folder that cannot be opened, or a file system that knows no such thing, is
-/// no reason to call a file that stands there a failure.
-#[cfg(unix)]
+/// Makes a renaming survive a loss of power. Without it the old file may be back afterwards, which is
+/// whole too. So a folder that cannot be opened, as on Windows, or a file system that cannot sync one,
+/// is no reason to report the file as failed.
 fn sync_folder_of(target: &Path) -> io::Result<()> {
     let Ok(opened) = File::open(folder_of(target)) else { return Ok(()) };
     match opened.sync_all() {
@@ -287,12 +268,6 @@ fn sync_folder_of(target: &Path) -> io::Result<()> {
         }
         synced => synced,
     }
-}
-
-/// Folders are not synced on this system.
-#[cfg(not(unix))]
-fn sync_folder_of(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// Syncs all files of a folder at once: one by one, a million small files take hours.
@@ -370,7 +345,8 @@ mod tests {
         let made = AtomicFolder::create(&folder.path().join("folder")).unwrap();
         made.complete().unwrap().publish().unwrap();
         assert_eq!(mode("folder"), mode("usual folder"));
-        fs::set_permissions(folder.path().join("new"), Permissions::from_mode(0o640)).unwrap();
+        let private = fs::Permissions::from_mode(0o640);
+        fs::set_permissions(folder.path().join("new"), private).unwrap();
         write("new").unwrap();
         assert_eq!(mode("new"), 0o640);
     }

@@ -173,39 +173,6 @@ fn merging_in_two_steps_is_merging_in_one() {
 }
 
 #[test]
-fn the_later_of_equals_counts() {
-    let folder = tempfile::tempdir().unwrap();
-    let one = |name: &str, date: &str, path: &str| {
-        let archive = folder.path().join(name);
-        let line = format!(
-            "{{\"url\": \"https://a.example/robots.txt\", \"status\": 200{date}, \
-             \"body\": \"User-agent: *\\nDisallow: {path}\\n\"}}\n"
-        );
-        fs::write(&archive, line).unwrap();
-        set(&[archive], &RFC_9309, OutageConfig::default())
-    };
-    let dated = |day: u32| format!(", \"fetched_at\": \"2024-05-{day:02}T00:00:00Z\"");
-    let (old, new) = (one("old.jsonl", &dated(1), "/old"), one("new.jsonl", &dated(2), "/new"));
-    let also_new = one("also.jsonl", &dated(2), "/also");
-    let undated = one("undated.jsonl", "", "/undated");
-    let undated_too = one("undated-too.jsonl", "", "/undated-too");
-    let cases: [(&[&[u8]], &str); 6] = [
-        (&[&old, &new], "/new"),
-        (&[&new, &old], "/new"),
-        (&[&new, &also_new], "/also"),
-        (&[&also_new, &new, &old], "/new"),
-        (&[&old, &undated], "/old"),
-        (&[&undated, &undated_too], "/undated-too"),
-    ];
-    for (sets, rule) in cases {
-        let set = open(&merged(sets.iter().copied()));
-        let position = set.policy_of(b"https", b"a.example").unwrap().unwrap();
-        let records = set.policy(position).unwrap().records().unwrap();
-        assert_eq!(records[1].value(), rule.as_bytes());
-    }
-}
-
-#[test]
 fn a_set_that_tells_of_no_input_is_one_itself() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(3));

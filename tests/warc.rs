@@ -7,6 +7,10 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+#[path = "common/mod.rs"]
+mod common;
+
+use common::Random;
 use portcullis::access::{Answer, UnixSeconds};
 use portcullis::capture::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
@@ -129,33 +133,16 @@ fn a_dictionary_that_is_missing_or_cut_is_an_error() {
     let dictionary_bytes = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
     let found = read_bytes(bytes[8 + dictionary_bytes..].to_vec());
     assert!(found.captures.is_empty());
-    assert!(matches!(found.error, Some(CaptureError::Unreadable { .. })), "{:?}", found.error);
+    assert!(matches!(found.error, Some(CaptureError::Input(_))), "{:?}", found.error);
     for bytes_kept in [4, 5, 8, 100, 7 + dictionary_bytes] {
         let found = read_bytes(bytes[..bytes_kept].to_vec());
         assert!(found.captures.is_empty());
-        let error = found.error.unwrap();
-        let source = std::error::Error::source(&error).unwrap().to_string();
-        assert!(source.contains("cut short"), "{bytes_kept}: {source}");
+        let error = found.error.unwrap().to_string();
+        assert!(error.contains("cut short"), "{bytes_kept}: {error}");
     }
     let mut bytes = bytes;
     bytes[7] = 0x7f;
     assert!(read_bytes(bytes).error.is_some());
-}
-
-/// A SplitMix64 generator: the tests draw the same bytes on every run.
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
 }
 
 /// Four records, short, so that many flips can be tried.
@@ -197,10 +184,10 @@ fn no_flip_of_an_byte_loses_a_record() {
     let file = small_file();
     let urls = lines_of_urls(&file);
     assert_eq!(read_bytes(file.clone()).captures.len(), 3);
-    let mut draw = Draw(1);
+    let mut random = Random::new(1);
     let mut outcomes = BTreeSet::new();
     for at in 0..file.len() {
-        let others = (0..90).map(|_| draw.next() as u8);
+        let others = (0..90).map(|_| random.next() as u8);
         for byte in others.chain(*b"\r\n \t:0123456789WARC/") {
             let mut flipped = file.clone();
             flipped[at] = byte;
@@ -222,21 +209,21 @@ fn no_flip_of_an_byte_loses_a_record() {
 
 #[test]
 fn no_damage_makes_it_panic() {
-    let mut draw = Draw(2);
+    let mut random = Random::new(2);
     for sample in SAMPLES {
         let bytes = std::fs::read(path_of(sample)).unwrap();
         for _ in 0..2_000 {
             let mut damaged = bytes.clone();
-            for _ in 0..=draw.below(20) {
-                let at = draw.below(damaged.len());
-                match draw.below(4) {
-                    0 => damaged[at] = draw.next() as u8,
+            for _ in 0..=random.below(20) {
+                let at = random.below(damaged.len());
+                match random.below(4) {
+                    0 => damaged[at] = random.next() as u8,
                     1 => damaged.truncate(at.max(1)),
                     2 => {
-                        let end = (at + draw.below(40)).min(damaged.len());
+                        let end = (at + random.below(40)).min(damaged.len());
                         damaged.drain(at..end.min(damaged.len() - 1).max(at));
                     }
-                    _ => damaged[at] ^= 1 << draw.below(8),
+                    _ => damaged[at] ^= 1 << random.below(8),
                 }
             }
             let found = read_bytes(damaged);

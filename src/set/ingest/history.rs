@@ -1,28 +1,128 @@
-//! What a set keeps beside what serves, so that merging sets equals compiling their inputs at once.
+//! Merging: what was ingested apart becomes what ingesting all of it at once would have found.
 //!
-//! What serves an origin is settled: redirects were followed, confirmations led back to files,
-//! outages were judged. A merge settles anew, so it needs the captures as they were read. Most can be
-//! worked out from what serves: a file, or an answer without one. A history has the resources of
-//! which that is not so, and those that are no origin's robots.txt, which redirects lead to.
+//! What a set serves for an origin is settled: redirects were followed, confirmations led back to
+//! files, outages were judged. A merge settles anew, so it needs the captures as they were read.
+//! Most of them follow from what the set serves: a file, or an answer without one. The *history* of
+//! a set stores the resources of which that is not true, and the targets of redirects, which are no
+//! origin's robots.txt. `FORMAT.md`, section 21, draws it byte by byte.
 //!
-//! `FORMAT.md`, section 21, draws it byte by byte.
+//! Cost of a merge: one look-up per resource, and one copy of each distinct blob. A history may be
+//! any bytes: [`check`] finds every problem before a merge reads it.
 
 use hashbrown::HashMap;
 
 use crate::access::UnixSeconds;
 use crate::bytes::{push_varint, take_varint};
 use crate::capture::CaptureNotes;
-use crate::dialect::AccessRules;
+use crate::dialect::{AccessRules, Dialect};
 use crate::syntax::{NoteSet, RobotsTxt};
 
-use super::super::pool::BlobID;
+use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
-use super::hosts::{Host, Slot};
-use super::known::{Held, Known, Position};
-use super::newest::{Failures, Newest, Target};
-use super::place;
+use super::newest::{Failures, Held, Known, Newest, Position, Target, Targets};
+use super::place::{self, Place, Slot};
+use super::settle::settle;
+use super::{Ingested, InputReport, OutageConfig};
 
-/// In the first byte behind a key.
+/// What is known from one source.
+#[derive(Debug)]
+pub struct Part<'p> {
+    /// The hosts, sorted by key.
+    pub hosts: &'p [HostStanding],
+    /// Their blobs.
+    pub pool: &'p BlobPool,
+    /// What the source keeps beside that for merging.
+    pub history: &'p [u8],
+    /// The inputs that the facts point to.
+    pub inputs: Vec<InputReport>,
+}
+
+impl<'p> Part<'p> {
+    /// What was ingested, as a part.
+    pub fn of(ingested: &'p Ingested) -> Part<'p> {
+        let Ingested { hosts, pool, history, inputs, .. } = ingested;
+        Part { hosts, pool, history, inputs: inputs.clone() }
+    }
+}
+
+/// Joins parts of one dialect. The result equals that of ingesting all their captures at once; of
+/// two captures that are equally new (or have no date) that of the later part counts.
+///
+/// It runs on the calling thread's rayon pool.
+///
+/// # Panics
+///
+/// If a part is neither ingested nor read from a set.
+pub fn merge<'p>(
+    parts: impl IntoIterator<Item = Part<'p>>,
+    dialect: &'static Dialect,
+    outages: OutageConfig,
+) -> Ingested {
+    let mut merger = Merger::new(dialect);
+    parts.into_iter().for_each(|part| merger.add(part));
+    merger.finish(outages)
+}
+
+/// Joins parts as [`merge`] does, one after another, so that a part can be dropped before the next
+/// one is read.
+#[derive(Debug)]
+pub struct Merger {
+    newest: Newest,
+    inputs: Vec<InputReport>,
+}
+
+impl Merger {
+    /// Begins a merge of parts of `dialect`.
+    pub fn new(dialect: &'static Dialect) -> Merger {
+        Merger { newest: Newest::new(&dialect.access), inputs: Vec::new() }
+    }
+
+    /// Joins the next part.
+    ///
+    /// # Panics
+    ///
+    /// If it is neither ingested nor read from a set.
+    pub fn add(&mut self, part: Part<'_>) {
+        let Merger { newest, inputs } = self;
+        let first_input = u32::try_from(inputs.len()).expect("fewer than 2^32 inputs");
+        let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
+        // Each copy is held until the part is done, so that no blob is copied twice.
+        let mut copies: Vec<Option<BlobID>> = vec![None; part.pool.places()];
+        let intern = |bytes: &[u8], pool: &mut BlobPool| pool.intern(bytes, BlobPool::hash(bytes));
+        let rules = newest.rules;
+        let taken = resources(part.hosts, part.history, rules, |key, slot, resource| {
+            let Resource { newest: newest_of, file, mut failures } = resource;
+            for known in [Some(newest_of), file].into_iter().flatten() {
+                let pool = &mut newest.pool;
+                let held = known.held.map(|bytes| match *bytes {
+                    PartBytes::Kept(bytes) => intern(bytes, pool),
+                    PartBytes::Pooled(blob) => {
+                        let copy = &mut copies[blob.index()];
+                        let copy = *copy.get_or_insert_with(|| intern(part.pool.get(blob), pool));
+                        pool.hold(copy);
+                        copy
+                    }
+                    PartBytes::Served => unreachable!("a resource names the bytes that are served"),
+                });
+                // A set that reports no input counts as one input.
+                let input = first_input + known.facts.input.min(last_input);
+                let facts = CaptureFacts { input, ..known.facts };
+                let known = Known { facts, position: known.position, held };
+                newest.take(key, slot, known, std::mem::take(&mut failures));
+            }
+        });
+        taken.expect("whoever read the part has checked it");
+        copies.into_iter().flatten().for_each(|copy| newest.pool.release(copy));
+        inputs.extend(part.inputs);
+    }
+
+    /// Returns what is known from all parts, outages judged anew.
+    pub fn finish(self, outages: OutageConfig) -> Ingested {
+        settle(self.newest, self.inputs, outages)
+    }
+}
+
+/// Flags in the byte behind a key.
 const HTTPS: u8 = 1;
 const HAS_FILE: u8 = 2;
 const HAS_FAILURES: u8 = 4;
@@ -34,64 +134,74 @@ const LOCATION: u8 = 1;
 const SERVED: u8 = 2;
 const FILE: u8 = 3;
 
-/// Where a capture stands whose place in its input is not kept: a file before what is newer.
+/// Positions in place of those in the input, which are not kept: a file is older than what is newest.
 const OF_FILE: Position = Position { piece: 0, index: 0 };
 const OF_NEWEST: Position = Position { piece: 0, index: 1 };
 
-/// Bytes of a part: in its pool, or in its history.
+/// Bytes of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartBytes<'p> {
+enum PartBytes<'p> {
+    /// In the pool.
     Pooled(BlobID),
+    /// In the history.
     Kept(&'p [u8]),
+    /// Those of the file that the set serves; only until that is looked up.
+    Served,
 }
 
 /// What a part knows of one resource.
 #[derive(Debug)]
-pub(super) struct Resource<'p> {
-    pub(super) newest: Known<PartBytes<'p>>,
-    pub(super) file: Option<Known<PartBytes<'p>>>,
-    pub(super) failures: Failures,
+struct Resource<'p> {
+    newest: Known<PartBytes<'p>>,
+    file: Option<Known<PartBytes<'p>>>,
+    failures: Failures,
 }
 
-/// The capture that `standing` came from, if nothing else did.
-fn plain<'p>(standing: &Standing) -> Known<PartBytes<'p>> {
-    let held = match standing.content {
+fn pooled<'p>(content: Content) -> Held<PartBytes<'p>> {
+    match content {
         Content::File { extract, others } => {
             Held::File { extract: PartBytes::Pooled(extract), others: PartBytes::Pooled(others) }
         }
         Content::Access(_) => Held::Nothing,
-    };
+    }
+}
+
+/// The one capture that `standing` comes from, if there is no more to know.
+fn plain<'p>(standing: &Standing) -> Known<PartBytes<'p>> {
     let facts = CaptureFacts { outage: None, ..standing.facts };
-    Known { facts, position: OF_NEWEST, held }
+    Known { facts, position: OF_NEWEST, held: pooled(standing.content) }
 }
 
 /// Writes a history, resource by resource.
 pub(super) struct HistoryWriter<'n> {
-    newest: &'n Newest,
+    pool: &'n BlobPool,
+    rules: &'n AccessRules,
     out: Vec<u8>,
-    /// The numbers of bytes that were written.
+    /// The numbers of the blobs that were written.
     blobs: HashMap<BlobID, u32, foldhash::fast::RandomState>,
 }
 
 impl<'n> HistoryWriter<'n> {
-    pub(super) fn new(newest: &'n Newest) -> HistoryWriter<'n> {
-        HistoryWriter { newest, out: Vec::new(), blobs: HashMap::default() }
+    pub(super) fn new(pool: &'n BlobPool, rules: &'n AccessRules) -> HistoryWriter<'n> {
+        HistoryWriter { pool, rules, out: Vec::new(), blobs: HashMap::default() }
     }
 
     pub(super) fn finish(self) -> Vec<u8> {
         self.out
     }
 
-    /// Appends what `host` has, if `standings` do not tell it. Hosts come in the order of their keys.
+    /// Appends the captures of a host that do not follow from `standings`. Hosts come in the order of
+    /// their keys.
     pub(super) fn push_host(
         &mut self,
-        host: &Host<Box<Target>>,
+        key: &[u8],
+        targets: &Targets,
         standings: [&Option<Standing>; 2],
     ) {
         for (slot, standing) in Slot::BOTH.into_iter().zip(standings) {
-            let Some(target) = host.get(slot) else { continue };
+            let Some(target) = &targets[slot as usize] else { continue };
             if standing.is_none_or(|standing| !self.is_plain(target, &standing)) {
-                self.push(&host.key, slot, target, standing.map(|standing| standing.content));
+                self.push(key, slot, target, standing.map(|standing| standing.content));
             }
         }
     }
@@ -102,12 +212,12 @@ impl<'n> HistoryWriter<'n> {
         file.is_none()
             && plain.facts == newest.facts
             && plain.held == newest.held.map(|&blob| PartBytes::Pooled(blob))
-            && *failures == Failures::of(&plain, self.newest.rules)
+            && *failures == Failures::of(&plain, self.rules)
     }
 
     fn push(&mut self, key: &[u8], slot: Slot, target: &Target, served: Option<Content>) {
         let Target { newest, file, failures } = target;
-        let has_failures = *failures != Failures::of(newest, self.newest.rules);
+        let has_failures = *failures != Failures::of(newest, self.rules);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         push_varint(&mut self.out, key.len() as u32);
         self.out.extend_from_slice(key);
@@ -160,7 +270,7 @@ impl<'n> HistoryWriter<'n> {
         let number = *self.blobs.entry(blob).or_insert(next);
         push_varint(&mut self.out, number);
         if number == next {
-            let bytes = self.newest.pool.get(blob);
+            let bytes = self.pool.get(blob);
             push_varint(&mut self.out, bytes.len() as u32);
             self.out.extend_from_slice(bytes);
         }
@@ -176,35 +286,33 @@ fn push_time(out: &mut Vec<u8>, time: Option<UnixSeconds>) {
 /// Why bytes are no history of a set.
 pub(super) type Problem = &'static str;
 
-const SENSELESS: Problem = "it makes no sense";
-
-/// Looks at all of `history`, which is that of a set with these hosts and so many inputs, if it tells
-/// of any.
+/// Checks all of `history`, which is that of a set with these hosts and, if the set reports any, so
+/// many inputs.
 ///
 /// # Errors
 ///
-/// If [`resources`] could not be taken from it.
+/// If a merge could not read it.
 pub(in crate::set) fn check(
     hosts: &[HostStanding],
     history: &[u8],
     inputs: Option<usize>,
     rules: &AccessRules,
 ) -> Result<(), Problem> {
-    let mut is_told = true;
+    let mut is_known = true;
     resources(hosts, history, rules, |_, _, Resource { newest, file, .. }| {
         let mut captures = [Some(&newest), file.as_ref()].into_iter().flatten();
-        is_told &=
+        is_known &=
             captures.all(|known| inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs));
     })?;
-    if is_told { Ok(()) } else { Err("a capture is of an input that the set does not tell of") }
+    if is_known { Ok(()) } else { Err("a capture is of an input that the set does not tell of") }
 }
 
 /// Hands out what a part with these hosts and this history knows of each resource.
 ///
 /// # Errors
 ///
-/// If the history is not that of the hosts. What was handed out then is not all.
-pub(super) fn resources<'p>(
+/// If the history is not that of the hosts. Some resources may have been handed out by then.
+fn resources<'p>(
     hosts: &'p [HostStanding],
     history: &'p [u8],
     rules: &AccessRules,
@@ -212,7 +320,7 @@ pub(super) fn resources<'p>(
 ) -> Result<(), Problem> {
     let mut reader = Reader { rest: history, blobs: Vec::new(), rules, last: None };
     let mut next = reader.next()?;
-    let mut take = |key, slot, resource: Resource<'p>| {
+    let mut take = |(key, slot): (&'p [u8], Slot), resource: Resource<'p>| {
         let is_consistent = |known: &Known<_>| known.is_consistent(rules);
         if !is_consistent(&resource.newest) || !resource.file.as_ref().is_none_or(is_consistent) {
             return Err("an answer has what it cannot have");
@@ -220,88 +328,64 @@ pub(super) fn resources<'p>(
         take(key, slot, resource);
         Ok(())
     };
-    let no_origin = |kept: KeptResource<'p>,
-                     take: &mut dyn FnMut(_, _, _) -> Result<(), Problem>| {
-        let mut key = Vec::new();
-        let place = place::of_url(kept.key, &mut Vec::new(), &mut key);
-        let is_filed = place.is_ok_and(|place| place.slot == kept.slot) && key == kept.key;
-        if !is_filed || place::is_origin(kept.key) {
-            return Err("it tells of what is neither an origin of the set nor another resource");
-        }
-        take(kept.key, kept.slot, kept.resource(None)?)
-    };
-    for host in hosts {
-        for (slot, standing) in Slot::BOTH.into_iter().zip([&host.http, &host.https]) {
-            let place = (&*host.key, slot as u8);
-            while let Some(kept) = next.take_if(|kept| (kept.key, kept.slot as u8) < place) {
-                no_origin(kept, &mut take)?;
-                next = reader.next()?;
+    let origins = hosts.iter().flat_map(|host| {
+        let both = Slot::BOTH.into_iter().zip([&host.http, &host.https]);
+        both.filter_map(|(slot, it)| Some(((&*host.key, slot), Some(it.as_ref()?))))
+    });
+    // What stands behind the last origin comes before no origin.
+    let end = ((&[][..], Slot::Http), None);
+    for (origin, standing) in origins.chain([end]) {
+        let is_before = |at: &(&[u8], Slot)| standing.is_none() || *at < origin;
+        while let Some((at, kept)) = next.take_if(|(at, _)| is_before(at)) {
+            let is_filed = Place::of_url(at.0).is_ok_and(|it| (&*it.key, it.slot) == at);
+            if !is_filed || place::is_origin(at.0) {
+                return Err(
+                    "it tells of what is neither an origin of the set nor another resource",
+                );
             }
-            let Some(standing) = standing else { continue };
-            match next.take_if(|kept| (kept.key, kept.slot as u8) == place) {
-                Some(kept) => {
-                    take(&host.key, slot, kept.resource(Some(standing.content))?)?;
-                    next = reader.next()?;
-                }
-                None => {
-                    let newest = plain(standing);
-                    let failures = Failures::of(&newest, rules);
-                    take(&host.key, slot, Resource { newest, file: None, failures })?;
-                }
-            }
+            take(at, kept.with_served(None)?)?;
+            next = reader.next()?;
         }
-    }
-    while let Some(kept) = next {
-        no_origin(kept, &mut take)?;
-        next = reader.next()?;
+        let Some(standing) = standing else { break };
+        if let Some((_, kept)) = next.take_if(|(at, _)| *at == origin) {
+            take(origin, kept.with_served(Some(standing.content))?)?;
+            next = reader.next()?;
+        } else {
+            let newest = plain(standing);
+            let failures = Failures::of(&newest, rules);
+            take(origin, Resource { newest, file: None, failures })?;
+        }
     }
     Ok(())
 }
 
-/// A resource of a history. What a capture holds is nothing where it is what the set serves.
-struct KeptResource<'p> {
-    key: &'p [u8],
-    slot: Slot,
-    newest: KeptCapture<'p>,
-    file: Option<KeptCapture<'p>>,
-    failures: Failures,
-}
-
-struct KeptCapture<'p> {
-    known: Known<PartBytes<'p>>,
-    is_served: bool,
-}
-
-impl<'p> KeptResource<'p> {
-    fn resource(self, served: Option<Content>) -> Result<Resource<'p>, Problem> {
-        let known = |kept: KeptCapture<'p>| {
-            let KeptCapture { mut known, is_served } = kept;
-            if is_served {
-                let Some(Content::File { extract, others }) = served else {
-                    return Err("a capture has the file of an origin that has none");
-                };
-                let (extract, others) = (PartBytes::Pooled(extract), PartBytes::Pooled(others));
-                known.held = Held::File { extract, others };
+impl<'p> Resource<'p> {
+    /// The resource with the bytes of the file that the set serves, if a capture holds that.
+    fn with_served(mut self, served: Option<Content>) -> Result<Resource<'p>, Problem> {
+        for known in [Some(&mut self.newest), self.file.as_mut()].into_iter().flatten() {
+            if matches!(known.held, Held::File { extract: PartBytes::Served, .. }) {
+                let file = served.filter(|content| matches!(content, Content::File { .. }));
+                known.held =
+                    pooled(file.ok_or("a capture has the file of an origin that has none")?);
             }
-            Ok(known)
-        };
-        let newest = known(self.newest)?;
-        let file = self.file.map(known).transpose()?;
-        if file.as_ref().is_some_and(|file| !file.is_file() || newest.is_file()) {
+        }
+        if self.file.as_ref().is_some_and(|file| !file.is_file() || self.newest.is_file()) {
             return Err("a resource has two newest captures");
         }
-        Ok(Resource { newest, file, failures: self.failures })
+        Ok(self)
     }
 }
 
-/// Reads a history. Any bytes may come.
+/// Reads a history, which may be any bytes.
 struct Reader<'p, 'r> {
     rest: &'p [u8],
     blobs: Vec<&'p [u8]>,
     rules: &'r AccessRules,
-    /// The key and the slot before.
-    last: Option<(&'p [u8], u8)>,
+    /// The key and slot of the resource before.
+    last: Option<(&'p [u8], Slot)>,
 }
+
+type KeptResource<'p> = ((&'p [u8], Slot), Resource<'p>);
 
 impl<'p> Reader<'p, '_> {
     /// The next resource; `None` at the end.
@@ -309,9 +393,8 @@ impl<'p> Reader<'p, '_> {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        let kept = self.resource().ok_or(SENSELESS)?;
-        let place = (kept.key, kept.slot as u8);
-        if self.last.replace(place) >= Some(place) {
+        let kept = self.resource().ok_or("it makes no sense")?;
+        if self.last.replace(kept.0) >= Some(kept.0) {
             return Err("it is not in order");
         }
         Ok(Some(kept))
@@ -331,10 +414,10 @@ impl<'p> Reader<'p, '_> {
             _ => Some(self.capture(OF_FILE)?),
         };
         let failures = match flags & HAS_FAILURES {
-            0 => Failures::of(&newest.known, self.rules),
+            0 => Failures::of(&newest, self.rules),
             _ => self.failures()?,
         };
-        Some(KeptResource { key, slot, newest, file, failures })
+        Some(((key, slot), Resource { newest, file, failures }))
     }
 
     fn failures(&mut self) -> Option<Failures> {
@@ -351,7 +434,7 @@ impl<'p> Reader<'p, '_> {
         Some(failures)
     }
 
-    fn capture(&mut self, position: Position) -> Option<KeptCapture<'p>> {
+    fn capture(&mut self, position: Position) -> Option<Known<PartBytes<'p>>> {
         let captured_at = self.time()?;
         let serves = self.number()?.checked_sub(1);
         let facts = CaptureFacts {
@@ -369,23 +452,18 @@ impl<'p> Reader<'p, '_> {
             input: self.number()?,
             outage: None,
         };
-        let held = self.byte()?;
-        let known = |held| Known { facts, position, held };
-        Some(match held {
-            NOTHING => KeptCapture { known: known(Held::Nothing), is_served: false },
-            SERVED => KeptCapture { known: known(Held::Nothing), is_served: true },
-            LOCATION => {
-                let location = PartBytes::Kept(self.blob()?);
-                KeptCapture { known: known(Held::Location(location)), is_served: false }
-            }
+        let held = match self.byte()? {
+            NOTHING => Held::Nothing,
+            LOCATION => Held::Location(PartBytes::Kept(self.blob()?)),
+            SERVED => Held::File { extract: PartBytes::Served, others: PartBytes::Served },
             FILE => {
                 let (extract, others) = (self.blob()?, self.blob()?);
                 RobotsTxt::read_extract(extract)?;
-                let [extract, others] = [extract, others].map(PartBytes::Kept);
-                KeptCapture { known: known(Held::File { extract, others }), is_served: false }
+                Held::File { extract: PartBytes::Kept(extract), others: PartBytes::Kept(others) }
             }
             _ => return None,
-        })
+        };
+        Some(Known { facts, position, held })
     }
 
     fn blob(&mut self) -> Option<&'p [u8]> {

@@ -1,37 +1,34 @@
 //! From archives of answers to what is known of each origin.
 //!
 //! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
-//! files, of which there may be many, and of each origin the newest capture counts; [`merge`] joins
-//! what was ingested apart. What comes of it is compiled to a set by [`compile`](super::compile);
-//! the formats are [`capture`]'s business, what an answer means
-//! [`access`](crate::access)'s.
+//! files; the newest capture of each origin counts. [`merge`] joins what was ingested apart. Use
+//! [`compile`](super::compile) to make a set of the result, [`capture`] to read the formats, and
+//! [`access`](crate::access) for what an answer means.
 //!
 //! What counts:
 //!
 //! - The newest capture of an origin, by date. A capture without a date is older than any with one;
-//!   among equals the later input counts, and the later place within it. So the result is the same
+//!   among equals the later input counts, and the later position in it. So the result is the same
 //!   with any number of threads.
-//! - The robots.txt of a host without a scheme speaks for http and https, each on its default port
-//!   unless the host has a port behind it.
-//! - A redirect is followed to the newest capture of the URL that it leads to, as often as the
-//!   dialect allows, and what is found speaks for the origin that was asked first. Captures of other
-//!   URLs than an origin's `/robots.txt` serve for this alone.
-//! - A capture that says "not modified" (304, or a revisit of an archive) confirms the newest file
-//!   that is older, and its date counts.
-//! - A host that failed when it was last captured is in an outage since its first failure after the last
-//!   answer, and [`serving`](crate::access::serving) says what follows
-//!   ([`OutageConfig`]).
+//! - The robots.txt of a host without a scheme applies to http and https, each on its default port
+//!   unless the host has a port.
+//! - A redirect is followed to the newest capture of its target, as often as the dialect allows. What
+//!   is found applies to the origin that was asked first. Captures of URLs other than an origin's
+//!   `/robots.txt` serve only as such targets.
+//! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and its date
+//!   counts.
+//! - A host whose newest capture is a failure is in an outage since the first failure after its last
+//!   answer; [`serving`](crate::access::serving) and [`OutageConfig`] say what follows.
 //!
-//! † A redirect to what was not captured, or to no place, and a confirmation of nothing, are the
-//! dialect's [`other_status`](crate::dialect::AccessRules::other_status): a failure in each dialect.
-//! A broken record, or an input that cannot be read to its end, is named and passed over; what
-//! it would have told is then not known, and no origin is allowed anything by that, but an older
-//! capture may count in its place. Set [`strictness`](IngestConfig::strictness) to reject this; an
-//! input or file that cannot be read is an error unless it is lenient.
+//! † A redirect to a resource that was not captured, or to no URL, and a "not modified" without a
+//! file, are the dialect's [`other_status`](crate::dialect::AccessRules::other_status), which is a
+//! failure in each dialect. A broken record, and an input that cannot be read to its end, is reported
+//! and skipped. That allows no origin anything, but an older capture may count instead. An input or
+//! file that cannot be read is an error unless [`strictness`](IngestConfig::strictness) is lenient; if
+//! it is strict, so is a broken record.
 //!
 //! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
-//! files once, some hundred bytes for each resource, and the dates of failures in outages that last;
-//! not what was read.
+//! files once, some hundred bytes per resource, and the dates of failures in ongoing outages.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
@@ -45,24 +42,18 @@
 //! # Ok::<(), portcullis::set::IngestError>(())
 //! ```
 
-mod census;
-mod digest;
 mod history;
-mod hosts;
-mod inputs;
-mod known;
-mod merge;
 mod newest;
 mod place;
 mod read;
-mod redirects;
 mod settle;
 #[cfg(test)]
 mod tests;
-mod turns;
+
+use std::path::PathBuf;
 
 use crate::access::{LongOutage, UnixSeconds};
-use crate::capture::{self, BrokenKind, CaptureConfig};
+use crate::capture::{self, BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat};
 use crate::dialect::Dialect;
 use crate::syntax::NoteKind;
 
@@ -70,13 +61,70 @@ use super::Strictness;
 use super::pool::BlobPool;
 use super::standing::HostStanding;
 
-pub use census::StandingCounts;
-pub(super) use digest::file_of;
 pub(super) use history::check as check_history;
-pub use inputs::{Input, InputReport};
-pub use merge::{Merger, Part, merge};
+pub use history::{Merger, Part, merge};
+pub(super) use read::file_of;
+pub use settle::StandingCounts;
 
-use inputs::OpenReport;
+/// Something to read captures from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// A file, or a folder of files named by host.
+    pub path: PathBuf,
+    /// The format, if it need not be detected.
+    pub format: Option<CaptureFormat>,
+}
+
+impl Input {
+    /// The input at `path`, whose format is detected.
+    pub fn new(path: impl Into<PathBuf>) -> Input {
+        Input { path: path.into(), format: None }
+    }
+
+    fn report(&self) -> InputReport {
+        let format = self.format.or_else(|| match self.path.is_dir() {
+            true => Some(CaptureFormat::Folder),
+            false => CaptureFormat::of_name(&self.path),
+        });
+        InputReport { name: self.path.display().to_string(), format, ..InputReport::default() }
+    }
+}
+
+/// What became of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputReport {
+    /// Its name.
+    pub name: String,
+    /// Its format, if it was given or its name tells.
+    pub format: Option<CaptureFormat>,
+    /// Stored bytes that were read.
+    pub bytes: u64,
+    /// Captures in it.
+    pub captures: u64,
+    /// Records that could not be read and were skipped.
+    pub broken: u64,
+    /// The broken records that the system would not give, such as files of a folder.
+    pub unreadable: u64,
+    /// The dates of its oldest and its newest capture, if any of them has one.
+    pub captured: Option<(UnixSeconds, UnixSeconds)>,
+    /// The first broken records, at most
+    /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
+    pub broken_named: Vec<BrokenRecord>,
+    /// Why it could not be read to its end; `None` if it was.
+    pub failure: Option<String>,
+}
+
+impl InputReport {
+    /// Whether the system gave all bytes of it, sensible or not.
+    pub fn is_readable(&self) -> bool {
+        self.failure.is_none() && self.unreadable == 0
+    }
+
+    /// Whether every record was read.
+    pub fn is_whole(&self) -> bool {
+        self.failure.is_none() && self.broken == 0
+    }
+}
 
 /// How captures are ingested.
 #[derive(Clone, Debug)]
@@ -239,7 +287,7 @@ pub fn ingest(
     config: &IngestConfig,
     observer: &dyn IngestObserver,
 ) -> Result<Ingested, IngestError> {
-    let reports = inputs.iter().map(OpenReport::new).collect();
+    let reports = inputs.iter().map(Input::report).collect();
     let open = |input: usize| {
         let Input { path, format } = &inputs[input];
         capture::open(path, *format, &config.capture)
@@ -249,7 +297,7 @@ pub fn ingest(
 
 /// As [`ingest`], from whatever `open` opens.
 fn ingest_from(
-    reports: Vec<OpenReport>,
+    reports: Vec<InputReport>,
     open: &read::Open<'_>,
     config: &IngestConfig,
     observer: &dyn IngestObserver,

@@ -1,12 +1,17 @@
-//! What of a body is handed out, and what its length makes of the answer.
+//! The answer that a status and a stored body make.
+//!
+//! Every reader ends here, so that a body means the same in each format. A body that is longer than
+//! what counts is cut. One that lost its end, or that was cut before all that counts, makes the
+//! answer [`Answer::BrokenBody`] without any body: rules may be missing from it.
 
 use std::borrow::Cow;
 
 use portcullis_dialect::limits::BODY_BYTES_MAX;
-use portcullis_robots::access::Answer;
+use portcullis_matcher::bytes::trim;
+use portcullis_robots::access::{Answer, UnixSeconds};
 
-use super::http::Coding;
 use super::{CaptureNote, CaptureNotes, ReadConfig};
+use crate::compression::Coding;
 
 /// An answer with the body that it keeps.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,13 +21,32 @@ pub(super) struct Settled<'c> {
     pub notes: CaptureNotes,
 }
 
-/// The answer `status`, which is 2xx, with what is there of its body; `is_whole` unless some of its
-/// end is missing.
+impl Settled<'_> {
+    /// `answer` without a body.
+    pub fn bodiless(answer: Answer) -> Settled<'static> {
+        Settled { answer, body: Cow::Borrowed(b""), notes: CaptureNotes::EMPTY }
+    }
+}
+
+/// The answer with this status; 0 if there was none. `is_whole` is false if the body's end is missing.
 ///
-/// A body in gzip or zstd that no header names is decoded: as it stands it has no rule, and would
-/// allow what its text disallows. A body that is longer than what counts is cut. One that lost its end, or that was cut before
-/// all that counts, is [`Answer::BrokenBody`] with no body at all: rules may be missing.
+/// Only a 2xx answer keeps its body. Without one it is broken, unless its status has none (204 and
+/// 205; RFC 9110, sections 15.3.5 and 15.3.6).
 pub(super) fn settle<'c>(
+    status: u16,
+    body: Option<Cow<'c, [u8]>>,
+    is_whole: bool,
+    config: &ReadConfig,
+) -> Settled<'c> {
+    match (status, body) {
+        (0, _) => Settled::bodiless(Answer::NoAnswer),
+        (200..=299, Some(body)) => settle_body(status, body, is_whole, config),
+        (200..=203 | 206..=299, None) => Settled::bodiless(Answer::BrokenBody),
+        (_, _) => Settled::bodiless(Answer::Status(status)),
+    }
+}
+
+fn settle_body<'c>(
     status: u16,
     mut body: Cow<'c, [u8]>,
     mut is_whole: bool,
@@ -30,7 +54,9 @@ pub(super) fn settle<'c>(
 ) -> Settled<'c> {
     let bytes_max = config.body_bytes_max();
     let mut notes = CaptureNotes::EMPTY;
-    if let Some(coding) = Coding::of_first_bytes(&body) {
+    // Some bodies are compressed although no header says so. As they are they have no rule, and
+    // would allow what their text disallows.
+    if let Some(coding) = Coding::detect(&body) {
         let decoded = coding.undo(&body, bytes_max.saturating_add(1));
         if !decoded.is_whole && decoded.bytes.len() <= bytes_max {
             notes = notes.with(CaptureNote::BadCompression);
@@ -46,20 +72,42 @@ pub(super) fn settle<'c>(
             Cow::Owned(bytes) => bytes.truncate(bytes_max),
         }
     }
-    let holds_what_counts = if body.len() >= bytes_max {
-        (is_whole && !is_cut) || reaches_past_what_counts(config)
-    } else {
-        is_whole
-    };
-    if !holds_what_counts {
-        return Settled { answer: Answer::BrokenBody, body: Cow::Borrowed(b""), notes };
+    // Unless all of a file counts, or more than can be held, what is held reaches past what counts.
+    let reaches_past = config.robots_bytes_max.is_some_and(|max| max < BODY_BYTES_MAX);
+    let is_enough = (is_whole && !is_cut) || (body.len() >= bytes_max && reaches_past);
+    if !is_enough {
+        return Settled { notes, ..Settled::bodiless(Answer::BrokenBody) };
     }
     Settled { answer: Answer::Status(status), body, notes }
 }
 
-/// Whether a body as long as is handed out at most holds all that counts of any file.
-fn reaches_past_what_counts(config: &ReadConfig) -> bool {
-    config.robots_bytes_max.is_some_and(|max| max < BODY_BYTES_MAX)
+/// Whether the value of a `Content-Type` field (RFC 9110, section 8.3) says that the body is HTML
+/// (RFC 2854; HTML Living Standard, section 15.2).
+pub(super) fn is_html(value: &[u8]) -> bool {
+    let media_type = value.split(|&byte| byte == b';').next().unwrap_or(value);
+    let media_type = trim(media_type, b" \t");
+    let html: [&[u8]; 2] = [b"text/html", b"application/xhtml+xml"];
+    html.iter().any(|html| media_type.eq_ignore_ascii_case(html))
+}
+
+/// The status that a number in a table or object means: 0 for NaN, which programs that keep a column
+/// of numbers with gaps write. The error says what is wrong.
+pub(super) fn status_of(number: f64) -> Result<u16, String> {
+    /// The most that three digits can say (RFC 9110, section 15).
+    const STATUS_MAX: u16 = 999;
+    let status = number as u16;
+    match f64::from(status) == number || number.is_nan() {
+        true if status <= STATUS_MAX => Ok(status),
+        _ => Err(format!("its status is {number}; at most three digits are wanted, or null")),
+    }
+}
+
+/// The time that a text in a table or object says. The error says what is wrong.
+pub(super) fn time_of(text: &[u8]) -> Result<UnixSeconds, String> {
+    UnixSeconds::from_rfc3339(text).ok_or_else(|| {
+        let text = String::from_utf8_lossy(text);
+        format!("its time is {text:?}; RFC 3339 is wanted: 2024-05-01T12:00:00Z")
+    })
 }
 
 #[cfg(test)]
@@ -73,20 +121,20 @@ mod tests {
     fn check(bytes: usize, is_whole: bool, max: Option<usize>, expected: (Answer, usize, bool)) {
         let config = ReadConfig { robots_bytes_max: max };
         let text = vec![b'a'; bytes];
-        let borrowed = settle(200, Cow::Borrowed(&text), is_whole, &config);
+        let borrowed = settle(200, Some(Cow::Borrowed(&text)), is_whole, &config);
         let cut = borrowed.notes == CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
         assert!(cut || borrowed.notes == CaptureNotes::EMPTY);
         assert_eq!((borrowed.answer, borrowed.body.len(), cut), expected);
-        assert_eq!(settle(200, Cow::Owned(text.clone()), is_whole, &config), borrowed);
+        assert_eq!(settle(200, Some(Cow::Owned(text.clone())), is_whole, &config), borrowed);
     }
 
     #[test]
     fn compression_that_no_header_names_is_undone() {
         let config = ReadConfig { robots_bytes_max: Some(10) };
         let zstd = zstd::encode_all(&b"Disallow: /"[..], 1).unwrap();
-        let whole = settle(200, Cow::Borrowed(&zstd), true, &config);
+        let whole = settle(200, Some(Cow::Borrowed(&zstd)), true, &config);
         assert_eq!((whole.answer, &*whole.body), (STATUS, &b"Disallow: /"[..]));
-        let cut = settle(200, Cow::Borrowed(&zstd[..zstd.len() - 4]), true, &config);
+        let cut = settle(200, Some(Cow::Borrowed(&zstd[..zstd.len() - 4])), true, &config);
         assert_eq!((cut.answer, &*cut.body), (BROKEN, &b""[..]));
         assert!(cut.notes.contains(CaptureNote::BadCompression));
     }
@@ -94,18 +142,18 @@ mod tests {
     #[test]
     fn lengths_beside_the_limit() {
         // A limit of 10 bytes lets 12 be handed out.
-        check(0, true, Some(10), (STATUS, 0, false));
-        check(10, true, Some(10), (STATUS, 10, false));
-        check(12, true, Some(10), (STATUS, 12, false));
-        check(13, true, Some(10), (STATUS, 12, true));
-        check(0, false, Some(10), (BROKEN, 0, false));
-        check(11, false, Some(10), (BROKEN, 0, false));
-        check(12, false, Some(10), (STATUS, 12, false));
-        check(13, false, Some(10), (STATUS, 12, true));
-    }
-
-    #[test]
-    fn without_a_limit_what_cannot_be_held_is_broken() {
+        for (bytes, is_whole, expected) in [
+            (0, true, (STATUS, 0, false)),
+            (10, true, (STATUS, 10, false)),
+            (12, true, (STATUS, 12, false)),
+            (13, true, (STATUS, 12, true)),
+            (0, false, (BROKEN, 0, false)),
+            (11, false, (BROKEN, 0, false)),
+            (12, false, (STATUS, 12, false)),
+            (13, false, (STATUS, 12, true)),
+        ] {
+            check(bytes, is_whole, Some(10), expected);
+        }
         for max in [None, Some(usize::MAX), Some(BODY_BYTES_MAX)] {
             check(100, true, max, (STATUS, 100, false));
             check(100, false, max, (BROKEN, 0, false));
@@ -116,5 +164,15 @@ mod tests {
         let max = Some(BODY_BYTES_MAX - 1);
         check(BODY_BYTES_MAX + 1, true, max, (STATUS, BODY_BYTES_MAX, true));
         check(BODY_BYTES_MAX, false, max, (STATUS, BODY_BYTES_MAX, false));
+    }
+
+    #[test]
+    fn content_types_of_html() {
+        let html: [&[u8]; 4] =
+            [b"text/html", b" Text/HTML ;charset=utf-8", b"text/html;", b"application/xhtml+xml"];
+        let other: [&[u8]; 5] =
+            [b"", b"text/plain", b"text/plain; a=text/html", b"text/htmlx", b"html"];
+        assert!(html.iter().all(|value| is_html(value)));
+        assert!(!other.iter().any(|value| is_html(value)));
     }
 }

@@ -1,41 +1,17 @@
 //! Folders of robots.txt files named by host: `example.com`, `example.com.txt`,
 //! `example.com.robots.txt`, `example.com:8080`.
 //!
-//! Each file is an answer with status 200 and the file as its body. When it was fetched is not
-//! known: the time of a file is when it was written here.
+//! Each file is an answer with status 200 and the file as its body, decompressed if it is gzip or zstd.
+//! When it was fetched is not known: a file's time is when it was written here.
 //!
-//! gzip and zstd are decompressed. Of two files for one host the first by name counts. The others,
-//! what is no regular file (or a link to one), what has a name that is no host, and what is surely
-//! another kind of file are broken and may be passed over. A file that the system will not give, or
-//! whose compression is damaged, is [unreadable](super::BrokenKind::Unreadable).
+//! Of two files for one host the first by name counts. The others are broken records that may be
+//! skipped. So is an entry that is no regular file (or a link to one), whose name is no host, or that is
+//! surely another kind of file. A file that the system will not give, or whose compression is damaged,
+//! is [unreadable](super::BrokenKind::Unreadable). Subfolders are not entered.
 //!
-//! Cost: a file is opened, read to its end and closed, without asking for its size, on the thread
-//! that reads its batch. The list of names is held in memory and sorted, so that nothing depends on
-//! the file system's order; folders within the folder are not entered.
-//!
-//! ```
-//! # let folder = tempfile::tempdir()?;
-//! # let folder = folder.path();
-//! use portcullis_capture::capture::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, folder};
-//!
-//! struct Show;
-//!
-//! impl CaptureSink for Show {
-//!     fn capture(&mut self, capture: Capture<'_>) {
-//!         assert_eq!(&*capture.body, b"User-agent: *\nDisallow: /\n");
-//!     }
-//!     fn broken(&mut self, broken: BrokenRecord) {
-//!         panic!("{}: {}", broken.place, broken.problem);
-//!     }
-//! }
-//!
-//! std::fs::write(folder.join("a.example"), "User-agent: *\nDisallow: /\n")?;
-//! let mut reader = folder::open(folder)?;
-//! while let Some(batch) = reader.next_batch()? {
-//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut Show);
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! Cost: a file is opened, read to its end and closed, without asking for its size, on the thread that
+//! reads its batch. The list of names is held in memory and sorted, so that nothing depends on the file
+//! system's order.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -48,10 +24,9 @@ use std::sync::Arc;
 use crate::input::{InputError, fill_robots_txt};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::FOLDER_BATCH_FILES;
-use portcullis_robots::access::CachingHeaders;
 use portcullis_robots::target::{host_key, split};
 
-use super::body::{Settled, settle};
+use super::body::settle;
 use super::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureFormat, CaptureSink,
     ReadConfig, Subject,
@@ -59,9 +34,6 @@ use super::{
 
 /// What may follow the host in a file's name.
 const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
-
-/// The status that a file stands for.
-const STATUS: u16 = 200;
 
 /// Cuts a folder into batches of files; [`open`] makes it.
 pub struct Folder {
@@ -82,34 +54,20 @@ pub fn open(path: &Path) -> Result<Folder, CaptureError> {
     Ok(Folder { path: path.into(), entries: entries.into_iter() })
 }
 
-/// A name in the folder.
-struct Entry {
-    name: OsString,
-    kind: Kind,
-}
-
-/// What stands behind a name, as far as the list shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// The file of a host.
-    Host,
-    /// Nothing that is read, and why.
-    LeftOut(&'static str),
-}
-
 const NO_FILE: &str = "not a regular file; a folder of hosts has nothing else";
 const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
 const NO_HOST: &str = "its name is no host; name it by the host, like example.com.txt";
 const SAME_HOST: &str = "an earlier file, by name, is of the same host; keep one of them";
 
-/// The names in the folder, sorted, and what each stands for. Of two files for one host the first
-/// counts: this is the one place that says so.
+/// A name in the folder, and why it is not read, if it is not.
+type Entry = (OsString, Option<&'static str>);
+
+/// Lists the folder, sorted by name. Of two files for one host the first counts.
 fn list(path: &Path) -> io::Result<Vec<Entry>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
-        // Most file systems tell the kind with the name. What a dead link leads to is read later,
-        // and found unreadable then.
+        // Most file systems tell the kind with the name. A dead link is found unreadable later.
         let kind = entry.file_type()?;
         let is_file = kind.is_file()
             || kind.is_symlink() && std::fs::metadata(entry.path()).map_or(true, |it| it.is_file());
@@ -118,25 +76,20 @@ fn list(path: &Path) -> io::Result<Vec<Entry>> {
     names.sort_unstable();
     let mut origins = HashSet::new();
     let entry = |(name, is_file): (OsString, bool)| {
-        let kind = kind_of(&name, is_file, &mut origins);
-        Entry { name, kind }
+        let problem = if is_file { check_name(&name, &mut origins).err() } else { Some(NO_FILE) };
+        (name, problem)
     };
     Ok(names.into_iter().map(entry).collect())
 }
 
-fn kind_of(name: &OsStr, is_file: bool, origins: &mut HashSet<(bool, Vec<u8>)>) -> Kind {
-    if !is_file {
-        return Kind::LeftOut(NO_FILE);
-    }
+fn check_name(name: &OsStr, origins: &mut HashSet<(bool, Vec<u8>)>) -> Result<(), &'static str> {
     if CaptureFormat::of_name(Path::new(name)).is_some() {
-        return Kind::LeftOut(ARCHIVE);
+        return Err(ARCHIVE);
     }
-    let Some([http, https]) = host_keys(host_of(name.as_encoded_bytes())) else {
-        return Kind::LeftOut(NO_HOST);
-    };
-    // Both are taken, so that a file is of all of its host's origins or of none.
+    let [http, https] = host_keys(host_of(name.as_encoded_bytes())).ok_or(NO_HOST)?;
+    // Both are inserted, so that a file is of all of its host's origins or of none.
     let is_new = origins.insert((false, http)) & origins.insert((true, https));
-    if is_new { Kind::Host } else { Kind::LeftOut(SAME_HOST) }
+    if is_new { Ok(()) } else { Err(SAME_HOST) }
 }
 
 impl BatchReader for Folder {
@@ -163,53 +116,49 @@ impl Batch for Files {
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
         let mut scratch = Vec::new();
-        for entry in &self.entries {
-            if let Err(broken) = self.read_entry(entry, config, &mut scratch, sink) {
-                sink.broken(broken);
+        for (name, problem) in &self.entries {
+            let text = match problem {
+                Some(problem) => Err(BrokenRecord::senseless(place(name), *problem)),
+                None => self.read_file(name, config, &mut scratch),
+            };
+            match text {
+                Ok(text) => {
+                    let host = Subject::Host(host_of(name.as_encoded_bytes()));
+                    let settled = settle(200, Some(Cow::Borrowed(text)), true, config);
+                    sink.capture(Capture::new(host, None, settled));
+                }
+                Err(broken) => sink.broken(broken),
             }
         }
     }
 }
 
 impl Files {
-    fn read_entry(
+    fn read_file<'t>(
         &self,
-        entry: &Entry,
+        name: &OsStr,
         config: &ReadConfig,
-        scratch: &mut Vec<u8>,
-        sink: &mut dyn CaptureSink,
-    ) -> Result<(), BrokenRecord> {
-        let place = || format!("file {}", entry.name.display());
-        if let Kind::LeftOut(why) = entry.kind {
-            return Err(BrokenRecord::senseless(place(), why));
-        }
-        let path = self.folder.join(&entry.name);
-        let name = path.display().to_string();
+        scratch: &'t mut Vec<u8>,
+    ) -> Result<&'t [u8], BrokenRecord> {
+        let path = self.folder.join(name);
+        let path_name = path.display().to_string();
         let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
         let read = File::open(&path)
-            .map_err(|error| InputError::Open { name: name.clone(), error })
-            .and_then(|file| fill_robots_txt(&name, file, bytes_max, scratch));
-        let text = read.map_err(|error| match error {
-            InputError::WrongKind(wrong) => BrokenRecord::senseless(place(), wrong.to_string()),
+            .map_err(|error| InputError::Open { name: path_name.clone(), error })
+            .and_then(|file| fill_robots_txt(&path_name, file, bytes_max, scratch));
+        read.map_err(|error| match error {
+            InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
             // Some systems list a folder as a file.
             InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
-                BrokenRecord::senseless(place(), NO_FILE)
+                BrokenRecord::senseless(place(name), NO_FILE)
             }
-            error => BrokenRecord::unreadable(place(), error.to_string()),
-        })?;
-        let Settled { answer, body, notes } = settle(STATUS, Cow::Borrowed(text), true, config);
-        sink.capture(Capture {
-            subject: Subject::Host(host_of(entry.name.as_encoded_bytes())),
-            captured_at: None,
-            redirects_followed: 0,
-            answer,
-            location: None,
-            caching: CachingHeaders::default(),
-            body,
-            notes,
-        });
-        Ok(())
+            error => BrokenRecord::unreadable(place(name), error.to_string()),
+        })
     }
+}
+
+fn place(name: &OsStr) -> String {
+    format!("file {}", name.display())
 }
 
 /// The host that a file is named by, if it is named by one.
@@ -233,7 +182,7 @@ pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::testing::{Keeper, read_all};
+    use crate::capture::tests::{Keeper, read_all};
     use crate::capture::{BrokenKind, CaptureNote, CaptureNotes};
     use portcullis_dialect::limits::FILE_READ_BYTES;
     use portcullis_robots::access::Answer;
@@ -267,7 +216,7 @@ mod tests {
         for name in ["a.example.txt", "a.example", "A.Example.robots.txt", "a.example:443"] {
             std::fs::write(folder.path().join(name), name).unwrap();
         }
-        let found = read_all(open(folder.path()).unwrap(), None);
+        let found = read_all(&mut open(folder.path()).unwrap(), None);
         assert_eq!(found.captures.len(), 1);
         assert_eq!(&*found.captures[0].capture.body, b"A.Example.robots.txt");
         assert!(found.broken.iter().all(|broken| broken.problem == SAME_HOST), "{found:?}");

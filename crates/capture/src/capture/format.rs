@@ -1,4 +1,7 @@
-//! Which reader an input gets: by what it is, by its name, by its first bytes.
+//! Formats: which reader an input gets, by its kind, its first bytes or its name.
+//!
+//! Use [`open`] unless the format is known. Cost: at most the first record is read, and no byte is
+//! consumed. An input that is surely something else is an error that names the right flag.
 
 use std::path::Path;
 
@@ -6,7 +9,7 @@ use crate::input::{InputError, OpenConfig, Source, Terminator};
 use portcullis_dialect::limits::FORMAT_BYTES_MAX;
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
-use super::{BatchReader, CaptureError, ParquetColumns, folder, json_lines, warc};
+use super::{BatchReader, CaptureError, folder, json_lines, warc};
 
 /// How captures are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +33,7 @@ impl CaptureFormat {
         CaptureFormat::Parquet,
     ];
 
-    /// What a file's name may end in, before what its compression adds.
+    /// Endings of file names, before the ending of a compression.
     const ENDINGS: [(&'static [u8], CaptureFormat); 5] = [
         (b".jsonl", CaptureFormat::JsonLines),
         (b".ndjson", CaptureFormat::JsonLines),
@@ -49,7 +52,7 @@ impl CaptureFormat {
         }
     }
 
-    /// What the name of a file promises, in any case and with `.gz` or `.zst` behind it.
+    /// The format that a file name promises, in any case and before `.gz` or `.zst`.
     ///
     /// ```
     /// use std::path::Path;
@@ -78,10 +81,37 @@ fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
     end.eq_ignore_ascii_case(ending).then_some(rest)
 }
 
+/// The columns of a Parquet file. For those that are not named here, the first of the usual names
+/// counts that the file has, in any case:
+///
+/// | | |
+/// |---|---|
+/// | `url` | `url`, `robots_url`, `uri` |
+/// | `host` | `host`, `domain`, `hostname` |
+/// | `status` | `status`, `fetch_status`, `http_status` |
+/// | `body` | `body`, `content`, `robots_txt`, `text` |
+/// | `fetched_at` | `fetched_at`, `fetch_time`, `warc_date`, `timestamp` |
+///
+/// Either a URL or a host is required. A host that is named here wins over a URL that is not;
+/// otherwise the URL wins. Of the others, only `fetched_at` may be missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParquetColumns {
+    /// The requested URL, a text.
+    pub url: Option<String>,
+    /// The host whose robots.txt was requested, a text.
+    pub host: Option<String>,
+    /// The status of the answer, a number; `null` or 0 if there was none.
+    pub status: Option<String>,
+    /// The decoded body, bytes or text; `null` if it is not known.
+    pub body: Option<String>,
+    /// When it was answered: a timestamp (in UTC if it has no zone), or a text as in RFC 3339.
+    pub fetched_at: Option<String>,
+}
+
 /// How a file of captures is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureConfig {
-    /// How its bytes are read; no matter for a folder and for Parquet.
+    /// How its bytes are read. Folders and Parquet ignore it.
     pub input: OpenConfig,
     /// The columns of a Parquet file.
     pub columns: ParquetColumns,
@@ -89,14 +119,13 @@ pub struct CaptureConfig {
 
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
 ///
-/// Unless `format` says what it is, a folder is one; a file is what its first bytes say
-/// ([`FileKind::of`]), or where these leave it open, what its name promises
-/// ([`CaptureFormat::of_name`]).
+/// Without a `format`, the first bytes of a file decide ([`FileKind::of`]), or if they leave it open,
+/// its name ([`CaptureFormat::of_name`]).
 ///
 /// # Errors
 ///
 /// [`CaptureError::Input`] if it cannot be opened, or is surely something else;
-/// [`CaptureError::NotThisFormat`] if nobody says what it is, or it is Parquet that cannot be read:
+/// [`CaptureError::NotThisFormat`] if its format is unknown, or if it is Parquet that cannot be read:
 /// compressed as a whole, from a pipe, without its columns, or in a build without the feature.
 pub fn open(
     path: &Path,
@@ -124,7 +153,7 @@ fn not_this_format(source: &Source, problem: impl Into<String>) -> CaptureError 
     CaptureError::NotThisFormat { name: source.name().to_owned(), problem: problem.into() }
 }
 
-/// What the first bytes of `source` say, or its name; none are consumed.
+/// Detects the format by the first bytes of `source`, or by its name.
 fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError> {
     let first = source.peek(Terminator::LineFeed, FORMAT_BYTES_MAX)?;
     let kind = FileKind::of(first);
@@ -151,14 +180,12 @@ fn open_parquet(
     mut source: Source,
     columns: &ParquetColumns,
 ) -> Result<Box<dyn BatchReader>, CaptureError> {
-    use crate::input::Encoding;
-
     if path == Path::new("-") {
         let problem =
             "Parquet is read from its end, which a pipe hides; store it and name the file";
         return Err(not_this_format(&source, problem));
     }
-    if source.encoding()? != Encoding::Identity {
+    if source.coding()?.is_some() {
         let problem =
             "Parquet is read from its end, which compression hides; decompress the file first";
         return Err(not_this_format(&source, problem));
@@ -180,7 +207,7 @@ fn open_parquet(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::testing::{Keeper, read_all};
+    use crate::capture::tests::{Keeper, read_all};
     use portcullis_robots::kind::POLICY_SET;
 
     const LINE: &str = "{\"url\": \"http://a.example/robots.txt\", \"status\": 404}\n";

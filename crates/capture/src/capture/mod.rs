@@ -1,23 +1,48 @@
-//! Answers to GET /robots.txt as archives keep them: WARC, JSON Lines, Parquet, folders of files.
+//! Answers to `GET /robots.txt` as archives keep them: WARC, JSON Lines, Parquet, folders of files.
 //!
-//! Owns the way from a stored file to [`Capture`]s: finding the records, undoing what HTTP did to
-//! the body, and saying what is odd about each. It decides nothing: which capture of an origin
-//! counts, where a redirect leads and what an answer means is the business of `set`, and what a file
-//! says that of [`syntax`](portcullis_robots::syntax). Nothing is fetched.
+//! Owns the way from a stored file to [`Capture`]s: finding the records, decoding the bodies, and
+//! noting what is odd. It decides nothing: use `set` for which capture of an origin counts and where a
+//! redirect leads, [`access`](portcullis_robots::access) for what an answer means, and
+//! [`syntax`](portcullis_robots::syntax) for what a file says. Nothing is fetched.
 //!
-//! Reading has two halves, so that one file can keep many threads busy: a [`BatchReader`] cuts a
-//! file into pieces, which is cheap and in order, and a [`Batch`] is read into captures, which is
-//! the work and can be done on any thread.
+//! Reading has two halves, so that one file can keep many threads busy: a [`BatchReader`] cuts a file
+//! into pieces, which is cheap and in order, and a [`Batch`] is read into captures, which is the work
+//! and can be done on any thread.
 //!
-//! What can fail: a file, with a [`CaptureError`] that names it. A record that makes no sense stops
-//! nothing: it is handed out as a [`BrokenRecord`], to be counted and named. A body that cannot be
-//! had whole is [`Answer::BrokenBody`], because a file that lost its end may have lost the rules that
-//! disallow.
+//! Cost: linear in the file; memory holds one batch per thread.
+//!
+//! A file that cannot be read is a [`CaptureError`] that names it. A record that makes no sense is
+//! handed out as a [`BrokenRecord`], and reading goes on. A body that is not whole makes the answer
+//! [`Answer::BrokenBody`], because a file that lost its end may have lost the rules that disallow.
+//!
+//! ```
+//! use portcullis_capture::capture::{self, BrokenRecord, Capture, CaptureConfig, CaptureSink, ReadConfig};
+//!
+//! #[derive(Default)]
+//! struct Bodies(Vec<Vec<u8>>);
+//!
+//! impl CaptureSink for Bodies {
+//!     fn capture(&mut self, capture: Capture<'_>) {
+//!         self.0.push(capture.body.into_owned());
+//!     }
+//!     fn broken(&mut self, broken: BrokenRecord) {
+//!         panic!("{}: {}", broken.place, broken.problem);
+//!     }
+//! }
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("captures.jsonl");
+//! std::fs::write(&file, r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "Allow: /"}"#)?;
+//! let mut reader = capture::open(&file, None, &CaptureConfig::default())?;
+//! let mut bodies = Bodies::default();
+//! while let Some(batch) = reader.next_batch()? {
+//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut bodies);
+//! }
+//! assert_eq!(bodies.0, [b"Allow: /"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-mod bodiless;
 mod body;
-mod columns;
-mod content_type;
 mod fields;
 pub mod folder;
 mod format;
@@ -27,58 +52,82 @@ pub mod location;
 mod note;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_columns;
 #[cfg(test)]
-mod testing;
+mod tests;
 pub mod warc;
+mod warc_record;
 
 use std::borrow::Cow;
 
 use crate::input::{InputError, system_text};
 use portcullis_robots::access::{Answer, CachingHeaders, UnixSeconds};
 
-pub use columns::ParquetColumns;
-pub use format::{CaptureConfig, CaptureFormat, open};
+use body::Settled;
+pub use format::{CaptureConfig, CaptureFormat, ParquetColumns, open};
 pub use note::{CaptureNote, CaptureNotes};
 
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture<'c> {
-    /// What was asked for.
+    /// What was requested.
     pub subject: Subject<'c>,
     /// When it was answered, if that is known.
     pub captured_at: Option<UnixSeconds>,
     /// Redirects that were followed before this answer, within the capture itself.
     pub redirects_followed: u32,
-    /// What came of it.
+    /// The answer.
     pub answer: Answer,
-    /// Where a redirect points to, as the `Location` field has it; it may be a relative reference.
+    /// The target of a redirect, as in the `Location` field; it may be a relative reference.
     pub location: Option<Cow<'c, [u8]>>,
-    /// What the header says about caching.
+    /// The header fields about caching.
     pub caching: CachingHeaders,
-    /// The body of a 2xx answer, decoded, as far as counts and at most a little more (see
-    /// [`ReadConfig::body_bytes_max`]); else empty.
+    /// The decoded body of a 2xx answer, as far as it counts and at most a little more (see
+    /// [`ReadConfig::body_bytes_max`]); otherwise empty.
     pub body: Cow<'c, [u8]>,
     /// What is odd.
     pub notes: CaptureNotes,
 }
 
+impl<'c> Capture<'c> {
+    /// A capture without redirects or header fields.
+    fn new(
+        subject: Subject<'c>,
+        captured_at: Option<UnixSeconds>,
+        settled: Settled<'c>,
+    ) -> Capture<'c> {
+        let Settled { answer, body, notes } = settled;
+        Capture {
+            subject,
+            captured_at,
+            redirects_followed: 0,
+            answer,
+            location: None,
+            caching: CachingHeaders::default(),
+            body,
+            notes,
+        }
+    }
+}
+
 /// What a capture is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject<'c> {
-    /// The resource with this URL, as the archive has it. It need not be a robots.txt: redirects
-    /// lead to others.
+    /// The resource with this URL, as the archive has it. It may be the target of a redirect instead
+    /// of a robots.txt.
     Url(&'c [u8]),
-    /// The robots.txt of this host, which then speaks for its http and https on their default
-    /// ports; a port may follow the host.
+    /// The robots.txt of this host, which applies to http and https on their default ports unless a
+    /// port follows the host.
     Host(&'c [u8]),
 }
 
-/// A record that could not be read, and was passed over.
+/// A record that could not be read, and was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenRecord {
     /// Where it is: "line 12", "record at byte 4096".
     pub place: String,
-    /// What is wrong with it and what to do.
+    /// What is wrong with it, and the fix.
     pub problem: String,
     /// Whether the rest can be relied on without it.
     pub kind: BrokenKind,
@@ -90,7 +139,7 @@ impl BrokenRecord {
         BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Senseless }
     }
 
-    /// A record that may make sense to whoever can read it.
+    /// A record that may make sense, but that the system would not give.
     pub fn unreadable(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
         BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Unreadable }
     }
@@ -99,10 +148,10 @@ impl BrokenRecord {
 /// What it means that a record could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BrokenKind {
-    /// It is not what it should be. Count it, name it, go on.
+    /// It is not what it should be. Count it, report it, go on.
     Senseless,
-    /// The system would not give it, as with a file of a folder that may not be opened. To go on
-    /// would make a host unknown of which there is a file, so whoever makes a set should stop.
+    /// The system would not give it: for example, a file of a folder that may not be opened. Going on
+    /// would make a host unknown although it has a file, so compiling a set should stop.
     Unreadable,
 }
 
@@ -114,8 +163,8 @@ pub struct ReadConfig {
 }
 
 impl ReadConfig {
-    /// Bytes past the limit that are handed out if they are there, so that the parser sees that
-    /// something was cut, and where: a line end is two bytes at most.
+    /// Bytes past the limit that are handed out too, so that the parser sees whether and where a line
+    /// was cut: a line end is two bytes at most.
     const SEEN_PAST_MAX: usize = 2;
 
     /// Bytes of a body that are handed out.
@@ -127,17 +176,17 @@ impl ReadConfig {
     }
 }
 
-/// Takes what is read.
+/// Receives what is read.
 pub trait CaptureSink {
-    /// Takes a capture.
+    /// Receives a capture.
     fn capture(&mut self, capture: Capture<'_>);
-    /// Takes note of a record that could not be read.
+    /// Receives a record that could not be read.
     fn broken(&mut self, broken: BrokenRecord);
 }
 
 /// Cuts one file into pieces.
 pub trait BatchReader: Send {
-    /// The next piece; nothing at the end.
+    /// The next piece; `None` at the end.
     ///
     /// # Errors
     ///
@@ -158,30 +207,22 @@ pub trait Batch: Send {
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// It cannot be opened or read further.
-    #[error("{}", unreadable(name, source))]
+    #[error("{name}: {}", system_text(source))]
     Unreadable {
         /// Its name.
         name: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// It cannot be opened or read, its compression is damaged, or it holds no captures for sure.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// It is no such file as it should be.
+    /// It is not a whole file of its format.
     #[error("{name}: {problem}")]
     NotThisFormat {
         /// Its name.
         name: String,
-        /// What is wrong and what to do.
+        /// What is wrong, and the fix.
         problem: String,
     },
-}
-
-/// What is wrong with an input; one that names itself is not named twice.
-fn unreadable(name: &str, source: &std::io::Error) -> String {
-    match source.get_ref() {
-        Some(inner) if inner.is::<InputError>() => inner.to_string(),
-        _ => format!("{name}: {}", system_text(source)),
-    }
 }

@@ -1,10 +1,12 @@
-//! Remarks on a capture: what was odd about the answer, apart from the text of the file.
+//! Notes on a capture: what is odd about the answer, apart from the text of the file.
+//!
+//! A note decides nothing. The numbers are part of the set format, so they never change.
 
 /// What is odd about a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum CaptureNote {
-    /// The answer says that its body is HTML. Its rules hold all the same, if it has any.
+    /// The answer says that its body is HTML. Its rules apply nonetheless, if it has any.
     HtmlContentType = 0,
     /// The archive says that it cut the answer.
     Truncated = 1,
@@ -18,17 +20,17 @@ pub enum CaptureNote {
     UnknownCoding = 5,
     /// The body is longer than what counts; the rest was not kept.
     BodyCut = 6,
-    /// The answer was found equal to an earlier one, and has no body of its own.
+    /// The archive found the answer equal to an earlier one, and stored no body.
     Revisit = 7,
-    /// The redirect says no place, or one that is no http or https URL.
+    /// The redirect names no target, or one that is no http or https URL.
     RedirectToNowhere = 8,
-    /// The place that the redirect leads to was not captured.
+    /// The target of the redirect was not captured.
     RedirectTargetMissing = 9,
     /// There are more redirects than the dialect follows, or they lead back to themselves.
     TooManyRedirects = 10,
     /// The file has been unreachable for more than 30 days; the last good copy serves again.
     OutageLastGoodCopy = 11,
-    /// The file has been unreachable for more than 30 days and is taken as unavailable: everything is
+    /// The file has been unreachable for more than 30 days and counts as unavailable: everything is
     /// allowed, although no answer says so.
     OutageUnavailable = 12,
 }
@@ -106,7 +108,7 @@ impl CaptureNotes {
         self.0
     }
 
-    /// The notes that `bits` stands for, if every bit is a note's.
+    /// The notes that `bits` stands for; `None` if a bit is no note's.
     pub fn from_bits(bits: u16) -> Option<CaptureNotes> {
         let known = (1 << CaptureNote::ALL.len()) - 1;
         (bits & !known == 0).then_some(CaptureNotes(bits))

@@ -1,20 +1,23 @@
 //! Chunks: an input cut into pieces that end where records end.
 //!
-//! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer
-//! record. The cuts depend on the bytes alone, not on how they arrived, so a file that is mapped
-//! and the same file through a pipe give the same chunks. The price: a pipe's chunk is handed out
-//! when it is full or the pipe ends, not when a line arrives.
+//! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer record.
+//! The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the same file
+//! through a pipe give the same chunks. The price: a pipe's chunk is handed out when it is full or the
+//! pipe ends, not when a line arrives.
+//!
+//! Cost: one `memrchr` per chunk for a mapping; for a stream also a copy of the record that a chunk
+//! cuts. Errors come after the whole records before them; after an error there are no more chunks.
 
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use super::error::InputError;
-use super::ingest::Ingest;
-use super::mapping::Mapping;
-use super::records::Terminator;
-use super::source::{Content, Source};
 use portcullis_dialect::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
+
+use super::InputError;
+use super::records::Terminator;
+use super::source::{Content, Mapping};
+use super::stream::Stream;
 
 /// Where an input is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,7 @@ impl Default for ChunkConfig {
 
 /// What becomes of the bytes at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+enum Cut {
     /// So many of them are the next chunk.
     At(usize),
     /// They hold no whole chunk; more have to be read.
@@ -49,21 +52,15 @@ pub(super) enum Cut {
 }
 
 impl ChunkConfig {
-    /// The config with a chunk that is at least one byte and at most one record.
-    fn within_bounds(self) -> ChunkConfig {
-        let chunk_bytes = self.chunk_bytes.min(self.record_bytes_max).max(1);
-        ChunkConfig { chunk_bytes, ..self }
-    }
-
-    /// Bytes that have to be at hand to cut a usual chunk: one more than it has, which tells a
-    /// chunk that ends the input from one that does not.
-    pub(super) fn wanted_bytes(&self) -> usize {
+    /// Bytes that have to be at hand to cut a usual chunk: one more than it has, which shows whether
+    /// it ends the input.
+    fn wanted_bytes(&self) -> usize {
         self.chunk_bytes + 1
     }
 
-    /// Cuts a chunk off `rest`, which begins where a record begins and, if `is_last`, is all that is
-    /// left. Else it has at least [`ChunkConfig::wanted_bytes`].
-    pub(super) fn cut(&self, rest: &[u8], is_last: bool) -> Cut {
+    /// Cuts a chunk off `rest`, which begins where a record begins. Unless it is the last of the
+    /// input, it has at least [`ChunkConfig::wanted_bytes`].
+    fn cut(&self, rest: &[u8], is_last: bool) -> Cut {
         if is_last && rest.len() <= self.chunk_bytes {
             return Cut::At(rest.len());
         }
@@ -86,8 +83,8 @@ impl ChunkConfig {
 
 /// Some whole records, one behind the other. Dereferences to their bytes.
 ///
-/// The last one may be without an end if the input is: a chunk of another input that follows does
-/// not continue it.
+/// The last record may lack its terminator if the input ends so: a chunk of another input does not
+/// continue it.
 pub struct Chunk {
     bytes: Bytes,
     range: Range<usize>,
@@ -100,19 +97,14 @@ enum Bytes {
 }
 
 impl Chunk {
-    /// A part of a buffer.
-    pub(super) fn owned(buffer: Vec<u8>, range: Range<usize>, stored_bytes: u64) -> Chunk {
-        Chunk { bytes: Bytes::Owned(buffer), range, stored_bytes }
-    }
-
     /// The bytes that were taken from the file or pipe, before decompression, since the chunk
     /// before this one. Over all chunks of an input they add up to what is stored.
     pub fn stored_bytes(&self) -> u64 {
         self.stored_bytes
     }
 
-    /// Whether the bytes are still those that were cut: asked after the chunk has been worked on, and
-    /// before what came of it is handed on.
+    /// Checks that the bytes are still those that were cut. Call it after the work on the chunk, before
+    /// its results are passed on.
     ///
     /// # Errors
     ///
@@ -121,14 +113,6 @@ impl Chunk {
         match &self.bytes {
             Bytes::Mapped(mapping) => mapping.check(),
             Bytes::Owned(_) => Ok(()),
-        }
-    }
-
-    /// The buffer, if the chunk has one.
-    pub(super) fn into_buffer(self) -> Option<Vec<u8>> {
-        match self.bytes {
-            Bytes::Mapped(_) => None,
-            Bytes::Owned(buffer) => Some(buffer),
         }
     }
 }
@@ -154,41 +138,115 @@ impl fmt::Debug for Chunk {
 /// The chunks of one input, in order. After an error there are no more.
 pub struct Chunks {
     config: ChunkConfig,
-    content: ChunkContent,
-}
-
-enum ChunkContent {
-    Mapped(MappedChunks),
-    Stream(Ingest),
+    content: Content,
+    is_over: bool,
+    /// Buffers of chunks that were recycled.
+    spare: Vec<Vec<u8>>,
+    /// Bytes handed out, after decompression.
+    position: u64,
+    /// Bytes handed out, before decompression.
+    stored_bytes: u64,
 }
 
 impl Chunks {
-    pub(super) fn new(source: Source, config: ChunkConfig) -> Chunks {
+    pub(super) fn new(content: Content, config: ChunkConfig) -> Chunks {
+        let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
         Chunks {
-            config: config.within_bounds(),
-            content: match source.content {
-                Content::Mapped { mapping, start } => ChunkContent::Mapped(MappedChunks {
-                    mapping,
-                    start,
-                    position: start,
-                    is_over: false,
-                }),
-                Content::Stream(stream) => ChunkContent::Stream(Ingest::new(stream)),
-            },
+            config: ChunkConfig { chunk_bytes, ..config },
+            content,
+            is_over: false,
+            spare: Vec::new(),
+            position: 0,
+            stored_bytes: 0,
         }
     }
 
     /// Whether the next chunk takes no reading and no waiting.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.content, ChunkContent::Mapped(_))
+        matches!(self.content, Content::Mapped { .. })
     }
 
     /// Takes back a chunk that is done with, so that a later one can use its memory.
     pub fn recycle(&mut self, chunk: Chunk) {
-        if let ChunkContent::Stream(ingest) = &mut self.content
-            && let Some(buffer) = chunk.into_buffer()
+        // The memory of a long record is given up.
+        if let Bytes::Owned(buffer) = chunk.bytes
+            && buffer.capacity() <= 2 * self.config.wanted_bytes()
         {
-            ingest.recycle(buffer, &self.config);
+            self.spare.push(buffer);
+        }
+    }
+
+    fn too_long(&self, name: &str) -> InputError {
+        InputError::RecordTooLong {
+            name: name.to_owned(),
+            offset: self.position,
+            bytes_max: self.config.record_bytes_max,
+        }
+    }
+
+    fn read(&mut self) -> Option<Result<Chunk, InputError>> {
+        let config = self.config;
+        let (bytes, range, stored_bytes) = match &mut self.content {
+            Content::Mapped { mapping, start } => {
+                let rest = &mapping[*start..];
+                if rest.is_empty() {
+                    return mapping.check().err().map(Err);
+                }
+                let Cut::At(count) = config.cut(rest, true) else {
+                    let mapping = Arc::clone(mapping);
+                    return Some(Err(self.too_long(mapping.name())));
+                };
+                let range = *start..*start + count;
+                *start = range.end;
+                (Bytes::Mapped(Arc::clone(mapping)), range, self.stored_bytes + count as u64)
+            }
+            Content::Stream(stream) => {
+                let count = match cut_stream(stream, &config)? {
+                    Ok(Cut::At(count)) => count,
+                    Ok(Cut::More | Cut::TooLong) => {
+                        let name = stream.name().to_owned();
+                        return Some(Err(self.too_long(&name)));
+                    }
+                    Err(error) => return Some(Err(error)),
+                };
+                let mut spare = self.spare.pop().unwrap_or_default();
+                let is_oversized = stream.buffer_bytes() > 2 * config.wanted_bytes();
+                let (buffer, range) = if count <= config.chunk_bytes && is_oversized {
+                    // A small chunk must not keep the memory of a long record before it.
+                    spare.clear();
+                    spare.extend_from_slice(&stream.bytes()[..count]);
+                    stream.consume(count);
+                    (spare, 0..count)
+                } else {
+                    stream.split_off(count, spare)
+                };
+                (Bytes::Owned(buffer), range, stream.stored_bytes())
+            }
+        };
+        self.position += range.len() as u64;
+        let stored_before = std::mem::replace(&mut self.stored_bytes, stored_bytes);
+        Some(Ok(Chunk { bytes, range, stored_bytes: stored_bytes - stored_before }))
+    }
+}
+
+/// Reads until a chunk can be cut; `None` at the end.
+fn cut_stream(stream: &mut Stream, config: &ChunkConfig) -> Option<Result<Cut, InputError>> {
+    let mut wanted = config.wanted_bytes();
+    loop {
+        let is_last = !stream.fill(wanted);
+        if is_last && stream.has_failed() {
+            // A record that is cut would be another URL.
+            let whole = memchr::memrchr(config.terminator.byte(), stream.bytes());
+            stream.truncate(whole.map_or(0, |end| end + 1));
+        }
+        let rest = stream.bytes();
+        if rest.is_empty() {
+            return stream.take_failure().map(Err);
+        }
+        match config.cut(rest, is_last) {
+            // Doubling keeps the search for the end of a long record linear in all.
+            Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
+            cut => return Some(Ok(cut)),
         }
     }
 }
@@ -197,54 +255,16 @@ impl Iterator for Chunks {
     type Item = Result<Chunk, InputError>;
 
     fn next(&mut self) -> Option<Result<Chunk, InputError>> {
-        match &mut self.content {
-            ChunkContent::Mapped(mapped) => mapped.next(&self.config),
-            ChunkContent::Stream(ingest) => ingest.next(&self.config),
+        if self.is_over {
+            return None;
         }
+        let next = self.read();
+        self.is_over = !matches!(next, Some(Ok(_)));
+        next
     }
 }
 
 impl std::iter::FusedIterator for Chunks {}
-
-/// The chunks of a mapping: slices of it.
-struct MappedChunks {
-    mapping: Arc<Mapping>,
-    start: usize,
-    position: usize,
-    is_over: bool,
-}
-
-impl MappedChunks {
-    fn next(&mut self, config: &ChunkConfig) -> Option<Result<Chunk, InputError>> {
-        if self.is_over {
-            return None;
-        }
-        let rest = &self.mapping[self.position..];
-        if rest.is_empty() {
-            self.is_over = true;
-            return self.mapping.check().err().map(Err);
-        }
-        match config.cut(rest, true) {
-            Cut::At(bytes) => {
-                let range = self.position..self.position + bytes;
-                self.position = range.end;
-                Some(Ok(Chunk {
-                    bytes: Bytes::Mapped(Arc::clone(&self.mapping)),
-                    range,
-                    stored_bytes: bytes as u64,
-                }))
-            }
-            Cut::More | Cut::TooLong => {
-                self.is_over = true;
-                Some(Err(InputError::RecordTooLong {
-                    name: self.mapping.name().to_owned(),
-                    offset: (self.position - self.start) as u64,
-                    bytes_max: config.record_bytes_max,
-                }))
-            }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,22 +1,19 @@
 //! Bytes of a URL list: from a mapped file, a pipe, gzip or zstd, cut into chunks and records.
 //!
 //! Owns opening ([`Source`]), decompression, cutting at record ends ([`Chunks`]) and splitting
-//! ([`Records`]). It knows nothing about URLs, fields or verdicts; `batch` feeds its chunks to the
-//! threads that classify, and whoever wants one plain stream of bytes (a WARC or JSON Lines reader)
-//! takes [`Source::into_reader`].
+//! ([`Records`]). It knows nothing about URLs, fields or verdicts. Use [`capture`](crate::capture) for
+//! archives, which reads its files through this module.
 //!
-//! An input is a stream, decompressed if its first bytes say so, and held a chunk at a time. A
-//! regular uncompressed file can be mapped instead, and is never copied then; that is the caller's
-//! decision ([`OpenConfig::mapped`]). Either way the same bytes give the same
-//! chunks, so that nothing downstream depends on how a file was opened.
+//! An input is a stream, decompressed if its first bytes say so, and held a chunk at a time. A regular
+//! uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and is then never copied. The same
+//! bytes give the same chunks either way.
 //!
-//! Cost: one `memrchr` a chunk for a mapping, one read and a copy of part of a record a chunk for a
+//! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk for a
 //! stream, one `memchr` pass for the records. Memory: a stream holds one chunk, or one record up to
 //! [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX).
 //!
-//! What can fail is in [`InputError`], which names the input and what to do. A compressed input that
-//! is cut short or damaged is an error after the whole records before the damage, never a shorter
-//! list.
+//! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or damaged
+//! is an error after the whole records before the damage, never a shorter list.
 //!
 //! ```
 //! use portcullis_capture::input::{ChunkConfig, OpenConfig, Records, Source, Terminator};
@@ -35,12 +32,6 @@
 //! ```
 
 mod chunks;
-mod decompress;
-mod dictionary;
-mod error;
-mod ingest;
-mod mapping;
-mod reader;
 mod records;
 mod robots;
 mod source;
@@ -48,11 +39,114 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use std::io;
+
+use portcullis_robots::kind::WrongKind;
+
+pub use crate::compression::Coding;
 pub use chunks::{Chunk, ChunkConfig, Chunks};
-pub use decompress::Encoding;
-pub use error::{InputError, system_text};
-pub use reader::SourceReader;
 pub use records::{Record, Records, Terminator};
-pub use robots::fill_robots_txt;
-pub use robots::{read_robots_txt, read_robots_txt_from};
+pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, Source};
+pub(crate) use stream::Stream;
+
+/// An input that cannot be read to its end. Each names the input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The file cannot be opened, or is no file.
+    #[error("{name}: {}", system_text(error))]
+    Open {
+        /// The file.
+        name: String,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The file is surely of another kind.
+    #[error(transparent)]
+    WrongKind(#[from] WrongKind),
+    /// The system failed to deliver the bytes.
+    #[error("cannot read {name} to its end; what was read before is complete records")]
+    Read {
+        /// The input.
+        name: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A compressed input ends before its own end mark.
+    #[error(
+        "{name} is cut short: its {coding} data has no end; fetch it again or finish writing it"
+    )]
+    Truncated {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        coding: Coding,
+    },
+    /// A compressed input does not decompress, or not within the limits.
+    #[error(
+        "cannot decompress {name}: its {coding} data is damaged or asks for too much memory; \
+         fetch it again, or decompress it with another program"
+    )]
+    Damaged {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        coding: Coding,
+        /// The decompressor's error.
+        source: io::Error,
+    },
+    /// A mapped file became shorter while it was read.
+    #[error("{name} became shorter while it was read; run again when nothing writes to it")]
+    Shrunk {
+        /// The file.
+        name: String,
+    },
+    /// A record is longer than can be held.
+    #[error(
+        "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
+         is this a list, and are its records ended as you say (a line feed, or NUL)?"
+    )]
+    RecordTooLong {
+        /// The input.
+        name: String,
+        /// Where the record begins, counted from 0 after decompression.
+        offset: u64,
+        /// The most that a record may have.
+        bytes_max: usize,
+    },
+    /// A compressed robots.txt is longer than can be held.
+    #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
+    TooLong {
+        /// The file.
+        name: String,
+        /// The most that it may have.
+        bytes_max: usize,
+    },
+}
+
+impl InputError {
+    /// The input that the error is about: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        match self {
+            InputError::Open { name, .. }
+            | InputError::Read { name, .. }
+            | InputError::Truncated { name, .. }
+            | InputError::Damaged { name, .. }
+            | InputError::Shrunk { name }
+            | InputError::TooLong { name, .. }
+            | InputError::WrongKind(WrongKind { name, .. })
+            | InputError::RecordTooLong { name, .. } => name,
+        }
+    }
+}
+
+/// The system's text for an error, for a message: "no such file or directory".
+pub fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    // The number tells a reader nothing.
+    let text = text.split(" (os error ").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}

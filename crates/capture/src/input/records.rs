@@ -1,8 +1,7 @@
-//! Records: what stands between two line feeds, or between two NULs.
+//! Records: the bytes between two line feeds, or between two NULs.
 //!
-//! A record keeps the bytes of its end, so that it can be written as it was read. Cost: one
-//! pass over the chunk, 64 bytes at a time. It cannot fail, and nothing is dropped: the records laid end to end
-//! are the chunk.
+//! A record keeps its terminator, so that it can be written as it was read. Cost: one pass over the
+//! chunk, 64 bytes at a time. Splitting cannot fail and drops nothing: the records joined are the chunk.
 //!
 //! ```
 //! use portcullis_capture::input::{Records, Terminator};
@@ -18,10 +17,10 @@ use wide::u8x16;
 /// The byte that ends a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminator {
-    /// LF, with a CR directly before it counted to the end.
+    /// LF, or CR LF.
     #[default]
     LineFeed,
-    /// NUL, as `find -print0` writes; CR and LF are then part of the record.
+    /// NUL, as `find -print0` writes; CR and LF are part of the record.
     Nul,
 }
 
@@ -35,7 +34,7 @@ impl Terminator {
     }
 }
 
-/// One record with its end.
+/// One record with its terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     whole: &'a [u8],
@@ -51,38 +50,38 @@ impl AsRef<[u8]> for Record<'_> {
 }
 
 impl<'a> Record<'a> {
-    /// The record without its end.
+    /// The record without its terminator.
     #[inline]
     pub fn text(&self) -> &'a [u8] {
         &self.whole[..self.text_bytes]
     }
 
-    /// The bytes that end it: LF, CR LF or NUL; none if the input ends without them.
+    /// The terminator: LF, CR LF or NUL; empty if the input ends without one.
     #[inline]
     pub fn end(&self) -> &'a [u8] {
         &self.whole[self.text_bytes..]
     }
 
-    /// The text and its end, as they were read.
+    /// The text and its terminator, as they were read.
     #[inline]
     pub fn whole(&self) -> &'a [u8] {
         self.whole
     }
 }
 
-/// The records of a chunk, in order. A last one without an end counts if it is not empty.
+/// The records of a chunk, in order. A last one without a terminator counts if it is not empty.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     chunk: &'a [u8],
     start: usize,
     terminator: Terminator,
-    /// Bytes that have been looked at.
+    /// Bytes that have been scanned.
     seen: usize,
-    /// Of the last 64 of them, those that end a record and have not been handed out.
+    /// The terminators among the last 64 of them that have not been used, a bit for each.
     ends: u64,
 }
 
-/// Bytes that are looked at as one.
+/// Bytes that are scanned at once.
 const WINDOW_BYTES: usize = 64;
 
 impl<'a> Records<'a> {
@@ -91,7 +90,7 @@ impl<'a> Records<'a> {
         Records { chunk, start: 0, terminator, seen: 0, ends: 0 }
     }
 
-    /// The byte that ends the next record.
+    /// The position of the next terminator.
     #[inline]
     fn next_end(&mut self) -> Option<usize> {
         while self.ends == 0 {
@@ -99,7 +98,7 @@ impl<'a> Records<'a> {
             if rest.is_empty() {
                 return None;
             }
-            // The last window may begin with bytes that were looked at before.
+            // The last window may begin with bytes that were scanned before.
             self.ends = match (rest.first_chunk(), self.chunk.last_chunk()) {
                 (Some(window), _) => places(window, self.terminator.byte()),
                 (None, Some(window)) => {
@@ -116,11 +115,11 @@ impl<'a> Records<'a> {
         }
         let place = self.ends.trailing_zeros() as usize;
         self.ends &= self.ends - 1;
-        // A window ends with the last byte that was looked at.
+        // A window ends with the last byte that was scanned.
         Some(self.seen + place - WINDOW_BYTES)
     }
 
-    /// The last record, whose end the input does not hold.
+    /// The last record, which has no terminator.
     #[cold]
     fn without_end(&mut self) -> Option<Record<'a>> {
         let whole = &self.chunk[self.start..];
@@ -167,7 +166,7 @@ mod tests {
         let records = Records::new(chunk, terminator);
         let whole: Vec<u8> =
             records.clone().flat_map(|record| record.whole().iter().copied()).collect();
-        assert_eq!(whole, chunk, "the records laid end to end are the chunk");
+        assert_eq!(whole, chunk, "the records joined are the chunk");
         records.map(|record| (record.text(), record.end())).collect()
     }
 

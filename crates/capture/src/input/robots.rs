@@ -1,23 +1,25 @@
-//! One robots.txt as a file: as much of it as counts, decompressed, and no other kind of file.
+//! One robots.txt file: as much of it as counts, decompressed.
+//!
+//! Use [`Source`] for lists. Cost: one read per 64 KiB, into memory that can be reused. Another kind of
+//! file, such as an archive, is an error that says how to read it.
 
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-use super::decompress::Encoding;
-use super::error::InputError;
+use super::InputError;
 use super::source::{OpenConfig, Source};
+use crate::compression::Coding;
 use portcullis_dialect::limits::{BODY_BYTES_MAX, FILE_READ_BYTES};
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
-/// Reads the robots.txt at `path`: `bytes_max` bytes, or all, and a little more if it is there, so
-/// that the parser sees what was cut. gzip and zstd are decompressed, up to
-/// [`BODY_BYTES_MAX`] bytes.
+/// Reads the robots.txt at `path`: `bytes_max` bytes, or all, and a little more, so that the parser sees
+/// what is cut. gzip and zstd are decompressed, up to [`BODY_BYTES_MAX`] bytes.
 ///
 /// # Errors
 ///
 /// If it cannot be opened, read or decompressed, or is surely no robots.txt
-/// ([`InputError::WrongKind`]). HTML, JSON and binary data are read as the parser reads them.
+/// ([`InputError::WrongKind`]). HTML, JSON and binary data are left to the parser.
 pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>, InputError> {
     let name = path.display().to_string();
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
@@ -51,8 +53,11 @@ pub fn read_robots_txt_from(
     Ok(text)
 }
 
-/// As [`read_robots_txt`], the first `wanted` bytes of what `stored` gives, into memory that may
-/// have been used before.
+/// As [`read_robots_txt`], the first `wanted` bytes of `stored`, into memory that may be reused.
+///
+/// # Errors
+///
+/// As [`read_robots_txt`].
 pub fn fill_robots_txt<'t>(
     name: &str,
     mut stored: impl Read + Send + 'static,
@@ -62,16 +67,21 @@ pub fn fill_robots_txt<'t>(
     let failed = |error| InputError::Open { name: name.to_owned(), error };
     let mut bytes = fill(&mut stored, wanted, text).map_err(failed)?;
     let mut kind = FileKind::of(&text[..bytes]);
-    let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&text[..bytes]);
+    let promised = Coding::of_file_name(Path::new(name));
+    let is_stump = promised.is_some_and(|promised| promised.is_cut_short(&text[..bytes]));
     if is_stump || matches!(kind, FileKind::Gzip | FileKind::Zstd) {
         let begin = Cursor::new(text[..bytes].to_vec());
         let source = Source::from_reader(name, begin.chain(stored), OpenConfig::default());
+        let mut stream = source.into_stream();
         let bound = wanted.min(BODY_BYTES_MAX + 1);
-        bytes = fill(&mut source.into_reader(), bound, text).map_err(|error| {
-            let kind = error.kind();
-            let inner = error.into_inner().and_then(|inner| inner.downcast().ok());
-            inner.map_or_else(|| failed(kind.into()), |inner| *inner)
-        })?;
+        if !stream.fill(bound)
+            && let Some(error) = stream.take_failure()
+        {
+            return Err(error);
+        }
+        text.clear();
+        text.extend_from_slice(&stream.bytes()[..stream.bytes().len().min(bound)]);
+        bytes = text.len();
         if bytes > BODY_BYTES_MAX {
             let (name, bytes_max) = (name.to_owned(), BODY_BYTES_MAX);
             return Err(InputError::TooLong { name, bytes_max });
@@ -84,7 +94,7 @@ pub fn fill_robots_txt<'t>(
     Ok(&text[..bytes])
 }
 
-/// Reads up to `wanted` bytes to the begin of `text`, which grows as needed. Returns their number.
+/// Reads up to `wanted` bytes to the start of `text`, which grows as needed. Returns their number.
 fn fill(reader: &mut impl Read, wanted: usize, text: &mut Vec<u8>) -> io::Result<usize> {
     let mut filled = 0;
     while filled < wanted {

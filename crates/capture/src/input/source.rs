@@ -1,42 +1,55 @@
-//! Opening: a path or standard input becomes a mapping or a stream.
+//! Opening: a path, standard input or any reader becomes a mapping or a stream.
+//!
+//! A regular uncompressed file is mapped if the caller asks for it; everything else is a stream.
+//!
+//! **The duty** of a caller who asks for a mapping ([`OpenConfig::mapped`]): nothing may truncate or
+//! rewrite the file while it is mapped. If the file is truncated, or its disk fails, touching a missing
+//! page raises SIGBUS. Bytes are missing then, and the code that needs them cannot go on: the program's
+//! handler reports it and ends the program with status 2 and no output; a library's process is killed
+//! by the system unless it has a handler of its own. The last page reads as zeros behind the new end.
+//! [`Mapping::check`] finds that, and is called before the results of a chunk are passed on. Appending
+//! does no harm: the mapping keeps its length.
 
 #![allow(unsafe_code, reason = "maps lists of URLs")]
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
+use memmap2::Mmap;
+
+use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
+
+use super::InputError;
 use super::chunks::{ChunkConfig, Chunks};
-use super::decompress::Encoding;
-use super::error::InputError;
-use super::mapping::Mapping;
-use super::reader::SourceReader;
 use super::records::Terminator;
 use super::stream::Stream;
-use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
+use crate::compression::Coding;
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenConfig {
-    /// Whether gzip and zstd are looked for and undone. On by default.
+    /// Whether gzip and zstd are detected and decompressed. On by default.
     pub decompress: bool,
     /// Whether a regular uncompressed file is mapped.
     pub(super) map: bool,
 }
 
 impl OpenConfig {
-    /// The config by which a regular uncompressed file is mapped, not read: no byte of it is copied,
-    /// and threads take chunks without waiting for a reader.
+    /// Returns the config that maps a regular uncompressed file: no byte of it is copied, and threads
+    /// take chunks without waiting for a reader.
     ///
     /// # Safety
     ///
-    /// Nothing may truncate or rewrite a file that is opened by this config while its [`Source`] or
-    /// what came from it lives: its bytes are handed out as shared slices, which must not change.
-    /// Appending does no harm. If the file is truncated all the same, touching what is gone raises
-    /// SIGBUS, and what its last page held after its new end reads as zeros; [the
-    /// runner](crate::batch::runner) compares the length after every chunk and before what came of
-    /// it is handed on.
+    /// Nothing may truncate or rewrite a file that is opened with this config while its [`Source`] or
+    /// anything made from it lives: its bytes are handed out as shared slices, which must not change.
+    /// Appending does no harm. If the file is truncated all the same, touching a missing page raises
+    /// SIGBUS, and the last page reads as zeros behind the new end; call [`Chunk::check`] before the
+    /// results of a chunk are passed on.
+    ///
+    /// [`Chunk::check`]: super::Chunk::check
     #[must_use]
     pub unsafe fn mapped(self) -> OpenConfig {
         OpenConfig { map: true, ..self }
@@ -67,7 +80,7 @@ impl Default for OpenConfig {
 /// ```
 pub struct Source {
     stored_bytes: Option<u64>,
-    pub(super) content: Content,
+    content: Content,
 }
 
 /// Where the bytes are.
@@ -101,7 +114,7 @@ impl Source {
         }
     }
 
-    /// Standard input, from the place where it stands.
+    /// Standard input, from its current position.
     ///
     /// # Errors
     ///
@@ -139,7 +152,7 @@ impl Source {
         }
     }
 
-    /// An opened file of any kind, from the place where it stands.
+    /// An opened file of any kind, from its current position.
     pub(super) fn from_file(
         name: String,
         file: File,
@@ -209,25 +222,24 @@ impl Source {
         matches!(self.content, Content::Mapped { .. })
     }
 
-    /// How the bytes are stored. Of a pipe it reads the first few.
+    /// How the input is compressed; `None` if it is not. Reads the first few bytes of a pipe.
     ///
     /// # Errors
     ///
     /// Any but [`InputError::RecordTooLong`] and [`InputError::Shrunk`].
-    pub fn encoding(&mut self) -> Result<Encoding, InputError> {
+    pub fn coding(&mut self) -> Result<Option<Coding>, InputError> {
         match &mut self.content {
-            Content::Mapped { .. } => Ok(Encoding::Identity),
-            Content::Stream(stream) => stream.encoding(),
+            Content::Mapped { .. } => Ok(None),
+            Content::Stream(stream) => stream.coding(),
         }
     }
 
-    /// The first record and perhaps more, at most `bytes_max`, decompressed: for whoever tells
-    /// formats apart by their first bytes. Nothing is consumed. Of a pipe it waits for no more than
-    /// the first record.
+    /// The first record and perhaps more, at most `bytes_max`, decompressed, to detect a format by.
+    /// Nothing is consumed. It waits for no more than the first record of a pipe.
     ///
     /// # Errors
     ///
-    /// Those of [`Source::encoding`].
+    /// Those of [`Source::coding`].
     pub fn peek(&mut self, terminator: Terminator, bytes_max: usize) -> Result<&[u8], InputError> {
         let first = match &mut self.content {
             Content::Mapped { mapping, start } => &mapping[*start..],
@@ -238,26 +250,116 @@ impl Source {
 
     /// The input in chunks of whole records.
     pub fn chunks(self, config: ChunkConfig) -> Chunks {
-        Chunks::new(self, config)
+        Chunks::new(self.content, config)
     }
 
-    /// The input as one plain reader, decompressed.
-    pub fn into_reader(self) -> SourceReader {
-        SourceReader::new(self)
+    /// The input as a stream, for formats that are not cut at line feeds. A mapping is copied.
+    pub(crate) fn into_stream(self) -> Stream {
+        match self.content {
+            Content::Stream(stream) => stream,
+            Content::Mapped { mapping, start } => {
+                Stream::new(mapping.name.clone(), MappedBytes { mapping, start }, false)
+            }
+        }
     }
 }
 
-/// Where `file` stands, and whether its bytes from there are the list itself, neither compressed
-/// nor the stump of something compressed. It stays there.
+/// The position of `file`, and whether its bytes from there are the list itself, neither compressed
+/// nor the first bytes of something compressed. The position stays.
 fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u64, bool)> {
     let start = file.stream_position()?;
     if !decompress {
         return Ok((start, true));
     }
     let mut first = Vec::new();
-    file.take(Encoding::MAGIC_BYTES as u64).read_to_end(&mut first)?;
+    file.take(Coding::MAGIC_BYTES as u64).read_to_end(&mut first)?;
     file.seek(SeekFrom::Start(start))?;
-    let is_stump = Encoding::of_name(Path::new(name)).is_cut_short(&first);
-    let is_plain = Encoding::detect(&first) == Encoding::Identity && !is_stump;
-    Ok((start, is_plain))
+    let promised = Coding::of_file_name(Path::new(name));
+    let is_stump = promised.is_some_and(|promised| promised.is_cut_short(&first));
+    Ok((start, Coding::detect(&first).is_none() && !is_stump))
 }
+
+/// A file that is mapped for reading, whole.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    bytes: Mmap,
+    /// Kept to ask for the length again.
+    file: File,
+    /// What errors call it.
+    name: String,
+}
+
+impl Mapping {
+    /// Maps `file`; one that the system will not map comes back, to be read as a stream.
+    ///
+    /// # Safety
+    ///
+    /// Nothing truncates or rewrites the file while the mapping lives.
+    unsafe fn new(name: &str, file: File) -> Result<Mapping, File> {
+        // SAFETY: the map is read-only and private to this type, which hands out shared slices no
+        // longer than it lives. The caller promises the rest.
+        match unsafe { Mmap::map(&file) } {
+            Ok(bytes) => {
+                advise_sequential(&bytes);
+                Ok(Mapping { bytes, file, name: name.to_owned() })
+            }
+            Err(_) => Err(file),
+        }
+    }
+
+    /// Moves the file's position to its end, where reading it would have left it: a process that
+    /// shares the position (as standard input is shared) does not get the list a second time. A
+    /// file that refuses is still mapped whole, so that a failure changes nothing here.
+    fn leave_at_end(&self) {
+        (&self.file).seek(SeekFrom::End(0)).ok();
+    }
+
+    /// What errors call the file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the file is still at least as long as its mapping.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if it is not.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        match self.file.metadata() {
+            Ok(metadata) if metadata.len() >= self.bytes.len() as u64 => Ok(()),
+            _ => Err(InputError::Shrunk { name: self.name.clone() }),
+        }
+    }
+}
+
+impl Deref for Mapping {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The bytes of a mapping from `start` on.
+struct MappedBytes {
+    mapping: Arc<Mapping>,
+    start: usize,
+}
+
+impl Read for MappedBytes {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = (&self.mapping[self.start..]).read(out)?;
+        self.start += count;
+        self.mapping.check().map_err(io::Error::other)?;
+        Ok(count)
+    }
+}
+
+/// Asks for early reading and early forgetting of pages. Only advice: a refusal changes nothing.
+#[cfg(unix)]
+fn advise_sequential(bytes: &Mmap) {
+    bytes.advise(memmap2::Advice::Sequential).ok();
+}
+
+#[cfg(not(unix))]
+fn advise_sequential(_: &Mmap) {}

@@ -1,163 +1,263 @@
-//! An input that is read, not mapped: a pipe, a compressed file, any reader.
+//! A stream: an input that is read, not mapped (a pipe, a compressed file, any reader).
 //!
-//! The first read looks for compression, so that making a stream never waits for a slow pipe.
+//! Owns the buffer between the input and its reader: chunks of records, a WARC reader, or the detection
+//! of a format. The first read looks for compression, so that creating a stream never
+//! waits for a slow pipe. After an error, the bytes before it can still be used.
 
 use std::io::{self, Cursor, ErrorKind, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::decompress::Encoding;
-use super::error::InputError;
+use portcullis_dialect::limits::CHUNK_BYTES;
 
-/// Bytes in order, decompressed, with errors that name the input.
-pub(super) struct Stream {
+use super::InputError;
+use crate::compression::Coding;
+
+/// Bytes of the buffer, unless a longer record is wanted: a chunk and one byte, which shows that more
+/// follows.
+const USUAL_BYTES: usize = CHUNK_BYTES + 1;
+
+/// An input's bytes in order, decompressed; those at hand are in a buffer.
+pub(crate) struct Stream {
     name: String,
     state: State,
+    /// How the stored bytes are compressed, as far as is known.
+    coding: Option<Coding>,
     gauge: Arc<Gauge>,
-    /// What [`Stream::peek`] has read and [`Stream::read`] has yet to give.
-    ahead: Vec<u8>,
+    /// Initialised throughout; the bytes at hand are in `start..end`.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Bytes before those at hand, after decompression.
+    position: u64,
+    /// The error that ends the stream, until somebody takes it.
+    failure: Option<InputError>,
 }
 
-/// Whether the first bytes have been looked at.
 enum State {
-    /// Not yet. With a promised encoding, if compression is looked for at all.
+    /// The first bytes have not been looked at. The coding that the name promises, if compression is
+    /// looked for at all.
     Unread {
         stored: Box<dyn Read + Send>,
-        promised: Option<Encoding>,
+        promised: Option<Option<Coding>>,
     },
-    Reading {
-        decoded: Box<dyn Read + Send>,
-        encoding: Encoding,
-    },
-    /// A read failed. Every later one fails too: what comes after damage is not the list.
+    Reading(Box<dyn Read + Send>),
+    AtEnd,
+    /// A read failed. Every later one fails too: bytes behind damage are not the list.
     Failed,
 }
 
 impl Stream {
-    /// A stream of `stored`; without `decompress` its bytes are taken as they are.
+    /// A stream of `stored`, whose bytes are taken as they are without `decompress`.
     pub(super) fn new(
         name: String,
         stored: impl Read + Send + 'static,
         decompress: bool,
     ) -> Stream {
-        let promised = decompress.then(|| Encoding::of_name(Path::new(&name)));
+        let promised = decompress.then(|| Coding::of_file_name(Path::new(&name)));
         let gauge = Arc::new(Gauge::default());
         let stored = Box::new(Tap { stored, gauge: Arc::clone(&gauge) });
-        Stream { name, state: State::Unread { stored, promised }, gauge, ahead: Vec::new() }
+        Stream {
+            name,
+            state: State::Unread { stored, promised },
+            coding: None,
+            gauge,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            position: 0,
+            failure: None,
+        }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Bytes taken from the file or pipe so far, before decompression.
-    pub(super) fn stored_bytes(&self) -> u64 {
+    pub(crate) fn stored_bytes(&self) -> u64 {
         self.gauge.bytes.load(Ordering::Relaxed)
     }
 
-    /// How the bytes are stored; reads the first of them if nobody has.
-    pub(super) fn encoding(&mut self) -> Result<Encoding, InputError> {
-        self.reader().map(|(_, encoding)| encoding)
+    /// Bytes that were consumed, after decompression.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
     }
 
-    /// The first bytes that are yet to be read: up to the first `terminator`, `bytes_max` or the
-    /// end, whichever comes first, and perhaps some more.
+    /// The bytes at hand.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// How the input is compressed; reads its first bytes if nobody has.
+    pub(super) fn coding(&mut self) -> Result<Option<Coding>, InputError> {
+        self.begin();
+        match self.take_failure() {
+            Some(error) => Err(error),
+            None => Ok(self.coding),
+        }
+    }
+
+    /// Reads until `wanted` bytes are at hand, or all there are. Whether so many are.
+    pub(crate) fn fill(&mut self, wanted: usize) -> bool {
+        while self.end - self.start < wanted && self.read_some(wanted) {}
+        self.end - self.start >= wanted
+    }
+
+    /// The first bytes up to `terminator`, `bytes_max` or the end, whichever comes first, and perhaps
+    /// some more.
     pub(super) fn peek(&mut self, terminator: u8, bytes_max: usize) -> Result<&[u8], InputError> {
-        while self.ahead.len() < bytes_max && memchr::memchr(terminator, &self.ahead).is_none() {
-            let read = self.ahead.len();
-            let mut ahead = std::mem::take(&mut self.ahead);
-            ahead.resize(bytes_max, 0);
-            let count = self.read(&mut ahead[read..]);
-            ahead.truncate(read + *count.as_ref().unwrap_or(&0));
-            self.ahead = ahead;
-            if count? == 0 {
-                break;
+        while self.bytes().len() < bytes_max
+            && memchr::memchr(terminator, self.bytes()).is_none()
+            && self.read_some(bytes_max)
+        {}
+        match self.take_failure() {
+            Some(error) => Err(error),
+            None => Ok(self.bytes()),
+        }
+    }
+
+    /// Drops `count` of the bytes at hand.
+    pub(crate) fn consume(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.start);
+        self.start += count;
+        self.position += count as u64;
+    }
+
+    /// Drops `count` bytes, at hand or not. Whether there were so many.
+    pub(crate) fn skip(&mut self, mut count: u64) -> bool {
+        while count > 0 && self.fill(1) {
+            let at_hand = self.bytes().len();
+            let part = usize::try_from(count).map_or(at_hand, |count| count.min(at_hand));
+            self.consume(part);
+            count -= part as u64;
+        }
+        count == 0
+    }
+
+    /// Drops all bytes at hand but the first `count`.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.end = self.end.min(self.start + count);
+    }
+
+    /// Consumes `count` of the bytes at hand and returns them as part of the buffer, which is replaced
+    /// by `next`.
+    pub(super) fn split_off(&mut self, count: usize, mut next: Vec<u8>) -> (Vec<u8>, Range<usize>) {
+        self.consume(count);
+        let rest = self.bytes();
+        if next.len() < rest.len() {
+            next = vec![0; rest.len().max(USUAL_BYTES)];
+        }
+        next[..rest.len()].copy_from_slice(rest);
+        let range = self.start - count..self.start;
+        (self.start, self.end) = (0, self.end - self.start);
+        (std::mem::replace(&mut self.buffer, next), range)
+    }
+
+    /// Bytes of the buffer, used or not.
+    pub(super) fn buffer_bytes(&self) -> usize {
+        self.buffer.capacity()
+    }
+
+    /// Whether a failure, not the end, is what follows the bytes at hand.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.state, State::Failed)
+    }
+
+    /// The failure that follows the bytes at hand, if nobody has taken it.
+    pub(crate) fn take_failure(&mut self) -> Option<InputError> {
+        self.failure.take().or_else(|| self.has_failed().then(|| self.failed_before()))
+    }
+
+    fn failed_before(&self) -> InputError {
+        let source = io::Error::other("an earlier read failed");
+        InputError::Read { name: self.name.clone(), source }
+    }
+
+    /// Reads once, into a buffer with room for `wanted` bytes at hand. Whether there is more to read.
+    fn read_some(&mut self, wanted: usize) -> bool {
+        self.begin();
+        if !matches!(self.state, State::Reading(_)) {
+            return false;
+        }
+        self.make_room(wanted);
+        let State::Reading(decoded) = &mut self.state else { return false };
+        match decoded.read(&mut self.buffer[self.end..]) {
+            Ok(0) => self.state = State::AtEnd,
+            Ok(count) => self.end += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => self.fail(error),
+        }
+        matches!(self.state, State::Reading(_))
+    }
+
+    /// Moves the bytes at hand to the front if `wanted` do not fit behind them, and resizes the buffer
+    /// where it is too small, or too large because of an earlier long record.
+    fn make_room(&mut self, wanted: usize) {
+        if self.start + wanted > self.buffer.len() || self.end == self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        // A long record doubles the buffer again and again, so that no bound takes memory unused.
+        let doubled = (2 * self.end).max(USUAL_BYTES);
+        let bytes = wanted.clamp(USUAL_BYTES, doubled);
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; bytes];
+        } else if self.buffer.len() < bytes {
+            self.buffer.resize(bytes, 0);
+        } else if self.start == 0 && self.buffer.len() > 2 * bytes {
+            self.buffer.truncate(bytes);
+            self.buffer.shrink_to_fit();
+        }
+    }
+
+    /// Looks at the first bytes and puts the decompressor in place, if nobody has.
+    fn begin(&mut self) {
+        let (mut stored, promised) = match std::mem::replace(&mut self.state, State::Failed) {
+            State::Unread { stored, promised } => (stored, promised),
+            other => {
+                self.state = other;
+                return;
             }
-        }
-        Ok(&self.ahead)
-    }
-
-    /// Reads some bytes into `out`, which is not empty; 0 is the end.
-    pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, InputError> {
-        if !self.ahead.is_empty() {
-            let count = self.ahead.len().min(out.len());
-            out[..count].copy_from_slice(&self.ahead[..count]);
-            self.ahead.drain(..count);
-            return Ok(count);
-        }
-        let (decoded, encoding) = self.reader()?;
-        match read_some(decoded, out) {
-            Ok(count) => Ok(count),
-            Err(error) => Err(self.fail(error, encoding)),
-        }
-    }
-
-    /// The decompressing reader, made when first asked for.
-    fn reader(&mut self) -> Result<(&mut dyn Read, Encoding), InputError> {
-        if let State::Unread { .. } = self.state {
-            self.start()?;
-        }
-        match &mut self.state {
-            State::Reading { decoded, encoding } => Ok((decoded, *encoding)),
-            State::Unread { .. } | State::Failed => Err(InputError::Read {
-                name: self.name.clone(),
-                source: io::Error::other("an earlier read failed"),
-            }),
-        }
-    }
-
-    /// Looks at the first bytes and puts the decompressor in place.
-    fn start(&mut self) -> Result<(), InputError> {
-        let State::Unread { mut stored, promised } =
-            std::mem::replace(&mut self.state, State::Failed)
-        else {
-            return Ok(());
         };
-        let first =
-            first_bytes(&mut stored).map_err(|error| self.fail(error, Encoding::Identity))?;
-        let encoding = match promised {
-            None => Encoding::Identity,
-            Some(promised) if promised.is_cut_short(&first) => {
-                return Err(self.fail(ErrorKind::UnexpectedEof.into(), promised));
-            }
-            Some(_) => Encoding::detect(&first),
+        let mut first = Vec::new();
+        if let Err(error) = (&mut stored).take(Coding::MAGIC_BYTES as u64).read_to_end(&mut first) {
+            return self.fail(error);
+        }
+        if let Some(Some(promised)) = promised
+            && promised.is_cut_short(&first)
+        {
+            self.coding = Some(promised);
+            return self.fail(ErrorKind::UnexpectedEof.into());
+        }
+        self.coding = promised.and_then(|_| Coding::detect(&first));
+        let stored = Box::new(Cursor::new(first).chain(stored));
+        let decoded = match self.coding {
+            None => Ok(stored as Box<dyn Read + Send>),
+            Some(coding) => coding.decode(stored),
         };
-        let decoded = encoding
-            .decode(Box::new(Cursor::new(first).chain(stored)))
-            .map_err(|error| self.fail(error, encoding))?;
-        self.state = State::Reading { decoded, encoding };
-        Ok(())
+        match decoded {
+            Ok(decoded) => self.state = State::Reading(decoded),
+            Err(error) => self.fail(error),
+        }
     }
 
-    /// Ends the stream for good, and tells a failing system from data that is cut short or damaged.
-    fn fail(&mut self, source: io::Error, encoding: Encoding) -> InputError {
+    /// Ends the stream, and tells a failing system from data that is cut short or damaged.
+    fn fail(&mut self, error: io::Error) {
         self.state = State::Failed;
         let name = self.name.clone();
-        if encoding == Encoding::Identity || self.gauge.failed.load(Ordering::Relaxed) {
-            InputError::Read { name, source }
-        } else if source.kind() == ErrorKind::UnexpectedEof {
-            InputError::Truncated { name, encoding }
-        } else {
-            InputError::Damaged { name, encoding, source }
-        }
-    }
-}
-
-/// As many of the first bytes as detection needs, or all there are.
-fn first_bytes(stored: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut first = Vec::new();
-    stored.take(Encoding::MAGIC_BYTES as u64).read_to_end(&mut first)?;
-    Ok(first)
-}
-
-/// One read that a signal does not end.
-fn read_some(reader: &mut dyn Read, out: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match reader.read(out) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            result => return result,
-        }
+        let system_failed = self.gauge.failed.load(Ordering::Relaxed);
+        let coding = self.coding.filter(|_| !system_failed);
+        self.failure = Some(match (error.downcast::<InputError>(), coding) {
+            (Ok(inner), _) => inner,
+            (Err(source), None) => InputError::Read { name, source },
+            (Err(source), Some(coding)) if source.kind() == ErrorKind::UnexpectedEof => {
+                InputError::Truncated { name, coding }
+            }
+            (Err(source), Some(coding)) => InputError::Damaged { name, coding, source },
+        });
     }
 }
 

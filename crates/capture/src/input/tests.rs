@@ -1,7 +1,5 @@
 //! Inputs from end to end: opened, decompressed, cut and split.
 
-mod compressed;
-
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -9,7 +7,6 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
-use compressed::{gzip, zstd_frame};
 
 /// Chunks small enough to put every record at every place of one.
 const SMALL: ChunkConfig =
@@ -176,20 +173,6 @@ fn the_limits_themselves() {
 }
 
 #[test]
-fn records_of_a_mebibyte() {
-    let long = [b"b".repeat(1 << 20), b"\r\n".to_vec()].concat();
-    let list = [b"a\n".as_slice(), &long, &long, b"c"].concat();
-    let (chunks, failure) = cut(from_bytes(&list), ChunkConfig::default());
-    assert!(failure.is_none());
-    let texts: Vec<usize> = chunks
-        .iter()
-        .flat_map(|chunk| Records::new(chunk, Terminator::LineFeed))
-        .map(|record| record.text().len())
-        .collect();
-    assert_eq!(texts, [1, 1 << 20, 1 << 20, 1]);
-}
-
-#[test]
 fn nul_data_is_not_cut_at_line_feeds() {
     let config = ChunkConfig { terminator: Terminator::Nul, ..SMALL };
     let (chunks, _) = cut(from_bytes(b"a\nb\nc\nd\0\ne\0f"), config);
@@ -219,16 +202,14 @@ fn a_read_error_comes_after_the_whole_records_before_it() {
 #[test]
 fn a_failed_stream_stays_failed() {
     let stored = gzip(b"one\ntwo\n");
-    let mut reader = from_bytes(&stored[..stored.len() - 1]).into_reader();
-    let mut out = Vec::new();
-    let error = reader.read_to_end(&mut out).unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
-    assert!(error.get_ref().unwrap().is::<InputError>());
-    assert!(reader.read(&mut [0; 8]).is_err());
+    let mut stream = from_bytes(&stored[..stored.len() - 1]).into_stream();
+    assert!(!stream.fill(100) && stream.has_failed());
+    assert!(matches!(stream.take_failure(), Some(InputError::Truncated { .. })));
+    assert!(!stream.fill(100) && stream.take_failure().is_some());
 
     let mut source = Source::from_reader("pipe", failing_after(b""), OpenConfig::default());
     assert!(source.peek(Terminator::LineFeed, 8).is_err());
-    assert!(source.encoding().is_err());
+    assert!(source.coding().is_err());
     assert!(cut(source, SMALL).1.is_some());
 }
 
@@ -290,7 +271,7 @@ fn a_pipe_is_not_read_before_it_is_asked() {
     assert_eq!(source.peek(Terminator::LineFeed, 2).unwrap(), b"on");
     writer.write_all(b"o\n").unwrap();
     drop(writer);
-    assert_eq!(source.encoding().unwrap(), Encoding::Identity);
+    assert_eq!(source.coding().unwrap(), None);
     assert_eq!(read_whole(source), b"one\ntwo\n");
 }
 
@@ -305,9 +286,9 @@ fn peeking_consumes_nothing() {
             assert!(list.starts_with(first) && first.len() <= bytes_max);
             assert!(first.len() == bytes_max || first.starts_with(b"one\n"));
         }
-        let mut read = Vec::new();
-        source.into_reader().read_to_end(&mut read).unwrap();
-        assert_eq!(read, list);
+        let mut stream = source.into_stream();
+        assert!(!stream.fill(100) && !stream.has_failed());
+        assert_eq!(stream.bytes(), list);
     }
 }
 
@@ -346,7 +327,124 @@ fn what_threads_pass_on_can_be_passed_on() {
     is_send::<Chunks>();
     is_send::<Chunk>();
     is_sync::<Chunk>();
-    is_send::<SourceReader>();
     is_send::<InputError>();
     is_sync::<InputError>();
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd_frame(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
+#[test]
+fn members_and_frames_are_joined() {
+    let skippable = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
+    let cases = [
+        [gzip(b"a\nb"), gzip(b""), gzip(b"c\n")].concat(),
+        [zstd_frame(b"a\nb"), zstd_frame(b""), zstd_frame(b"c\n")].concat(),
+        [skippable.clone(), zstd_frame(b"a\nbc\n"), skippable].concat(),
+    ];
+    for stored in cases {
+        assert_eq!(read_whole(from_bytes(&stored)), b"a\nbc\n");
+        let slow =
+            Source::from_reader("slow", dribble(io::Cursor::new(stored)), OpenConfig::default());
+        assert_eq!(read_whole(slow), b"a\nbc\n");
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error_that_keeps_whole_records_only() {
+    let list: Vec<u8> = (0..200).flat_map(|n| format!("{n}\n").into_bytes()).collect();
+    let (first, second) = list.split_at(list.len() / 2);
+    for (encode, coding) in
+        [(gzip as fn(&[u8]) -> Vec<u8>, Coding::Gzip), (zstd_frame, Coding::Zstd)]
+    {
+        let stored = [encode(first), encode(second)].concat();
+        let boundary = encode(first).len();
+        // Shorter than the magic number it is a plain input; see the test of names.
+        for bytes in 4..stored.len() {
+            let (chunks, failure) = cut(from_bytes(&stored[..bytes]), ChunkConfig::default());
+            let read = chunks.concat();
+            assert!(list.starts_with(&read));
+            if bytes == boundary {
+                assert!(failure.is_none());
+                continue;
+            }
+            assert!(read.is_empty() || read.ends_with(b"\n"));
+            let failure = failure.unwrap_or_else(|| panic!("{coding}, {bytes} bytes"));
+            assert!(
+                matches!(&failure, InputError::Truncated { coding: found, .. } if *found == coding),
+                "{bytes} bytes: {failure:?}"
+            );
+            assert!(failure.to_string().starts_with("list is cut short"));
+        }
+    }
+}
+
+#[test]
+fn damage_is_an_error() {
+    let list = b"https://example.com/\n".repeat(100);
+    for stored in [gzip(&list), zstd_frame(&list)] {
+        let trailing = [stored.as_slice(), b"no such member"].concat();
+        let (chunks, failure) = cut(from_bytes(&trailing), ChunkConfig::default());
+        assert_eq!(chunks.concat(), list);
+        assert!(matches!(failure, Some(InputError::Damaged { .. })), "{failure:?}");
+    }
+    let mut stored = gzip(&list);
+    let checksum = stored.len() - 8;
+    stored[checksum] ^= 1;
+    let (_, failure) = cut(from_bytes(&stored), ChunkConfig::default());
+    assert!(matches!(failure, Some(InputError::Damaged { .. })));
+}
+
+#[test]
+fn a_window_that_takes_too_much_memory_is_an_error() {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(portcullis_dialect::limits::ZSTD_WINDOW_LOG_MAX + 1).unwrap();
+    encoder.write_all(b"a\n").unwrap();
+    let stored = encoder.finish().unwrap();
+    let (chunks, failure) = cut(from_bytes(&stored), ChunkConfig::default());
+    assert!(chunks.is_empty());
+    assert!(matches!(failure, Some(InputError::Damaged { .. })));
+}
+
+#[test]
+fn a_name_that_promises_compression_is_held_to_its_first_bytes() {
+    let folder = TempDir::new().unwrap();
+    for (name, bytes) in [
+        ("list.gz", &b""[..]),
+        ("list.GZ", b"\x1f"),
+        ("list.zst", b""),
+        ("list.zst", b"\x28\xb5\x2f"),
+    ] {
+        let path = write_file(&folder, name, bytes);
+        let (chunks, failure) = cut(open(&path), SMALL);
+        assert!(chunks.is_empty());
+        let failure = failure.unwrap();
+        assert!(matches!(failure, InputError::Truncated { .. }), "{name}");
+        assert_eq!(Path::new(failure.name()), path);
+    }
+    // Plain text under such a name is a plain list, and compressed bytes need no such name.
+    let path = write_file(&folder, "list.gz", b"one\n");
+    assert_eq!(read_whole(open(&path)), b"one\n");
+    let path = write_file(&folder, "list.txt", &gzip(b"one\n"));
+    let mut source = open(&path);
+    assert_eq!(source.coding().unwrap(), Some(Coding::Gzip));
+    assert_eq!(read_whole(source), b"one\n");
+}
+
+#[test]
+fn compression_can_be_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let config = OpenConfig { decompress: false, ..OpenConfig::MAPPED };
+    let stored = gzip(b"one\n");
+    for (name, bytes) in [("list.gz", stored.as_slice()), ("empty.gz", b"")] {
+        let path = write_file(&folder, name, bytes);
+        assert_eq!(read_whole(Source::open(&path, config).unwrap()), bytes);
+    }
 }

@@ -1,10 +1,7 @@
-//! Captures made by hand, and what is known when they were ingested.
+//! Ingests captures that are made here, without an archive format between.
 
-mod confirmations;
-mod inputs;
-mod merging;
-mod newest;
-mod redirects;
+mod answers;
+mod choice;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -20,7 +17,6 @@ use crate::set::{Content, HostStanding, Standing, Strictness};
 use crate::syntax::RobotsTxt;
 use crate::target::Origin;
 
-use super::inputs::OpenReport;
 use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};
 
 /// A record of an archive.
@@ -158,14 +154,13 @@ fn ingest_pieces(
     config: &IngestConfig,
     threads: usize,
 ) -> Result<Ingested, IngestError> {
-    let names = (0..inputs.len()).map(|input| Input::new(format!("input {input}")));
-    let reports = names.map(|input| OpenReport::new(&input)).collect();
+    let reports = (0..inputs.len()).map(|input| Input::new(format!("input {input}")).report());
     let open = |input: usize| -> Result<Box<dyn BatchReader>, CaptureError> {
         let (pieces, fails) = inputs[input].clone();
         Ok(Box::new(MadeReader { pieces: pieces.into(), fails }))
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| ingest_from(reports, &open, config, &()))
+    pool.install(|| ingest_from(reports.collect(), &open, config, &()))
 }
 
 /// Ingests one input of one piece.
@@ -230,116 +225,9 @@ impl Ingested {
     }
 }
 
-/// The dialect's outcome as [`Ingested::says`] has it.
-fn other_status(dialect: &Dialect) -> String {
-    let outcome = dialect.access.other_status;
-    format!("{} {}", outcome.state, outcome.verdict)
-}
+const A: &str = "https://a.example/robots.txt";
+const ORIGIN: &str = "https://a.example";
 
-fn too_many(dialect: &Dialect) -> String {
-    let outcome = dialect.access.too_many_redirects;
-    format!("{} {}", outcome.state, outcome.verdict)
-}
-
-#[test]
-fn each_answer_is_what_the_dialect_says() {
-    use Answer::{BrokenBody, NoAnswer, RedirectToNowhere, Status};
-    let answers = [401, 403, 404, 410, 418, 429, 451, 500, 503, 599, 100, 304, 600].map(Status);
-    for dialect in Dialect::ALL {
-        let rules = &dialect.access;
-        for answer in answers.into_iter().chain([RedirectToNowhere, BrokenBody, NoAnswer]) {
-            let found =
-                ingest_made(&[Made::new("https://a.example/robots.txt", 9, answer)], dialect);
-            let expected = match crate::access::resolve(answer, 0, rules) {
-                crate::access::Access::Outcome(outcome) => outcome,
-                _ => rules.other_status,
-            };
-            let standing = found.find("https://a.example").unwrap();
-            assert_eq!(standing.content, Content::Access(expected), "{}: {answer:?}", dialect.name);
-            assert_ne!((expected.verdict, answer), (Verdict::Allow, NoAnswer));
-            let status = if let Status(status) = answer { status } else { 0 };
-            assert_eq!(standing.facts.status, status);
-            assert_eq!(standing.facts.captured_at, Some(UnixSeconds(9)));
-            assert_eq!(standing.facts.expires_at, None);
-        }
-    }
-}
-
-#[test]
-fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
-    use crate::decision::PolicyState;
-    use crate::syntax::NoteKind;
-    let page = |url: &str, body: &str| Made { body: body.into(), ..status(url, 1, 200) };
-    let captures = [
-        page("https://a.example/robots.txt", "<!DOCTYPE html><p>not here")
-            .noted(CaptureNote::HtmlContentType),
-        page("https://b.example/robots.txt", "\0\x01\x02\x03"),
-        page("https://c.example/robots.txt", ""),
-        page("https://d.example/robots.txt", "User-agent: *\n").after(3),
-        file("https://e.example/robots.txt", 1, "/e"),
-    ];
-    let found = ingest_made(&captures, &RFC_9309);
-    for origin in ["https://a.example", "https://b.example", "https://c.example"] {
-        assert_eq!(found.says(origin), "", "{origin}");
-    }
-    let counts = &found.counts;
-    assert_eq!((counts.hosts, counts.origins, counts.redirected), (5, 5, 1));
-    assert_eq!(counts.in_state(PolicyState::NoRules), 4);
-    assert_eq!(counts.in_state(PolicyState::Rules), 1);
-    assert_eq!(counts.with_file_note(NoteKind::LooksLikeHtml), 1);
-    assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
-    assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
-    assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1))));
-    assert_eq!(found.find("https://d.example").unwrap().facts.redirects_followed, 3);
-    assert_eq!(found.find("https://d.example").unwrap().facts.file_bytes, 14);
-}
-
-#[test]
-fn a_file_expires_as_the_dialect_says() {
-    let url = "https://a.example/robots.txt";
-    for dialect in Dialect::ALL {
-        let made = Made { max_age: Some(60), ..file(url, 1_000, "/a") };
-        let found = ingest_made(&[made], dialect);
-        let facts = found.find("https://a.example").unwrap().facts;
-        assert_eq!(facts.expires_at, Some(UnixSeconds(1_060)), "{}", dialect.name);
-        let found = ingest_made(&[file(url, 1_000, "/a").undated()], dialect);
-        assert_eq!(found.find("https://a.example").unwrap().facts.expires_at, None);
-    }
-}
-
-#[test]
-fn a_host_speaks_for_both_schemes_and_a_url_for_one() {
-    let captures = [
-        host_file("a.example", "/host"),
-        host_file("b.example:443", "/443"),
-        host_file("c.example:8080", "/8080"),
-        file("http://d.example/robots.txt", 1, "/http"),
-        file("ftp://e.example/robots.txt", 1, "/ftp"),
-        file("https://a.example/robots.txt", 1, "/https"),
-        file("https://f.example/x/robots.txt", 1, "/x"),
-        file("https://f.example/robots.txt?q", 1, "/q"),
-    ];
-    let found = ingest_made(&captures, &RFC_9309);
-    let rows = [
-        ("http://a.example", "-/host"),
-        ("https://a.example", "-/https"),
-        ("https://b.example", "-/443"),
-        ("http://b.example:443", "-/443"),
-        ("http://b.example", "nothing"),
-        ("http://c.example:8080", "-/8080"),
-        ("https://c.example:8080", "-/8080"),
-        ("https://c.example", "nothing"),
-        ("http://d.example", "-/http"),
-        ("https://d.example", "nothing"),
-        ("ftp://e.example", "-/ftp"),
-        ("https://e.example", "nothing"),
-        ("https://f.example", "nothing"),
-    ];
-    for (origin, said) in rows {
-        assert_eq!(found.says(origin), said, "{origin}");
-    }
-    let keys: Vec<_> = found.hosts.iter().map(|host| String::from_utf8_lossy(&host.key)).collect();
-    let expected = ["a.example", "b.example", "b.example:443", "c.example:8080", "d.example"];
-    assert_eq!(keys[..5], expected);
-    assert_eq!(keys[5..], ["ftp://e.example"]);
+fn url(host: impl std::fmt::Display) -> String {
+    format!("https://{host}.example/robots.txt")
 }

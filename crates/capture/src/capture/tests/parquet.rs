@@ -1,3 +1,6 @@
+//! Columns of every layout, and files that are damaged.
+
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,10 +16,14 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
-use super::*;
-use crate::capture::testing::{Keeper, read_all};
-use crate::capture::{CaptureNote, CaptureNotes, ReadConfig};
+use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 use portcullis_robots::access::{Answer, UnixSeconds};
+
+use super::{Keeper, read_all};
+use crate::capture::parquet::open;
+use crate::capture::{
+    BatchReader, CaptureError, CaptureNote, CaptureNotes, ParquetColumns, ReadConfig,
+};
 
 type Columns = Vec<(&'static str, ArrayRef)>;
 

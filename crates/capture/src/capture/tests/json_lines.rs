@@ -1,8 +1,11 @@
-use super::*;
-use crate::capture::testing::{Keeper, Kept, read_all};
-use crate::capture::{BrokenKind, Capture, CaptureNote, CaptureNotes};
-use crate::input::OpenConfig;
+//! Lines that are good, odd and damaged.
+
 use portcullis_robots::access::{Answer, CachingHeaders, UnixSeconds};
+
+use super::{Keeper, Kept, read_all};
+use crate::capture::json_lines::{WHITE_SPACE, open};
+use crate::capture::{BatchReader, BrokenKind, Capture, CaptureNote, CaptureNotes, Subject};
+use crate::input::{OpenConfig, Source};
 
 /// The most that counts in these tests; two bytes more are handed out.
 const MAX: usize = 10;
@@ -52,7 +55,7 @@ fn every_member_is_read() {
     assert_eq!(found.captures[0].subject, "https://a.example/robots.txt");
     let noon = UnixSeconds(1_714_564_800);
     let expected = Capture {
-        subject: super::super::Subject::Url(b""),
+        subject: Subject::Url(b""),
         captured_at: Some(noon),
         redirects_followed: 2,
         answer: Answer::Status(200),
@@ -186,7 +189,11 @@ fn times() {
 
 #[test]
 fn what_is_wrong_is_said() {
+    let bad_status =
+        |found| format!("its status is {found}; at most three digits are wanted, or null");
     // @ is the column at which the parser stopped.
+    let no_status = "@: expected a status of at most three digits, or null";
+    let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
     let rows = [
         ("nothing", "no object of JSON: one object a line is wanted"),
         (r#"["u", 404]"#, "no object of JSON: one object a line is wanted"),
@@ -200,43 +207,25 @@ fn what_is_wrong_is_said() {
         ),
         (r#"{"url": "u", "url": "u", "status": 404}"#, "@: duplicate field `url`"),
         (r#"{"url": "u", "status": 404} {}"#, "@: trailing characters"),
-        (
-            r#"{"url": "u", "status": "404"}"#,
-            "@: invalid type: string \"404\", expected a status of at most three digits, or null",
-        ),
-        (
-            r#"{"url": "u", "status": 1000}"#,
-            "@: invalid value: integer `1000`, expected a status of at most three digits, or null",
-        ),
-        (
-            r#"{"url": "u", "status": -1}"#,
-            "@: invalid type: integer `-1`, expected a status of at most three digits, or null",
-        ),
-        (
-            r#"{"url": "u", "status": 200.5}"#,
-            "@: invalid value: floating point `200.5`, expected a status of at most three digits, or null",
-        ),
-        (
-            r#"{"url": "u", "status": 1e9}"#,
-            "@: invalid value: floating point `1000000000.0`, expected a status of at most three digits, or null",
-        ),
+        (r#"{"url": "u", "status": "404"}"#, no_status),
+        (r#"{"url": "u", "status": 1000}"#, &bad_status("1000")),
+        (r#"{"url": "u", "status": -1}"#, &bad_status("-1")),
+        (r#"{"url": "u", "status": 200.5}"#, &bad_status("200.5")),
+        (r#"{"url": "u", "status": 1e9}"#, &bad_status("1000000000")),
         (
             r#"{"url": "u", "status": 404, "headers": ["Age"]}"#,
             "@: invalid type: sequence, expected an object of header fields, or null",
         ),
         (
             r#"{"url": "u", "status": 404, "headers": {"Age": 1}}"#,
-            "@: invalid type: integer `1`, expected a text or a list of texts for the header field age",
+            "@: expected a text or a list of texts for a header field",
         ),
         (
             r#"{"url": "u", "status": 404, "redirects": 2}"#,
-            "@: invalid type: integer `2`, expected a list of the redirects that were followed, or null",
+            "@: invalid type: integer `2`, expected a sequence",
         ),
-        (
-            r#"{"url": "u", "status": 404, "redirects": [2]}"#,
-            "@: invalid type: integer `2`, expected a URL, or an object with a `url`",
-        ),
-        (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, "@: missing field `url`"),
+        (r#"{"url": "u", "status": 404, "redirects": [2]}"#, no_redirect),
+        (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, no_redirect),
         (r#"{"url": "u", "status": 200, "body": "\ud800"}"#, "@: unexpected end of hex escape"),
         (
             r#"{"url": "u", "status": 200, "body": "", "body_base64": ""}"#,
@@ -252,7 +241,7 @@ fn what_is_wrong_is_said() {
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
-            "`fetched_at` is \"today\", which is no time since 1970 as RFC 3339 has it: 2024-05-01T12:00:00Z",
+            "its time is \"today\"; RFC 3339 is wanted: 2024-05-01T12:00:00Z",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
@@ -324,28 +313,20 @@ fn a_mark_counts_at_the_start_alone() {
 }
 
 #[test]
-fn compressed_lines_and_damage() {
-    use flate2::write::GzEncoder;
-    use std::io::Write;
-
+fn a_file_that_is_cut_short_is_an_error() {
     let line = "{\"url\": \"u\", \"status\": 404}\n";
-    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(line.repeat(9).as_bytes()).unwrap();
-    let gzip = gzip.finish().unwrap();
-    assert_eq!(read(&gzip).captures.len(), 9);
-    let zstd = zstd::encode_all(line.as_bytes(), 1).unwrap();
-    assert_eq!(read(zstd).captures.len(), 1);
-
-    let short = std::io::Cursor::new(gzip[..gzip.len() - 9].to_vec());
-    let mut reader = open(Source::from_reader("short.gz", short, OpenConfig::default()));
-    let error = loop {
-        match reader.next_batch() {
-            Ok(Some(_)) => {}
-            Ok(None) => panic!("the end is missing, but nobody says so"),
-            Err(error) => break error,
+    let zstd = zstd::encode_all(line.repeat(9).as_bytes(), 1).unwrap();
+    assert_eq!(read(&zstd).captures.len(), 9);
+    let short = std::io::Cursor::new(zstd[..zstd.len() - 1].to_vec());
+    let mut reader = open(Source::from_reader("short", short, OpenConfig::default()));
+    let error = std::iter::repeat_with(|| reader.next_batch()).find_map(|batch| match batch {
+        Ok(batch) => {
+            assert!(batch.is_some(), "the end is missing, but nobody says so");
+            None
         }
-    };
-    assert!(error.to_string().starts_with("short.gz is cut short"), "{error}");
+        Err(error) => Some(error),
+    });
+    assert!(error.unwrap().to_string().starts_with("short is cut short"));
 }
 
 /// SplitMix64: seeded chance, the same everywhere.

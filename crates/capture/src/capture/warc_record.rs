@@ -1,14 +1,23 @@
-//! The header of a WARC record (ISO 28500, sections 4 to 6), and whether the record is of use.
+//! One WARC record: what its header says (ISO 28500, sections 4 to 6), whether it is an answer to
+//! `GET /robots.txt`, and the capture that its block makes.
+//!
+//! Use [`warc`](super::warc) to find the records of a file. Cost: one pass over the header, and over
+//! the block of a record that is kept. A header that makes no sense is a [`Fate::Broken`].
+
+use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::super::content_type::is_html;
-use super::super::fields::{byte_count, fields, unfold};
 use portcullis_matcher::bytes::trim;
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 use portcullis_robots::kind;
 
-/// Bytes of the longest version line, such as `WARC/1.1`, that is taken for one; its end counted.
+use super::body::{Settled, is_html, settle};
+use super::fields::{WHITE_SPACE, byte_count, fields, unfold};
+use super::http::{HeadProblem, Message, notes};
+use super::{Capture, CaptureNote, ReadConfig, Subject};
+
+/// Bytes of the longest version line, such as `WARC/1.1`, its end included.
 pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;
 
 /// What a header says.
@@ -21,7 +30,7 @@ pub(super) struct Header {
     pub(super) fate: Fate,
 }
 
-/// What becomes of a record.
+/// What to do with a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is, or may be, an answer to GET /robots.txt.
@@ -40,7 +49,7 @@ pub(super) struct Kept {
     pub(super) captured_at: Option<UnixSeconds>,
     /// Whether the block is not all that was received.
     pub(super) is_truncated: bool,
-    /// Whether the block itself, and not what a header in it speaks of, is HTML.
+    /// Whether the block itself, not a body in it, is HTML.
     pub(super) is_html: bool,
 }
 
@@ -55,13 +64,6 @@ pub(super) enum Kind {
     Revisit,
 }
 
-/// Types of records that say nothing of an answer (ISO 28500, section 5.5). A `continuation` is the
-/// rest of a response of which the first part says that it is one.
-const OTHER_TYPES: [&[u8]; 5] =
-    [b"warcinfo", b"request", b"metadata", b"conversion", b"continuation"];
-
-const WHITE_SPACE: &[u8] = b" \t\r";
-
 /// Whether `bytes` begin with the version line of a record.
 pub(super) fn begins_record(bytes: &[u8]) -> bool {
     let window = &bytes[..bytes.len().min(VERSION_LINE_BYTES_MAX)];
@@ -75,8 +77,8 @@ pub(super) fn begins_record(bytes: &[u8]) -> bool {
 }
 
 impl Header {
-    /// Reads a header, from its version line to its empty line; nothing if it does not say how long
-    /// its block is.
+    /// Reads a header, from its version line to its empty line; `None` if it does not say how long its
+    /// block is.
     pub(super) fn read(block: &[u8]) -> Option<Header> {
         let block = unfold(block);
         let fields = Fields::read(&block);
@@ -88,7 +90,7 @@ impl Header {
     }
 }
 
-/// The fields that matter. Of a field that stands there twice the first counts.
+/// The fields that matter.
 #[derive(Default)]
 struct Fields<'h> {
     record_type: Option<&'h [u8]>,
@@ -100,39 +102,37 @@ struct Fields<'h> {
 }
 
 impl<'h> Fields<'h> {
+    /// Reads a header. Of a field that is repeated the first counts.
     fn read(block: &'h [u8]) -> Fields<'h> {
         let mut found = Fields::default();
         for (name, value) in fields(block) {
-            if let Some(field) = found.named(name) {
-                field.get_or_insert(value);
-            } else if name.eq_ignore_ascii_case(b"WARC-Truncated")
-                // The block is the first segment of several.
-                || name.eq_ignore_ascii_case(b"WARC-Segment-Number")
-            {
-                found.is_truncated = true;
-            }
+            let field = match &*name.to_ascii_lowercase() {
+                b"warc-type" => &mut found.record_type,
+                b"warc-target-uri" => &mut found.target,
+                b"warc-date" => &mut found.date,
+                b"content-length" => &mut found.content_length,
+                b"content-type" => &mut found.content_type,
+                // A block with a segment number is the first of several.
+                b"warc-truncated" | b"warc-segment-number" => {
+                    found.is_truncated = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            field.get_or_insert(value);
         }
         found
     }
 
-    fn named(&mut self, name: &[u8]) -> Option<&mut Option<&'h [u8]>> {
-        let fields: [(&[u8], _); 5] = [
-            (b"WARC-Type", &mut self.record_type),
-            (b"WARC-Target-URI", &mut self.target),
-            (b"WARC-Date", &mut self.date),
-            (b"Content-Length", &mut self.content_length),
-            (b"Content-Type", &mut self.content_type),
-        ];
-        let found = fields.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, field)| field)
-    }
-
     fn fate(&self) -> Fate {
-        let Some(record_type) = self.record_type else {
+        let Some(record_type) = self.record_type.map(<[u8]>::to_ascii_lowercase) else {
             return Fate::Broken("its header has no WARC-Type; write the archive anew");
         };
-        let is = |name: &&[u8]| name.eq_ignore_ascii_case(record_type);
-        if OTHER_TYPES.iter().any(is) {
+        // Types that say nothing of an answer (ISO 28500, section 5.5). A `continuation` is the rest
+        // of a response whose first part says that it is one.
+        if let b"warcinfo" | b"request" | b"metadata" | b"conversion" | b"continuation" =
+            &*record_type
+        {
             return Fate::PassOver;
         }
         let Some(url) = self.target.map(without_brackets).filter(|url| !url.is_empty()) else {
@@ -141,13 +141,11 @@ impl<'h> Fields<'h> {
         if !names_robots_txt(url) {
             return Fate::PassOver;
         }
-        let kinds: [(&[u8], Kind); 3] = [
-            (b"response", Kind::Response),
-            (b"resource", Kind::Resource),
-            (b"revisit", Kind::Revisit),
-        ];
-        let Some(&(_, kind)) = kinds.iter().find(|(name, _)| is(name)) else {
-            return Fate::Broken("its WARC-Type is not known; convert it to `response`");
+        let kind = match &*record_type {
+            b"response" => Kind::Response,
+            b"resource" => Kind::Resource,
+            b"revisit" => Kind::Revisit,
+            _ => return Fate::Broken("its WARC-Type is not known; convert it to `response`"),
         };
         Fate::Keep(Kept {
             kind,
@@ -165,13 +163,62 @@ fn without_brackets(value: &[u8]) -> &[u8] {
     trim(inside.unwrap_or(value), WHITE_SPACE)
 }
 
+impl Kept {
+    /// Makes the capture of a record with this block, and the HTTP response in it.
+    pub(super) fn capture<'c>(
+        &'c self,
+        message: Option<&'c Message<'c>>,
+        block: &'c [u8],
+        config: &ReadConfig,
+    ) -> Capture<'c> {
+        let settled = match (self.kind, message) {
+            (Kind::Response, Some(message)) => message.settle(self.is_truncated, config),
+            (Kind::Resource | Kind::Response, _) => {
+                let body = Some(Cow::Borrowed(block));
+                let settled = settle(200, body, !self.is_truncated, config);
+                let notes = notes([
+                    (CaptureNote::HtmlContentType, self.is_html),
+                    (CaptureNote::Truncated, self.is_truncated),
+                ]);
+                Settled { notes: settled.notes.union(notes), ..settled }
+            }
+            // A file that equals an earlier one. Archives also say so of redirects and errors, whose
+            // bodies are much alike; those are what their head says.
+            (Kind::Revisit, message) => {
+                let status = match message.map(|message| message.status) {
+                    None | Some(200..=299) => 304,
+                    Some(status) => status,
+                };
+                let notes = notes([(CaptureNote::Revisit, true)]);
+                Settled { notes, ..settle(status, None, true, config) }
+            }
+        };
+        Capture {
+            location: message.and_then(|message| message.field(b"Location")).map(Cow::Borrowed),
+            caching: message
+                .map(|message| CachingHeaders::read(message.fields()))
+                .unwrap_or_default(),
+            ..Capture::new(Subject::Url(&self.url), self.captured_at, settled)
+        }
+    }
+
+    /// Splits the HTTP response in the block; `None` if there is none.
+    pub(super) fn message<'b>(&self, block: &'b [u8]) -> Result<Option<Message<'b>>, HeadProblem> {
+        match self.kind {
+            Kind::Resource => Ok(None),
+            Kind::Revisit if block.iter().all(u8::is_ascii_whitespace) => Ok(None),
+            Kind::Response | Kind::Revisit => Message::split(block).map(Some),
+        }
+    }
+}
+
 /// Whether the last segment of the URL's path ends in `robots.txt`, in any case: what a redirect
 /// from `/robots.txt` leads to is nearly always called so too.
 fn names_robots_txt(url: &[u8]) -> bool {
     const NAME: &[u8] = b"robots.txt";
     let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
     let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };
-    // What stands between `//` and the next slash is a host.
+    // Between `//` and the next slash is a host.
     let segment = rest.iter().rposition(|&byte| byte == b'/');
     let is_in_path = segment.is_some_and(|slash| !rest[..slash].ends_with(b":/"));
     name.eq_ignore_ascii_case(NAME) && is_in_path

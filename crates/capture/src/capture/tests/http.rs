@@ -1,20 +1,23 @@
-//! Bodies as archives have them: whole, cut, coded, and coded in name only.
+//! Responses as archives have them: odd heads; bodies that are whole, cut, coded, and coded in name
+//! only.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
-use super::super::body::Settled;
-use super::super::{CaptureNote, CaptureNotes, ReadConfig};
-use super::coding::{Coding, Decoded};
-use super::{Message, read_body};
-use portcullis_dialect::limits::BODY_BYTES_MAX;
+use portcullis_dialect::limits::{BODY_BYTES_MAX, HEADER_BLOCK_BYTES_MAX};
 use portcullis_robots::access::Answer;
+
+use crate::capture::body::Settled;
+use crate::capture::http::{HeadProblem, Message, unchunk};
+use crate::capture::{CaptureNote, CaptureNotes, ReadConfig};
+use crate::compression::{Coding, Decoded};
 
 const TEXT: &[u8] = b"User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 
 /// [`TEXT`] in Brotli, as the reference program writes it.
-const TEXT_BROTLI: &[u8] = include_bytes!("tests/text.br");
+const TEXT_BROTLI: &[u8] = include_bytes!("text.br");
 
 const OK: Answer = Answer::Status(200);
 const BROKEN: Answer = Answer::BrokenBody;
@@ -71,7 +74,7 @@ fn read_with(
     let bytes = [head.as_bytes(), body].concat();
     let message = Message::split(&bytes).unwrap();
     let Settled { answer, body, notes } =
-        read_body(&message, is_truncated, &ReadConfig { robots_bytes_max });
+        message.settle(is_truncated, &ReadConfig { robots_bytes_max });
     Read { answer, body: body.into_owned(), notes }
 }
 
@@ -251,7 +254,7 @@ fn what_counts_is_enough() {
 #[test]
 fn a_bomb_is_decoded_as_far_as_counts() {
     let zeros = vec![b' '; BODY_BYTES_MAX + 1000];
-    let brotli = include_bytes!("tests/bomb.br").to_vec();
+    let brotli = include_bytes!("bomb.br").to_vec();
     let bombs = [
         ("gzip", gzip(&zeros)),
         ("deflate", deflate(&zeros)),
@@ -292,5 +295,144 @@ fn decoding_stops_where_it_is_told() {
         }
         let decoded = coding.undo(&stored, TEXT.len() + 1);
         assert_eq!(decoded, Decoded { bytes: TEXT.to_vec(), is_whole: true }, "{coding:?}");
+    }
+}
+
+#[test]
+fn status_lines() {
+    let rows: [(&[u8], Option<u16>); 18] = [
+        (b"HTTP/1.1 200 OK", Some(200)),
+        (b"HTTP/1.1 200", Some(200)),
+        (b"HTTP/1.1 200 ", Some(200)),
+        (b"HTTP/1.0  404\tNot Found", Some(404)),
+        (b"http/1.1 200 OK", Some(200)),
+        (b"HTTP/2 301", Some(301)),
+        (b"HTTP/2.0 301 ", Some(301)),
+        (b"HTTP/1.1\t200 \xff", Some(200)),
+        (b"HTTP/1.1 999 Request denied", Some(999)),
+        (b"HTTP/1.1", None),
+        (b"HTTP/1.1 ", None),
+        (b"HTTP/1.1 20", None),
+        (b"HTTP/1.1 2000", None),
+        (b"HTTP/1.1 200OK", None),
+        (b"HTTP/1.1 OK 200", None),
+        (b"HTTP/ 200 OK", None),
+        (b"HTTP/1.1200 OK", None),
+        (b"HTTP/x 200 OK", None),
+    ];
+    for (line, expected) in rows {
+        let status = Message::split(&[line, b"\r\n\r\n"].concat()).ok().map(|it| it.status);
+        assert_eq!(status, expected, "{}", line.escape_ascii());
+    }
+}
+
+#[track_caller]
+fn parts(bytes: &[u8], expected: Result<(u16, &[u8]), HeadProblem>) {
+    let found = Message::split(bytes);
+    assert_eq!(found.as_ref().map(|m| (m.status, m.body)).map_err(|p| *p), expected);
+}
+
+#[test]
+fn heads_end_at_an_empty_line() {
+    parts(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", Ok((200, b"body")));
+    parts(b"HTTP/1.1 200 OK\nA: b\n\nbody\n\n", Ok((200, b"body\n\n")));
+    parts(b"HTTP/1.1 200 OK\r\n\r\n", Ok((200, b"")));
+    parts(b"\r\n\nHTTP/1.1 200 OK\r\n\r\n\r\nx", Ok((200, b"\r\nx")));
+    parts(b"HTTP/1.1 200 OK\r\nA: b\r\n", Err(HeadProblem::NoEnd));
+    parts(b"HTTP/1.1 200 OK", Err(HeadProblem::NoEnd));
+    parts(b"", Err(HeadProblem::NoStatusLine));
+    parts(b"User-agent: *\n\n", Err(HeadProblem::NoStatusLine));
+    parts(b"HTTP/1.1 two hundred\r\n\r\n", Err(HeadProblem::NoStatusLine));
+}
+
+#[test]
+fn responses_that_announce_another_are_passed_over() {
+    let hints = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n";
+    parts(&[&hints[..], b"HTTP/1.1 404 No\r\n\r\nbody"].concat(), Ok((404, b"body")));
+    parts(hints, Ok((103, b"")));
+    parts(b"HTTP/1.1 101 Switch\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", {
+        Ok((101, b"HTTP/1.1 200 OK\r\n\r\n"))
+    });
+    parts(&[&hints[..], b"HTTP/1.1 404 No\r\n"].concat(), Err(HeadProblem::NoEnd));
+}
+
+#[test]
+fn a_head_has_a_longest_length() {
+    let head = |bytes: usize| {
+        let mut head = b"HTTP/1.1 200 OK\r\nA: ".to_vec();
+        head.resize(bytes - 4, b'a');
+        head.extend(b"\r\n\r\n");
+        head
+    };
+    parts(&head(HEADER_BLOCK_BYTES_MAX), Ok((200, b"")));
+    parts(&head(HEADER_BLOCK_BYTES_MAX + 1), Err(HeadProblem::TooLong));
+}
+
+#[test]
+fn fields_are_found_in_any_case() {
+    let bytes = b"HTTP/1.1 301 Moved\r\nlocation: /a\r\n b\r\nLocation: /c\r\n\r\n";
+    let message = Message::split(bytes).unwrap();
+    assert_eq!(message.field(b"Location"), Some(&b"/a   b"[..]));
+    assert_eq!(message.field(b"Loc"), None);
+    assert_eq!(message.fields().count(), 2);
+}
+
+#[test]
+fn whole_bodies() {
+    let rows: [(&[u8], &[u8]); 11] = [
+        (b"0\r\n\r\n", b""),
+        (b"0", b""),
+        (b"000;a=b", b""),
+        (b"4\r\nUser\r\n0\r\n\r\n", b"User"),
+        (b"4\nUser\n0\n\n", b"User"),
+        (b"4\r\nUser\r\n6\r\n-agent\r\n0\r\n\r\n", b"User-agent"),
+        (b"4  \r\nUser\r\n0\r\n", b"User"),
+        (b"4 ; a=\"b\"\r\nUser\r\n0\r\nTrailer: x\r\n\r\n", b"User"),
+        (b"A\r\n0123456789\r\n0\r\n\r\n", b"0123456789"),
+        (b"0000000000000001\r\n\n\r\n0\r\n\r\nrest", b"\n"),
+        (b"7\r\n\r\n0\r\n\r\n\r\n0\r\n\r\n", b"\r\n0\r\n\r\n"),
+    ];
+    for (body, expected) in rows {
+        let found = unchunk(body);
+        assert_eq!((&*found.0, found.1), (expected, true), "{}", body.escape_ascii());
+    }
+}
+
+#[test]
+fn broken_bodies() {
+    let rows: [(&[u8], &[u8]); 13] = [
+        (b"", b""),
+        (b"4", b""),
+        (b"4\r\n", b""),
+        (b"4\r\nUs", b"Us"),
+        (b"4\r\nUser", b"User"),
+        (b"4\r\nUser\r", b"User"),
+        (b"4\r\nUser\r\n", b"User"),
+        (b"4\r\nUser-agent", b"User"),
+        (b"4\r\nUser\r\nx\r\n", b"User"),
+        (b"4\r\nUser\r\n\r\n0\r\n\r\n", b"User"),
+        (b"ffffffffffffffff\r\nUser", b"User"),
+        (b"x4\r\nUser\r\n0\r\n\r\n", b""),
+        (b"4\r\nUser\r\n10000000000000000\r\n", b"User"),
+    ];
+    for (body, expected) in rows {
+        let found = unchunk(body);
+        assert_eq!((&*found.0, found.1), (expected, false), "{}", body.escape_ascii());
+    }
+}
+
+#[test]
+fn bodies_without_chunks() {
+    let rows: [&[u8]; 7] = [
+        b"User-agent: *\nDisallow: /\n",
+        b"Allow: /\n",
+        b"Disallow: /\n",
+        b"\n",
+        b"# 4\n",
+        b"\xef\xbb\xbfUser-agent: *\n",
+        b"10000000000000000\r\n",
+    ];
+    for body in rows {
+        assert_eq!(unchunk(body), (Cow::Borrowed(body), true), "{}", body.escape_ascii());
     }
 }

@@ -2,13 +2,15 @@
 
 use std::io::{self, Read, Write};
 
-use super::super::testing::{Keeper, read_all};
-use super::super::{Answer, BatchReader, CaptureError, CaptureNote, CaptureNotes, ReadConfig};
-use super::{End, WarcReader, end_of_record, open};
-use crate::input::{OpenConfig, Source};
 use portcullis_dialect::limits::{
     CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
+use portcullis_robots::access::Answer;
+
+use super::{Keeper, read_all};
+use crate::capture::warc::{End, WarcReader, end_of_record, open};
+use crate::capture::{BatchReader, CaptureError, CaptureNote, CaptureNotes, ReadConfig};
+use crate::input::{OpenConfig, Source};
 
 fn record(record_type: &str, url: &str, block: &[u8]) -> Vec<u8> {
     let header = format!(
@@ -62,13 +64,6 @@ fn check(file: &[u8], captures: usize, broken: &[u64]) {
         broken.iter().map(|position| format!("record at byte {position}")).collect();
     assert_eq!(keeper.broken.iter().map(|broken| &*broken.place).collect::<Vec<_>>(), places);
     assert_eq!(keeper.stored_bytes, file.len() as u64);
-}
-
-fn source_of(error: CaptureError) -> String {
-    match error {
-        CaptureError::Unreadable { source, .. } => source.to_string(),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]
@@ -224,9 +219,10 @@ fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
         let whole = usize::from(bytes >= one.len() - 4) + usize::from(bytes >= file.len() - 4);
         let is_between = bytes >= file.len() - 4 || (one.len() - 4..=one.len()).contains(&bytes);
         match error {
+            Some(error) if error.to_string().contains("ends inside") => assert!(!is_between),
             // Cut to its first line, it may be anything.
             Some(CaptureError::NotThisFormat { .. }) => assert!(bytes < 10, "{bytes}"),
-            Some(error) => assert!(!is_between && source_of(error).contains("ends inside")),
+            Some(error) => panic!("{error}"),
             None => assert!(is_between, "{bytes}"),
         }
         assert!(keeper.broken.is_empty());
@@ -252,7 +248,7 @@ fn compressed_files_and_their_damage() {
         for bytes in [file.len() - 1, file.len() - 6] {
             let (keeper, error) = read_to_error(reader(&file[..bytes]));
             assert_eq!(keeper.captures.len(), captures);
-            assert!(source_of(error.unwrap()).contains("cut short"));
+            assert!(error.unwrap().to_string().contains("cut short"));
         }
     }
     // The text is all there; that it is damaged shows in the checksum alone.
@@ -261,7 +257,7 @@ fn compressed_files_and_their_damage() {
     file[checksum] ^= 1;
     let (keeper, error) = read_to_error(reader(&file));
     assert_eq!(subjects(&keeper), ["http://h1.example/robots.txt"]);
-    assert!(source_of(error.unwrap()).contains("damaged"));
+    assert!(error.unwrap().to_string().contains("damaged"));
 }
 
 #[test]
@@ -333,7 +329,7 @@ fn records_have_a_longest_length() {
         assert_eq!(keeper.broken.len(), broken, "{record_type} {bytes}");
         let (keeper, error) = read_to_error(long_file(front, spaces - 1, Vec::new()));
         assert_eq!(keeper.captures.len(), 1, "{record_type} {bytes}");
-        assert!(source_of(error.unwrap()).contains("ends inside the record at byte"));
+        assert!(error.unwrap().to_string().contains("ends inside the record at byte"));
     }
 }
 

@@ -1,14 +1,18 @@
 //! What the tests of the readers share: a sink that keeps what it gets.
 
+mod http;
+mod json_lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod warc;
+
 use std::borrow::Cow;
 
-use super::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
-};
+use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject};
 
 /// A capture that owns what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(in crate::capture) struct Kept {
     pub subject: String,
     pub is_host: bool,
     /// Borrows nothing but the empty subject that stands in for the one above.
@@ -17,7 +21,7 @@ pub(super) struct Kept {
 
 /// Everything that a reader handed out.
 #[derive(Debug, Default)]
-pub(super) struct Keeper {
+pub(in crate::capture) struct Keeper {
     pub captures: Vec<Kept>,
     pub broken: Vec<BrokenRecord>,
     pub stored_bytes: u64,
@@ -46,15 +50,12 @@ impl CaptureSink for Keeper {
     }
 }
 
-impl<R: BatchReader + ?Sized> BatchReader for &mut R {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
-        (**self).next_batch()
-    }
-}
-
 /// Reads everything.
 #[track_caller]
-pub(super) fn read_all(mut reader: impl BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
+pub(in crate::capture) fn read_all(
+    reader: &mut dyn BatchReader,
+    robots_bytes_max: Option<usize>,
+) -> Keeper {
     let mut keeper = Keeper::default();
     while let Some(batch) = reader.next_batch().unwrap() {
         keeper.stored_bytes += batch.stored_bytes();

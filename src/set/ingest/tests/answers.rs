@@ -1,9 +1,154 @@
-//! Redirects through what was captured.
+//! What an answer means: by itself, as a redirect, and as a confirmation.
 
 use super::*;
 
-fn url(host: impl std::fmt::Display) -> String {
-    format!("https://{host}.example/robots.txt")
+/// The dialect's outcome as [`Ingested::says`] has it.
+fn other_status(dialect: &Dialect) -> String {
+    let outcome = dialect.access.other_status;
+    format!("{} {}", outcome.state, outcome.verdict)
+}
+
+fn too_many(dialect: &Dialect) -> String {
+    let outcome = dialect.access.too_many_redirects;
+    format!("{} {}", outcome.state, outcome.verdict)
+}
+
+#[test]
+fn each_answer_is_what_the_dialect_says() {
+    use Answer::{BrokenBody, NoAnswer, RedirectToNowhere, Status};
+    let answers = [401, 403, 404, 410, 418, 429, 451, 500, 503, 599, 100, 304, 600].map(Status);
+    for dialect in Dialect::ALL {
+        let rules = &dialect.access;
+        for answer in answers.into_iter().chain([RedirectToNowhere, BrokenBody, NoAnswer]) {
+            let found =
+                ingest_made(&[Made::new("https://a.example/robots.txt", 9, answer)], dialect);
+            let expected = match crate::access::resolve(answer, 0, rules) {
+                crate::access::Access::Outcome(outcome) => outcome,
+                _ => rules.other_status,
+            };
+            let standing = found.find("https://a.example").unwrap();
+            assert_eq!(standing.content, Content::Access(expected), "{}: {answer:?}", dialect.name);
+            assert_ne!((expected.verdict, answer), (Verdict::Allow, NoAnswer));
+            let status = if let Status(status) = answer { status } else { 0 };
+            assert_eq!(standing.facts.status, status);
+            assert_eq!(standing.facts.captured_at, Some(UnixSeconds(9)));
+            assert_eq!(standing.facts.expires_at, None);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
+    use crate::decision::PolicyState;
+    use crate::syntax::NoteKind;
+    let page = |url: &str, body: &str| Made { body: body.into(), ..status(url, 1, 200) };
+    let captures = [
+        page("https://a.example/robots.txt", "<!DOCTYPE html><p>not here")
+            .noted(CaptureNote::HtmlContentType),
+        page("https://b.example/robots.txt", "\0\x01\x02\x03"),
+        page("https://c.example/robots.txt", ""),
+        page("https://d.example/robots.txt", "User-agent: *\n").after(3),
+        file("https://e.example/robots.txt", 1, "/e"),
+    ];
+    let found = ingest_made(&captures, &RFC_9309);
+    for origin in ["https://a.example", "https://b.example", "https://c.example"] {
+        assert_eq!(found.says(origin), "", "{origin}");
+    }
+    let counts = &found.counts;
+    assert_eq!((counts.hosts, counts.origins, counts.redirected), (5, 5, 1));
+    assert_eq!(counts.in_state(PolicyState::NoRules), 4);
+    assert_eq!(counts.in_state(PolicyState::Rules), 1);
+    assert_eq!(counts.with_file_note(NoteKind::LooksLikeHtml), 1);
+    assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
+    assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
+    assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1))));
+    assert_eq!(found.find("https://d.example").unwrap().facts.redirects_followed, 3);
+    assert_eq!(found.find("https://d.example").unwrap().facts.file_bytes, 14);
+}
+
+#[test]
+fn a_file_expires_as_the_dialect_says() {
+    let url = "https://a.example/robots.txt";
+    for dialect in Dialect::ALL {
+        let made = Made { max_age: Some(60), ..file(url, 1_000, "/a") };
+        let found = ingest_made(&[made], dialect);
+        let facts = found.find("https://a.example").unwrap().facts;
+        assert_eq!(facts.expires_at, Some(UnixSeconds(1_060)), "{}", dialect.name);
+        let found = ingest_made(&[file(url, 1_000, "/a").undated()], dialect);
+        assert_eq!(found.find("https://a.example").unwrap().facts.expires_at, None);
+    }
+}
+
+#[test]
+fn a_confirmation_gives_the_file_its_date() {
+    for dialect in Dialect::ALL {
+        let captures = [
+            Made { max_age: Some(1), ..status(A, 50, 304).noted(CaptureNote::Revisit) },
+            file(A, 10, "/10").noted(CaptureNote::HtmlContentType),
+            file(A, 20, "/20").noted(CaptureNote::BodyCut),
+        ];
+        let found = ingest_made(&captures, dialect);
+        assert_eq!(found.says(ORIGIN), "-/20", "{}", dialect.name);
+        let facts = found.find(ORIGIN).unwrap().facts;
+        assert_eq!(facts.captured_at, Some(UnixSeconds(50)));
+        assert_eq!(facts.expires_at, Some(UnixSeconds(51)));
+        assert_eq!((facts.status, facts.file_bytes), (304, file(A, 20, "/20").body.len() as u32));
+        assert_eq!(found.notes(ORIGIN), [CaptureNote::BodyCut, CaptureNote::Revisit]);
+    }
+}
+
+#[test]
+fn other_answers_between_them_change_nothing() {
+    let captures = [
+        file(A, 10, "/10"),
+        status(A, 20, 404),
+        redirect(A, 30, "https://b.example/"),
+        status(A, 35, 304),
+        status(A, 40, 304),
+    ];
+    assert_eq!(ingest_made(&captures, &RFC_9309).says(ORIGIN), "-/10");
+    let then = [&captures[..], &[status(A, 50, 404)]].concat();
+    assert_eq!(ingest_made(&then, &RFC_9309).says(ORIGIN), "unavailable allow");
+    let then = [&captures[..], &[file(A, 45, "/45")]].concat();
+    assert_eq!(ingest_made(&then, &RFC_9309).says(ORIGIN), "-/45");
+}
+
+#[test]
+fn a_confirmation_of_nothing_is_no_permission() {
+    for dialect in Dialect::ALL {
+        for captures in [
+            vec![status(A, 50, 304)],
+            vec![status(A, 50, 304), status(A, 40, 404)],
+            vec![redirect(A, 10, "/b"), status(A, 50, 304).noted(CaptureNote::Revisit)],
+            // The file is a later one's, or another's.
+            vec![status(A, 50, 304), file("http://a.example/robots.txt", 40, "/http")],
+        ] {
+            let found = ingest_made(&captures, dialect);
+            assert_eq!(found.says(ORIGIN), other_status(dialect), "{}", dialect.name);
+            assert_eq!(found.find(ORIGIN).unwrap().facts.expires_at, None);
+        }
+    }
+}
+
+#[test]
+fn without_dates_the_place_says_what_is_newer() {
+    let captures = [file(A, 0, "/0").undated(), status(A, 0, 304).undated()];
+    let found = ingest_made(&captures, &RFC_9309);
+    assert_eq!(found.says(ORIGIN), "-/0");
+    assert_eq!(found.find(ORIGIN).unwrap().facts.captured_at, None);
+    let captures = [status(A, 0, 304).undated(), file(A, 0, "/0").undated()];
+    assert_eq!(ingest_made(&captures, &RFC_9309).find(ORIGIN).unwrap().facts.status, 200);
+}
+
+#[test]
+fn the_target_of_a_redirect_can_be_confirmed() {
+    let b = "https://b.example/robots.txt";
+    let captures = [file(b, 1, "/b"), status(b, 2, 304), redirect(A, 9, b)];
+    let found = ingest_made(&captures, &RFC_9309);
+    assert_eq!(found.says(ORIGIN), "-/b");
+    let facts = found.find(ORIGIN).unwrap().facts;
+    assert_eq!((facts.status, facts.redirects_followed), (304, 1));
+    assert_eq!(facts.captured_at, Some(UnixSeconds(9)));
 }
 
 /// Hosts `h0`, `h1` …, each of which leads to the next.
