@@ -1,4 +1,4 @@
-//! `portcullis --generate`: the man page and the completions of shells, from the flags themselves.
+//! `portcullis --generate`: the man page and shell completions, made from the flags.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use clap_mangen::Man;
 
 use super::args::Generated;
 use super::exit::{self, ExitStatus};
-use super::output::{Destination, Output};
+use super::output;
 
 pub fn run(kind: Generated, command: Command) -> anyhow::Result<ExitStatus> {
     let text = match kind {
@@ -18,9 +18,7 @@ pub fn run(kind: Generated, command: Command) -> anyhow::Result<ExitStatus> {
         Generated::CompleteFish => completion(Shell::Fish, command),
         Generated::CompletePowershell => completion(Shell::PowerShell, command),
     };
-    let mut output = Output::open(&Destination::StandardOutput)?;
-    output.write(&text)?;
-    output.finish()?;
+    output::print(&text)?;
     Ok(ExitStatus::Done)
 }
 

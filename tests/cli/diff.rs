@@ -319,11 +319,11 @@ fn what_is_no_set_or_damaged_is_named() {
     folder.write("damaged.set", &damaged);
     let before = folder.names();
     let cases: [(&str, &[&str]); 7] = [
-        ("old.set robots/a.example", &["robots/a.example is no policy set", "portcullis compile"]),
+        ("old.set robots/a.example", &["robots/a.example is not a policy set", "portcullis compile"]),
         ("old.set missing", &["error: missing: no such file or directory"]),
         ("old.set damaged.set -o out.tsv", &["damaged.set is damaged"]),
         ("old.set damaged.set -a One urls -o out.tsv", &["damaged.set is damaged"]),
-        ("old.set new.set urls", &["-a"]),
+        ("old.set new.set urls", &["error: comparing URLs requires -a AGENT"]),
         ("old.set new.set -a A/1 urls", &["A/1"]),
         ("old.set new.set -a One missing", &["missing"]),
     ];

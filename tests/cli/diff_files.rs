@@ -140,11 +140,11 @@ fn what_cannot_be_compared_is_named() {
     assert_status(&compiled, 0);
     folder.write("urls", "https://a.example/\n");
     let cases: [(&str, &[&str]); 7] = [
-        ("old.txt a.set", &["old.txt is no policy set", "a.set is one", "portcullis compile"]),
-        ("a.set new.txt", &["new.txt is no policy set", "a.set is one"]),
-        ("a.set a.set --dialect google", &["--dialect", "leave"]),
-        ("a.set a.set --max-robots-size 1M", &["--max-robots-size", "leave"]),
-        ("old.txt new.txt -a One urls", &["leave the lists"]),
+        ("old.txt a.set", &["old.txt is not a policy set", "a.set is one", "portcullis compile"]),
+        ("a.set new.txt", &["new.txt is not a policy set", "a.set is one"]),
+        ("a.set a.set --dialect google", &["--dialect", "omit"]),
+        ("a.set a.set --max-robots-size 1M", &["--max-robots-size", "omit"]),
+        ("old.txt new.txt -a One urls", &["omit the lists"]),
         ("old.txt new.txt -a One/1", &["One/1"]),
         ("old.txt missing", &["error: missing: no such file or directory"]),
     ];

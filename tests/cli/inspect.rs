@@ -28,7 +28,7 @@ fn object(folder: &Folder, line: &str) -> serde_json::Value {
 }
 
 #[test]
-fn a_survey_for_people() {
+fn stats_for_people() {
     let output = inspect(&compiled(), "set.pcs");
     assert_status(&output, 0);
     let told = text(&output.stdout);
@@ -40,7 +40,7 @@ fn a_survey_for_people() {
         "answers.jsonl",
         "\n  rules              3  50.0 %\n  no-rules           2  33.3 %\n  unavailable        1",
         "\n  badbot ",
-        "(any that no group names)",
+        "(any other)",
         "a.example for *",
         "d.example:8080 for b",
         "section",
@@ -54,7 +54,7 @@ fn a_survey_for_people() {
 }
 
 #[test]
-fn a_survey_for_machines() {
+fn stats_for_machines() {
     let folder = compiled();
     let object = object(&folder, "set.pcs");
     assert_eq!(object["origins"], 6);
@@ -106,12 +106,12 @@ fn a_hosts_policy_with_lines_and_groups() {
         "{told}"
     );
     let listing = "
-      # group 1: obeyed by any robot that no group names
+      # group 1: applies to any other robot
    1  User-agent: *
    2  Disallow: /private/
    3  Allow: /private/open
 
-      # group 2: obeyed by badbot
+      # group 2: applies to badbot
    5  User-agent: BadBot
    6  Disallow: /
 ";
@@ -131,7 +131,7 @@ fn what_a_file_says_does_nothing_to_a_terminal() {
     assert!(told.contains("control-in-line: "), "{told}");
     assert!(
         told.contains(
-            "   2  Crawl-delay: 5\n\n      # group 1: obeyed by a, b\n   3  User-agent: A\n"
+            "   2  Crawl-delay: 5\n\n      # group 1: applies to a, b\n   3  User-agent: A\n"
         ),
         "{told}"
     );
@@ -146,7 +146,7 @@ fn a_host_without_a_file() {
 https://c.example
   state     unavailable: allow for every path
   captured  2024-05-06T07:08:09Z
-  expires   not known
+  expires   unknown
   status    404
   redirects 0 followed
   input     answers.jsonl

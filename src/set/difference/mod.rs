@@ -159,7 +159,7 @@ impl Change {
 }
 
 /// Origins that were compared, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ChangeCounts {
     /// Origins that only the new set knows.
     pub added: u64,
@@ -172,6 +172,7 @@ pub struct ChangeCounts {
     /// Origins that both know and that did not change.
     pub unchanged: u64,
     /// By agent: origins under other rules.
+    #[serde(skip)]
     pub rules_by_agent: Vec<u64>,
 }
 
