@@ -68,26 +68,3 @@ fn push_subcommand(subcommand: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::args::Arguments;
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_man_page_has_every_subcommand_and_the_exit_status() {
-        let page = String::from_utf8(man(Arguments::command()).unwrap()).unwrap();
-        for heading in ["CHECK: OPTIONS", "CLASSIFY: OPTIONS", "FILTER: OPTIONS", "EXIT STATUS"] {
-            assert!(page.contains(heading), "{heading}:\n{page}");
-        }
-    }
-
-    #[test]
-    fn every_completion_names_the_subcommands() {
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell] {
-            let script = String::from_utf8(completion(shell, Arguments::command())).unwrap();
-            assert!(script.contains("classify"), "{shell}");
-        }
-    }
-}

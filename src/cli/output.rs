@@ -272,91 +272,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_when_it_is_finished() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.tsv");
-        let mut output = Output::create(&path).unwrap();
-        output.write(b"text").unwrap();
-        assert!(!path.exists());
-        output.finish().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"text");
-        assert_eq!(names(folder.path()), ["out.tsv"]);
-    }
-
-    #[test]
-    fn a_run_that_fails_leaves_what_was_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.tsv");
-        fs::write(&path, "before").unwrap();
-        let mut output = Output::create(&path).unwrap();
-        output.write(b"text").unwrap();
-        drop(output);
-        assert_eq!(fs::read(&path).unwrap(), b"before");
-        assert_eq!(names(folder.path()), ["out.tsv"]);
-    }
-
-    #[test]
-    fn the_extension_selects_the_compression() {
-        use std::io::Read as _;
-
-        let folder = tempfile::tempdir().unwrap();
-        for (name, magic) in [("a.gz", &[0x1f, 0x8b][..]), ("a.zst", &[0x28, 0xb5][..])] {
-            let path = folder.path().join(name);
-            let mut output = Output::create(&path).unwrap();
-            output.write(b"text").unwrap();
-            output.finish().unwrap();
-            let stored = fs::read(&path).unwrap();
-            assert!(stored.starts_with(magic), "{name}");
-            let mut text = String::new();
-            if name == "a.gz" {
-                let mut decoder = flate2::read::MultiGzDecoder::new(stored.as_slice());
-                decoder.read_to_string(&mut text).unwrap();
-            } else {
-                let mut decoder = zstd::Decoder::new(stored.as_slice()).unwrap();
-                decoder.read_to_string(&mut text).unwrap();
-            }
-            assert_eq!(text, "text");
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn no_file_gets_its_name_before_all_are_complete() {
-        let folder = tempfile::tempdir().unwrap();
-        let first = Output::create(&folder.path().join("first")).unwrap();
-        let mut second = Output::create(Path::new("/dev/full")).unwrap();
-        second.write(b"text").unwrap();
-        assert!(Output::finish_all([first, second]).is_err());
-        assert_eq!(names(folder.path()), [""; 0]);
-    }
-
-    #[test]
     fn an_encoder_that_cannot_begin_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let failing = |_| Err(ErrorKind::OutOfMemory.into());
         assert!(Output::create_with(&folder.path().join("out.zst"), failing).is_err());
         assert_eq!(names(folder.path()), [""; 0]);
-    }
-
-    #[test]
-    fn a_missing_folder_is_an_error_that_names_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("no/out.tsv");
-        let error = Output::create(&path).err().unwrap();
-        assert!(error.to_string().contains("no/out.tsv"), "{error}");
-        assert!(error.to_string().contains("create its folder"), "{error}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_is_no_regular_file_is_not_replaced() {
-        use std::os::unix::fs::FileTypeExt as _;
-
-        let mut output = Output::create(Path::new("/dev/null")).unwrap();
-        output.write(b"text").unwrap();
-        output.finish().unwrap();
-        let kind = fs::metadata("/dev/null").unwrap().file_type();
-        assert!(kind.is_char_device());
     }
 
     #[cfg(unix)]

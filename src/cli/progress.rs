@@ -1,8 +1,7 @@
-//! A progress bar on standard error, for a person who waits.
+//! A progress bar on standard error.
 //!
-//! It is drawn when a chunk has been written, never in the loop over URLs, and only after half a
-//! second, so that short runs leave no trace. Where records are printed to a terminal there is none:
-//! it would stand between them.
+//! It is drawn after a chunk is written, never in the loop over URLs, and only after half a second, so
+//! that short runs show none. There is none if records are printed to a terminal.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -13,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::plan::StreamPlan;
 
-/// How long a run goes on without a bar.
+/// The time before the bar is shown.
 const SILENCE: Duration = Duration::from_millis(500);
 
 pub struct Progress {
@@ -23,18 +22,18 @@ pub struct Progress {
     bytes_done: AtomicU64,
 }
 
-/// What is drawn, once it is.
+/// The bar, once it is shown.
 #[derive(Default)]
 pub struct Bar(Option<ProgressBar>);
 
 impl Progress {
-    /// Progress of what `plan` says, drawn if it is wanted and somebody can see it.
+    /// The progress of `plan`, shown if it is wanted and standard error is a terminal.
     pub fn new(plan: &StreamPlan) -> Progress {
         let prints_to_terminal = plan.prints && io::stdout().is_terminal();
         Progress::over(&plan.inputs, plan.progress && !prints_to_terminal)
     }
 
-    /// Progress over the bytes of `inputs`, drawn if it is wanted and somebody can see it.
+    /// The progress over the bytes of `inputs`, shown if it is wanted and standard error is a terminal.
     pub fn over(inputs: &[impl AsRef<Path>], wanted: bool) -> Progress {
         let wanted = wanted && io::stderr().is_terminal();
         Progress {
@@ -45,12 +44,12 @@ impl Progress {
         }
     }
 
-    /// Where the bytes that were read are counted.
+    /// The counter of bytes that were read.
     pub fn bytes_done(&self) -> &AtomicU64 {
         &self.bytes_done
     }
 
-    /// Draws the bar as far as the run has come.
+    /// Updates the bar.
     pub fn draw(&self, bar: &mut Bar) {
         if self.wanted && self.started.elapsed() > SILENCE {
             let bar = bar.0.get_or_insert_with(|| self.bar());

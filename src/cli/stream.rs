@@ -1,4 +1,4 @@
-//! A run over inputs: chunks go to threads, outputs come back in order.
+//! Runs over inputs: chunks go to threads, outputs come back in order.
 
 use std::io;
 
@@ -12,23 +12,24 @@ use super::output::OutputFailed;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::{Bar, Progress};
 
-/// What came of a chunk.
+/// The result for a chunk.
 #[derive(Default)]
 struct Done<O> {
     output: O,
     damage: Option<Damage>,
-    /// The records that had no room in the output.
+    /// The records that did not fit the output.
     rest: Vec<u8>,
 }
 
-/// Has `work` done on every chunk of the inputs, and `sink` called with what comes of each, in the
-/// order of the input. Outputs are used again: `work` begins with the last use's. It returns how many
-/// bytes of the chunk it has done; the rest is worked on once the output is written.
+/// Calls `work` for every chunk of the inputs and `sink` for every output, in input order.
+///
+/// Outputs are reused, so `work` receives one with the content of its last use. It returns the number of
+/// bytes of the chunk that it processed; the rest follows after the output is written.
 ///
 /// # Errors
 ///
-/// The first of: an input that cannot be read to its end, a policy set that is damaged, an output that
-/// cannot be written. What stands before it has been handed to `sink`.
+/// The first of: an input that cannot be read to its end, a damaged policy set, an output that cannot be
+/// written. Outputs before it have been passed to `sink`.
 pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
@@ -40,7 +41,7 @@ pub fn run<O: Default + Send + 'static>(
     run_with(plan, || Session::new(classifier, assumed_scheme), work, sink)
 }
 
-/// As [`run`], with what `session` makes for each thread.
+/// As [`run`], with a `session` per thread.
 ///
 /// # Errors
 ///
@@ -87,7 +88,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         }
     });
     match failed {
-        // It says more than what the runner made of it.
+        // It says more than the runner's error.
         Some(error) => Err(error),
         None => Ok(done.map(|_| ())?),
     }

@@ -42,7 +42,7 @@ fn size(text: &str) -> Result<Option<usize>, String> {
         "m" | "mib" => 1024 * 1024,
         _ => {
             return Err(
-                "expected bytes (512000), a suffix K, KiB, M or MiB (500KiB), or unlimited".into()
+                "expected bytes (512000), a suffix K, KiB, M or MiB (500KiB), or unlimited".into(),
             );
         }
     };

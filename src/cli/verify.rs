@@ -1,4 +1,4 @@
-//! `portcullis verify`: whether every byte of a set holds, and what they say.
+//! `portcullis verify`: checksums, structure and compiled rules of a set.
 
 use super::args::VerifyArgs;
 use super::exit::ExitStatus;
@@ -9,15 +9,15 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     let verified = set.verify()?;
     say(format_args!(
-        "{}: all {} blocks hold; set {:016x}, {} bytes",
+        "{}: all {} blocks are intact; set {:016x}, {} bytes",
         set.name(),
         verified.blocks,
         set.hash(),
         set.bytes(),
     ));
     say(format_args!(
-        "read {} hosts, {} origins, {} captures, {} strings, {} names of robots; worked out anew {} \
-         policies of {} records and {} rule sets with their prefilters",
+        "read {} hosts, {} origins, {} captures, {} strings, {} robot names; recompiled {} policies \
+         of {} records and {} rule sets with their prefilters",
         verified.hosts,
         verified.origins,
         verified.captures,

@@ -13,12 +13,12 @@ fn compiled() -> Folder {
     ];
     folder.write("answers.jsonl", answers.join("\n"));
     let line = "compile --no-summary -o set.pcs robots answers.jsonl";
-    assert_status(&folder.command(line).output().unwrap(), 0);
+    folder.ok(line);
     folder
 }
 
 fn inspect(folder: &Folder, line: &str) -> Output {
-    folder.command(&format!("inspect {line}")).output().unwrap()
+    folder.output(format!("inspect {line}"))
 }
 
 fn object(folder: &Folder, line: &str) -> serde_json::Value {
@@ -32,24 +32,25 @@ fn stats_for_people() {
     let output = inspect(&compiled(), "set.pcs");
     assert_status(&output, 0);
     let told = text(&output.stdout);
-    for part in [
-        "set.pcs: set ",
-        "dialect rfc9309",
-        "4 hosts, 6 origins",
-        "captured: from 2024-05-06T07:08:09Z to 2024-06-01T00:00:00Z; of 4 origins",
-        "answers.jsonl",
-        "\n  rules              3  50.0 %\n  no-rules           2  33.3 %\n  unavailable        1",
-        "\n  badbot ",
-        "(any other)",
-        "a.example for *",
-        "d.example:8080 for b",
-        "section",
-        "strings",
-        "2024-06 ",
-        "  crawl-delay ",
-    ] {
-        assert!(told.contains(part), "{part:?} is not in {told}");
-    }
+    assert_contains(
+        &told,
+        &[
+            "set.pcs: set ",
+            "dialect rfc9309",
+            "4 hosts, 6 origins",
+            "captured: from 2024-05-06T07:08:09Z to 2024-06-01T00:00:00Z; of 4 origins",
+            "answers.jsonl",
+            "\n  rules              3  50.0 %\n  no-rules           2  33.3 %\n  unavailable        1",
+            "\n  badbot ",
+            "(any other)",
+            "a.example for *",
+            "d.example:8080 for b",
+            "section",
+            "strings",
+            "2024-06 ",
+            "  crawl-delay ",
+        ],
+    );
     assert!(output.stderr.is_empty());
 }
 
@@ -121,7 +122,7 @@ fn a_hosts_policy_with_lines_and_groups() {
 }
 
 #[test]
-fn what_a_file_says_does_nothing_to_a_terminal() {
+fn hostile_text_is_escaped() {
     let folder = compiled();
     let output = inspect(&folder, "set.pcs http://d.example:8080/x");
     assert_status(&output, 0);

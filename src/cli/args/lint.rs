@@ -37,7 +37,7 @@ pub struct LintArgs {
     )]
     pub agents: Vec<String>,
 
-    /// Ignore what is beyond SIZE in a file [default: 500KiB]
+    /// Read at most SIZE of a file [default: 500KiB]
     ///
     /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max)]

@@ -103,7 +103,7 @@ pub struct PolicyArgs {
     #[arg(long, value_name = "NAME", value_parser = values::dialect())]
     pub dialect: Option<&'static Dialect>,
 
-    /// Ignore what is beyond SIZE in a robots.txt [default: 500KiB]
+    /// Read at most SIZE of a robots.txt [default: 500KiB]
     ///
     /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, conflicts_with = "set")]

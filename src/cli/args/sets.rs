@@ -32,7 +32,7 @@ pub struct CompileArgs {
     #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect(), help_heading = "Policies")]
     pub dialect: &'static Dialect,
 
-    /// Ignore what is beyond SIZE in a robots.txt
+    /// Read at most SIZE of a robots.txt
     ///
     /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::bytes_max, help_heading = "Policies")]
@@ -172,7 +172,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "NAME", value_parser = values::dialect(), help_heading = "Policies")]
     pub dialect: Option<&'static Dialect>,
 
-    /// Ignore what is beyond SIZE in a robots.txt [default: 500KiB]
+    /// Read at most SIZE of a robots.txt [default: 500KiB]
     ///
     /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, help_heading = "Policies")]

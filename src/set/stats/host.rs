@@ -273,7 +273,7 @@ fn records(
     for record in policy.records()? {
         groups += usize::from(record.kind == Some(RecordKind::StartsGroup));
         if groups == 0 {
-            return Err(policy.malformed("a rule stands in no group"));
+            return Err(policy.malformed("a rule is outside any group"));
         }
         let (kind, line, text) = (record.kind, record.line, record.text);
         records.push(HostRecord { line, kind, text, group: Some(groups) });

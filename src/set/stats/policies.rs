@@ -314,20 +314,20 @@ impl<'s> Pass<'s> {
         let state = policy.state()?;
         let origins = used.map_or(0, |used| used.origins);
         let robots = policy.robots()?;
-        let mut obeyed: Vec<(usize, Option<&'s [u8]>)> = Vec::new();
+        let mut applied: Vec<(usize, Option<&'s [u8]>)> = Vec::new();
         for &(number, entry) in &robots {
             let rule_set = self.rule_set(policy, entry)?;
             let robot = self.named.get_mut(number as usize);
             let robot = robot.ok_or_else(|| policy.malformed("a robot has no name"))?;
             robot.count.add(origins, self.rule_sets[rule_set].figures.reach);
-            obeyed.push((rule_set, Some(robot.name)));
+            applied.push((rule_set, Some(robot.name)));
         }
         self.robots.naming_policies += u64::from(!robots.is_empty());
         match policy.default_entry() {
             Some(entry) => {
                 let rule_set = self.rule_set(policy, entry)?;
                 self.robots.others.add(origins, self.rule_sets[rule_set].figures.reach);
-                obeyed.push((rule_set, None));
+                applied.push((rule_set, None));
             }
             None if state == PolicyState::Rules => {
                 self.robots.policies_without_others += 1;
@@ -350,9 +350,9 @@ impl<'s> Pass<'s> {
             rule_set_bytes: 0,
         };
         // The sort is stable and `None` comes first: a rule set that both have is the default's.
-        obeyed.sort_by_key(|&(rule_set, robot)| (rule_set, robot.is_some()));
-        obeyed.dedup_by_key(|&mut (rule_set, _)| rule_set);
-        for (number, robot) in obeyed {
+        applied.sort_by_key(|&(rule_set, robot)| (rule_set, robot.is_some()));
+        applied.dedup_by_key(|&mut (rule_set, _)| rule_set);
+        for (number, robot) in applied {
             let shared = &mut self.rule_sets[number];
             shared.policies += 1;
             if let Some(used) = used {

@@ -19,7 +19,7 @@ use crate::synth::{Answers, Archive, ArchiveFormat, Corpus};
 use super::hosts::field_name;
 use super::{Dates, HostDetail, HostQuery, RobotCount, Stats, largest, sharing};
 
-/// More than any list has.
+/// Longer than any list.
 const ALL: usize = usize::MAX;
 
 fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
@@ -31,7 +31,7 @@ fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
     for host in 0..hosts {
         corpus.write_archived(host, &archive, &mut records, &mut states);
     }
-    // A group that comes again, robots that share rules, records of all kinds.
+    // A repeated group, robots that share rules, records of all kinds.
     for (scheme, file) in [
         ("ftp", "User-agent: *\\nDisallow: /\\n"),
         (
@@ -66,7 +66,7 @@ fn standings(ingested: &Ingested) -> impl Iterator<Item = &Standing> {
     ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
 }
 
-/// What makes two policies one, and how many origins have it.
+/// The distinct policies, and the origins that have them.
 fn policies(ingested: &Ingested) -> BTreeMap<(Vec<u8>, String), u64> {
     let mut policies = BTreeMap::new();
     for standing in standings(ingested) {
@@ -241,7 +241,7 @@ fn rule_sets_are_those_that_files_have() {
 }
 
 #[test]
-fn records_that_decide_nothing_are_counted_by_field() {
+fn other_records_are_counted_by_field() {
     let ingested = ingested(2_000, &RFC_9309);
     let set = stored(&ingested, &RFC_9309);
     let stats = Stats::of(&set, ALL).unwrap().other_records;
@@ -269,7 +269,7 @@ fn records_that_decide_nothing_are_counted_by_field() {
 }
 
 #[test]
-fn what_is_left_to_robots_is_what_decisions_say() {
+fn the_reach_of_rule_sets_agrees_with_decisions() {
     let ingested = ingested(400, &RFC_9309);
     let set = Arc::new(stored(&ingested, &RFC_9309));
     let mut seen = BTreeMap::new();
@@ -278,7 +278,7 @@ fn what_is_left_to_robots_is_what_decisions_say() {
         for policy in HostDetail::of(&set, &HostQuery::parse(&host.key).unwrap()).unwrap().policies
         {
             for robot in policy.robots.iter().filter(|robot| robot.rules.reach.is_some()) {
-                let name = robot.name.map_or("nobody-names-it".into(), String::from_utf8_lossy);
+                let name = robot.name.map_or("unnamed".into(), String::from_utf8_lossy);
                 let Ok(agent) = AgentChain::parse(&name, &RFC_9309) else { continue };
                 let classifier =
                     Classifier::new(Arc::clone(&set), vec![agent], Detail::Rule).unwrap();
@@ -321,7 +321,7 @@ fn host_detail_shows_the_file() {
     assert_eq!(ask("ftp://special.example").len(), 1);
     assert_eq!(ask("ftp://special.example")[0].robots[0].rules.reach, Some(Reach::Nothing));
     assert!(ask("special.example:8080").is_empty() && ask("other.example").is_empty());
-    // The default port of http is none of https.
+    // The default port of http is not that of https.
     assert_eq!(ask("special.example:80").len(), 1);
     let http = &both[0];
     assert_eq!((http.origins.len(), http.state), (1, PolicyState::Rules));
@@ -350,14 +350,14 @@ fn host_detail_shows_the_file() {
 }
 
 #[test]
-fn hosts_that_are_none() {
+fn malformed_hosts() {
     for text in ["", "a b", "http://", "https:///x", "[::1"] {
         assert!(HostQuery::parse(text.as_bytes()).is_err(), "{text}");
     }
 }
 
 #[test]
-fn damage_is_an_error_and_never_another_count() {
+fn damage_never_changes_a_count() {
     let ingested = ingested(60, &RFC_9309);
     let whole = bytes(&ingested, &RFC_9309);
     let set = PolicySet::of_bytes("whole", whole.clone()).unwrap();
