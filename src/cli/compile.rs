@@ -25,9 +25,9 @@ use super::args::{CompileArgs, MergeArgs, OutageArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::mapped;
-use super::message::say_plainly;
+use super::message::{counted, say_plainly};
 use super::plan::{self, SummaryForm};
-use super::progress::{Bar, Progress};
+use super::stream::{Bar, Progress};
 use super::summary;
 
 /// Unreadable inputs and records that are reported one by one.
@@ -199,11 +199,12 @@ fn show_problems(inputs: &[InputReport]) {
     let show = |text: String| say_plainly(format_args!("note: {text}"));
     let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
     for (input, failure) in failed.clone().take(PROBLEMS_SHOWN_MAX) {
-        show(format!("{failure} ({} captures were read)", input.captures));
+        show(format!("{failure} ({} read)", counted(input.captures, "capture")));
     }
     let count = failed.count();
     if count > PROBLEMS_SHOWN_MAX {
-        show(format!("{} more inputs cannot be read to their end", count - PROBLEMS_SHOWN_MAX));
+        let rest = counted((count - PROBLEMS_SHOWN_MAX) as u64, "more input");
+        show(format!("{rest} not read to the end"));
     }
     let broken = inputs
         .iter()
@@ -215,7 +216,7 @@ fn show_problems(inputs: &[InputReport]) {
     }
     let all: u64 = inputs.iter().map(|input| input.broken).sum();
     if all > shown {
-        show(format!("{} more broken records were left out", all - shown));
+        show(format!("{} left out", counted(all - shown, "more broken record")));
     }
 }
 
@@ -355,30 +356,32 @@ impl<'r> Summary<'r> {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "portcullis {}, set {}, dialect {}, {} origins, {}",
+            "portcullis {}, set {}, dialect {}, {}, {}",
             self.version,
             self.set_hash,
             self.dialect,
-            self.origins,
+            counted(self.origins, "origin"),
             summary::captured(self.capture_dates.as_ref())
         )?;
         for set in self.sets {
-            writeln!(out, "{}: set {}, {} origins", visible(&set.name), set.set_hash, set.origins)?;
+            let origins = counted(set.origins, "origin");
+            writeln!(out, "{}: set {}, {origins}", visible(&set.name), set.set_hash)?;
         }
         writeln!(
             out,
-            "{} captures, {} broken records, {} bytes in {} inputs",
-            self.captures,
-            self.broken,
-            self.bytes,
-            self.inputs.len()
+            "{}, {}, {} in {}",
+            counted(self.captures, "capture"),
+            counted(self.broken, "broken record"),
+            counted(self.bytes, "byte"),
+            counted(self.inputs.len() as u64, "input")
         )?;
         writeln!(
             out,
             "{:.3} s to ingest, {:.3} s to compile: {} origins/s",
             self.ingest_seconds, self.compile_seconds, self.origins_per_second
         )?;
-        writeln!(out, "{} origins of {} hosts: {}", self.origins, self.hosts, self.states)?;
+        let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
+        writeln!(out, "{origins} of {hosts}: {}", self.states)?;
         writeln!(out, "redirected {}", self.redirected)?;
         for (of, figures) in [("answers", &self.capture_notes), ("files", &self.file_notes)] {
             if figures.0.iter().any(|&(_, figure)| figure > 0) {
@@ -392,11 +395,11 @@ impl<'r> Summary<'r> {
         }
         writeln!(
             out,
-            "{}: {} bytes, {} policies, {} rule sets",
+            "{}: {}, {}, {}",
             visible(&self.output),
-            self.output_bytes,
-            self.policies,
-            self.rule_sets
+            counted(self.output_bytes, "byte"),
+            counted(self.policies, "policy"),
+            counted(self.rule_sets, "rule set")
         )
     }
 }

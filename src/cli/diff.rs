@@ -29,6 +29,7 @@ use super::args::{DiffArgs, Format, InputArgs, QuestionArgs};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
+use super::message::counted;
 use super::output::{Destination, Output, OutputFailed};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
 use super::stream;
@@ -347,7 +348,9 @@ impl FileSummary<'_> {
         for (side, file) in [("old", &self.old), ("new", &self.new)] {
             let FileObject { name, groups, rules, notes } = file;
             let name = visible(name);
-            writeln!(out, "{side}: {name}, {groups} groups, {rules} rules, {notes} notes")?;
+            let groups = counted(*groups as u64, "group");
+            let (rules, notes) = (counted(*rules as u64, "rule"), counted(*notes as u64, "note"));
+            writeln!(out, "{side}: {name}, {groups}, {rules}, {notes}")?;
         }
         let Answers { equal, different, unknown, .. } = self.answers;
         writeln!(out, "agents: {equal} equal, {different} different, {unknown} unknown")
@@ -458,7 +461,7 @@ impl<'r> Found<'r> {
                 }
             }
             Found::Urls { records, bytes, per_agent } => {
-                writeln!(out, "{records} records, {bytes} bytes")?;
+                writeln!(out, "{}, {}", counted(*records, "record"), counted(*bytes, "byte"))?;
                 for AgentVerdicts { agent, unchanged, changed, verdicts } in per_agent {
                     let verdicts: Vec<String> =
                         verdicts.iter().map(|(turn, count)| format!("{turn} {count}")).collect();
@@ -501,10 +504,10 @@ impl<'r> SetSummary<'r> {
         for (side, set) in [("old", &self.old), ("new", &self.new)] {
             let captured = summary::captured(set.capture_dates.as_ref());
             let SetObject { set_hash, dialect, origins, .. } = set;
-            let name = visible(set.name);
+            let (name, origins) = (visible(set.name), counted(*origins, "origin"));
             writeln!(
                 out,
-                "{side}: {name}, set {set_hash}, dialect {dialect}, {origins} origins, {captured}"
+                "{side}: {name}, set {set_hash}, dialect {dialect}, {origins}, {captured}"
             )?;
         }
         let (old, new) = (&self.old, &self.new);

@@ -1,4 +1,5 @@
-//! `portcullis inspect`: the statistics of a set, or the policies of one of its hosts.
+//! `portcullis inspect` and `verify`: the statistics of a set, the policies of one of its hosts, and whether it
+//! is intact.
 //!
 //! The JSON is the library's [`Stats`] and [`HostDetail`] as they serialize; the text is a few lines and
 //! tables of the same figures. Both go to standard output once all of it is known.
@@ -18,10 +19,10 @@ use portcullis::visible::visible;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::InspectArgs;
+use super::args::{InspectArgs, VerifyArgs};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::message::say;
+use super::message::{counted, say};
 use super::output;
 use super::summary::to_json_line;
 use super::table::{self, share};
@@ -52,6 +53,31 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     };
     set.is_whole()?;
     output::print(&out)?;
+    Ok(ExitStatus::Done)
+}
+
+/// `portcullis verify`: checksums, structure and compiled rules.
+pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
+    let set = mapped::set(&args.set)?;
+    let verified = set.verify()?;
+    say(format_args!(
+        "{}: all {} are intact; set {:016x}, {}",
+        set.name(),
+        counted(verified.blocks, "block"),
+        set.hash(),
+        counted(set.bytes(), "byte"),
+    ));
+    say(format_args!(
+        "read {}, {}, {}, {}, {}; recompiled {} of {} and {} with their prefilters",
+        counted(verified.hosts, "host"),
+        counted(verified.origins, "origin"),
+        counted(verified.captures, "capture"),
+        counted(verified.strings, "string"),
+        counted(verified.robots, "robot name"),
+        counted(verified.policies, "policy"),
+        counted(verified.records, "record"),
+        counted(verified.rule_sets, "rule set"),
+    ));
     Ok(ExitStatus::Done)
 }
 
@@ -152,20 +178,20 @@ fn stats_text(set: &PolicySet, stats: &Stats<'_>, provenance: Option<Provenance<
         None => "files of any length".into(),
     };
     text.line(format_args!(
-        "{}: set {:016x}, dialect {}, {limit}, {} bytes",
+        "{}: set {:016x}, dialect {}, {limit}, {}",
         visible(set.name()),
         set.hash(),
         set.dialect().name,
-        set.bytes()
+        counted(set.bytes(), "byte")
     ));
     text.line(format_args!(
-        "{} hosts, {} origins, {} captures with {} bytes of files, {} policies, {} rule sets",
-        stats.hosts,
-        origins.origins,
-        origins.captures,
-        origins.file_bytes,
-        stats.policies.policies,
-        stats.rule_sets.rule_sets
+        "{}, {}, {} with {} of files, {}, {}",
+        counted(stats.hosts, "host"),
+        counted(origins.origins, "origin"),
+        counted(origins.captures, "capture"),
+        counted(origins.file_bytes, "byte"),
+        counted(stats.policies.policies, "policy"),
+        counted(stats.rule_sets.rule_sets, "rule set")
     ));
     text.line(dates("captured", origins.capture_dates, origins.undated));
     text.line(dates("expire", origins.expiry_dates, origins.without_expiry));

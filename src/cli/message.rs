@@ -19,6 +19,15 @@ pub fn say_plainly(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
+/// A number and what it counts: "1 policy", "2 policies".
+pub fn counted(count: u64, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 /// A usage error with the hidden characters of its arguments escaped.
 pub fn shown(mut error: clap::Error) -> clap::Error {
     let text = |text: &String| visible(text).to_string();

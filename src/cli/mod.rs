@@ -27,13 +27,11 @@ mod mapped;
 mod message;
 mod output;
 mod plan;
-mod progress;
 mod stream;
 mod summary;
 mod synth;
 mod table;
 mod values;
-mod verify;
 
 use std::io::{self, Write};
 
@@ -85,7 +83,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
         Some(Command::Diff(args)) => diff::run(args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Lint(args)) => lint::run(args),
-        Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Verify(args)) => inspect::verify(&args),
         Some(Command::Audit(args)) => audit::run(&plan::audit(args)?),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Synth(args)) => synth::run(&args),

@@ -1,7 +1,7 @@
 //! Problems in a robots.txt, line by line.
 //!
 //! Owns the [`catalogue`] of problems by [`Code`], the checks that find them, the proved edits ([`fix`])
-//! and the [`format`]s for programs. Parsing never fails and silently accepts what a dialect accepts; the
+//! and the [formats](mod@format) for programs. Parsing never fails and silently accepts what a dialect accepts; the
 //! linter reports it. If the parser's own observations are enough, use the [notes](crate::syntax::Note) of a
 //! parsed file.
 //!

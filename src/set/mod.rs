@@ -24,6 +24,8 @@ pub mod stats;
 pub mod stored;
 mod strings;
 
+// The audit imports the statistics by this name.
+#[doc(hidden)]
 pub use stats as survey;
 
 use crate::dialect::Dialect;

@@ -91,7 +91,7 @@ fn the_summary_has_sets_and_inputs() {
         &[
             "one.set: set ",
             "3 origins",
-            "5 captures, 1 broken records",
+            "5 captures, 1 broken record, ",
             "in 2 inputs",
             "merged.set: ",
         ],
