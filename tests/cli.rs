@@ -1,7 +1,7 @@
-//! The contract of the command line, line by line: statuses, formats, and what is never done.
+//! The contract of the command line: statuses, formats and messages.
 //!
-//! Each test runs the program itself. A new flag gets its test in the module of its subcommand; a
-//! bug that was found gets one named after its cause.
+//! Each test runs the program. A new flag is tested in the module of its subcommand; the test of a bug is
+//! named after its cause.
 
 #![cfg(feature = "cli")]
 
@@ -120,6 +120,19 @@ impl Folder {
         command
     }
 
+    /// Runs `line`, which is split at blanks, in the folder.
+    fn output(&self, line: impl AsRef<str>) -> Output {
+        self.command(line.as_ref()).output().unwrap()
+    }
+
+    /// Runs `line`, which must succeed.
+    #[track_caller]
+    fn ok(&self, line: impl AsRef<str>) -> Output {
+        let output = self.output(line);
+        assert_status(&output, 0);
+        output
+    }
+
     /// Runs `line` with the policies of the folder, for ExampleBot.
     fn run(&self, line: &str, input: impl AsRef<[u8]>) -> Output {
         let line = format!("{line} --robots robots -a ExampleBot");
@@ -145,14 +158,39 @@ fn assert_stdout(output: &Output, expected: impl AsRef<[u8]>) {
     assert_eq!(text(&output.stdout), text(expected.as_ref()), "{err}");
 }
 
-/// What failed says so in one line that has all of `words`, with status 2 and no data.
+/// Asserts a failure: status 2, no data, and an error with all of `words`.
 #[track_caller]
 fn assert_fails(output: &Output, words: &[&str]) {
     assert_status(output, 2);
     assert_stdout(output, "");
     let err = text(&output.stderr);
-    for word in words {
-        assert!(err.contains(word), "{word:?} is not in {err}");
+    assert_contains(&err, words);
+}
+
+/// Asserts that `text` has each of `parts`.
+#[track_caller]
+fn assert_contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The content of a file, decompressed by its extension.
+fn decompressed(name: &str, stored: &[u8]) -> Vec<u8> {
+    match name.rsplit('.').next().unwrap() {
+        "gz" => {
+            let mut plain = Vec::new();
+            std::io::copy(&mut flate2::read::MultiGzDecoder::new(stored), &mut plain).unwrap();
+            plain
+        }
+        "zst" => zstd::decode_all(stored).unwrap(),
+        _ => stored.to_vec(),
     }
 }
 

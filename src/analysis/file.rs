@@ -1,27 +1,66 @@
-//! From a robots.txt to the rules that one robot obeys, and back to its lines.
+//! The rules of a robots.txt that apply to one robot, with their lines.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use crate::automaton::pattern_matches;
 use crate::decision::{Decision, Reason, Verdict};
-use crate::dialect::{Dialect, RobotsTxtUrl};
+use crate::dialect::{Dialect, PathRules, RobotsTxtUrl};
 use crate::id::RuleID;
+use crate::pattern::{PathPattern, PatternList};
 use crate::policy::{AgentChain, Audience, OrderedRules, Selection, robot_name};
 use crate::syntax::{RobotsTxt, Rule};
 use crate::target::ROBOTS_TXT_PATH;
 
-use super::{Example, Limits, RuleStanding, Rules, Standing, standings};
+use super::machine::Owner;
+use super::{Example, Limits, RuleStanding, Standing, standings};
 
-/// Who asks.
+/// The rules that apply to one agent, and the dialect that reads them.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'r> {
+    /// The rules, ordered by the same `paths`.
+    pub ordered: &'r OrderedRules,
+    /// The dialect's path rules.
+    pub paths: &'r PathRules,
+}
+
+/// Stands for a rule: the dialect always allows the URL of robots.txt.
+pub(super) const ROBOTS_TXT_RULE: u32 = u32::MAX;
+
+/// The pattern of that rule.
+static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
+    let mut patterns = PatternList::new();
+    patterns.push(&[ROBOTS_TXT_PATH, b"$"].concat(), true);
+    patterns
+});
+
+impl<'r> Rules<'r> {
+    /// All patterns in order of precedence, with their rules. A dialect that always allows the URL of
+    /// robots.txt has a pattern for it before all others.
+    pub(super) fn patterns(self) -> impl Iterator<Item = (PathPattern<'r>, Owner)> {
+        let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        let owner = Owner { rule: ROBOTS_TXT_RULE, allows: true, counts: true };
+        let dialect = always.then(|| (ROBOTS_TXT.get(0), owner));
+        let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
+        let owners = rules.iter().zip(verdicts).map(|(&rule, &verdict)| Owner {
+            rule: rule.0,
+            allows: verdict == Verdict::Allow,
+            counts: true,
+        });
+        dialect.into_iter().chain(patterns.iter().zip(owners))
+    }
+}
+
+/// A robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Robot<'a> {
-    /// A crawler.
+    /// A given crawler.
     Agent(&'a AgentChain),
-    /// Any that no user-agent line names: the default groups speak to it.
+    /// Any that no user-agent line names, to which the default groups apply.
     Unnamed,
 }
 
-/// The rules of a file that one robot obeys.
+/// The rules of a file that apply to one robot.
 ///
 /// ```
 /// use portcullis::analysis::{AgentRules, Example, Limits, Robot, Standing};
@@ -45,7 +84,7 @@ pub struct AgentRules<'f> {
 }
 
 impl<'f> AgentRules<'f> {
-    /// Finds and orders the rules of `file`, which was parsed by `dialect`, that `robot` obeys.
+    /// Selects and orders the rules for `robot` of `file`, which was parsed by `dialect`.
     pub fn new(
         file: &'f RobotsTxt<'f>,
         robot: Robot<'_>,
@@ -62,12 +101,12 @@ impl<'f> AgentRules<'f> {
         AgentRules { file, dialect, selection, ordered }
     }
 
-    /// The rules, to be compared with others.
+    /// The rules, for comparison.
     pub fn rules(&self) -> Rules<'_> {
         Rules { ordered: &self.ordered, paths: &self.dialect.paths }
     }
 
-    /// The groups that speak to the robot, if any do.
+    /// The groups that apply to the robot.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
@@ -76,13 +115,12 @@ impl<'f> AgentRules<'f> {
     ///
     /// # Panics
     ///
-    /// If it is another file's and this one has fewer rules.
+    /// If this file has no such rule.
     pub fn rule(&self, rule: RuleID) -> &'f Rule<'f> {
         &self.file.rules()[rule.index()]
     }
 
-    /// What is decided for the URL of `example`, and by which rule and line. It tries one rule after
-    /// the other.
+    /// Decides the URL of `example` by a scan of the rules.
     pub fn decide(&self, example: &Example) -> Decision {
         let paths = &self.dialect.paths;
         let path = example.compared(paths.escapes);
@@ -108,8 +146,8 @@ impl<'f> AgentRules<'f> {
         }
     }
 
-    /// What each rule of the groups that speak to the robot is there for, in file order. One with an
-    /// empty value, or that starts where no path does, never matches.
+    /// The standing of each rule for the robot, in file order. A rule with an empty value, or that starts
+    /// where no path does, never matches.
     pub fn standings(&self, limits: &Limits) -> Vec<RuleStanding> {
         let Selection::Groups { groups, .. } = &self.selection else { return Vec::new() };
         let mut known = standings(self.rules(), limits).into_iter().peekable();
@@ -122,7 +160,7 @@ impl<'f> AgentRules<'f> {
     }
 }
 
-/// The groups that speak to a robot that no line names.
+/// The groups that apply to a robot that no line names.
 fn of_unnamed(file: &RobotsTxt<'_>, dialect: &Dialect) -> Selection {
     if file.rules().is_empty() {
         return Selection::NoRules;
@@ -134,8 +172,8 @@ fn of_unnamed(file: &RobotsTxt<'_>, dialect: &Dialect) -> Selection {
     }
 }
 
-/// The robots that `files` name, each once, in the order in which they are named first, as the first
-/// line that does so spells them. A name by which nobody can ask in `dialect` is left out.
+/// The robots that `files` name, each once, in the order and the spelling of their first lines. A name that
+/// is not an agent in `dialect` is left out.
 pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<AgentChain> {
     let mut robots: Vec<AgentChain> = Vec::new();
     let mut known = HashSet::new();
@@ -144,7 +182,7 @@ pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<AgentCha
         if let Some(name) = name
             && known.insert(name.to_ascii_lowercase())
             && let Ok(robot) = AgentChain::parse(name, dialect)
-            // A `+` would make two robots of one name.
+            // A `+` in a name would make two robots.
             && robot.tokens().count() == 1
         {
             robots.push(robot);

@@ -1,14 +1,12 @@
-//! The paths that rules are compared with: which bytes can follow one another in one, and how the
-//! URL is written that has it.
+//! The paths that rules are compared with: which bytes can follow each other, and how to write the URL of
+//! a path.
 //!
-//! It is worked out from the normaliser itself, so it cannot differ from it:
+//! They are derived from the normaliser itself:
 //!
-//! - every path starts with `/`, because [`compared_path`] puts one in front;
-//! - a byte occurs if it stays as it is and does not end the path, as `#` does, or if its escape
-//!   is decoded;
-//! - after a `%` anything may follow where digits or the `%` itself can be written as escapes (a URL
-//!   with `%%341` has the path `%41`). Where nothing is decoded, two digits make a triplet, and
-//!   triplets are in upper case.
+//! - every path starts with `/`, because [`compared_path`] adds one;
+//! - a byte occurs if it is unchanged and does not end the path, as `#` does, or if its escape is decoded;
+//! - after a `%` any byte may follow if digits or the `%` itself can be written as escapes (a URL with
+//!   `%%341` has the path `%41`). If nothing is decoded, two digits form a triplet, in upper case.
 
 use crate::bytes::push_percent_triplet;
 use crate::dialect::Escapes;
@@ -16,19 +14,19 @@ use crate::escape::normalise;
 use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use crate::target::compared_path;
 
-/// What the last bytes of a path forbid to follow.
+/// What must not follow the last bytes of a path.
 pub(super) type Mark = u8;
 
-/// Nothing is forbidden.
+/// Anything may follow.
 pub(super) const FREE: Mark = 0;
-/// A `%` was last.
+/// After a `%`.
 const PERCENT: Mark = 1;
-/// A `%` and a digit were last, and a digit in lower case may not follow.
+/// After a `%` and a digit: no digit in lower case.
 const UPPER_DIGIT: Mark = 2;
-/// A `%` and a digit in lower case were last, and no digit may follow.
+/// After a `%` and a digit in lower case: no digit.
 const LOWER_DIGIT: Mark = 3;
 
-/// Bytes that stand for all that no rule names; those that read well come first.
+/// Bytes that represent those that no rule names, the readable ones first.
 const OTHERS: [u8; 256] = others();
 
 const fn others() -> [u8; 256] {
@@ -52,12 +50,7 @@ const fn others() -> [u8; 256] {
     order
 }
 
-/// All bytes, those that read well first.
-pub(super) fn plain_first() -> &'static [u8; 256] {
-    &OTHERS
-}
-
-/// The bytes of a path that a URL can have, and what they mean for the next.
+/// The paths that URLs can have.
 #[derive(Clone, Debug)]
 pub(super) struct Language {
     escapes: Escapes,
@@ -89,7 +82,7 @@ impl Language {
         Language { escapes, occurs, triplets_stay }
     }
 
-    /// What is forbidden after `byte`; nothing if it cannot occur here.
+    /// The mark after `byte`; `None` if it cannot occur here.
     pub(super) fn after(&self, mark: Mark, byte: u8) -> Option<Mark> {
         if !self.occurs[usize::from(byte)] {
             return None;
@@ -108,36 +101,36 @@ impl Language {
         }
     }
 
-    /// Writes the bytes that can follow, with what they forbid: one that is not `named` for all
-    /// that are not, and each that is.
+    /// Writes the bytes that can follow with their marks: each that is `named`, and one that represents all
+    /// others.
     pub(super) fn moves(
         &self,
         mark: Mark,
         named: impl Iterator<Item = u8>,
-        moves: &mut Vec<(u16, Mark)>,
+        moves: &mut Vec<(u8, Mark)>,
     ) {
         moves.clear();
         let mut is_named = [false; 256];
         for byte in named {
             if !is_named[usize::from(byte)] {
                 is_named[usize::from(byte)] = true;
-                moves.extend(self.after(mark, byte).map(|next| (byte.into(), next)));
+                moves.extend(self.after(mark, byte).map(|next| (byte, next)));
             }
         }
         let named = moves.len();
         for &byte in OTHERS.iter().filter(|&&byte| !is_named[usize::from(byte)]) {
             let Some(next) = self.after(mark, byte) else { continue };
             if next == FREE {
-                // All that another could be followed by can follow it too.
+                // Everything that may follow another byte may follow this one.
                 moves.truncate(named);
-                moves.push((byte.into(), next));
+                moves.push((byte, next));
                 break;
             }
             if moves[named..].iter().all(|&(_, other)| other != next) {
-                moves.push((byte.into(), next));
+                moves.push((byte, next));
             }
         }
-        // The plainest path is found first.
+        // So that the plainest path is found first.
         moves.rotate_left(named);
     }
 
@@ -151,7 +144,7 @@ impl Language {
         path.starts_with(b"/") && marks.all(|mark| mark.is_some())
     }
 
-    /// How a URL is written whose path is `path`, which is in this language.
+    /// Writes a URL path that normalises to `path`, which is in this language.
     pub(super) fn written(&self, path: &[u8]) -> Vec<u8> {
         let mut written = Vec::with_capacity(path.len());
         let mut rest = path;
@@ -173,8 +166,8 @@ impl Language {
         written
     }
 
-    /// Writes a `%` that two digits follow so that it comes out the same, and the digits as far as
-    /// that takes them. Returns what is left.
+    /// Writes a `%` before two digits so that it normalises to itself, with as many of the digits as that
+    /// takes. Returns the rest of the path.
     fn write_triplet<'p>(&self, path: &'p [u8], written: &mut Vec<u8>) -> &'p [u8] {
         if normal(&path[..3], self.escapes) == path[..3] {
             written.extend_from_slice(&path[..3]);
@@ -191,11 +184,10 @@ impl Language {
     }
 }
 
-/// Bytes of a path within which examples are looked for. A URL with the longest host and such a path
-/// is not too long.
+/// The longest path of an example. With the longest host it makes a URL that is not too long.
 pub(super) const PATH_BYTES_MAX: usize = URL_BYTES_MAX - HOST_BYTES_MAX - b"https://:65535#".len();
 
-/// A path that a URL can have, as it is written in one.
+/// A path and query as written in a URL.
 ///
 /// ```
 /// use portcullis::analysis::Example;
@@ -218,14 +210,14 @@ impl Example {
         &self.0
     }
 
-    /// The path that the rules of a dialect are compared with.
+    /// The path with which the rules of a dialect are compared.
     pub fn compared(&self, escapes: Escapes) -> Vec<u8> {
         compared_path(&self.0, escapes, &mut Vec::new()).as_bytes().to_vec()
     }
 
     /// The URL at `origin` (`https://example.com`).
     ///
-    /// White space at its end would be taken for none of it, so a `#` follows then.
+    /// A `#` follows white space at the end, which would not be part of the URL otherwise.
     pub fn url(&self, origin: &str) -> Vec<u8> {
         let ends_in_space = self.0.last().is_some_and(|byte| b" \t\r".contains(byte));
         let end: &[u8] = if ends_in_space { b"#" } else { b"" };
@@ -260,7 +252,7 @@ mod tests {
     const ALPHABET: &[u8] = b"%24fFgA/*$#\xe3 ";
 
     #[test]
-    fn it_holds_every_path_that_a_url_has_and_no_other() {
+    fn it_has_the_paths_of_urls_and_no_other() {
         for dialect in Dialect::ALL {
             let escapes = dialect.paths.escapes;
             let language = Language::new(escapes);
@@ -287,15 +279,15 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_stands_for_all_that_are_not_named() {
+    fn one_byte_represents_all_others() {
         let language = Language::new(Escapes::Google);
         let mut moves = Vec::new();
         language.moves(FREE, b"x%#".iter().copied(), &mut moves);
-        assert_eq!(moves, [(b'y'.into(), FREE), (b'x'.into(), FREE), (b'%'.into(), PERCENT)]);
-        // Where no plain byte is left, each kind has its own.
+        assert_eq!(moves, [(b'y', FREE), (b'x', FREE), (b'%', PERCENT)]);
+        // If no plain byte is left, each kind has its own.
         let digits = |byte: &u8| byte.is_ascii_hexdigit();
         let named = (0..=255u8).filter(|byte| !digits(byte));
         language.moves(PERCENT, named, &mut moves);
-        assert_eq!(moves[..2], [(b'0'.into(), UPPER_DIGIT), (b'f'.into(), LOWER_DIGIT)]);
+        assert_eq!(moves[..2], [(b'0', UPPER_DIGIT), (b'f', LOWER_DIGIT)]);
     }
 }

@@ -1,35 +1,32 @@
-//! Questions about rules themselves, answered exactly: do two rule sets decide every URL alike, and
-//! what is each rule there for?
+//! Exact answers about rules over all URLs: whether two rule sets are equivalent, and which rules of one
+//! have an effect.
 //!
-//! Owns the answers that hold for every URL there is, not for a list: [`equivalence`] of two rule
-//! sets, under one dialect or two, and the [`standings`] of the rules of one, such as that a rule
-//! never decides because another wins wherever it matches. [`AgentRules`] goes from a robots.txt to
-//! the rules that one robot obeys. To ask about URLs that you have, use [`policy`](crate::policy) or
-//! [`batch`](crate::batch).
+//! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one, such as that a rule never
+//! decides because another wins wherever it matches. [`AgentRules`] finds the rules of a robots.txt that apply
+//! to one robot. To decide given URLs use [`policy`](crate::policy) or [`batch`](crate::batch).
 //!
 //! # How
 //!
-//! The rules of a set are one deterministic automaton, as in [`automaton`](crate::automaton); here it
-//! is walked not along a path but along all of them, breadth-first, so that the first path that shows
-//! something is a shortest one. Four things keep that small:
+//! The rules become one deterministic automaton, as in [`automaton`](crate::automaton). A breadth-first search
+//! follows all paths at once, so that the first path it finds is a shortest one. Four things keep it small:
 //!
-//! - bytes that no rule asks for at a place are one byte;
-//! - states are built when a walk comes to them, and kept for the next walk;
-//! - what cannot change the answer any more is not walked through: for equivalence, where no rule is
-//!   left that the two sets do not share;
-//! - a rule's standing is asked of few rules at a time: those that beat it on the paths tried so far.
-//!   Most rules are settled by a single path, the shortest that they match.
+//! - all bytes that no rule asks for at a place are one symbol;
+//! - states are built lazily, and kept for the next search;
+//! - a search does not continue where the answer cannot change any more: for equivalence, where only rules
+//!   that both sides share can still match;
+//! - the standing of a rule is decided among few rules: those that beat it on the paths tried so far. For
+//!   most rules a single path is enough, the shortest that they match.
 //!
-//! The paths walked are those that URLs have: they start with `/`, have no `#` (unless it can be
-//! decoded), and are in the dialect's normal form. So an [`Example`] is always the path of a URL, and
-//! a rule that asks for anything else never matches. The URL of robots.txt, where the dialect always
-//! allows it, is a rule before all others.
+//! A search covers exactly the paths that URLs can have: they start with `/`, have no `#` (unless it can be
+//! decoded), and are in the dialect's normal form. So an [`Example`] is always the path of a URL, and a rule
+//! that asks for anything else never matches. If the dialect always allows the URL of robots.txt, this is a
+//! rule before all others.
 //!
 //! # Cost and limits
 //!
-//! A set without stars is a trie, and costs its bytes. With stars the states can be exponential in the
-//! rules; [`Limits`] end that, and the answer then is `Unknown` with the [`Bound`] that was reached. It
-//! never turns into "equal" or "never". Nothing else can fail.
+//! Rules without stars form a trie, which costs their bytes. With stars, states can be exponential in the
+//! rules. [`Limits`] bound the search, and the answer is then `Unknown` with the [`Bound`] that was reached,
+//! never "equal" or "never". Nothing else can fail.
 //!
 //! ```
 //! use portcullis::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence};
@@ -44,35 +41,28 @@
 //! assert_eq!(answer, Equivalence::Equal);
 //! ```
 
-mod alphabet;
-mod budget;
 mod equivalence;
 mod file;
 mod language;
 mod machine;
-mod need;
-mod positions;
-mod rules;
-mod seek;
+mod search;
 mod standing;
-mod tree;
 
 use std::fmt;
 
 use crate::limits;
 
 pub use equivalence::{Equivalence, Search, equivalence};
-pub use file::{AgentRules, Robot, robots_named};
+pub use file::{AgentRules, Robot, Rules, robots_named};
 pub use language::Example;
-pub use rules::Rules;
 pub use standing::{RuleStanding, Standing, Successor, never_deciding, standings};
 
-/// What one analysis may spend. Reaching a limit ends as an answer that says so, never as a wrong one.
+/// The bounds of one analysis. Reaching one gives an answer that says so, never a wrong one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Positions of patterns that may be looked at, with a charge for each state.
+    /// Pattern positions to look at, plus a charge per state.
     pub positions_max: u64,
-    /// States, or pairs of them, that may be walked through.
+    /// States, or pairs of states, to visit.
     pub states_max: usize,
 }
 
@@ -86,7 +76,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limit that is reached by so many positions and states.
+    /// The bound that is exceeded by so many positions and states.
     fn reached(&self, positions: u64, states: usize) -> Option<Bound> {
         if positions > self.positions_max {
             return Some(Bound::Positions(self.positions_max));
@@ -98,12 +88,11 @@ impl Limits {
 /// The limit that ended an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bound {
-    /// [`Limits::positions_max`], with its number.
+    /// [`Limits::positions_max`], with its value.
     Positions(u64),
-    /// [`Limits::states_max`], with its number.
+    /// [`Limits::states_max`], with its value.
     States(usize),
-    /// A longer path would make a URL longer than
-    /// [`URL_BYTES_MAX`](crate::limits::URL_BYTES_MAX), which nobody asks about.
+    /// A longer path would make a URL longer than [`URL_BYTES_MAX`](crate::limits::URL_BYTES_MAX).
     PathBytes,
 }
 
@@ -117,6 +106,56 @@ impl fmt::Display for Bound {
             Bound::PathBytes => {
                 write!(f, "the limit of {} bytes of a URL was reached", limits::URL_BYTES_MAX)
             }
+        }
+    }
+}
+
+/// What the searches of one analysis may still spend together.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    limits: Limits,
+    left: Limits,
+}
+
+impl Budget {
+    /// One search may spend this part of the rest, so that a hard search leaves something for the others.
+    const SHARE: u64 = 16;
+
+    fn new(limits: &Limits) -> Budget {
+        Budget { limits: *limits, left: *limits }
+    }
+
+    /// The limits of one search.
+    fn share(&self) -> Limits {
+        Limits {
+            positions_max: self.left.positions_max / Budget::SHARE,
+            states_max: self.left.states_max / Budget::SHARE as usize,
+        }
+    }
+
+    /// Fails if no share is left.
+    fn check(&self) -> Result<(), Bound> {
+        let share = self.share();
+        if share.positions_max == 0 {
+            return Err(Bound::Positions(self.limits.positions_max));
+        }
+        if share.states_max == 0 {
+            return Err(Bound::States(self.limits.states_max));
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self, positions: u64, states: usize) {
+        self.left.positions_max = self.left.positions_max.saturating_sub(positions);
+        self.left.states_max = self.left.states_max.saturating_sub(states);
+    }
+
+    /// The bound of the whole analysis for that of a share.
+    fn bound(&self, reached: Bound) -> Bound {
+        match reached {
+            Bound::Positions(_) => Bound::Positions(self.limits.positions_max),
+            Bound::States(_) => Bound::States(self.limits.states_max),
+            Bound::PathBytes => Bound::PathBytes,
         }
     }
 }

@@ -1,72 +1,70 @@
-//! What each rule of a rule set is there for.
+//! The effect of each rule of a rule set: whether it decides, and whether its verdict depends on it.
 //!
-//! Most rules are settled by one path, the shortest that they match: if a rule decides it, and another
-//! verdict came without the rule, nothing is left to ask. For the others paths are sought that avoid
-//! what won so far: if one is left that the rule decides, it is a shortest; if none is, those that were
-//! avoided are what shadows it. Of the rules that decide it is then asked whether they are needed
-//! ([`need`](super::need)), among each other only.
+//! For most rules one path is enough, the shortest that they match: the rule decides it, and the verdict
+//! changes without the rule. For the others, paths are searched that avoid the winners so far. If one is
+//! left that the rule decides, it is a shortest one; if none is, the avoided rules shadow the rule.
+//!
+//! A rule that decides is *needed* if on some path the next best rule has the other verdict, or there is no
+//! next rule and the rule disallows. Each such rival is tried in turn: a path is searched that both match, and
+//! rules that win before the two, or in between with the same verdict, are avoided from then on. Few rules
+//! are avoided, so the automata stay small for any rule set.
 
 use std::collections::HashMap;
 
 use crate::id::RuleID;
 use crate::pattern::PathPattern;
 
-use super::budget::Budget;
+use super::file::ROBOTS_TXT_RULE;
 use super::language::Language;
-use super::machine::Machine;
-use super::need::{Living, Need};
-use super::positions::{Owner, Positions, Question};
-use super::rules::ROBOTS_TXT_RULE;
-use super::seek::{Wanted, seek};
-use super::{Bound, Example, Limits, Rules};
+use super::machine::{Machine, NO_PATTERN, Owner, Question};
+use super::search::{Wanted, find};
+use super::{Bound, Budget, Example, Limits, Rules};
 
-/// What a rule is there for.
+/// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It decides some URL, and without it some URL has another verdict.
+    /// It decides some URL, and some verdict changes without it.
     Decides {
         /// A shortest path that it decides.
         example: Example,
-        /// A path whose verdict changes without it: the example if that is one. Or the limit that
-        /// ended the search for one, and then it may be redundant.
+        /// A path whose verdict changes without it, the example if possible. Or the limit that ended the
+        /// search; then the rule may be redundant.
         needed: Result<Example, Bound>,
     },
-    /// It decides some URL, but every URL has the same verdict without it.
+    /// It decides some URL, but no verdict changes without it.
     ///
-    /// Rules that never decide are left out before this is asked, so of two equal rules one is needed.
-    /// Of several redundant rules only one may be taken away before asking again.
+    /// Rules that never decide are removed before, so one of two equal rules is needed. Of several redundant
+    /// rules only one may be removed before the next analysis.
     Redundant {
         /// A shortest path that it decides.
         example: Example,
-        /// Who decides in its place, as far as met.
+        /// The rules that would decide instead, as far as found.
         taken_over_by: Vec<Successor>,
     },
-    /// No URL has a path that it matches.
+    /// It matches no path of a URL.
     NeverMatches,
-    /// It never decides, because another rule that goes before it matches the same paths and says the
-    /// same.
+    /// It never decides, because a rule before it matches the same paths with the same verdict.
     Equal {
         /// That rule.
         to: RuleID,
     },
-    /// It never decides, because wherever it matches others win.
+    /// It never decides, because other rules win wherever it matches.
     Shadowed {
-        /// They: one, if one was found that matches wherever it does; else those that share the paths
-        /// that it matches.
+        /// One rule, if it matches wherever this one does; else the rules that win on some of its paths.
         by: Vec<Successor>,
     },
     /// A limit ended the search for a path that it decides.
     Unknown(Bound),
 }
 
-/// What decides in the place of a rule.
+/// What decides instead of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Successor {
     /// Another rule.
     Rule(RuleID),
     /// The dialect, which always allows the URL of robots.txt.
     RobotsTxt,
-    /// No rule, so all is allowed.
+    /// No rule, so the path is allowed.
     NoRule,
 }
 
@@ -79,8 +77,7 @@ pub struct RuleStanding {
     pub standing: Standing,
 }
 
-/// The standing of each rule among `rules`, in file order. Rules without a pattern, which match
-/// nothing, are not among them.
+/// The standing of each rule among `rules`, in file order. Rules without a pattern are not among them.
 ///
 /// ```
 /// use portcullis::analysis::{Limits, Rules, Standing, Successor, standings};
@@ -100,32 +97,30 @@ pub struct RuleStanding {
 /// assert_eq!(taken_over_by[..], [Successor::Rule(RuleID(2))]);
 /// ```
 pub fn standings(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
-    let mut inquiry = Inquiry::new(rules, limits);
-    let fates: Vec<Fate> = (0..inquiry.units.len()).map(|unit| inquiry.fate(unit)).collect();
-    let standings = inquiry.needs(fates);
-    let ids = inquiry.units.iter().map(|unit| RuleID(unit.rule));
+    let mut analysis = Analysis::new(rules, limits);
+    let fates: Vec<Fate> = (0..analysis.units.len()).map(|unit| analysis.fate(unit)).collect();
+    let standings = analysis.needs(fates);
+    let ids = analysis.units.iter().map(|unit| RuleID(unit.rule));
     ids.zip(standings).map(|(rule, standing)| RuleStanding { rule, standing }).collect()
 }
 
-/// The rules among `rules` that never decide, and those of which a limit leaves it open, in file order:
-/// the [`standings`] that are [`Standing::NeverMatches`], [`Standing::Equal`], [`Standing::Shadowed`] or
-/// [`Standing::Unknown`]. It costs a part of what those cost, since nobody asks what the other rules
-/// are needed for.
+/// The [`standings`] of rules that never decide, or of which this is unknown, in file order. This costs less
+/// than all standings, because it does not find out whether the other rules are needed.
 pub fn never_deciding(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
-    let mut inquiry = Inquiry::new(rules, limits);
+    let mut analysis = Analysis::new(rules, limits);
     let mut found = Vec::new();
-    for unit in 0..inquiry.units.len() {
-        let standing = match inquiry.fate(unit) {
+    for unit in 0..analysis.units.len() {
+        let standing = match analysis.fate(unit) {
             Fate::Decides(_) => continue,
             Fate::Never(standing) => standing,
             Fate::Unknown(bound) => Standing::Unknown(bound),
         };
-        found.push(RuleStanding { rule: RuleID(inquiry.units[unit].rule), standing });
+        found.push(RuleStanding { rule: RuleID(analysis.units[unit].rule), standing });
     }
     found
 }
 
-/// A rule of the file with its patterns.
+/// A rule with its patterns.
 struct Unit {
     rule: u32,
     allows: bool,
@@ -133,40 +128,40 @@ struct Unit {
     patterns: Vec<usize>,
 }
 
-/// A pattern and what it belongs to.
-pub(super) type Owned<'r> = (PathPattern<'r>, Owner);
+/// A pattern and its rule.
+type Owned<'r> = (PathPattern<'r>, Owner);
 
 /// Whether a rule decides.
 enum Fate {
-    /// This path, and none that is shorter.
+    /// It decides this path, and no shorter one.
     Decides(Vec<u8>),
-    /// Never.
+    /// It never decides.
     Never(Standing),
     Unknown(Bound),
 }
 
 /// Where a pattern wins.
 enum Outcome {
-    /// On this path, and on none that is shorter.
+    /// On this path, and on no shorter one.
     Wins(Vec<u8>),
-    /// Nowhere: wherever it matches, one of these patterns wins; none of them if it matches nowhere.
+    /// Nowhere: one of these patterns wins wherever it matches. Empty if it matches nowhere.
     Loses(Vec<usize>),
 }
 
-struct Inquiry<'r> {
+struct Analysis<'r> {
     patterns: Vec<Owned<'r>>,
     units: Vec<Unit>,
     /// By rule: its unit.
     unit_of: HashMap<u32, usize>,
-    /// By what a pattern is: the first that is so.
+    /// By identity: the first pattern with it.
     first_equal: HashMap<Vec<u8>, usize>,
     language: Language,
     machine: Machine,
     budget: Budget,
 }
 
-impl<'r> Inquiry<'r> {
-    fn new(rules: Rules<'r>, limits: &Limits) -> Inquiry<'r> {
+impl<'r> Analysis<'r> {
+    fn new(rules: Rules<'r>, limits: &Limits) -> Analysis<'r> {
         let patterns: Vec<Owned<'r>> = rules.patterns().collect();
         let mut by_rule: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut first_equal = HashMap::new();
@@ -182,8 +177,8 @@ impl<'r> Inquiry<'r> {
         };
         let mut units: Vec<Unit> = by_rule.into_iter().map(unit).collect();
         units.sort_unstable_by_key(|unit| unit.rule);
-        let machine = Machine::new(Positions::new(Question::Rule, patterns.iter().copied()));
-        Inquiry {
+        let machine = Machine::new(Question::Rules, patterns.iter().copied());
+        Analysis {
             unit_of: units.iter().zip(0..).map(|(unit, index)| (unit.rule, index)).collect(),
             units,
             patterns,
@@ -220,7 +215,7 @@ impl<'r> Inquiry<'r> {
         }
     }
 
-    /// The rule that goes before this one with the same patterns and verdict, if there is one.
+    /// The rule before this one with the same patterns and verdict, if there is one.
     fn repeated(&mut self, unit: usize) -> Option<u32> {
         let first_of = |&index: &usize| {
             let (pattern, owner) = &self.patterns[index];
@@ -235,22 +230,21 @@ impl<'r> Inquiry<'r> {
         (all_same && as_many && self.can_match(&own)).then_some(rule)
     }
 
-    /// Whether a URL can have a path that one of the patterns matches. Where that is not known, it is
-    /// taken to be so.
+    /// Whether one of the patterns matches a path of a URL, or this is unknown.
     fn can_match(&mut self, patterns: &[usize]) -> bool {
         patterns.iter().any(|&index| {
             let wanted = Wanted { one: self.patterns[index].0, other: None, avoided: &[] };
-            seek(wanted, &self.language, &mut self.budget) != Ok(None)
+            find(wanted, &self.language, &mut self.budget) != Ok(None)
         })
     }
 
-    /// Where the pattern `own` wins, paths aside that another of its rule wins.
+    /// Where the pattern `own`, or another one of its rule, wins.
     fn outcome(&mut self, own: usize) -> Result<Outcome, Bound> {
         let (one, owner) = self.patterns[own];
         let (mut avoided, mut winners) = (Vec::new(), Vec::new());
         loop {
             let wanted = Wanted { one, other: None, avoided: &avoided };
-            let Some(path) = seek(wanted, &self.language, &mut self.budget)? else {
+            let Some(path) = find(wanted, &self.language, &mut self.budget)? else {
                 return Ok(Outcome::Loses(winners));
             };
             let winner = self.winner(&path)?;
@@ -262,7 +256,7 @@ impl<'r> Inquiry<'r> {
         }
     }
 
-    /// The pattern that decides `path`, which some pattern matches.
+    /// The pattern that decides `path`, which matches one.
     fn winner(&mut self, path: &[u8]) -> Result<usize, Bound> {
         self.budget.check()?;
         let before = self.machine.work();
@@ -297,8 +291,8 @@ impl<'r> Inquiry<'r> {
         }
     }
 
-    /// Whether the pattern `covering` goes before those of `unit` and matches wherever one of them does.
-    /// It is not, if that takes too long to find out.
+    /// Whether the pattern `covering` is before those of `unit` and matches wherever one of them does, as far
+    /// as the limits show.
     fn covers(&mut self, covering: usize, unit: usize) -> bool {
         let own = self.units[unit].patterns.clone();
         covering < own[0] && own.iter().all(|&own| self.covers_pattern(covering, own))
@@ -307,10 +301,10 @@ impl<'r> Inquiry<'r> {
     fn covers_pattern(&mut self, covering: usize, own: usize) -> bool {
         let avoided = [self.patterns[covering].0];
         let wanted = Wanted { one: self.patterns[own].0, other: None, avoided: &avoided };
-        seek(wanted, &self.language, &mut self.budget) == Ok(None)
+        find(wanted, &self.language, &mut self.budget) == Ok(None)
     }
 
-    /// The standings, when it is known which rules decide.
+    /// The standings, once it is known which rules decide.
     fn needs(&mut self, fates: Vec<Fate>) -> Vec<Standing> {
         let lives: Vec<bool> = fates.iter().map(|fate| !matches!(fate, Fate::Never(_))).collect();
         let is_kept =
@@ -347,7 +341,153 @@ impl<'r> Inquiry<'r> {
     }
 }
 
-/// What two patterns have in common exactly if they are equal.
+/// Whether a rule that decides is needed.
+enum Need {
+    /// The verdict on this path changes without it.
+    Needed(Vec<u8>),
+    /// It is not: one of these rules would decide with the same verdict, or no rule (`None`). In the order in
+    /// which they were found.
+    Redundant(Vec<Option<u32>>),
+    /// A limit ended the search.
+    Unknown(Bound),
+}
+
+/// The rules of a set that decide.
+struct Living<'s, 'r> {
+    /// Their patterns in order of precedence.
+    patterns: Vec<Owned<'r>>,
+    /// By whether they allow: the patterns by number, ascending.
+    by_verdict: [Vec<usize>; 2],
+    /// Tells the best two patterns of a path.
+    machine: Machine,
+    language: &'s Language,
+    budget: &'s mut Budget,
+}
+
+/// A rule that may not be needed.
+struct Suspect<'p> {
+    rule: u32,
+    allows: bool,
+    /// The numbers of its patterns.
+    patterns: &'p [usize],
+    /// The rules that decide without it.
+    next: Vec<Option<u32>>,
+}
+
+/// What a path shows about a rule.
+enum Sign {
+    /// The verdict changes without the rule.
+    Needed,
+    /// It does not, because of this pattern.
+    Blocked(usize),
+    /// It does not, because no rule decides instead and the rule allows.
+    Free,
+}
+
+impl<'s, 'r> Living<'s, 'r> {
+    /// The rules with these patterns, which are in order of precedence.
+    fn new(
+        patterns: Vec<Owned<'r>>,
+        language: &'s Language,
+        budget: &'s mut Budget,
+    ) -> Living<'s, 'r> {
+        let with = |allows: bool| {
+            let numbered = patterns.iter().enumerate();
+            let same = numbered.filter(move |(_, (_, owner))| owner.allows == allows);
+            same.map(|(number, _)| number).collect()
+        };
+        Living {
+            by_verdict: [false, true].map(with),
+            machine: Machine::new(Question::Rules, patterns.iter().copied()),
+            patterns,
+            language,
+            budget,
+        }
+    }
+
+    /// Whether the rule is needed that has the patterns `own` by number, and decides `path`.
+    fn need(&mut self, own: &[usize], path: Vec<u8>) -> Need {
+        let (_, owner) = self.patterns[own[0]];
+        let Owner { rule, allows, .. } = owner;
+        let mut suspect = Suspect { rule, allows, patterns: own, next: Vec::new() };
+        match self.sign(&mut suspect, &path) {
+            Ok(Sign::Needed) => return Need::Needed(path),
+            Ok(Sign::Blocked(_) | Sign::Free) => {}
+            Err(bound) => return Need::Unknown(bound),
+        }
+        match self.path_of_need(&mut suspect) {
+            Ok(Some(path)) => Need::Needed(path),
+            Ok(None) => Need::Redundant(suspect.next),
+            Err(bound) => Need::Unknown(bound),
+        }
+    }
+
+    /// A path that the rule decides, and whose verdict changes without it.
+    fn path_of_need(&mut self, suspect: &mut Suspect<'_>) -> Result<Option<Vec<u8>>, Bound> {
+        let mut bound = None;
+        for &own in suspect.patterns {
+            // Without a next rule the path is allowed.
+            let no_rule = (!suspect.allows).then_some(None);
+            let opposite = &self.by_verdict[usize::from(!suspect.allows)];
+            let behind = opposite.partition_point(|&other| other < own);
+            let rivals: Vec<Option<_>> = opposite[behind..].iter().copied().map(Some).collect();
+            for rival in no_rule.into_iter().chain(rivals) {
+                match self.need_against(suspect, own, rival) {
+                    Ok(None) => {}
+                    Ok(found) => return Ok(found),
+                    Err(reached) => bound = Some(reached),
+                }
+            }
+        }
+        bound.map_or(Ok(None), Err)
+    }
+
+    /// A path that the rule of `own` decides, and that `rival`, or a rule before it with the same verdict,
+    /// decides without the rule.
+    fn need_against(
+        &mut self,
+        suspect: &mut Suspect<'_>,
+        own: usize,
+        rival: Option<usize>,
+    ) -> Result<Option<Vec<u8>>, Bound> {
+        let mut avoided = Vec::new();
+        loop {
+            let wanted = Wanted {
+                one: self.patterns[own].0,
+                other: rival.map(|rival| self.patterns[rival].0),
+                avoided: &avoided,
+            };
+            let Some(path) = find(wanted, self.language, self.budget)? else { return Ok(None) };
+            match self.sign(suspect, &path)? {
+                Sign::Needed => return Ok(Some(path)),
+                Sign::Blocked(pattern) => avoided.push(self.patterns[pattern].0),
+                Sign::Free => unreachable!("the rival has the other verdict"),
+            }
+        }
+    }
+
+    /// What `path` shows about the rule.
+    fn sign(&mut self, suspect: &mut Suspect<'_>, path: &[u8]) -> Result<Sign, Bound> {
+        self.budget.check()?;
+        let before = self.machine.work();
+        let state = self.machine.walk(path);
+        self.budget.spend(self.machine.work() - before, 0);
+        let [best, next] = self.machine.best_at_end(state);
+        if self.machine.owner(best).rule != suspect.rule {
+            return Ok(Sign::Blocked(best as usize));
+        }
+        if self.machine.allows(next) != suspect.allows {
+            return Ok(Sign::Needed);
+        }
+        let successor = (next != NO_PATTERN).then(|| self.machine.owner(next).rule);
+        if !suspect.next.contains(&successor) {
+            suspect.next.push(successor);
+        }
+        Ok(if next == NO_PATTERN { Sign::Free } else { Sign::Blocked(next as usize) })
+    }
+}
+
+/// Bytes that are the same for equal patterns only.
 fn identity(pattern: &PathPattern<'_>) -> Vec<u8> {
     let mut identity = Vec::new();
     pattern.write_identity(&mut identity);

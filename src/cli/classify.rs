@@ -2,53 +2,59 @@
 
 use std::time::Instant;
 
+use anyhow::ensure;
 use portcullis::input::Records;
 use portcullis::policy::Detail;
 use portcullis::report::advertools::{self, Advertools};
 use portcullis::report::{Counts, json_lines::JsonLines, tsv::Tsv, write_chunk};
 
-use super::args::ClassifyFormat;
+use super::args::{ClassifyArgs, ClassifyFormat, Format};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::Output;
-use super::plan::ClassifyPlan;
+use super::output::{Destination, Output};
+use super::plan;
 use super::stream;
 use super::summary::{self, Clock};
 
-/// What comes of a chunk.
+/// The output for a chunk.
 #[derive(Default)]
 struct Tagged {
     bytes: Vec<u8>,
     counts: Counts,
 }
 
-pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
+pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let mut output = Output::open(&plan.output)?;
-    let engine = Engine::new(plan.stream.threads)?;
-    let policies = engine.load(&plan.policies, &plan.questions)?;
-    let detail = match plan.format {
+    let policies = plan::policies(args.policies);
+    let destination = Destination::new(args.output);
+    let format = format(args.format, &destination)?;
+    let questions = plan::questions(args.questions, policies.dialect())?;
+    let prints = destination == Destination::StandardOutput;
+    let stream = plan::stream(args.input, &args.run, prints)?;
+    let mut output = Output::open(&destination)?;
+    let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
+    let detail = match format {
         ClassifyFormat::Tsv | ClassifyFormat::Advertools => Detail::Reason,
         ClassifyFormat::Jsonl => Detail::Rule,
     };
-    let agents = plan.questions.agent_names();
-    let classifier = policies.classifier(&plan.questions, detail)?;
+    let agents = questions.agent_names();
+    let classifier = policies.classifier(&questions, detail)?;
     let clock = Clock::loaded(started);
-    let terminator = plan.stream.terminator;
-    if plan.format == ClassifyFormat::Advertools {
+    let terminator = stream.terminator;
+    if format == ClassifyFormat::Advertools {
         output.write(advertools::HEADER)?;
     }
     let mut counts = Counts::new(agents.len());
     stream::run(
-        &plan.stream,
-        &plan.questions,
+        &stream,
+        &questions,
         &classifier,
         |session, chunk, tagged: &mut Tagged| {
             tagged.bytes.clear();
             tagged.counts = Counts::new(agents.len());
             let records = Records::new(chunk, terminator);
             let Tagged { bytes, counts } = tagged;
-            match plan.format {
+            match format {
                 ClassifyFormat::Tsv => {
                     write_chunk(records, &Tsv(terminator), session, counts, bytes)?;
                 }
@@ -68,6 +74,30 @@ pub fn run(plan: &ClassifyPlan) -> anyhow::Result<ExitStatus> {
     )?;
     policies.set.is_whole()?;
     output.finish()?;
-    summary::write(&plan.summary, &policies, &plan.questions, counts, None, &clock);
+    let summary = plan::summary(&args.run, &args.figures);
+    summary::write(&summary, &policies, &questions, counts, None, &clock);
     Ok(ExitStatus::Done)
+}
+
+/// As [`plan::format`], with the format that only `classify` has.
+fn format(asked: Option<ClassifyFormat>, output: &Destination) -> anyhow::Result<ClassifyFormat> {
+    let asked = match asked {
+        Some(ClassifyFormat::Advertools) => {
+            if let Destination::File(path) = output {
+                ensure!(
+                    plan::named_format(path).is_none(),
+                    "--format advertools contradicts the extension of {}; use .csv",
+                    path.display()
+                );
+            }
+            return Ok(ClassifyFormat::Advertools);
+        }
+        Some(ClassifyFormat::Tsv) => Some(Format::Tsv),
+        Some(ClassifyFormat::Jsonl) => Some(Format::Jsonl),
+        None => None,
+    };
+    Ok(match plan::format(asked, output)? {
+        Format::Tsv => ClassifyFormat::Tsv,
+        Format::Jsonl => ClassifyFormat::Jsonl,
+    })
 }

@@ -1,59 +1,115 @@
-//! `portcullis compile`: archives to a policy set; and how a set is written, which `merge` shares.
+//! `portcullis compile` and `portcullis merge`: policy sets from archives and from other sets.
 
-pub mod summary;
-
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
+use portcullis::access::UnixSeconds;
+use portcullis::capture::CaptureNote;
+use portcullis::decision::PolicyState;
 use portcullis::dialect::Dialect;
-use portcullis::report::Figures;
-use portcullis::set::compile::{self, CompileConfig};
+use portcullis::report::{CaptureDates, Figures};
+use portcullis::set::compile::{self, CompileConfig, CompiledSet};
 use portcullis::set::{
-    self, IngestError, IngestObserver, Ingested, InputReport, Provenance, Strictness,
+    self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger,
+    OutageConfig, PolicySet, Provenance, ProvenanceInput, Strictness,
 };
 use portcullis::syntax::NoteKind;
+use portcullis::visible::visible;
+use serde::Serialize;
 
-use self::summary::{MergedSet, Summary};
+use super::args::{CompileArgs, MergeArgs, OutageArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::message::say_plainly;
-use super::plan::{CompilePlan, SummaryForm};
-use super::progress::{Bar, Progress};
+use super::mapped;
+use super::message::{counted, say_plainly};
+use super::plan::{self, SummaryForm};
+use super::stream::{Bar, Progress};
+use super::summary;
 
-/// Inputs and records that could not be read which are shown one by one.
+/// Unreadable inputs and records that are reported one by one.
 const PROBLEMS_SHOWN_MAX: usize = 10;
 
-pub fn run(plan: &CompilePlan) -> anyhow::Result<ExitStatus> {
+pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    check_folder_of(&plan.output)?;
-    let engine = Engine::new(plan.threads)?;
-    let ingested = ingest(plan, &engine)?;
-    let target = Target {
-        output: &plan.output,
-        dialect: plan.ingesting.dialect,
-        robots_bytes_max: plan.ingesting.robots_bytes_max,
-        summary: plan.summary,
+    plan::stdin_once(&args.inputs)?;
+    plan::set_output(&args.output)?;
+    plan::long_outage(args.outages.long_outage, args.dialect)?;
+    check_place(&args.output)?;
+    let engine = Engine::new(args.run.threads)?;
+    let config = IngestConfig {
+        strictness: plan::strictness(args.strict, args.lenient),
+        outages: OutageConfig {
+            as_of: args.outages.as_of,
+            long_outage: args.outages.long_outage.unwrap_or_default(),
+        },
+        ..IngestConfig::new(args.dialect, args.max_robots_size.0)
     };
+    let target = Target {
+        output: &args.output,
+        dialect: args.dialect,
+        robots_bytes_max: args.max_robots_size.0,
+        summary: plan::summary_form(&args.run),
+    };
+    let format = args.input_format;
+    let inputs: Vec<Input> = args.inputs.into_iter().map(|path| Input { path, format }).collect();
+    let ingested = ingest(&inputs, &config, &engine, !args.run.no_progress, target.summary)?;
     write(&target, &[], &ingested, &engine, started)
 }
 
-/// The set to write.
-pub struct Target<'p> {
-    pub output: &'p Path,
-    pub dialect: &'static Dialect,
-    pub robots_bytes_max: Option<usize>,
-    pub summary: SummaryForm,
+pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
+    plan::set_output(&args.output)?;
+    check_place(&args.output)?;
+    let sets = args.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
+    let first = &sets[0];
+    sets[1..].iter().try_for_each(|set| check_alike(first, set))?;
+    plan::long_outage(args.outages.long_outage, first.dialect())?;
+    let engine = Engine::new(args.run.threads)?;
+    let merged = {
+        let progress = Progress::over(&args.sets, !args.run.no_progress);
+        let mut bar = Bar::default();
+        let outages = outages(&args.outages, &sets)?;
+        let mut merger = Merger::new(first.dialect());
+        // Only one set at a time is in memory beside the merged ones.
+        for set in &sets {
+            let standings = set.standings()?;
+            set.is_whole()?;
+            merger.add(standings.part());
+            progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
+            progress.draw(&mut bar);
+        }
+        engine.install(|| merger.finish(outages))
+    };
+    let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let target = Target {
+        output: &args.output,
+        dialect: first.dialect(),
+        robots_bytes_max: first.robots_bytes_max().map(in_memory),
+        summary: plan::summary_form(&args.run),
+    };
+    let of_set = |set: &PolicySet| MergedSet {
+        name: set.name().to_owned(),
+        set_hash: format!("{:016x}", set.hash()),
+        origins: set.counts().origins,
+    };
+    let of_sets: Vec<MergedSet> = sets.iter().map(of_set).collect();
+    write(&target, &of_sets, &merged, &engine, started)
 }
 
-/// Compiles what was ingested since `started`, from `sets` if from any, and says what was done.
-///
-/// # Errors
-///
-/// If the set cannot be written.
-pub fn write(
+/// The set to write.
+struct Target<'p> {
+    output: &'p Path,
+    dialect: &'static Dialect,
+    robots_bytes_max: Option<usize>,
+    summary: SummaryForm,
+}
+
+/// Compiles and writes what was ingested since `started`, and shows the summary.
+fn write(
     target: &Target<'_>,
     sets: &[MergedSet],
     ingested: &Ingested,
@@ -69,60 +125,61 @@ pub fn write(
     let write = || compile::write(&ingested.hosts, &ingested.pool, &config, target.output);
     let written = engine.install(write)?;
     let times = (ingesting, started.elapsed());
-    Summary::new(target, sets, ingested, &written, times).show(target.summary);
+    let summary = Summary::new(target, sets, ingested, &written, times);
+    summary::show_object(target.summary, &summary, |text| summary.write_text(text));
     Ok(ExitStatus::Done)
 }
 
-/// A set that cannot be written is better told before hours of reading than after.
-pub fn check_folder_of(output: &Path) -> anyhow::Result<()> {
+/// Reports an output that cannot be written before hours of reading.
+fn check_place(output: &Path) -> anyhow::Result<()> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    ensure!(
-        folder.is_none_or(Path::is_dir),
-        "the folder of {} is not there; make it, or write the set elsewhere",
-        output.display()
-    );
-    ensure!(!output.is_dir(), "{} is a folder, and a set is a file; name a file", output.display());
+    let shown = output.display();
+    ensure!(folder.is_none_or(Path::is_dir), "{shown}: no such folder; create it first");
+    ensure!(!output.is_dir(), "{shown}: is a folder; a set is a file, so name a file");
     Ok(())
 }
 
-fn ingest(plan: &CompilePlan, engine: &Engine) -> anyhow::Result<Ingested> {
-    let paths: Vec<&Path> = plan.inputs.iter().map(|input| input.path.as_path()).collect();
-    let observer = Observer {
-        progress: Progress::over(&paths, plan.progress),
-        bar: Mutex::new(Bar::default()),
-    };
-    let ingested = engine.install(|| set::ingest(&plan.inputs, &plan.ingesting, &observer));
-    drop(observer); // The bar goes before anything is said.
-    // Who asked for JSON finds the same in the object at the end, if it comes to that. An error names
-    // the first problem itself.
-    let inputs = ingested.as_ref().map_or_else(IngestError::inputs, |done| &done.inputs);
+fn ingest(
+    inputs: &[Input],
+    config: &IngestConfig,
+    engine: &Engine,
+    shows_progress: bool,
+    summary: SummaryForm,
+) -> anyhow::Result<Ingested> {
+    let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
+    let observer =
+        Observer { progress: Progress::over(&paths, shows_progress), bar: Mutex::default() };
+    let ingested = engine.install(|| set::ingest(inputs, config, &observer));
+    drop(observer); // The bar is removed before messages are written.
+    // The JSON summary has the same problems, if there is one; an error names the first itself.
+    let reports = ingested.as_ref().map_or_else(IngestError::inputs, |done| &done.inputs);
     let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
     let shows = match &ingested {
-        Ok(_) => plan.summary != SummaryForm::Json,
-        Err(_) => inputs.iter().map(problems).sum::<u64>() > 1,
+        Ok(_) => summary != SummaryForm::Json,
+        Err(_) => reports.iter().map(problems).sum::<u64>() > 1,
     };
     if shows {
-        show_problems(inputs);
+        show_problems(reports);
     }
-    let ingested = ingested.map_err(|error| match plan.ingesting.strictness {
+    let ingested = ingested.map_err(|error| match config.strictness {
         Strictness::Usual if !error.inputs().iter().all(InputReport::is_readable) => {
-            anyhow!("{error}; nothing was compiled (--lenient leaves out what cannot be read)")
+            anyhow!("{error}; nothing was compiled (--lenient skips unreadable inputs)")
         }
         _ => anyhow!("{error}; nothing was compiled"),
     })?;
     let counts = &ingested.counts;
     let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
     let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
-    if plan.summary != SummaryForm::Json && figures.0.iter().any(|&(_, count)| count > 0) {
+    if summary != SummaryForm::Json && figures.0.iter().any(|&(_, count)| count > 0) {
         say_plainly(format_args!(
-            "warning: origins whose robots.txt looks like something else, read as {} says: {figures}",
-            plan.ingesting.dialect.name
+            "warning: some files do not look like robots.txt; they are parsed by {}; origins: {figures}",
+            config.dialect.name
         ));
     }
     Ok(ingested)
 }
 
-/// Draws the bar as pieces are read, on whatever thread reads them.
+/// Draws the bar on whichever thread reads.
 struct Observer {
     progress: Progress,
     bar: Mutex<Bar>,
@@ -131,38 +188,218 @@ struct Observer {
 impl IngestObserver for Observer {
     fn progressed(&self, progress: &set::Progress) {
         self.progress.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
-        // Nobody waits for another thread's drawing.
+        // If another thread is drawing, this one does not wait.
         if let Ok(mut bar) = self.bar.try_lock() {
             self.progress.draw(&mut bar);
         }
     }
 }
 
-/// Reports what could not be read.
 fn show_problems(inputs: &[InputReport]) {
-    let show = |text: &str| say_plainly(format_args!("note: {text}"));
-    let failed: Vec<&InputReport> = inputs.iter().filter(|input| input.failure.is_some()).collect();
-    for input in failed.iter().take(PROBLEMS_SHOWN_MAX) {
-        show(&format!(
-            "{} ({} captures were read)",
-            input.failure.as_deref().unwrap_or_default(),
-            input.captures
-        ));
+    let show = |text: String| say_plainly(format_args!("note: {text}"));
+    let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
+    for (input, failure) in failed.clone().take(PROBLEMS_SHOWN_MAX) {
+        show(format!("{failure} ({} read)", counted(input.captures, "capture")));
     }
-    if failed.len() > PROBLEMS_SHOWN_MAX {
-        let rest = failed.len() - PROBLEMS_SHOWN_MAX;
-        show(&format!("and {rest} more inputs that cannot be read to their ends"));
+    let count = failed.count();
+    if count > PROBLEMS_SHOWN_MAX {
+        let rest = counted((count - PROBLEMS_SHOWN_MAX) as u64, "more input");
+        show(format!("{rest} not read to the end"));
     }
-    let broken = inputs.iter().flat_map(|input| {
-        input.broken_named.iter().map(|broken| (&input.name, &broken.place, &broken.problem))
-    });
+    let broken = inputs
+        .iter()
+        .flat_map(|input| input.broken_named.iter().map(move |broken| (&input.name, broken)));
     let mut shown = 0;
-    for (name, place, problem) in broken.take(PROBLEMS_SHOWN_MAX) {
-        show(&format!("{name}: {place}: left out: {problem}"));
+    for (name, broken) in broken.take(PROBLEMS_SHOWN_MAX) {
+        show(format!("{name}: {}: left out: {}", broken.place, broken.problem));
         shown += 1;
     }
     let all: u64 = inputs.iter().map(|input| input.broken).sum();
     if all > shown {
-        show(&format!("and {} more broken records that were left out", all - shown));
+        show(format!("{} left out", counted(all - shown, "more broken record")));
+    }
+}
+
+/// How outages are judged: by the flags, or else as all sets were compiled.
+fn outages(args: &OutageArgs, sets: &[PolicySet]) -> anyhow::Result<OutageConfig> {
+    let compiled = sets.iter().map(PolicySet::outages).collect::<Result<Vec<_>, _>>()?;
+    let (first, first_name) = (compiled[0], sets[0].name());
+    let time = |outages: &OutageConfig| match outages.as_of {
+        Some(time) => format!("with --as-of {}", time.to_rfc3339()),
+        None => "without --as-of".to_owned(),
+    };
+    for (set, other) in sets.iter().zip(&compiled) {
+        ensure!(
+            args.as_of.is_some() || first.as_of == other.as_of,
+            "{first_name} was compiled {}, {} {}; pass --as-of",
+            time(&first),
+            set.name(),
+            time(other)
+        );
+        ensure!(
+            args.long_outage.is_some() || first.long_outage == other.long_outage,
+            "{first_name} was compiled with --long-outage {}, {} with {}; pass --long-outage",
+            first.long_outage.as_str(),
+            set.name(),
+            other.long_outage.as_str()
+        );
+    }
+    Ok(OutageConfig {
+        as_of: args.as_of.or(first.as_of),
+        long_outage: args.long_outage.unwrap_or(first.long_outage),
+    })
+}
+
+/// Refuses to merge sets of different dialects or size limits.
+fn check_alike(first: &PolicySet, other: &PolicySet) -> anyhow::Result<()> {
+    let size = |set: &PolicySet| {
+        set.robots_bytes_max().map_or("unlimited".to_owned(), |bytes| bytes.to_string())
+    };
+    for (flag, one, two) in [
+        ("--dialect", first.dialect().name.to_owned(), other.dialect().name.to_owned()),
+        ("--max-robots-size", size(first), size(other)),
+    ] {
+        ensure!(
+            one == two,
+            "{} was compiled with {flag} {one}, {} with {flag} {two}; compile one of them again",
+            first.name(),
+            other.name()
+        );
+    }
+    Ok(())
+}
+
+/// A set that was merged.
+#[derive(Serialize)]
+struct MergedSet {
+    name: String,
+    set_hash: String,
+    origins: u64,
+}
+
+/// What was read and written, as the members of a JSON object.
+#[derive(Serialize)]
+struct Summary<'r> {
+    version: &'static str,
+    set_hash: String,
+    dialect: &'static str,
+    output: String,
+    output_bytes: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sets: &'r [MergedSet],
+    inputs: Vec<ProvenanceInput<'r>>,
+    bytes: u64,
+    captures: u64,
+    broken: u64,
+    hosts: u64,
+    origins: u64,
+    redirected: u64,
+    capture_dates: Option<CaptureDates>,
+    states: Figures,
+    capture_notes: Figures,
+    file_notes: Figures,
+    in_outage: u64,
+    as_of: Option<String>,
+    policies: u64,
+    rule_sets: u64,
+    ingest_seconds: f64,
+    compile_seconds: f64,
+    seconds: f64,
+    origins_per_second: u64,
+}
+
+impl<'r> Summary<'r> {
+    fn new(
+        target: &Target<'_>,
+        sets: &'r [MergedSet],
+        ingested: &'r Ingested,
+        written: &CompiledSet,
+        (ingesting, all): (Duration, Duration),
+    ) -> Summary<'r> {
+        let Ingested { inputs, counts, .. } = ingested;
+        let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
+        // A set stores no origin without a policy.
+        let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
+        Summary {
+            version: env!("CARGO_PKG_VERSION"),
+            set_hash: format!("{:016x}", written.hash),
+            dialect: target.dialect.name,
+            output: target.output.display().to_string(),
+            output_bytes: written.bytes,
+            sets,
+            inputs: inputs.iter().map(ProvenanceInput::of).collect(),
+            bytes: sum(|input| input.bytes),
+            captures: sum(|input| input.captures),
+            broken: sum(|input| input.broken),
+            hosts: counts.hosts,
+            origins: counts.origins,
+            redirected: counts.redirected,
+            capture_dates: counts.captured.map(summary::capture_dates),
+            states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),
+            capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |note| {
+                counts.with_capture_note(note)
+            }),
+            file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |kind| {
+                counts.with_file_note(kind)
+            }),
+            in_outage: counts.in_outage,
+            as_of: ingested.outages.time().map(UnixSeconds::to_rfc3339),
+            policies: written.policies,
+            rule_sets: written.rule_sets,
+            ingest_seconds: ingesting.as_secs_f64(),
+            compile_seconds: all.saturating_sub(ingesting).as_secs_f64(),
+            seconds: all.as_secs_f64(),
+            origins_per_second: (counts.origins as f64 / all.as_secs_f64().max(1e-9)) as u64,
+        }
+    }
+
+    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "portcullis {}, set {}, dialect {}, {}, {}",
+            self.version,
+            self.set_hash,
+            self.dialect,
+            counted(self.origins, "origin"),
+            summary::captured(self.capture_dates.as_ref())
+        )?;
+        for set in self.sets {
+            let origins = counted(set.origins, "origin");
+            writeln!(out, "{}: set {}, {origins}", visible(&set.name), set.set_hash)?;
+        }
+        writeln!(
+            out,
+            "{}, {}, {} in {}",
+            counted(self.captures, "capture"),
+            counted(self.broken, "broken record"),
+            counted(self.bytes, "byte"),
+            counted(self.inputs.len() as u64, "input")
+        )?;
+        writeln!(
+            out,
+            "{:.3} s to ingest, {:.3} s to compile: {} origins/s",
+            self.ingest_seconds, self.compile_seconds, self.origins_per_second
+        )?;
+        let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
+        writeln!(out, "{origins} of {hosts}: {}", self.states)?;
+        writeln!(out, "redirected {}", self.redirected)?;
+        for (of, figures) in [("answers", &self.capture_notes), ("files", &self.file_notes)] {
+            if figures.0.iter().any(|&(_, figure)| figure > 0) {
+                writeln!(out, "notes on {of}: {figures}")?;
+            }
+        }
+        if self.in_outage > 0 {
+            let as_of =
+                self.as_of.as_ref().map_or_else(String::new, |time| format!(", as of {time}"));
+            writeln!(out, "in an outage {}{as_of}", self.in_outage)?;
+        }
+        writeln!(
+            out,
+            "{}: {}, {}, {}",
+            visible(&self.output),
+            counted(self.output_bytes, "byte"),
+            counted(self.policies, "policy"),
+            counted(self.rule_sets, "rule set")
+        )
     }
 }

@@ -1,67 +1,102 @@
-//! `portcullis diff`: what changed from one policy set to another, or from one robots.txt to another.
+//! `portcullis diff`: what changed between two policy sets, or between two robots.txt files.
 
-mod files;
-mod summary;
-
+use std::collections::HashMap;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
+use portcullis::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence, robots_named};
 use portcullis::batch::{Classifier, Session};
+use portcullis::decision::Verdict;
+use portcullis::dialect::RFC_9309;
 use portcullis::input::Records;
 use portcullis::kind::FileKind;
-use portcullis::policy::Detail;
+use portcullis::limits::ROBOTS_BYTES_MAX;
+use portcullis::policy::{Detail, Selection};
+use portcullis::report::CaptureDates;
+use portcullis::report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis::report::difference::origins;
 use portcullis::report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
-use portcullis::set::{ChangeCounts, Difference, PolicySet, SetError};
+use portcullis::set::read_text;
+use portcullis::set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet, SetError};
+use portcullis::syntax::RobotsTxt;
+use portcullis::visible::visible;
+use serde::{Serialize, Serializer};
 
-use self::summary::{Changed, Summary};
-use super::args::Format;
+use super::args::{DiffArgs, Format, InputArgs, QuestionArgs};
+use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::output::{Output, OutputFailed};
-use super::plan::{DiffPlan, QuestionPlan, StreamPlan};
+use super::message::counted;
+use super::output::{Destination, Output, OutputFailed};
+use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
 use super::stream;
+use super::summary;
 
-/// Bytes of lines that are ingested before they are written.
-const WRITTEN_AT_ONCE: usize = 64 * 1024;
+/// Bytes of lines that are collected before they are written.
+const WRITE_BYTES: usize = 64 * 1024;
 
-pub fn run(plan: &DiffPlan) -> anyhow::Result<ExitStatus> {
-    let started = Instant::now();
-    let (old, new) = match (open(&plan.old)?, open(&plan.new)?) {
-        (Some(old), Some(new)) => (old, new),
-        (None, None) => return files::run(plan, started),
-        (None, Some(_)) => bail!(one_of_each(&plan.old, &plan.new)),
-        (Some(_), None) => bail!(one_of_each(&plan.new, &plan.old)),
-    };
-    ensure!(
-        plan.dialect.is_none() && plan.bytes_max.is_none(),
-        "a policy set has the dialect and the size limit that it was compiled with; leave --dialect \
-         and --max-robots-size out"
-    );
-    let mut output = Output::open(&plan.output)?;
-    let changed = match &plan.stream {
-        None => Changed::Origins(compare_origins(plan, (&old, &new), &mut output)?),
-        Some(stream) => Changed::Urls(compare_urls(plan, stream, (&old, &new), &mut output)?),
-    };
-    old.is_whole()?;
-    new.is_whole()?;
-    output.finish()?;
-    let status = match plan.tells_difference && changed.count() > 0 {
-        true => ExitStatus::Negative,
-        false => ExitStatus::Done,
-    };
-    let agents = plan.questions.agent_names();
-    Summary::new((&old, &new), &agents, &changed, started.elapsed()).show(plan.summary);
-    Ok(status)
+/// The name of the robots that no file names.
+const UNNAMED: &str = "*";
+
+/// A comparison to make.
+struct Diff<'a> {
+    args: &'a DiffArgs,
+    questions: QuestionPlan,
+    /// The lists of URLs; `None` to compare origins.
+    stream: Option<StreamPlan>,
+    format: Format,
+    output: Destination,
+    summary: SummaryForm,
+    started: Instant,
 }
 
-/// The policy set at `path`; nothing if what is there is none.
+pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
+    let output = Destination::new(args.output.take());
+    let questions = QuestionArgs {
+        agents: std::mem::take(&mut args.agents),
+        user_agents: std::mem::take(&mut args.user_agents),
+        assume_scheme: args.assume_scheme.take(),
+        automata_memory: args.automata_memory,
+    };
+    let questions = plan::questions(questions, None)?;
+    let files = std::mem::take(&mut args.files);
+    let has_urls = !files.is_empty();
+    ensure!(!has_urls || questions.agent_count() > 0, "comparing URLs requires -a AGENT");
+    let input = InputArgs { files, null_data: args.null_data, search_zip: args.search_zip };
+    let prints = output == Destination::StandardOutput;
+    let diff = Diff {
+        questions,
+        stream: has_urls.then(|| plan::stream(input, &args.run, prints)).transpose()?,
+        format: plan::format(args.format, &output)?,
+        output,
+        summary: plan::summary_form(&args.run),
+        started,
+        args: &args,
+    };
+    let one_of_each = |file: &Path, set: &Path| {
+        format!(
+            "{} is not a policy set, and {} is one; pass two sets (see `portcullis compile`) or two \
+             robots.txt files",
+            file.display(),
+            set.display()
+        )
+    };
+    match (open(&args.old)?, open(&args.new)?) {
+        (Some(old), Some(new)) => diff.sets(&old, &new),
+        (None, None) => diff.files(),
+        (None, Some(_)) => bail!(one_of_each(&args.old, &args.new)),
+        (Some(_), None) => bail!(one_of_each(&args.new, &args.old)),
+    }
+}
+
+/// Opens the policy set at `path`; `None` if the file is text, or may hold text.
 fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
     match mapped::set(path) {
         Ok(set) => Ok(Some(set.into())),
-        // Text, or what may hold text.
         Err(SetError::NotASet(wrong))
             if !wrong.kind.is_no_robots_txt()
                 || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd) =>
@@ -72,92 +107,428 @@ fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
     }
 }
 
-fn one_of_each(file: &Path, set: &Path) -> String {
-    format!(
-        "{} is no policy set, and {} is one; give two sets (make one with `portcullis compile`) or two \
-         robots.txt files",
-        file.display(),
-        set.display()
-    )
-}
-
-/// Writes the origins that changed.
-fn compare_origins(
-    plan: &DiffPlan,
-    (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
-    output: &mut Output,
-) -> anyhow::Result<ChangeCounts> {
-    let agents = plan.questions.agent_names();
-    let difference = if agents.is_empty() {
-        Difference::new(old, new)
-    } else {
-        let chains = |set: &PolicySet| plan.questions.agents(set.dialect());
-        Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
-    };
-    let write = match plan.format {
-        Format::Tsv => origins::write_tsv,
-        Format::Jsonl => origins::write_json,
-    };
-    let mut changes = difference.changes();
-    let mut bytes = Vec::new();
-    for change in changes.by_ref() {
-        write(&change?, &agents, &mut bytes);
-        if bytes.len() >= WRITTEN_AT_ONCE {
-            output.write(&bytes)?;
-            bytes.clear();
-        }
-    }
-    output.write(&bytes)?;
-    Ok(changes.counts().clone())
-}
-
-/// What comes of a chunk.
+/// The output for a chunk.
 #[derive(Default)]
-struct Told {
+struct Changed {
     bytes: Vec<u8>,
     counts: UrlCounts,
 }
 
-/// Writes the URLs whose verdict changes.
-fn compare_urls(
-    plan: &DiffPlan,
-    stream: &StreamPlan,
-    (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
-    output: &mut Output,
-) -> anyhow::Result<UrlCounts> {
-    let agents = plan.questions.agent_names();
-    let (old, new) = (classifier(old, &plan.questions)?, classifier(new, &plan.questions)?);
-    let session = |classifier| Session::new(classifier, plan.questions.assumed_scheme.as_deref());
-    let mut counts = UrlCounts::new(agents.len());
-    stream::run_with(
-        stream,
-        || (session(&old), session(&new)),
-        |(old, new), chunk, told: &mut Told| {
-            told.bytes.clear();
-            told.counts = UrlCounts::new(agents.len());
-            let (Told { bytes, counts }, sessions) = (told, (old, new));
-            let records = Records::new(chunk, stream.terminator);
-            match plan.format {
-                Format::Tsv => {
-                    let form = Tsv(stream.terminator);
-                    urls::write_chunk(records, &agents, sessions, &form, counts, bytes)?;
-                }
-                Format::Jsonl => {
-                    urls::write_chunk(records, &agents, sessions, &JsonLines, counts, bytes)?;
-                }
+impl Diff<'_> {
+    fn sets(&self, old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> anyhow::Result<ExitStatus> {
+        ensure!(
+            self.args.dialect.is_none() && self.args.max_robots_size.is_none(),
+            "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
+        );
+        let agents = self.questions.agent_names();
+        let mut output = Output::open(&self.output)?;
+        let (found, changed) = match &self.stream {
+            None => {
+                let counts = self.origins(&agents, old, new, &mut output)?;
+                (Found::origins(&counts, &agents), counts.changed())
             }
-            Ok(counts.bytes as usize)
-        },
-        |told| -> Result<(), OutputFailed> {
-            counts.merge(&told.counts);
-            output.write(&told.bytes)
-        },
-    )?;
-    Ok(counts)
+            Some(stream) => {
+                let counts = self.urls(&agents, stream, old, new, &mut output)?;
+                (Found::urls(&counts, &agents), counts.changed())
+            }
+        };
+        old.is_whole()?;
+        new.is_whole()?;
+        output.finish()?;
+        let summary = SetSummary::new(old, new, &agents, found, self.started);
+        summary::show_object(self.summary, &summary, |text| summary.write_text(text));
+        Ok(self.status(changed > 0))
+    }
+
+    fn status(&self, is_different: bool) -> ExitStatus {
+        match self.args.exit_code && is_different {
+            true => ExitStatus::Negative,
+            false => ExitStatus::Done,
+        }
+    }
+
+    /// Writes the origins that changed.
+    fn origins(
+        &self,
+        agents: &[String],
+        old: &Arc<PolicySet>,
+        new: &Arc<PolicySet>,
+        output: &mut Output,
+    ) -> anyhow::Result<ChangeCounts> {
+        let chains = |set: &PolicySet| self.questions.agents(set.dialect());
+        let difference = match agents.is_empty() {
+            true => Difference::new(old, new),
+            false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?,
+        };
+        let write = match self.format {
+            Format::Tsv => origins::write_tsv,
+            Format::Jsonl => origins::write_json,
+        };
+        let mut changes = difference.changes();
+        let mut bytes = Vec::new();
+        for change in changes.by_ref() {
+            write(&change?, agents, &mut bytes);
+            if bytes.len() >= WRITE_BYTES {
+                output.write(&bytes)?;
+                bytes.clear();
+            }
+        }
+        output.write(&bytes)?;
+        Ok(changes.counts().clone())
+    }
+
+    /// Writes the URLs whose verdict changed.
+    fn urls(
+        &self,
+        agents: &[String],
+        stream: &StreamPlan,
+        old: &Arc<PolicySet>,
+        new: &Arc<PolicySet>,
+        output: &mut Output,
+    ) -> anyhow::Result<UrlCounts> {
+        let classifier = |set| classifier(set, &self.questions, Detail::Rule);
+        let (old, new): (Classifier, Classifier) = (classifier(old)?, classifier(new)?);
+        let scheme = self.questions.assumed_scheme.as_deref();
+        let session = |classifier| Session::new(classifier, scheme);
+        let mut counts = UrlCounts::new(agents.len());
+        stream::run_with(
+            stream,
+            || (session(&old), session(&new)),
+            |(old, new), chunk, changed: &mut Changed| {
+                changed.bytes.clear();
+                changed.counts = UrlCounts::new(agents.len());
+                let (Changed { bytes, counts }, sessions) = (changed, (old, new));
+                let records = Records::new(chunk, stream.terminator);
+                match self.format {
+                    Format::Tsv => {
+                        let form = Tsv(stream.terminator);
+                        urls::write_chunk(records, agents, sessions, &form, counts, bytes)?;
+                    }
+                    Format::Jsonl => {
+                        urls::write_chunk(records, agents, sessions, &JsonLines, counts, bytes)?;
+                    }
+                }
+                Ok(counts.bytes as usize)
+            },
+            |changed| -> Result<(), OutputFailed> {
+                counts.merge(&changed.counts);
+                output.write(&changed.bytes)
+            },
+        )?;
+        Ok(counts)
+    }
+
+    /// Compares two robots.txt files for the given agents, or for every robot.
+    fn files(&self) -> anyhow::Result<ExitStatus> {
+        let DiffArgs { old: old_path, new: new_path, .. } = self.args;
+        ensure!(
+            self.stream.is_none(),
+            "{} and {} are robots.txt files, which are compared on every possible URL; omit the lists \
+             of URLs, or compile policy sets",
+            old_path.display(),
+            new_path.display()
+        );
+        let dialect = self.args.dialect.unwrap_or(&RFC_9309);
+        let bytes_max = self.args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0);
+        let config = LoadConfig {
+            robots_bytes_max: bytes_max,
+            strictness: plan::strictness(self.args.strict, false),
+            ..LoadConfig::new(dialect)
+        };
+        let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
+            let (text, note) = read_text(path, &config)?;
+            show_notes(note.as_slice(), u64::from(note.is_some()));
+            Ok(text)
+        };
+        let texts = [read(old_path)?, read(new_path)?];
+        let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, bytes_max));
+        let (agents, unnamed) = match self.questions.agent_count() {
+            0 => (robots_named(&[&old, &new], dialect), Some(Robot::Unnamed)),
+            _ => (self.questions.agents(dialect)?, None),
+        };
+        let mut output = Output::open(&self.output)?;
+        let mut answers = Answers::default();
+        // Robots with the same groups have the same answer.
+        let mut known: HashMap<[Vec<usize>; 2], Equivalence> = HashMap::new();
+        for robot in agents.iter().map(Robot::Agent).chain(unnamed) {
+            let [old, new] = [&old, &new].map(|file| AgentRules::new(file, robot, dialect));
+            let groups = [&old, &new].map(|side| match side.selection() {
+                Selection::Groups { groups, .. } => groups.clone(),
+                Selection::NoRules | Selection::NoGroup => Vec::new(),
+            });
+            let compare = || equivalence(old.rules(), new.rules(), &Limits::default());
+            let equivalence = known.entry(groups).or_insert_with(compare);
+            let agent = match robot {
+                Robot::Agent(agent) => agent.name(),
+                Robot::Unnamed => UNNAMED,
+            };
+            let compared = Compared { agent, old: &old, new: &new, equivalence };
+            let mut bytes = Vec::new();
+            match self.format {
+                Format::Tsv => write_tsv(&compared, &mut bytes),
+                Format::Jsonl => write_json(&compared, &mut bytes),
+            }
+            output.write(&bytes)?;
+            answers.add(agent, Answer::of(equivalence));
+        }
+        output.finish()?;
+        let file = |path: &Path, file: &RobotsTxt<'_>| FileObject {
+            name: path.display().to_string(),
+            groups: file.groups().len(),
+            rules: file.rules().len(),
+            notes: file.notes().len(),
+        };
+        let summary = FileSummary {
+            version: env!("CARGO_PKG_VERSION"),
+            dialect: dialect.name,
+            old: file(old_path, &old),
+            new: file(new_path, &new),
+            answers: &answers,
+            seconds: self.started.elapsed().as_secs_f64(),
+        };
+        summary::show_object(self.summary, &summary, |text| summary.write_text(text));
+        match &answers.limited {
+            Some(first) if answers.different == 0 => bail!(
+                "cannot tell whether the files give the same verdicts for {first}: a limit ended the \
+                 comparison; compare smaller files, or compile policy sets and compare them on your \
+                 URLs"
+            ),
+            _ => Ok(self.status(answers.different > 0)),
+        }
+    }
 }
 
-fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
-    let agents = questions.agents(set.dialect())?;
-    let classifier = Classifier::new(Arc::clone(set), agents, Detail::Rule)?;
-    Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
+/// Agents by answer.
+#[derive(Default, Serialize)]
+struct Answers {
+    equal: u64,
+    different: u64,
+    unknown: u64,
+    /// The first agent with an unknown answer.
+    #[serde(skip)]
+    limited: Option<String>,
+}
+
+impl Answers {
+    fn add(&mut self, agent: &str, answer: Answer) {
+        match answer {
+            Answer::Equal => self.equal += 1,
+            Answer::Different => self.different += 1,
+            Answer::Unknown => {
+                self.unknown += 1;
+                self.limited.get_or_insert_with(|| agent.to_owned());
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FileObject {
+    name: String,
+    groups: usize,
+    rules: usize,
+    notes: usize,
+}
+
+/// The comparison of two files, as the members of a JSON object.
+#[derive(Serialize)]
+struct FileSummary<'r> {
+    version: &'static str,
+    dialect: &'static str,
+    old: FileObject,
+    new: FileObject,
+    answers: &'r Answers,
+    seconds: f64,
+}
+
+impl FileSummary<'_> {
+    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let FileSummary { version, dialect, seconds, .. } = self;
+        writeln!(out, "portcullis {version}, dialect {dialect}, {seconds:.3} s")?;
+        for (side, file) in [("old", &self.old), ("new", &self.new)] {
+            let FileObject { name, groups, rules, notes } = file;
+            let name = visible(name);
+            let groups = counted(*groups as u64, "group");
+            let (rules, notes) = (counted(*rules as u64, "rule"), counted(*notes as u64, "note"));
+            writeln!(out, "{side}: {name}, {groups}, {rules}, {notes}")?;
+        }
+        let Answers { equal, different, unknown, .. } = self.answers;
+        writeln!(out, "agents: {equal} equal, {different} different, {unknown} unknown")
+    }
+}
+
+/// The comparison of two sets, as the members of a JSON object.
+#[derive(Serialize)]
+struct SetSummary<'r> {
+    version: &'static str,
+    old: SetObject<'r>,
+    new: SetObject<'r>,
+    /// If the sets were compiled differently, verdicts may change for that reason alone.
+    same_dialect: bool,
+    same_max_robots_size: bool,
+    agents: &'r [String],
+    #[serde(flatten)]
+    found: Found<'r>,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct SetObject<'r> {
+    name: &'r str,
+    set_hash: String,
+    dialect: &'static str,
+    /// Bytes; `null` without a limit.
+    max_robots_size: Option<u64>,
+    origins: u64,
+    capture_dates: Option<CaptureDates>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Found<'r> {
+    Origins { changes: ChangeCounts, per_agent: Vec<AgentRulesChanged<'r>> },
+    Urls { records: u64, bytes: u64, per_agent: Vec<AgentVerdicts<'r>> },
+}
+
+#[derive(Serialize)]
+struct AgentRulesChanged<'r> {
+    agent: &'r str,
+    rules: u64,
+}
+
+#[derive(Serialize)]
+struct AgentVerdicts<'r> {
+    agent: &'r str,
+    unchanged: u64,
+    changed: u64,
+    /// Changes that occur, such as `allow to disallow`.
+    #[serde(serialize_with = "as_map")]
+    verdicts: Vec<(String, u64)>,
+}
+
+fn as_map<S: Serializer>(counts: &[(String, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|(name, count)| (name, count)))
+}
+
+impl<'r> SetObject<'r> {
+    fn new(set: &'r PolicySet) -> SetObject<'r> {
+        SetObject {
+            name: set.name(),
+            set_hash: format!("{:016x}", set.hash()),
+            dialect: set.dialect().name,
+            max_robots_size: set.robots_bytes_max(),
+            origins: set.counts().origins,
+            capture_dates: summary::captured_of(set),
+        }
+    }
+}
+
+impl<'r> Found<'r> {
+    fn origins(counts: &ChangeCounts, agents: &'r [String]) -> Found<'r> {
+        let agents = agents.iter().zip(&counts.rules_by_agent);
+        let per_agent = agents.map(|(agent, &rules)| AgentRulesChanged { agent, rules });
+        Found::Origins { changes: counts.clone(), per_agent: per_agent.collect() }
+    }
+
+    fn urls(counts: &UrlCounts, agents: &'r [String]) -> Found<'r> {
+        let pairs = || Verdict::ALL.into_iter().flat_map(|old| Verdict::ALL.map(|new| (old, new)));
+        let per_agent = agents.iter().zip(counts.agents()).map(|(agent, changes)| {
+            let verdicts = pairs()
+                .filter(|(old, new)| old != new)
+                .map(|(old, new)| (format!("{old} to {new}"), changes.from_to(old, new)));
+            AgentVerdicts {
+                agent,
+                unchanged: changes.unchanged(),
+                changed: changes.changed(),
+                verdicts: verdicts.filter(|&(_, count)| count > 0).collect(),
+            }
+        });
+        let UrlCounts { records, bytes, .. } = *counts;
+        Found::Urls { records, bytes, per_agent: per_agent.collect() }
+    }
+
+    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Found::Origins { changes, per_agent } => {
+                let ChangeCounts { added, gone, state, rules, unchanged, .. } = changes;
+                writeln!(
+                    out,
+                    "origins: added {added}, gone {gone}, state {state}, rules {rules}, \
+                     unchanged {unchanged}"
+                )?;
+                for AgentRulesChanged { agent, rules } in per_agent {
+                    writeln!(out, "{}: rules {rules}", visible(agent))?;
+                }
+            }
+            Found::Urls { records, bytes, per_agent } => {
+                writeln!(out, "{}, {}", counted(*records, "record"), counted(*bytes, "byte"))?;
+                for AgentVerdicts { agent, unchanged, changed, verdicts } in per_agent {
+                    let verdicts: Vec<String> =
+                        verdicts.iter().map(|(turn, count)| format!("{turn} {count}")).collect();
+                    let list = match verdicts.is_empty() {
+                        true => String::new(),
+                        false => format!(" ({})", verdicts.join(", ")),
+                    };
+                    let agent = visible(agent);
+                    writeln!(out, "{agent}: unchanged {unchanged}, changed {changed}{list}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'r> SetSummary<'r> {
+    fn new(
+        old: &'r PolicySet,
+        new: &'r PolicySet,
+        agents: &'r [String],
+        found: Found<'r>,
+        started: Instant,
+    ) -> SetSummary<'r> {
+        let (old, new) = (SetObject::new(old), SetObject::new(new));
+        SetSummary {
+            version: env!("CARGO_PKG_VERSION"),
+            same_dialect: old.dialect == new.dialect,
+            same_max_robots_size: old.max_robots_size == new.max_robots_size,
+            old,
+            new,
+            agents,
+            found,
+            seconds: started.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "portcullis {}, {:.3} s", self.version, self.seconds)?;
+        for (side, set) in [("old", &self.old), ("new", &self.new)] {
+            let captured = summary::captured(set.capture_dates.as_ref());
+            let SetObject { set_hash, dialect, origins, .. } = set;
+            let (name, origins) = (visible(set.name), counted(*origins, "origin"));
+            writeln!(
+                out,
+                "{side}: {name}, set {set_hash}, dialect {dialect}, {origins}, {captured}"
+            )?;
+        }
+        let (old, new) = (&self.old, &self.new);
+        if !self.same_dialect {
+            writeln!(
+                out,
+                "note: the dialects differ, {} and {}; verdicts may change for that reason alone",
+                old.dialect, new.dialect
+            )?;
+        }
+        if !self.same_max_robots_size {
+            let size = |set: &SetObject<'_>| {
+                set.max_robots_size.map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes"))
+            };
+            writeln!(
+                out,
+                "note: the size limits differ, {} and {}; verdicts may change for that reason alone",
+                size(old),
+                size(new)
+            )?;
+        }
+        self.found.write_text(out)
+    }
 }

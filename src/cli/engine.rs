@@ -1,9 +1,8 @@
-//! The policies that were asked for, and the classifier over them.
+//! Loading the policies of a run, and the classifiers that ask them.
 
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, ensure};
-use portcullis::access::UnixSeconds;
 use portcullis::batch::Classifier;
 use portcullis::kind::{FileKind, WrongKind};
 use portcullis::policy::Detail;
@@ -15,21 +14,22 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::mapped;
 use super::message::say_plainly;
 use super::plan::{PolicyPlan, QuestionPlan};
+use super::summary::captured_of;
 
-/// Remarks on files that are shown one by one; a folder may hold thousands of strange ones.
+/// Notes on files that are shown one by one; a folder may have thousands.
 const NOTES_SHOWN_MAX: usize = 10;
 
-/// Threads that load and compile; those that classify are the runner's own.
+/// The threads that load and compile. The runner has its own to classify.
 pub struct Engine {
     pool: ThreadPool,
 }
 
 impl Engine {
-    /// An engine of so many threads, 0 for one a processor.
+    /// Starts so many threads, one per processor for 0.
     ///
     /// # Errors
     ///
-    /// If the system does not give that many threads.
+    /// If the system cannot start that many threads.
     pub fn new(threads: usize) -> anyhow::Result<Engine> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -38,17 +38,16 @@ impl Engine {
         Ok(Engine { pool })
     }
 
-    /// Does `work` on the engine's threads.
+    /// Runs `work` on the engine's threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
     }
 
-    /// Loads the policies for those who ask, and says on standard error what was left out of them.
+    /// Loads the policies for the agents of `questions`, and shows notes on files that were left out.
     ///
     /// # Errors
     ///
-    /// If the path cannot be read, nothing in it is a policy, or somebody is no agent in the policies'
-    /// dialect.
+    /// If the path cannot be read or holds no policy, or an agent is none in the policies' dialect.
     pub fn load(&self, plan: &PolicyPlan, questions: &QuestionPlan) -> anyhow::Result<Policies> {
         match plan {
             PolicyPlan::Robots { path, dialect, bytes_max, strictness } => {
@@ -67,7 +66,7 @@ impl Engine {
                 let own = set.dialect();
                 ensure!(
                     dialect.is_none_or(|asked| asked.name == own.name),
-                    "{} was compiled for the dialect {}; leave --dialect out, or compile it for \
+                    "{} was compiled for the dialect {}; omit --dialect, or compile it again for \
                      the other one",
                     path.display(),
                     own.name
@@ -78,7 +77,22 @@ impl Engine {
     }
 }
 
-/// Policies that were loaded, wherever they came from.
+/// A classifier over `set` for the agents of `questions`.
+///
+/// # Errors
+///
+/// As [`Policies::classifier`].
+pub fn classifier(
+    set: &Arc<PolicySet>,
+    questions: &QuestionPlan,
+    detail: Detail,
+) -> anyhow::Result<Classifier> {
+    let agents = questions.agents(set.dialect())?;
+    let classifier = Classifier::new(Arc::clone(set), agents, detail)?;
+    Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
+}
+
+/// Loaded policies.
 pub struct Policies {
     pub set: Arc<PolicySet>,
     /// Files that were left out of a folder.
@@ -86,42 +100,37 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// The policies, ready to be asked.
+    /// A classifier for the agents of `questions`.
     ///
     /// # Errors
     ///
-    /// If somebody is no agent in the policies' dialect, or the set is damaged.
+    /// If an agent is none in the policies' dialect, or the set is damaged.
     pub fn classifier(
         &self,
         questions: &QuestionPlan,
         detail: Detail,
     ) -> anyhow::Result<Classifier> {
-        let agents = questions.agents(self.set.dialect())?;
-        let classifier = Classifier::new(Arc::clone(&self.set), agents, detail)?;
-        Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
+        classifier(&self.set, questions, detail)
     }
 
-    /// The number of origins; none if one policy speaks for everything.
+    /// The number of origins; `None` if one policy applies to every URL.
     pub fn origins(&self) -> Option<usize> {
         (!self.set.is_universal()).then(|| self.set.counts().origins as usize)
     }
 
-    /// When the oldest and the newest policy were fetched, if that is known.
+    /// When the oldest and the newest policy were captured, if known.
     pub fn captured(&self) -> Option<CaptureDates> {
-        let (first, last) = self.set.counts().captured?;
-        let date = |seconds| UnixSeconds(seconds).to_rfc3339();
-        Some(CaptureDates { first: date(first), last: date(last) })
+        captured_of(&self.set)
     }
 
-    /// Captures of files without a rule that look like something else than robots.txt, by what they
-    /// look like.
+    /// Captures of files without rules that do not look like robots.txt, by appearance.
     pub fn appearances(&self) -> Figures {
         let names = NoteKind::APPEARANCES.map(NoteKind::as_str);
         Figures(names.into_iter().zip(self.set.counts().appearances).collect())
     }
 }
 
-/// What -p says of something else than a set.
+/// The error of `-p` for a file that is not a set.
 fn needs_set(error: SetError) -> anyhow::Error {
     let SetError::NotASet(wrong) = error else { return error.into() };
     let WrongKind { name, kind, .. } = &wrong;
@@ -134,7 +143,7 @@ fn needs_set(error: SetError) -> anyhow::Error {
     anyhow!("-p needs a compiled set; {name} is {kind} ({advice})")
 }
 
-/// Shows the first of so many remarks on standard error.
+/// Shows the first of `count` notes on standard error.
 pub fn show_notes(notes: &[LoadNote], count: u64) {
     let shown = notes.iter().take(NOTES_SHOWN_MAX);
     for note in shown.clone() {
@@ -146,6 +155,6 @@ pub fn show_notes(notes: &[LoadNote], count: u64) {
     }
     let rest = count - shown.len() as u64;
     if rest > 0 {
-        say_plainly(format_args!("note: and {rest} more of these"));
+        say_plainly(format_args!("note: and {rest} more"));
     }
 }

@@ -1,33 +1,27 @@
-//! Signals: for a mapped file that becomes shorter while it is read, for a file that is written past
-//! the limit on its size, and for the end that somebody asks for. The first two end as any other
-//! failure, with a message and status 2. None leaves an unfinished output.
+//! Signal handlers. None of these signals leaves an unfinished output.
 //!
-//! Lists of URLs and policy sets are mapped. If one of them is truncated meanwhile, or its disk
-//! fails, there are no bytes where the program looks next, and the system raises SIGBUS, which by
-//! itself ends it without a word. No code can go on from there, because it may stand anywhere; so
-//! the handler says what happened, removes unfinished outputs and ends the process. Where a stack that
-//! is full raises the same signal, as on macOS, it ends with the same message.
+//! - SIGBUS is raised if a mapped list or set is truncated while it is read, or its disk fails. No code can
+//!   continue after that, so the handler writes a message, removes unfinished outputs, and exits with
+//!   status 2. A stack overflow that raises the same signal, as on macOS, ends with the same message.
+//! - SIGXFSZ, the limit on file sizes (`ulimit -f`), is ignored, so that the write fails instead: the
+//!   output is removed and the message names it.
+//! - SIGINT, SIGTERM and SIGHUP end the program as usual, after unfinished outputs are removed. A handler may
+//!   not do that, so it wakes a thread that does. A signal that was ignored from the start (`nohup`, a
+//!   shell's `&`) stays ignored.
 //!
-//! A limit on the size of files (`ulimit -f`) raises SIGXFSZ, which is ignored here, so that writing
-//! fails instead: then what was written is taken away, and the message names the file.
-//!
-//! SIGINT, SIGTERM and SIGHUP end the program as they end any other, after unfinished outputs have
-//! been removed. A handler may not do that, because it interrupts a thread anywhere; so it wakes a
-//! thread that does. A signal that is ignored from the start (`nohup`, a shell's `&`) stays ignored.
-//!
-//! The standard library sets no handlers, so there is `unsafe` here. What the library, used by another
-//! program, maps is that program's to guard.
+//! The standard library has no handlers, hence the `unsafe`. Other programs that use the library must guard
+//! their own mappings.
 
 #![allow(unsafe_code, reason = "handles signals")]
 
-/// Installs the handlers. Called once, before anything is mapped or written; where it cannot be done,
-/// the system's own way stays, which is to kill the process.
+/// Installs the handlers, once, before anything is mapped or written. If that fails, the default actions
+/// stay.
 #[cfg(unix)]
 pub fn install() {
     unix::install();
 }
 
-/// This system does not let a mapped file become shorter.
+/// This system does not truncate mapped files.
 #[cfg(not(unix))]
 pub fn install() {}
 
@@ -44,7 +38,7 @@ mod unix {
 
     use crate::cli::exit::ExitStatus;
 
-    const MESSAGE: &[u8] = b"error: a file that was mapped became shorter while it was read, \
+    const MESSAGE: &[u8] = b"error: a mapped file became shorter while it was read, \
         or its disk failed; run again when nothing writes to the inputs and policies\n";
 
     pub(super) fn install() {
@@ -61,14 +55,14 @@ mod unix {
             libc::sigaction(SIGBUS, &raw const action, std::ptr::null_mut());
             libc::signal(SIGXFSZ, libc::SIG_IGN);
         }
-        // Without a thread or a pipe, an end that is asked for leaves what it leaves.
+        // Without a thread or pipe, signals may leave an unfinished output.
         let _ = handle_ends();
     }
 
     /// The end of the pipe that a handler writes to.
     static WAKE: AtomicI32 = AtomicI32::new(-1);
 
-    /// Has signals that ask for the end handled by a thread.
+    /// Lets a thread handle the signals that end the program.
     fn handle_ends() -> io::Result<()> {
         let (mut woken, wake) = io::pipe()?;
         WAKE.store(wake.into_raw_fd(), Ordering::Relaxed);
@@ -119,18 +113,18 @@ mod unix {
         // pause, write and _exit may be called in a handler, and an atomic may be used there.
         unsafe {
             if (*info).si_code != BUS_ADRERR {
-                // Something else, such as a signal that another process sent: as if not handled.
+                // Another cause, such as a signal from another process: the default action.
                 libc::signal(signal, libc::SIG_DFL);
                 libc::raise(signal);
                 return;
             }
-            // Two threads may have run into the same file; one speaks, and ends both.
+            // Two threads may read the same file; one reports it and ends both.
             while IS_REPORTED.swap(true, Ordering::Relaxed) {
                 libc::pause();
             }
             libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
-            // What was interrupted is a read of mapped memory, not a function of the system and not
-            // the holder of a lock, so that more may be called here than in other handlers.
+            // The interrupted code read mapped memory. It was not in a system function and held no lock, so
+            // more may be called here than in other handlers.
             atomic_file::abandon();
             libc::_exit(ExitStatus::Failed as c_int);
         }

@@ -1,9 +1,8 @@
-//! Which files a run reads and writes, and that none of them is both.
+//! Checks that no file is both read and written by a run.
 //!
-//! This is asked of what was typed, for all subcommands alike and before any file is opened for
-//! writing: every flag and argument that takes a path is an input, unless [`OUTPUTS`] names it. Files
-//! are compared by what they are (device and inode), so links and hard links are seen through.
-//! Pipes, terminals and devices may be both.
+//! This is done for all subcommands alike, before any file is opened for writing: every flag and argument
+//! with a path is an input, unless [`OUTPUTS`] names it. Files are compared by device and inode, so links
+//! and hard links are recognized. Pipes, terminals and devices may be both.
 
 use std::fs::{self, Metadata};
 #[cfg(unix)]
@@ -15,13 +14,13 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::output::is_standard_output;
 
-/// The flags whose paths are written to.
+/// The flags with output paths.
 const OUTPUTS: &[&str] = &["html", "invalid_to", "json", "out", "output", "unknown_to"];
 
-/// The argument for lists; a subcommand that has it and got none reads standard input.
+/// The argument for lists. Without a value, a subcommand that has it reads standard input.
 const LISTS: &str = "files";
 
-/// Refuses a run in which an output is an input as well, or is the file of another output.
+/// Refuses a run in which an output is also an input or another output.
 ///
 /// # Errors
 ///
@@ -39,16 +38,14 @@ pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
         files.check_inputs(output)?;
         match files.outputs[..index].iter().find(|other| other.identity == output.identity) {
             None => Ok(()),
-            Some(other) => bail!(
-                "{} and {} are one file, and one would replace the other; give each its own",
-                other.name,
-                output.name
-            ),
+            Some(other) => {
+                bail!("{} and {} are one file; name two different files", other.name, output.name)
+            }
         }
     })
 }
 
-/// The files of a run that can be compared.
+/// The files of a run.
 #[derive(Default)]
 struct Files {
     inputs: Vec<NamedFile>,
@@ -56,26 +53,26 @@ struct Files {
 }
 
 struct NamedFile {
-    /// How messages call it.
+    /// The name in messages.
     name: String,
     /// Empty for standard output.
     path: PathBuf,
     identity: Identity,
 }
 
-/// What makes two paths one file.
+/// The identity of a file.
 #[derive(PartialEq, Eq)]
 enum Identity {
-    /// A file or folder that is there.
+    /// An existing file or folder.
     #[cfg(unix)]
     There {
         device: u64,
         inode: u64,
     },
-    /// The full path of a file that is there, where files have no better mark.
+    /// The full path of an existing file, on systems without inodes.
     #[cfg(not(unix))]
     There(PathBuf),
-    /// The full path of one that is not there yet.
+    /// The full path of a file that does not exist yet.
     New(PathBuf),
     StandardOutput,
 }
@@ -92,7 +89,7 @@ impl Files {
                 }
             }
         }
-        // A file is not replaced there, but it may grow while it is read, or be replaced after.
+        // Standard output may be an input that grows while it is read.
         if let Some(identity) = standard_output().and_then(|it| Identity::of(Path::new("-"), &it)) {
             let name = "standard output".to_owned();
             files.outputs.push(NamedFile { name, path: PathBuf::new(), identity });
@@ -106,7 +103,7 @@ impl Files {
             false => (path.display().to_string(), fs::metadata(path).ok()),
         };
         let identity = metadata.and_then(|it| Identity::of(path, &it));
-        // What is not there is an error of its own.
+        // A missing file is reported elsewhere.
         self.inputs.extend(identity.map(|identity| NamedFile {
             name,
             path: path.to_owned(),
@@ -130,11 +127,7 @@ impl Files {
 
     fn check_inputs(&self, output: &NamedFile) -> anyhow::Result<()> {
         if let Some(input) = self.inputs.iter().find(|input| input.identity == output.identity) {
-            bail!(
-                "{} is also an input ({}), which it would replace; write to another file",
-                output.name,
-                input.name
-            );
+            bail!("{} is also an input ({}); write to another file", output.name, input.name);
         }
         let Ok(path) = fs::canonicalize(&output.path) else { return Ok(()) };
         for folder in path.ancestors().skip(1) {
@@ -143,7 +136,7 @@ impl Files {
                 self.inputs.iter().find(|it| Some(&it.identity) == identity.as_ref())
             {
                 bail!(
-                    "{} is there already, in the folder {}, which is an input; write to another file",
+                    "{} already exists in the folder {}, which is an input; write to another file",
                     output.name,
                     input.name
                 );
@@ -170,7 +163,7 @@ impl Identity {
         is_compared.then(|| fs::canonicalize(path).ok()).flatten().map(Identity::There)
     }
 
-    /// Of a file that is to be made; `None` if it cannot be, which is an error of its own.
+    /// Of a new file; `None` if it cannot be created, which is reported elsewhere.
     fn of_new(path: &Path) -> Option<Identity> {
         let folder = match path.parent()? {
             folder if folder.as_os_str().is_empty() => Path::new("."),
@@ -180,13 +173,13 @@ impl Identity {
     }
 }
 
-/// What standard input is, where the system says so.
+/// The metadata of standard input.
 #[cfg(unix)]
 fn standard_input() -> Option<Metadata> {
     metadata_of(io::stdin())
 }
 
-/// What standard output is, if it is a regular file.
+/// The metadata of standard output, if it is a regular file.
 #[cfg(unix)]
 fn standard_output() -> Option<Metadata> {
     metadata_of(io::stdout()).filter(Metadata::is_file)
@@ -197,13 +190,13 @@ fn metadata_of(stream: impl std::os::fd::AsFd) -> Option<Metadata> {
     fs::File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
-/// This system names no files behind streams.
+/// Unknown on this system.
 #[cfg(not(unix))]
 fn standard_input() -> Option<Metadata> {
     None
 }
 
-/// This system names no files behind streams.
+/// Unknown on this system.
 #[cfg(not(unix))]
 fn standard_output() -> Option<Metadata> {
     None
@@ -217,7 +210,7 @@ mod tests {
     use super::super::args::Arguments;
     use super::*;
 
-    /// A new flag for an output has to be named here, or it would be taken for an input.
+    /// A new output flag must be added to [`OUTPUTS`], or it counts as an input.
     #[test]
     fn every_path_under_the_heading_output_is_an_output() {
         let path = ValueParser::path_buf().type_id();

@@ -1,44 +1,40 @@
 //! `portcullis filter`: the allowed records, byte for byte.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use anyhow::ensure;
 use portcullis::input::Records;
 use portcullis::policy::Detail;
-use portcullis::report::{Counts, Filtered, filter};
+use portcullis::report::filter::{self, Fate, Quantifier};
+use portcullis::report::{Counts, Filtered};
 
+use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{Output, OutputFailed};
-use super::plan::{FilterPlan, Printed};
+use super::output::{Destination, Output, OutputFailed};
+use super::plan;
 use super::stream;
 use super::summary::{self, Clock};
 
-/// What comes of a chunk.
+/// The output for a chunk.
 #[derive(Default)]
 struct Sorted {
     records: filter::Output,
     counts: Counts,
 }
 
-/// Where the records go.
+/// Where records go.
 struct Outputs {
     kept: Output,
+    prints_records: bool,
     unknown: Option<Output>,
     invalid: Option<Output>,
 }
 
 impl Outputs {
-    fn open(plan: &FilterPlan) -> Result<Outputs, OutputFailed> {
-        let aside = |path: &Option<_>| path.as_deref().map(Output::create).transpose();
-        Ok(Outputs {
-            kept: Output::open(&plan.output)?,
-            unknown: aside(&plan.unknown_to)?,
-            invalid: aside(&plan.invalid_to)?,
-        })
-    }
-
-    fn write(&mut self, records: &filter::Output, printed: Printed) -> Result<(), OutputFailed> {
-        if printed == Printed::Records {
+    fn write(&mut self, records: &filter::Output) -> Result<(), OutputFailed> {
+        if self.prints_records {
             self.kept.write(&records.kept)?;
         }
         if let Some(output) = &mut self.unknown {
@@ -51,25 +47,36 @@ impl Outputs {
     }
 
     fn finish(self) -> Result<(), OutputFailed> {
-        let aside = [self.unknown, self.invalid].into_iter().flatten();
-        Output::finish_all(std::iter::once(self.kept).chain(aside))
+        Output::finish_all([Some(self.kept), self.unknown, self.invalid].into_iter().flatten())
     }
 }
 
-pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
+pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let mut outputs = Outputs::open(plan)?;
-    let engine = Engine::new(plan.stream.threads)?;
-    let policies = engine.load(&plan.policies, &plan.questions)?;
-    let agents = plan.questions.agent_count();
-    let classifier = policies.classifier(&plan.questions, Detail::Reason)?;
+    let policies = plan::policies(args.policies);
+    let selection = selection(&args.selection)?;
+    let questions = plan::questions(args.questions, policies.dialect())?;
+    let destination = Destination::new(args.output);
+    let prints_records = !args.quiet && !args.count;
+    let prints = destination == Destination::StandardOutput && prints_records;
+    let stream = plan::stream(args.input, &args.run, prints)?;
+    let aside = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+    let mut outputs = Outputs {
+        kept: Output::open(&destination)?,
+        prints_records,
+        unknown: aside(&args.selection.unknown_to)?,
+        invalid: aside(&args.selection.invalid_to)?,
+    };
+    let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
+    let agents = questions.agent_count();
+    let classifier = policies.classifier(&questions, Detail::Reason)?;
     let clock = Clock::loaded(started);
-    let terminator = plan.stream.terminator;
+    let terminator = stream.terminator;
     let mut counts = Counts::new(agents);
     let mut kept = 0;
     stream::run(
-        &plan.stream,
-        &plan.questions,
+        &stream,
+        &questions,
         &classifier,
         |session, chunk, sorted: &mut Sorted| {
             sorted.records.clear();
@@ -78,7 +85,7 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
                 chunk,
                 Records::new(chunk, terminator),
                 terminator,
-                &plan.selection,
+                &selection,
                 session,
                 &mut sorted.counts,
                 &mut sorted.records,
@@ -88,21 +95,33 @@ pub fn run(plan: &FilterPlan) -> anyhow::Result<ExitStatus> {
         |sorted| {
             counts.merge(&sorted.counts);
             kept += sorted.records.kept_records;
-            outputs.write(&sorted.records, plan.printed)
+            outputs.write(&sorted.records)
         },
     )?;
     policies.set.is_whole()?;
-    if plan.printed == Printed::Count {
+    if args.count && !args.quiet {
         outputs.kept.write(format!("{kept}\n").as_bytes())?;
     }
     outputs.finish()?;
-    summary::write(
-        &plan.summary,
-        &policies,
-        &plan.questions,
-        counts,
-        Some(Filtered { kept }),
-        &clock,
-    );
-    Ok(if plan.tells_emptiness && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
+    let summary = plan::summary(&args.run, &args.figures);
+    summary::write(&summary, &policies, &questions, counts, Some(Filtered { kept }), &clock);
+    Ok(if args.exit_status && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
+}
+
+fn selection(args: &SelectionArgs) -> anyhow::Result<filter::Plan> {
+    let fate = |asked: KeepOrDrop, aside: &Option<PathBuf>| {
+        let is_stdout = aside.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        ensure!(!is_stdout, "records cannot be set aside on standard output; name a file");
+        Ok(match (aside, asked) {
+            (Some(_), _) => Fate::Aside,
+            (None, KeepOrDrop::Keep) => Fate::Keep,
+            (None, KeepOrDrop::Drop) => Fate::Drop,
+        })
+    };
+    Ok(filter::Plan {
+        quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
+        invert: args.invert,
+        unknown: fate(args.unknown, &args.unknown_to)?,
+        invalid: fate(args.invalid, &args.invalid_to)?,
+    })
 }

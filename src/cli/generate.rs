@@ -1,4 +1,4 @@
-//! `portcullis --generate`: the man page and the completions of shells, from the flags themselves.
+//! `portcullis --generate`: the man page and shell completions, made from the flags.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use clap_mangen::Man;
 
 use super::args::Generated;
 use super::exit::{self, ExitStatus};
-use super::output::{Destination, Output};
+use super::output;
 
 pub fn run(kind: Generated, command: Command) -> anyhow::Result<ExitStatus> {
     let text = match kind {
@@ -18,9 +18,7 @@ pub fn run(kind: Generated, command: Command) -> anyhow::Result<ExitStatus> {
         Generated::CompleteFish => completion(Shell::Fish, command),
         Generated::CompletePowershell => completion(Shell::PowerShell, command),
     };
-    let mut output = Output::open(&Destination::StandardOutput)?;
-    output.write(&text)?;
-    output.finish()?;
+    output::print(&text)?;
     Ok(ExitStatus::Done)
 }
 
@@ -69,27 +67,4 @@ fn push_subcommand(subcommand: &Command, page: &mut Vec<u8>) -> io::Result<()> {
         page.push(b'\n');
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::args::Arguments;
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_man_page_has_every_subcommand_and_the_exit_status() {
-        let page = String::from_utf8(man(Arguments::command()).unwrap()).unwrap();
-        for heading in ["CHECK: OPTIONS", "CLASSIFY: OPTIONS", "FILTER: OPTIONS", "EXIT STATUS"] {
-            assert!(page.contains(heading), "{heading}:\n{page}");
-        }
-    }
-
-    #[test]
-    fn every_completion_names_the_subcommands() {
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell] {
-            let script = String::from_utf8(completion(shell, Arguments::command())).unwrap();
-            assert!(script.contains("classify"), "{shell}");
-        }
-    }
 }

@@ -1,82 +1,471 @@
-//! `portcullis inspect`: what is in a set, or the policies of one of its hosts.
+//! `portcullis inspect` and `verify`: the statistics of a set, the policies of one of its hosts, and whether it
+//! is intact.
 //!
-//! What is printed is data, so it goes to standard output, once all of it is known.
+//! The JSON is the library's [`Stats`] and [`HostDetail`] as they serialize; the text is a few lines and
+//! tables of the same figures. Both go to standard output once all of it is known.
 
-mod host_json;
-mod host_text;
-mod provenance;
-mod survey_json;
-mod survey_text;
-mod table;
-
-use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::fmt::{Display, Write as _};
 
 use anyhow::Context;
-use portcullis::set::PolicySet;
-use portcullis::set::survey::{HostQuery, Survey, portraits};
-use portcullis::visible::write_json;
+use portcullis::access::UnixSeconds;
+use portcullis::decision::PolicyState;
+use portcullis::set::stats::{
+    Dates, HostDetail, HostGroup, HostPolicy, HostQuery, Named, OriginStats, PolicyFigures,
+    RobotCount, RuleSetStats, SharedRuleSet, Stats, Tier,
+};
+use portcullis::set::{InputReport, PolicySet, Provenance};
+use portcullis::syntax::{NoteKind, RecordKind};
+use portcullis::visible::visible;
 use serde::Serialize;
+use serde_json::Value;
 
-use self::provenance::Provenance;
-use super::args::InspectArgs;
+use super::args::{InspectArgs, VerifyArgs};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::message::say;
-use super::output::{Destination, Output};
+use super::message::{counted, say};
+use super::output;
+use super::summary::to_json_line;
+use super::table::{self, share};
 
 pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
-    let (status, out) = match &args.host {
-        None => (ExitStatus::Done, survey(&set, args)?),
-        Some(host) => inspect_host(&set, host, args.json)?,
+    let out = match &args.host {
+        None => show_stats(&set, args)?,
+        Some(host) => {
+            let query = HostQuery::parse(host.as_encoded_bytes()).with_context(|| {
+                format!(
+                    "{}: not a host or URL; write example.com or https://example.com",
+                    host.display()
+                )
+            })?;
+            let detail = HostDetail::of(&set, &query)?;
+            if detail.policies.is_empty() {
+                let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
+                say(format_args!("{}: no policy is known for {}", set.name(), names.join(" or ")));
+                set.is_whole()?;
+                return Ok(ExitStatus::Negative);
+            }
+            match args.json {
+                true => to_json_line(&HostObject { set: SetObject::new(&set), detail: &detail })?,
+                false => host_text(&detail).into_bytes(),
+            }
+        }
     };
     set.is_whole()?;
-    let mut output = Output::open(&Destination::StandardOutput)?;
-    output.write(&out)?;
-    output.finish()?;
-    Ok(status)
+    output::print(&out)?;
+    Ok(ExitStatus::Done)
 }
 
-fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
-    let survey = Survey::of(set, args.top)?;
-    let provenance = Provenance::of(set)?;
-    let mut out = Vec::new();
-    match args.json {
-        true => write_object(&survey_json::object(set, &survey, &provenance), &mut out)?,
-        false => survey_text::write(set, &survey, &provenance, &mut out)?,
+/// `portcullis verify`: checksums, structure and compiled rules.
+pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
+    let set = mapped::set(&args.set)?;
+    let verified = set.verify()?;
+    say(format_args!(
+        "{}: all {} are intact; set {:016x}, {}",
+        set.name(),
+        counted(verified.blocks, "block"),
+        set.hash(),
+        counted(set.bytes(), "byte"),
+    ));
+    say(format_args!(
+        "read {}, {}, {}, {}, {}; recompiled {} of {} and {} with their prefilters",
+        counted(verified.hosts, "host"),
+        counted(verified.origins, "origin"),
+        counted(verified.captures, "capture"),
+        counted(verified.strings, "string"),
+        counted(verified.robots, "robot name"),
+        counted(verified.policies, "policy"),
+        counted(verified.records, "record"),
+        counted(verified.rule_sets, "rule set"),
+    ));
+    Ok(ExitStatus::Done)
+}
+
+/// The set's identity in JSON.
+#[derive(Serialize)]
+struct SetObject<'s> {
+    set: &'s str,
+    set_hash: String,
+    dialect: &'static str,
+}
+
+impl SetObject<'_> {
+    fn new(set: &PolicySet) -> SetObject<'_> {
+        let set_hash = format!("{:016x}", set.hash());
+        SetObject { set: set.name(), set_hash, dialect: set.dialect().name }
     }
-    Ok(out)
 }
 
-fn inspect_host(
-    set: &PolicySet,
-    host: &OsStr,
-    json: bool,
-) -> anyhow::Result<(ExitStatus, Vec<u8>)> {
-    let query = HostQuery::parse(host.as_encoded_bytes()).with_context(|| {
-        format!(
-            "{} is no host and no URL; write example.com or https://example.com",
-            host.display()
-        )
+#[derive(Serialize)]
+struct HostObject<'s> {
+    #[serde(flatten)]
+    set: SetObject<'s>,
+    #[serde(flatten)]
+    detail: &'s HostDetail<'s>,
+}
+
+#[derive(Serialize)]
+struct StatsObject<'s> {
+    version: &'static str,
+    #[serde(flatten)]
+    set: SetObject<'s>,
+    robots_bytes_max: Option<u64>,
+    bytes: u64,
+    #[serde(flatten)]
+    stats: &'s Stats<'s>,
+    provenance: Value,
+}
+
+fn show_stats(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
+    let stats = Stats::of(set, args.top)?;
+    let provenance = set.provenance()?;
+    let object: Value = serde_json::from_slice(provenance).with_context(|| {
+        format!("{}: unreadable provenance; run `portcullis compile` again", set.name())
     })?;
-    let found = portraits(set, &query)?;
-    let mut out = Vec::new();
-    if found.is_empty() {
-        let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
-        let names = names.join(" or ");
-        say(format_args!("{}: no policy is known for {names}", set.name()));
-        return Ok((ExitStatus::Negative, out));
+    if !args.json {
+        return Ok(stats_text(set, &stats, Provenance::read(provenance)).into_bytes());
     }
-    let provenance = Provenance::of(set)?;
-    match json {
-        true => write_object(&host_json::object(set, &query, &found, &provenance), &mut out)?,
-        false => host_text::write(&query, &found, &provenance, &mut out)?,
-    }
-    Ok((ExitStatus::Done, out))
+    Ok(to_json_line(&StatsObject {
+        version: env!("CARGO_PKG_VERSION"),
+        set: SetObject::new(set),
+        robots_bytes_max: set.robots_bytes_max(),
+        bytes: set.bytes(),
+        stats: &stats,
+        provenance: object,
+    })?)
 }
 
-fn write_object(object: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
-    write_json(object, &mut *out)?;
-    out.write_all(b"\n")
+/// Text for people in the making. Writing to a string cannot fail.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, line: impl Display) {
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn table(&mut self, heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+        table::push(heading, rows, &mut self.0);
+    }
+
+    /// Origins by name, with their share of all; those without an origin are left out.
+    fn origins(&mut self, title: &str, all: u64, counts: impl IntoIterator<Item = (String, u64)>) {
+        let counts = counts.into_iter().filter(|&(_, origins)| origins > 0);
+        let row =
+            |(name, origins): (String, u64)| vec![name, origins.to_string(), share(origins, all)];
+        self.table(&[title, "origins"], counts.map(row));
+    }
+}
+
+/// A row of a table: a name, then numbers.
+fn row(name: impl Into<String>, numbers: &[u64]) -> Vec<String> {
+    std::iter::once(name.into()).chain(numbers.iter().map(u64::to_string)).collect()
+}
+
+fn lossless(name: Option<&[u8]>, otherwise: &str) -> String {
+    name.map_or_else(|| otherwise.to_owned(), |name| visible(name).to_string())
+}
+
+fn named(counts: &Named<u64>) -> impl Iterator<Item = (String, u64)> {
+    counts.0.iter().map(|(name, count)| (name.to_string(), *count))
+}
+
+fn stats_text(set: &PolicySet, stats: &Stats<'_>, provenance: Option<Provenance<'_>>) -> String {
+    let mut text = Text::default();
+    let origins = &stats.origins;
+    let limit = match set.robots_bytes_max() {
+        Some(bytes) => format!("files up to {bytes} bytes"),
+        None => "files of any length".into(),
+    };
+    text.line(format_args!(
+        "{}: set {:016x}, dialect {}, {limit}, {}",
+        visible(set.name()),
+        set.hash(),
+        set.dialect().name,
+        counted(set.bytes(), "byte")
+    ));
+    text.line(format_args!(
+        "{}, {}, {} with {} of files, {}, {}",
+        counted(stats.hosts, "host"),
+        counted(origins.origins, "origin"),
+        counted(origins.captures, "capture"),
+        counted(origins.file_bytes, "byte"),
+        counted(stats.policies.policies, "policy"),
+        counted(stats.rule_sets.rule_sets, "rule set")
+    ));
+    text.line(dates("captured", origins.capture_dates, origins.undated));
+    text.line(dates("expire", origins.expiry_dates, origins.without_expiry));
+    if origins.in_outage > 0 {
+        let as_of = provenance.as_ref().and_then(|it| it.outages().time());
+        let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
+        text.line(format_args!("outages: {} origins unreachable{as_of}", origins.in_outage));
+    }
+    let inputs: Vec<InputReport> = provenance.iter().flat_map(|it| it.inputs()).collect();
+    push_origins(&mut text, origins, &inputs);
+    let records = &stats.other_records;
+    let field = |field: &portcullis::set::stats::FieldCount| {
+        let mut row = row(visible(&field.name).to_string(), &[field.records, field.origins]);
+        row.push(share(field.origins, origins.origins));
+        row
+    };
+    text.table(
+        &[&format!("other record ({} fields)", records.fields), "records", "origins"],
+        records.most_common.iter().map(field),
+    );
+    push_robots(&mut text, stats);
+    push_rule_sets(&mut text, &stats.rule_sets);
+    push_sharing(&mut text, "origins that share a policy", "policies", &stats.policies.sharing);
+    for (title, list) in [
+        ("most shared policy", &stats.policies.most_shared),
+        ("largest policy", &stats.policies.largest),
+        ("most expensive policy", &stats.policies.most_expensive),
+    ] {
+        push_policies(&mut text, title, list);
+    }
+    let section =
+        |(name, bytes): (String, u64)| vec![name, bytes.to_string(), share(bytes, set.bytes())];
+    let sections = named(&stats.sections).map(|(name, bytes)| (name.replace('-', " "), bytes));
+    let rest = ("(header, checksums, padding)".to_owned(), stats.bytes_outside_sections);
+    text.table(&["section", "bytes"], sections.chain([rest]).map(section));
+    text.0
+}
+
+fn dates(what: &str, dates: Option<Dates>, without: u64) -> String {
+    let Some(Dates { first, last }) = dates else { return format!("{what}: no dates") };
+    let rest = match without {
+        0 => String::new(),
+        origins => format!("; of {origins} origins unknown"),
+    };
+    format!("{what}: from {} to {}{rest}", first.to_rfc3339(), last.to_rfc3339())
+}
+
+fn push_origins(text: &mut Text, origins: &OriginStats, inputs: &[InputReport]) {
+    let all = origins.origins;
+    text.origins("state", all, named(&origins.states));
+    let status = |(&code, &count): (&u16, &u64)| match code {
+        0 => ("none".to_owned(), count),
+        code => (code.to_string(), count),
+    };
+    text.origins("status", all, origins.statuses.iter().map(status));
+    let redirects = origins.redirects_followed.iter();
+    text.origins("redirects followed", all, redirects.map(|(it, &count)| (it.to_string(), count)));
+    text.origins("note on the answer", all, named(&origins.capture_notes));
+    text.origins("note on the file", all, named(&origins.file_notes));
+    let months = origins.capture_months.iter();
+    text.origins("capture month", all, months.map(|(month, &count)| (month.clone(), count)));
+    let input = |(position, input): (u32, &InputReport)| {
+        let counted = origins.origins_by_input.iter().find(|it| it.input == position);
+        let format = input.format.map_or("-", |format| format.as_str());
+        let mut row = vec![input.name.clone(), format.to_owned()];
+        let counts = [input.captures, input.broken, counted.map_or(0, |it| it.origins)];
+        row.extend(counts.map(|count| count.to_string()));
+        row
+    };
+    let columns = ["input", "format", "captures", "broken", "origins"];
+    text.table(&columns, (0..).zip(inputs).map(input));
+    for input in inputs {
+        if let Some(failure) = &input.failure {
+            text.line(format_args!(
+                "{}: not read to its end: {}",
+                visible(&input.name),
+                visible(failure)
+            ));
+        }
+    }
+}
+
+fn push_robots(text: &mut Text, stats: &Stats<'_>) {
+    let robots = &stats.robots;
+    let count = |name: String, count: &RobotCount| {
+        let RobotCount { policies, origins, everything, part, nothing, not_known } = *count;
+        row(name, &[policies, origins, everything, part, nothing, not_known])
+    };
+    let others = count("(any other)".into(), &robots.others);
+    let named = robots.most_named.iter();
+    let named = named.map(|robot| count(visible(robot.name).to_string(), &robot.count));
+    let heading = format!("robot ({} names)", robots.names);
+    let columns = [&heading, "policies", "origins", "everything", "part", "nothing", "unknown"];
+    text.table(&columns, std::iter::once(others).chain(named));
+    text.line(format_args!(
+        "{} policies name robots; {} policies of {} origins have no rules for other robots",
+        robots.naming_policies, robots.policies_without_others, robots.origins_without_others
+    ));
+}
+
+fn push_rule_sets(text: &mut Text, stats: &RuleSetStats<'_>) {
+    let strategies = stats.strategies.0.iter().map(|(name, count)| {
+        row(name.clone(), &[count.rule_sets, count.uses, count.patterns, count.bytes])
+    });
+    text.table(&["strategy", "rule sets", "in policies", "patterns", "bytes"], strategies);
+    push_sharing(text, "policies that share a rule set", "rule sets", &stats.sharing);
+    for (title, list) in [
+        ("most shared rule set", &stats.most_shared),
+        ("largest rule set", &stats.largest),
+        ("rule set with most patterns", &stats.most_patterns),
+        ("rule set of groups", &stats.of_groups),
+    ] {
+        let item = |item: &SharedRuleSet<'_>| {
+            let name = format!("{} for {}", lossless(item.host, "-"), lossless(item.robot, "*"));
+            let figures = &item.figures;
+            let numbers = [item.policies, item.origins, figures.patterns.into(), figures.bytes];
+            let mut row = row(name, &numbers);
+            row.push(figures.strategy.as_str().to_owned());
+            row
+        };
+        let columns = [title, "policies", "origins", "patterns", "bytes", "strategy"];
+        text.table(&columns, list.iter().map(item));
+    }
+}
+
+fn push_policies(text: &mut Text, title: &str, list: &[PolicyFigures<'_>]) {
+    let columns = [
+        title,
+        "origins",
+        "file bytes",
+        "extract bytes",
+        "records",
+        "robots",
+        "rule sets",
+        "patterns",
+        "unordered",
+        "rule set bytes",
+        "state",
+    ];
+    let policy = |it: &PolicyFigures<'_>| {
+        let mut row = row(
+            lossless(it.host, "-"),
+            &[
+                it.origins,
+                it.file_bytes,
+                it.extract_bytes,
+                it.records,
+                it.robots,
+                it.rule_sets,
+                it.patterns,
+                it.unordered,
+                it.rule_set_bytes,
+            ],
+        );
+        row.push(it.state.to_string());
+        row
+    };
+    text.table(&columns, list.iter().map(policy));
+}
+
+fn push_sharing(text: &mut Text, title: &str, things: &str, tiers: &[Tier]) {
+    let tier = |tier: &Tier| {
+        let name = match tier.from == tier.to {
+            true => tier.from.to_string(),
+            false => format!("{} to {}", tier.from, tier.to),
+        };
+        row(name, &[tier.things, tier.uses])
+    };
+    text.table(&[title, things, "uses"], tiers.iter().map(tier));
+}
+
+fn host_text(detail: &HostDetail<'_>) -> String {
+    let mut text = Text::default();
+    for (number, policy) in detail.policies.iter().enumerate() {
+        if number > 0 {
+            text.line("");
+        }
+        push_host_policy(&mut text, policy);
+    }
+    for origin in &detail.unknown {
+        text.line(format_args!("\n{}: no policy is known", visible(&origin.to_string())));
+    }
+    text.0
+}
+
+fn push_host_policy(text: &mut Text, policy: &HostPolicy<'_>) {
+    let origins: Vec<String> = policy.origins.iter().map(ToString::to_string).collect();
+    text.line(visible(&origins.join(" and ")));
+    let is_file = matches!(policy.state, PolicyState::Rules | PolicyState::NoRules);
+    push_facts(text, policy, is_file);
+    if !is_file {
+        return;
+    }
+    let robots = policy.robots.iter().map(|robot| {
+        let groups: Vec<String> = robot.groups.iter().map(usize::to_string).collect();
+        let rules = &robot.rules;
+        vec![
+            lossless(robot.name, "(any other)"),
+            rules.reach_word().unwrap_or("unknown").to_owned(),
+            groups.join("+"),
+            rules.patterns.to_string(),
+            rules.bytes.to_string(),
+            rules.strategy.as_str().to_owned(),
+        ]
+    });
+    text.table(&["robot", "allowed", "groups", "patterns", "bytes", "strategy"], robots);
+    push_listing(text, policy);
+}
+
+fn push_facts(text: &mut Text, policy: &HostPolicy<'_>, is_file: bool) {
+    let facts = &policy.capture.facts;
+    let mut line = |name: &str, value: &dyn Display| {
+        text.line(format_args!("  {name:<9} {value}"));
+    };
+    let time = |time: Option<UnixSeconds>| {
+        time.map_or_else(|| "unknown".to_owned(), UnixSeconds::to_rfc3339)
+    };
+    match policy.verdict {
+        Some(verdict) => line("state", &format!("{}: {verdict} for every path", policy.state)),
+        None => line("state", &policy.state),
+    }
+    line("captured", &time(facts.captured_at));
+    line("expires", &time(facts.expires_at));
+    if let Some(outage) = &facts.outage {
+        line("outage", outage);
+    }
+    match facts.status {
+        0 => line("status", &"none"),
+        status => line("status", &status),
+    }
+    line("redirects", &format!("{} followed", facts.redirects_followed));
+    match &policy.capture.input_name {
+        Some(name) => line("input", &visible(name)),
+        None => line("input", &format!("number {}", facts.input)),
+    }
+    let notes: Vec<&str> = facts.capture_notes.iter().map(|note| note.as_str()).collect();
+    if !notes.is_empty() {
+        line("answer", &notes.join(", "));
+    }
+    if is_file {
+        line("file", &format!("{} bytes", facts.file_bytes));
+        facts.file_notes.kinds().for_each(|kind| {
+            line("", &format!("{kind}: {}", NoteKind::describe(kind)));
+        });
+    }
+}
+
+/// Lists the records with their lines, and before each group the robots to which it applies.
+fn push_listing(text: &mut Text, policy: &HostPolicy<'_>) {
+    let Some(last) = policy.records.last() else { return text.line("\nno records") };
+    let width = last.line.to_string().len().max(4);
+    text.line("");
+    let mut groups = policy.groups.iter().enumerate();
+    for (position, record) in policy.records.iter().enumerate() {
+        if record.kind == Some(RecordKind::StartsGroup)
+            && let Some((number, group)) = groups.next()
+        {
+            if position > 0 {
+                text.line("");
+            }
+            text.line(format_args!("{:width$}  # group {}: {}", "", number + 1, audience(group)));
+        }
+        text.line(format_args!("{:>width$}  {}", record.line, visible(&record.text)));
+    }
+}
+
+fn audience(group: &HostGroup) -> String {
+    let mut names: Vec<String> =
+        group.robots.iter().map(|name| visible(name).to_string()).collect();
+    if group.for_others {
+        names.push("any other robot".into());
+    }
+    match names.is_empty() {
+        true => "unused".into(),
+        false => format!("applies to {}", names.join(", ")),
+    }
 }

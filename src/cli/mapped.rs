@@ -1,14 +1,12 @@
-//! What the program maps: policy sets and lists of URLs.
+//! Maps policy sets and lists of URLs. No other part of the program maps files.
 //!
-//! Nothing else of the program calls for a mapping, so this is where the duty stands that comes with
-//! it. Nobody can keep other programs from writing to a file; what the program does about it is:
+//! Another process may write to or truncate a mapped file. The program limits the damage:
 //!
-//! - its users are told that a set is replaced by renaming, and the program's own outputs are;
+//! - users are asked to replace sets by renaming, as the program does with its own outputs;
 //! - no output of a run is one of its inputs ([`files`](super::files));
-//! - touching what a truncated file has lost ends the program with a message and status 2
-//!   ([`fault`](super::fault));
-//! - what was worked out from a file that became shorter is not handed on: the length is compared
-//!   after every block of URLs and every chunk of a list.
+//! - reading a truncated part ends the program with a message and status 2 ([`fault`](super::fault));
+//! - results from a file that became shorter are discarded: its length is compared after every block of
+//!   URLs and every chunk of a list.
 
 #![allow(unsafe_code, reason = "maps files that the user names")]
 
@@ -21,14 +19,14 @@ use portcullis::set::{PolicySet, SetError};
 ///
 /// # Errors
 ///
-/// If it cannot be opened, or is none.
+/// If it cannot be opened, or is not a policy set.
 pub fn set(path: &Path) -> Result<PolicySet, SetError> {
-    // SAFETY: as the module says.
+    // SAFETY: see the module.
     unsafe { PolicySet::map(path) }
 }
 
-/// How lists of URLs are opened: mapped, unless one is no regular uncompressed file.
+/// How lists of URLs are opened: mapped if they are regular uncompressed files.
 pub fn opening() -> OpenConfig {
-    // SAFETY: as the module says.
+    // SAFETY: see the module.
     unsafe { OpenConfig::default().mapped() }
 }

@@ -1,7 +1,7 @@
 //! Messages on standard error, one line each.
 //!
-//! File names, hosts and agents in them are strangers' text, so every message goes through here, and
-//! none of it steers the terminal. The run goes on without a word where standard error is closed.
+//! File names, hosts and agents in messages are untrusted text. Every message goes through here, and hidden
+//! characters are escaped. A closed standard error is ignored.
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
@@ -19,7 +19,16 @@ pub fn say_plainly(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
-/// The same error of wrong usage, with what was typed as people may see it.
+/// A number and what it counts: "1 policy", "2 policies".
+pub fn counted(count: u64, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// A usage error with the hidden characters of its arguments escaped.
 pub fn shown(mut error: clap::Error) -> clap::Error {
     let text = |text: &String| visible(text).to_string();
     let typed: Vec<(ContextKind, ContextValue)> = error
@@ -34,7 +43,7 @@ pub fn shown(mut error: clap::Error) -> clap::Error {
         .collect();
     for (kind, value) in typed {
         if error.insert(kind, value.clone()) != Some(value) {
-            // A tip repeats what was typed.
+            // A suggestion repeats the argument.
             error.remove(ContextKind::Suggested);
         }
     }

@@ -1,11 +1,12 @@
-//! The command line: two stages, and one file for each subcommand.
+//! The command line: one file per subcommand, and what they share.
 //!
-//! [`args`] holds what was typed, as clap's derived structs; [`plan`] turns that into what it means,
-//! without touching a disk; the subcommand's own file carries a plan out and owns no flag. What they
-//! share stands beside them: that no output is an input ([`files`]), where output goes ([`output`]), the
-//! run over inputs ([`stream`]), the policies ([`engine`]), the summary ([`summary`]), messages
-//! ([`message`]), the exit status ([`exit`]), what is mapped ([`mapped`]), and what happens when a mapped
-//! file is cut short under it ([`fault`]).
+//! [`args`] holds the flags as clap's derived structs; [`plan`] checks the groups of flags that several
+//! subcommands have. Each subcommand's file does the work and writes the result through [`output`]. The
+//! rest is shared: no output is an input ([`files`]), runs over inputs ([`stream`]), loaded policies
+//! ([`engine`]), summaries ([`summary`]), tables ([`table`]), messages ([`message`]), the exit status
+//! ([`exit`]), mapped files ([`mapped`]), and signals ([`fault`]).
+//!
+//! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2.
 
 mod args;
 mod audit;
@@ -23,16 +24,14 @@ mod generate;
 mod inspect;
 mod lint;
 mod mapped;
-mod merge;
 mod message;
 mod output;
 mod plan;
-mod progress;
 mod stream;
 mod summary;
 mod synth;
+mod table;
 mod values;
-mod verify;
 
 use std::io::{self, Write};
 
@@ -42,14 +41,14 @@ use self::args::{Arguments, Command};
 use self::exit::ExitStatus;
 use self::output::OutputFailed;
 
-/// Reads the process's arguments, does what they say, and reports an error if there is one.
+/// Runs the program with the process's arguments, and prints an error if there is one.
 ///
 /// Wrong usage ends the process within clap, with status 2.
 pub fn run() -> ExitStatus {
     fault::install();
     match try_run() {
         Ok(status) => status,
-        // Whoever reads the output has seen enough.
+        // The reader of the output has seen enough.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
             message::say_plainly(format_args!("error: {error:#}"));
@@ -72,26 +71,22 @@ fn try_run() -> anyhow::Result<ExitStatus> {
     let arguments =
         Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
     files::check(&command, &matches)?;
-    dispatch(arguments)
-}
-
-fn dispatch(arguments: Arguments) -> anyhow::Result<ExitStatus> {
     if let Some(kind) = arguments.generate {
-        return generate::run(kind, Arguments::command());
+        return generate::run(kind, command);
     }
     match arguments.command {
-        Some(Command::Check(args)) => check::run(&plan::check(args)?),
-        Some(Command::Classify(args)) => classify::run(&plan::classify(args)?),
-        Some(Command::Filter(args)) => filter::run(&plan::filter(args)?),
-        Some(Command::Compile(args)) => compile::run(&plan::compile(args)?),
-        Some(Command::Merge(args)) => merge::run(&plan::merge(args)?),
-        Some(Command::Diff(args)) => diff::run(&plan::diff(args)?),
+        Some(Command::Check(args)) => check::run(args),
+        Some(Command::Classify(args)) => classify::run(args),
+        Some(Command::Filter(args)) => filter::run(args),
+        Some(Command::Compile(args)) => compile::compile(args),
+        Some(Command::Merge(args)) => compile::merge(&args),
+        Some(Command::Diff(args)) => diff::run(args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Lint(args)) => lint::run(args),
-        Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Verify(args)) => inspect::verify(&args),
         Some(Command::Audit(args)) => audit::run(&plan::audit(args)?),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Synth(args)) => synth::run(&args),
-        None => anyhow::bail!("say what to do: `portcullis --help` lists the subcommands"),
+        None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),
     }
 }

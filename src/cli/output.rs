@@ -1,8 +1,7 @@
-//! Where data goes: standard output, or a file that appears under its name when it is complete.
+//! Outputs: standard output, or a file that appears under its name once it is complete.
 //!
-//! A file is an [`AtomicFile`], compressed as its name ends: nobody finds half of it, and a run that
-//! fails removes it. What is there and no regular file (a pipe, `/dev/null`) is written to as it is,
-//! because replacing it is not what was meant.
+//! A file is an [`AtomicFile`], compressed by its extension; a run that fails leaves none. A path that
+//! exists and is not a regular file (a pipe, `/dev/null`) is written to in place instead of replaced.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 use flate2::write::GzEncoder;
 use portcullis::atomic_file::{AtomicFile, Complete};
 
-/// Where an output was asked to go.
+/// Where an output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     StandardOutput,
@@ -36,18 +35,16 @@ pub struct OutputFailed {
     source: io::Error,
 }
 
-/// What to do about a failure, for the messages of the system that leave it open.
+/// What to try after a failure.
 fn fix(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "make room, or choose another place with -o"
+            "make room, or write elsewhere with -o"
         }
-        ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
+        ErrorKind::FileTooLarge => "raise the limit on file sizes (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "choose a place that you may write to"
-        }
-        _ => "check the place that it goes to",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "write elsewhere with -o",
+        _ => "check the path",
     }
 }
 
@@ -61,14 +58,14 @@ impl OutputFailed {
         OutputFailed::new(STANDARD_OUTPUT, source)
     }
 
-    /// Whether `error` says that nobody reads an output any more.
+    /// Whether `error` says that the reader of an output has closed it.
     pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
         error
             .downcast_ref::<OutputFailed>()
             .is_some_and(|failed| failed.source.kind() == ErrorKind::BrokenPipe)
     }
 
-    /// What the system said, as far as it can be said twice.
+    /// The kind of the system's error.
     pub fn kind(&self) -> ErrorKind {
         self.source.kind()
     }
@@ -79,21 +76,21 @@ const STANDARD_OUTPUT: &str = "standard output";
 /// The name that systems have for standard output.
 const STANDARD_OUTPUT_PATH: &str = "/dev/stdout";
 
-/// Whether an output of this name is standard output.
+/// Whether `path` names standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-") || path == Path::new(STANDARD_OUTPUT_PATH)
 }
 
-/// An output that is being written. Unless it is [finished](Output::finish), a file is not there.
+/// An output that is being written. A file does not exist before it is [finished](Output::finish).
 pub struct Output {
     name: String,
     encoder: Encoder,
 }
 
-/// Where encoded bytes go.
+/// The sink of encoded bytes.
 enum Plain {
     Standard(io::Stdout),
-    /// Something that is there and no regular file.
+    /// An existing path that is not a regular file.
     InPlace(BufWriter<File>),
     File(AtomicFile),
 }
@@ -104,7 +101,7 @@ enum Encoder {
     Zstd(zstd::Encoder<'static, Plain>),
 }
 
-/// Bytes that are ingested before something that is no regular file is written to.
+/// The buffer of an output that is written in place.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 impl Output {
@@ -121,12 +118,12 @@ impl Output {
         Output { name: STANDARD_OUTPUT.into(), encoder }
     }
 
-    /// Opens a file, compressed as its name ends.
+    /// Creates a file, compressed by its extension.
     pub fn create(path: &Path) -> Result<Output, OutputFailed> {
         Output::create_with(path, |plain| Encoder::for_name(path, plain))
     }
 
-    /// Opens a file for bytes that are compressed already, if its name says that they are.
+    /// Creates a file for bytes that need no compression, whatever its extension.
     pub fn create_as_is(path: &Path) -> Result<Output, OutputFailed> {
         Output::create_with(path, |plain| Ok(Encoder::Identity(plain)))
     }
@@ -153,19 +150,19 @@ impl Output {
         self.encoder.write_all(bytes).map_err(|error| OutputFailed::new(&self.name, error))
     }
 
-    /// Ends the output; a file gets its name now.
+    /// Completes the output; a file gets its name.
     pub fn finish(self) -> Result<(), OutputFailed> {
         Output::finish_all([self])
     }
 
-    /// Ends all outputs of a run: no file gets its name before all of them have reached the disk.
+    /// Completes all outputs of a run. No file gets its name before all of them are on disk.
     pub fn finish_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), OutputFailed> {
         let complete: Vec<_> =
             outputs.into_iter().map(Output::complete).collect::<Result<_, _>>()?;
         complete.into_iter().try_for_each(CompleteOutput::publish)
     }
 
-    /// Writes the end of the output; a file has reached the disk, and not got its name.
+    /// Completes the output; a file is on disk and does not have its name yet.
     pub fn complete(self) -> Result<CompleteOutput, OutputFailed> {
         let Output { name, encoder } = self;
         match encoder.finish().and_then(Plain::complete) {
@@ -175,10 +172,10 @@ impl Output {
     }
 }
 
-/// An output to which all has been written.
+/// A complete output.
 pub struct CompleteOutput {
     name: String,
-    /// None if it needs no name.
+    /// `None` if it needs no name.
     file: Option<Complete>,
 }
 
@@ -254,6 +251,13 @@ impl Encoder {
     }
 }
 
+/// Writes all of `bytes` to standard output.
+pub fn print(bytes: &[u8]) -> Result<(), OutputFailed> {
+    let mut output = Output::standard();
+    output.write(bytes)?;
+    output.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
@@ -268,91 +272,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_when_it_is_finished() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.tsv");
-        let mut output = Output::create(&path).unwrap();
-        output.write(b"text").unwrap();
-        assert!(!path.exists());
-        output.finish().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"text");
-        assert_eq!(names(folder.path()), ["out.tsv"]);
-    }
-
-    #[test]
-    fn a_run_that_fails_leaves_what_was_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.tsv");
-        fs::write(&path, "before").unwrap();
-        let mut output = Output::create(&path).unwrap();
-        output.write(b"text").unwrap();
-        drop(output);
-        assert_eq!(fs::read(&path).unwrap(), b"before");
-        assert_eq!(names(folder.path()), ["out.tsv"]);
-    }
-
-    #[test]
-    fn a_name_tells_the_compression() {
-        use std::io::Read as _;
-
-        let folder = tempfile::tempdir().unwrap();
-        for (name, magic) in [("a.gz", &[0x1f, 0x8b][..]), ("a.zst", &[0x28, 0xb5][..])] {
-            let path = folder.path().join(name);
-            let mut output = Output::create(&path).unwrap();
-            output.write(b"text").unwrap();
-            output.finish().unwrap();
-            let stored = fs::read(&path).unwrap();
-            assert!(stored.starts_with(magic), "{name}");
-            let mut text = String::new();
-            if name == "a.gz" {
-                let mut decoder = flate2::read::MultiGzDecoder::new(stored.as_slice());
-                decoder.read_to_string(&mut text).unwrap();
-            } else {
-                let mut decoder = zstd::Decoder::new(stored.as_slice()).unwrap();
-                decoder.read_to_string(&mut text).unwrap();
-            }
-            assert_eq!(text, "text");
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn no_file_gets_its_name_before_all_are_complete() {
-        let folder = tempfile::tempdir().unwrap();
-        let first = Output::create(&folder.path().join("first")).unwrap();
-        let mut second = Output::create(Path::new("/dev/full")).unwrap();
-        second.write(b"text").unwrap();
-        assert!(Output::finish_all([first, second]).is_err());
-        assert_eq!(names(folder.path()), [""; 0]);
-    }
-
-    #[test]
     fn an_encoder_that_cannot_begin_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let failing = |_| Err(ErrorKind::OutOfMemory.into());
         assert!(Output::create_with(&folder.path().join("out.zst"), failing).is_err());
         assert_eq!(names(folder.path()), [""; 0]);
-    }
-
-    #[test]
-    fn a_missing_folder_is_an_error_that_names_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("no/out.tsv");
-        let error = Output::create(&path).err().unwrap();
-        assert!(error.to_string().contains("no/out.tsv"), "{error}");
-        assert!(error.to_string().contains("create its folder"), "{error}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_is_no_regular_file_is_not_replaced() {
-        use std::os::unix::fs::FileTypeExt as _;
-
-        let mut output = Output::create(Path::new("/dev/null")).unwrap();
-        output.write(b"text").unwrap();
-        output.finish().unwrap();
-        let kind = fs::metadata("/dev/null").unwrap().file_type();
-        assert!(kind.is_char_device());
     }
 
     #[cfg(unix)]

@@ -1,31 +1,27 @@
-//! What was typed, understood: plain values that say what to do, with every contradiction found.
+//! Groups of flags, checked and turned into what commands work with.
 //!
-//! Nothing here touches a disk, so a wrong flag is reported before anything is read or written.
+//! Nothing here reads or writes a file, so wrong usage is reported before anything is touched. What
+//! only one command needs is in its own file.
 
 mod audit;
-mod sets;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use portcullis::dialect::{Dialect, RFC_9309};
+use portcullis::access::LongOutage;
+use portcullis::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis::input::Terminator;
 use portcullis::limits::ROBOTS_BYTES_MAX;
 use portcullis::policy::AgentChain;
-use portcullis::report::filter::{self, Fate, Quantifier};
-use portcullis::set::{IngestConfig, Input, OutageConfig, Strictness};
+use portcullis::set::Strictness;
 
-use super::args::{
-    CheckArgs, ClassifyArgs, ClassifyFormat, Color, CompileArgs, FigureArgs, FilterArgs, Format,
-    InputArgs, KeepOrDrop, PolicyArgs, QuestionArgs, RunArgs, SelectionArgs,
-};
+use super::args::{FigureArgs, Format, InputArgs, PolicyArgs, QuestionArgs, RunArgs};
 use super::output::Destination;
 
 pub use self::audit::{AuditPlan, audit};
-pub use self::sets::{DiffPlan, MergePlan, diff, long_outage, merge};
 
-/// Which policies to load.
+/// The policies to load.
 pub enum PolicyPlan {
     /// A file or a folder of files.
     Robots {
@@ -34,13 +30,13 @@ pub enum PolicyPlan {
         bytes_max: Option<usize>,
         strictness: Strictness,
     },
-    /// A compiled set, which has to be for the dialect if one was named.
+    /// A compiled set, whose dialect must be the one that was named, if any.
     Set { path: PathBuf, dialect: Option<&'static Dialect> },
 }
 
 impl PolicyPlan {
-    /// The dialect, if it is known before the policies are.
-    fn dialect(&self) -> Option<&'static Dialect> {
+    /// The dialect, if it is known before the policies are loaded.
+    pub fn dialect(&self) -> Option<&'static Dialect> {
         match self {
             PolicyPlan::Robots { dialect, .. } => Some(dialect),
             PolicyPlan::Set { dialect, .. } => *dialect,
@@ -48,32 +44,29 @@ impl PolicyPlan {
     }
 }
 
-/// Who asks, and what a record without a scheme is.
+/// The agents, and the scheme of records without one.
 #[derive(Default)]
 pub struct QuestionPlan {
     pub tokens: Vec<String>,
     pub headers: Vec<String>,
     pub assumed_scheme: Option<Vec<u8>>,
-    /// Bytes that the automata of one thread may hold.
+    /// Bytes of memory for the automata of one thread.
     pub automata_bytes_max: usize,
 }
 
 impl QuestionPlan {
-    /// The agents, as a dialect knows them.
+    /// The agents in a dialect.
     ///
     /// # Errors
     ///
-    /// If one of them is none in that dialect.
+    /// If one of them is not an agent in that dialect.
     pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<AgentChain>> {
-        let mut agents = Vec::with_capacity(self.agent_count());
-        for token in &self.tokens {
-            agents.push(AgentChain::parse(token, dialect).context("cannot use what -a names")?);
-        }
-        for header in &self.headers {
-            let agent = AgentChain::from_header(header, dialect);
-            agents.push(agent.context("cannot use what --user-agent gives")?);
-        }
-        Ok(agents)
+        let token = |token| AgentChain::parse(token, dialect).context("invalid value for -a");
+        let header = |header| {
+            AgentChain::from_header(header, dialect).context("invalid value for --user-agent")
+        };
+        let tokens = self.tokens.iter().map(|it| token(it));
+        tokens.chain(self.headers.iter().map(|it| header(it))).collect()
     }
 
     /// The number of agents.
@@ -87,23 +80,23 @@ impl QuestionPlan {
     }
 }
 
-/// What to read and with how many threads.
+/// The inputs of a run, and its threads.
 pub struct StreamPlan {
-    /// Files in their order, `-` for standard input; at least one.
+    /// At least one file; `-` is standard input.
     pub inputs: Vec<PathBuf>,
     pub terminator: Terminator,
-    /// 0 for one a processor.
+    /// 0 for one per processor.
     pub threads: usize,
     pub progress: bool,
-    /// Whether records go to standard output while the run goes on.
+    /// Whether records go to standard output during the run.
     pub prints: bool,
 }
 
-/// How the run is told about at its end.
+/// The summary at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SummaryPlan {
     pub form: SummaryForm,
-    /// Whether figures about the compiled rules are part of it.
+    /// Whether statistics of the compiled rules are part of it.
     pub census: bool,
 }
 
@@ -114,154 +107,11 @@ pub enum SummaryForm {
     Json,
 }
 
-pub struct CheckPlan {
-    pub policies: PolicyPlan,
-    pub questions: QuestionPlan,
-    pub urls: Vec<OsString>,
-    pub telling: Telling,
-    pub color: Color,
-}
-
-/// What `check` prints about a URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
-    Nothing,
-    Verdict,
-    Explanation,
-    Json,
-}
-
-pub struct ClassifyPlan {
-    pub policies: PolicyPlan,
-    pub questions: QuestionPlan,
-    pub stream: StreamPlan,
-    pub summary: SummaryPlan,
-    pub format: ClassifyFormat,
-    pub output: Destination,
-}
-
-pub struct FilterPlan {
-    pub policies: PolicyPlan,
-    pub questions: QuestionPlan,
-    pub stream: StreamPlan,
-    pub summary: SummaryPlan,
-    pub selection: filter::Plan,
-    pub printed: Printed,
-    pub output: Destination,
-    /// Where records of unknown origins are set aside.
-    pub unknown_to: Option<PathBuf>,
-    /// Where records that are no URL are set aside.
-    pub invalid_to: Option<PathBuf>,
-    /// Whether keeping nothing is told by the exit status.
-    pub tells_emptiness: bool,
-}
-
-pub struct CompilePlan {
-    /// At least one; `-` is standard input.
-    pub inputs: Vec<Input>,
-    pub ingesting: IngestConfig,
-    /// The set.
-    pub output: PathBuf,
-    /// 0 for one a processor.
-    pub threads: usize,
-    pub progress: bool,
-    pub summary: SummaryForm,
-}
-
-/// What `filter` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Printed {
-    Records,
-    Count,
-    Nothing,
-}
-
-pub fn check(args: CheckArgs) -> anyhow::Result<CheckPlan> {
-    let policies = policies(args.policies);
-    Ok(CheckPlan {
-        questions: questions(args.questions, policies.dialect())?,
-        policies,
-        urls: args.urls,
-        telling: match (args.quiet, args.json, args.explain) {
-            (true, ..) => Telling::Nothing,
-            (_, true, _) => Telling::Json,
-            (_, _, true) => Telling::Explanation,
-            (false, false, false) => Telling::Verdict,
-        },
-        color: args.color,
-    })
-}
-
-pub fn classify(args: ClassifyArgs) -> anyhow::Result<ClassifyPlan> {
-    let policies = policies(args.policies);
-    let output = Destination::new(args.output);
-    let format = classify_format(args.format, &output)?;
-    let prints = output == Destination::StandardOutput;
-    Ok(ClassifyPlan {
-        questions: questions(args.questions, policies.dialect())?,
-        policies,
-        stream: stream(args.input, &args.run, prints)?,
-        summary: summary(&args.run, &args.figures),
-        format,
-        output,
-    })
-}
-
-pub fn filter(args: FilterArgs) -> anyhow::Result<FilterPlan> {
-    let policies = policies(args.policies);
-    let selection = &args.selection;
-    for path in [&selection.unknown_to, &selection.invalid_to].into_iter().flatten() {
-        ensure!(path.as_os_str() != "-", "records are set aside in a file; name one, not -");
-    }
-    let printed = match (args.quiet, args.count) {
-        (true, _) => Printed::Nothing,
-        (false, true) => Printed::Count,
-        (false, false) => Printed::Records,
-    };
-    let output = Destination::new(args.output);
-    let prints = output == Destination::StandardOutput && printed == Printed::Records;
-    Ok(FilterPlan {
-        questions: questions(args.questions, policies.dialect())?,
-        policies,
-        stream: stream(args.input, &args.run, prints)?,
-        summary: summary(&args.run, &args.figures),
-        selection: selected(selection),
-        printed,
-        output,
-        unknown_to: args.selection.unknown_to,
-        invalid_to: args.selection.invalid_to,
-        tells_emptiness: args.exit_status,
-    })
-}
-
-pub fn compile(args: CompileArgs) -> anyhow::Result<CompilePlan> {
-    stdin_once(&args.inputs)?;
-    sets::output(&args.output)?;
-    sets::long_outage(args.outages.long_outage, args.dialect)?;
-    let input = |path| Input { path, format: args.input_format };
-    Ok(CompilePlan {
-        inputs: args.inputs.into_iter().map(input).collect(),
-        ingesting: IngestConfig {
-            strictness: strictness(args.strict, args.lenient),
-            outages: OutageConfig {
-                as_of: args.outages.as_of,
-                long_outage: args.outages.long_outage.unwrap_or_default(),
-            },
-            ..IngestConfig::new(args.dialect, args.max_robots_size.0)
-        },
-        output: args.output,
-        threads: args.run.threads,
-        progress: !args.run.no_progress,
-        summary: summary_form(&args.run),
-    })
-}
-
-/// Which policies to load.
 pub fn policies(args: PolicyArgs) -> PolicyPlan {
     match args.set {
         Some(path) => PolicyPlan::Set { path, dialect: args.dialect },
         None => PolicyPlan::Robots {
-            path: args.robots.expect("clap asks for one of the two"),
+            path: args.robots.expect("clap requires one of the two"),
             dialect: args.dialect.unwrap_or(&RFC_9309),
             bytes_max: args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0),
             strictness: strictness(args.strict, args.lenient),
@@ -269,7 +119,7 @@ pub fn policies(args: PolicyArgs) -> PolicyPlan {
     }
 }
 
-/// What the two flags mean, of which one is given at most.
+/// The strictness by two flags of which at most one is given.
 pub fn strictness(strict: bool, lenient: bool) -> Strictness {
     match (strict, lenient) {
         (true, _) => Strictness::Strict,
@@ -278,8 +128,8 @@ pub fn strictness(strict: bool, lenient: bool) -> Strictness {
     }
 }
 
-/// Who asks. Where the dialect is known already, so is whether they are agents.
-fn questions(
+/// The agents, which are checked here if the dialect is known.
+pub fn questions(
     args: QuestionArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
@@ -293,7 +143,7 @@ fn questions(
     Ok(questions)
 }
 
-fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
+pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
     stdin_once(&input.files)?;
     let inputs = if input.files.is_empty() { vec![PathBuf::from("-")] } else { input.files };
     Ok(StreamPlan {
@@ -305,17 +155,17 @@ fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<Strea
     })
 }
 
-fn stdin_once(inputs: &[PathBuf]) -> anyhow::Result<()> {
+pub fn stdin_once(inputs: &[PathBuf]) -> anyhow::Result<()> {
     let times = inputs.iter().filter(|path| path.as_os_str() == "-").count();
-    ensure!(times <= 1, "standard input can be read only once; write - only once");
+    ensure!(times <= 1, "standard input can be read only once; give - only once");
     Ok(())
 }
 
-fn summary(run: &RunArgs, figures: &FigureArgs) -> SummaryPlan {
+pub fn summary(run: &RunArgs, figures: &FigureArgs) -> SummaryPlan {
     SummaryPlan { form: summary_form(run), census: figures.stats }
 }
 
-fn summary_form(run: &RunArgs) -> SummaryForm {
+pub fn summary_form(run: &RunArgs) -> SummaryForm {
     match (run.no_summary, run.json) {
         (true, _) => SummaryForm::None,
         (false, true) => SummaryForm::Json,
@@ -323,84 +173,50 @@ fn summary_form(run: &RunArgs) -> SummaryForm {
     }
 }
 
-fn selected(args: &SelectionArgs) -> filter::Plan {
-    let fate = |asked: KeepOrDrop, aside: &Option<PathBuf>| match (aside, asked) {
-        (Some(_), _) => Fate::Aside,
-        (None, KeepOrDrop::Keep) => Fate::Keep,
-        (None, KeepOrDrop::Drop) => Fate::Drop,
-    };
-    filter::Plan {
-        quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
-        invert: args.invert,
-        unknown: fate(args.unknown, &args.unknown_to),
-        invalid: fate(args.invalid, &args.invalid_to),
-    }
+/// Refuses an output that cannot hold a set.
+pub fn set_output(output: &Path) -> anyhow::Result<()> {
+    ensure!(output.as_os_str() != "-", "a set cannot go to standard output; name a file");
+    Ok(())
 }
 
-/// As [`format`], for those that only `classify` has.
-fn classify_format(
-    asked: Option<ClassifyFormat>,
-    output: &Destination,
-) -> anyhow::Result<ClassifyFormat> {
-    let asked = match (asked, output) {
-        (Some(ClassifyFormat::Advertools), Destination::File(path)) => {
-            ensure!(
-                named_format(path).is_none(),
-                "--format advertools writes CSV, and the name {} says otherwise; let it end with .csv",
-                path.display()
-            );
-            return Ok(ClassifyFormat::Advertools);
-        }
-        (Some(ClassifyFormat::Advertools), Destination::StandardOutput) => {
-            return Ok(ClassifyFormat::Advertools);
-        }
-        (Some(ClassifyFormat::Tsv), _) => Some(Format::Tsv),
-        (Some(ClassifyFormat::Jsonl), _) => Some(Format::Jsonl),
-        (None, _) => None,
-    };
-    Ok(match format(asked, output)? {
-        Format::Tsv => ClassifyFormat::Tsv,
-        Format::Jsonl => ClassifyFormat::Jsonl,
-    })
+/// Refuses to choose what follows a long outage if the dialect defines it.
+pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Result<()> {
+    ensure!(
+        asked.is_none() || dialect.access.long_unreachable == LongUnreachable::OnRequest,
+        "--long-outage is for dialects that leave the choice (rfc9309, draft2019); {} does not, so \
+         omit the flag",
+        dialect.name
+    );
+    Ok(())
 }
 
-/// The format that was asked for, or that the output's name asks for.
-fn format(asked: Option<Format>, output: &Destination) -> anyhow::Result<Format> {
+/// The format that was asked for, or else that of the output's extension.
+pub fn format(asked: Option<Format>, output: &Destination) -> anyhow::Result<Format> {
     let Destination::File(output) = output else {
         return Ok(asked.unwrap_or(Format::Tsv));
     };
-    let named = named_format(output);
-    match (asked, named) {
-        (Some(asked), Some(named)) if asked != named => bail!(
-            "--format and the name {} contradict each other; leave --format out",
-            output.display()
-        ),
+    match (asked, named_format(output)) {
+        (Some(asked), Some(named)) if asked != named => {
+            bail!("--format contradicts the extension of {}; omit --format", output.display())
+        }
         (Some(format), _) | (None, Some(format)) => Ok(format),
         (None, None) => bail!(
-            "cannot tell the format from the name {}: let it end with .tsv or .jsonl (and .gz or \
-             .zst), or give --format",
+            "{}: unknown format; use the extension .tsv or .jsonl (and .gz or .zst), or --format",
             output.display()
         ),
     }
 }
 
-fn named_format(output: &Path) -> Option<Format> {
+/// The format of an extension, in front of .gz or .zst if there is one; `None` for any other.
+pub fn named_format(output: &Path) -> Option<Format> {
     let is = |path: &Path, ending: &str| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)))
     };
-    let stem;
-    let bare = if is(output, "gz") || is(output, "zst") {
-        stem = output.with_extension("");
-        &stem
-    } else {
-        output
-    };
+    let stem = output.with_extension("");
+    let bare = if is(output, "gz") || is(output, "zst") { &stem } else { output };
     match () {
         () if is(bare, "tsv") => Some(Format::Tsv),
         () if is(bare, "jsonl") => Some(Format::Jsonl),
         () => None,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis::report::{Counts, Filtered, Run, Summary};
+use portcullis::access::UnixSeconds;
+use portcullis::report::{CaptureDates, Counts, Filtered, Run, Summary};
 use portcullis::set::PolicySet;
 use portcullis::visible;
 use serde::Serialize;
@@ -11,20 +12,20 @@ use serde::Serialize;
 use super::engine::Policies;
 use super::plan::{QuestionPlan, SummaryForm, SummaryPlan};
 
-/// When a run began, and when its policies were loaded and compiled.
+/// When a run started, and when its policies were loaded.
 pub struct Clock {
     started: Instant,
     loaded: Instant,
 }
 
 impl Clock {
-    /// The clock of a run that began at `started` and has its policies now.
+    /// The clock of a run that started at `started` and has loaded its policies now.
     pub fn loaded(started: Instant) -> Clock {
         Clock { started, loaded: Instant::now() }
     }
 }
 
-/// Writes what a run did that ends now, in the form that was asked for.
+/// Writes the summary of a run that classified and ends now.
 pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
@@ -33,12 +34,13 @@ pub fn write(
     filtered: Option<Filtered>,
     clock: &Clock,
 ) {
+    let set = &policies.set;
     let summary = Summary {
         run: Run {
             version: env!("CARGO_PKG_VERSION"),
-            set_hash: policies.set.hash(),
+            set_hash: set.hash(),
             origins: policies.origins(),
-            dialect: policies.set.dialect().name,
+            dialect: set.dialect().name,
             agents: questions.agent_names(),
             captured: policies.captured(),
             left_out: policies.left_out,
@@ -48,14 +50,13 @@ pub fn write(
         filtered,
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),
-        census: if plan.census { census(&policies.set) } else { Vec::new() },
+        census: if plan.census { census(set) } else { Vec::new() },
     };
     show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
 }
 
-/// Writes a summary to standard error in the form that was asked for.
-///
-/// Data is complete at this point; a closed standard error takes nothing away from it.
+/// Writes a summary to standard error. The data is complete by now, so a closed standard error is not a
+/// failure.
 pub fn show(
     form: SummaryForm,
     write_text: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
@@ -70,13 +71,43 @@ pub fn show(
     let _ = written.and_then(|()| io::stderr().write_all(&text));
 }
 
-/// Writes a value as one line of JSON.
-pub fn write_json(value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
-    visible::write_json(value, &mut *out)?;
-    out.write_all(b"\n")
+/// A value as one line of JSON.
+pub fn to_json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    visible::write_json(value, &mut line)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
-/// What the policies take, by name.
+/// As [`show`], for an object whose JSON is as it serializes.
+pub fn show_object(
+    form: SummaryForm,
+    object: &impl Serialize,
+    write_text: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+) {
+    show(form, write_text, |out| to_json_line(object).map(|line| *out = line));
+}
+
+/// The first and the last capture of a set as JSON has them.
+pub fn capture_dates(dates: (UnixSeconds, UnixSeconds)) -> CaptureDates {
+    CaptureDates { first: dates.0.to_rfc3339(), last: dates.1.to_rfc3339() }
+}
+
+/// The same for people.
+pub fn captured(dates: Option<&CaptureDates>) -> String {
+    match dates {
+        Some(CaptureDates { first, last }) => format!("captured from {first} to {last}"),
+        None => "no capture dates".into(),
+    }
+}
+
+/// The dates of a set's captures, if any is known.
+pub fn captured_of(set: &PolicySet) -> Option<CaptureDates> {
+    let (first, last) = set.counts().captured?;
+    Some(capture_dates((UnixSeconds(first), UnixSeconds(last))))
+}
+
+/// The compiled rules, counted.
 fn census(set: &PolicySet) -> Vec<(&'static str, u64)> {
     let counts = set.counts();
     vec![

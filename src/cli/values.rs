@@ -1,4 +1,4 @@
-//! Values of flags: text to numbers, dialects and schemes, with errors that say what is accepted.
+//! Parsers of flag values. Their errors say which values are accepted.
 
 use std::num::NonZero;
 
@@ -11,25 +11,25 @@ use portcullis::limits::PROCESSOR_THREADS_MAX;
 
 use super::message::say_plainly;
 
-/// How much of a file is read.
+/// The bytes of a file that are read; all if `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BytesMax(pub Option<usize>);
 
-/// Reads how much of a file is read: a size, or `unlimited`.
+/// Parses the size of `--max-robots-size`.
 pub fn bytes_max(text: &str) -> Result<BytesMax, String> {
     match size(text)? {
         // A file of which nothing is read would allow everything.
-        Some(0) => Err("nothing of any file would be read; write at least 1".into()),
+        Some(0) => Err("must be at least 1".into()),
         bytes => Ok(BytesMax(bytes)),
     }
 }
 
-/// Reads how many bytes of memory something may take: a size, or `unlimited`.
+/// Parses a limit on memory.
 pub fn memory(text: &str) -> Result<usize, String> {
     Ok(size(text)?.unwrap_or(usize::MAX))
 }
 
-/// Reads a size: bytes, or a number with a unit behind it; `None` for `unlimited`.
+/// Parses bytes with an optional suffix; `None` is `unlimited`.
 fn size(text: &str) -> Result<Option<usize>, String> {
     if text == "unlimited" {
         return Ok(None);
@@ -40,72 +40,75 @@ fn size(text: &str) -> Result<Option<usize>, String> {
         "" => 1,
         "k" | "kib" => 1024,
         "m" | "mib" => 1024 * 1024,
-        _ => return Err("write bytes (512000), K, KiB, M or MiB (500KiB), or unlimited".into()),
+        _ => {
+            return Err(
+                "expected bytes (512000), a suffix K, KiB, M or MiB (500KiB), or unlimited".into(),
+            );
+        }
     };
     let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
-    bytes.map(Some).ok_or_else(|| "write a number of bytes, such as 512000 or 500KiB".into())
+    bytes.map(Some).ok_or_else(|| "expected a number of bytes, such as 512000 or 500KiB".into())
 }
 
-/// Reads a dialect's name.
+/// Parses one of `all` by its name.
+fn named<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).map(move |text| {
+        let found = all.into_iter().find(|&item| name(item) == text);
+        found.expect("the parser accepts the names of these only")
+    })
+}
+
 pub fn dialect() -> impl TypedValueParser<Value = &'static Dialect> {
-    PossibleValuesParser::new(Dialect::ALL.map(|dialect| dialect.name)).map(|name| {
-        Dialect::by_name(&name).expect("the parser lets only the names of dialects pass")
-    })
+    named(Dialect::ALL, |dialect| dialect.name)
 }
 
-/// Reads the name of a format of captures.
 pub fn capture_format() -> impl TypedValueParser<Value = CaptureFormat> {
-    PossibleValuesParser::new(CaptureFormat::ALL.map(CaptureFormat::as_str)).map(|name| {
-        let named = CaptureFormat::ALL.into_iter().find(|format| format.as_str() == name);
-        named.expect("the parser lets only the names of formats pass")
-    })
+    named(CaptureFormat::ALL, CaptureFormat::as_str)
 }
 
-/// Reads the name of what `bench` measures.
 pub fn bench_model() -> impl TypedValueParser<Value = Model> {
-    PossibleValuesParser::new(Model::ALL.map(Model::as_str)).map(|name| {
-        let named = Model::ALL.into_iter().find(|model| model.as_str() == name);
-        named.expect("the parser lets only the names of models pass")
-    })
+    named(Model::ALL, Model::as_str)
 }
 
-/// Reads a runner of `bench`.
+pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
+    named(LongOutage::ALL, LongOutage::as_str)
+}
+
+/// Parses an agent: white space around it, as in `-a "A, B"`, is dropped.
+pub fn agent(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(text.trim().to_owned())
+}
+
+/// Parses a runner of `bench`.
 pub fn runner(text: &str) -> Result<RunnerCommand, String> {
     text.parse()
 }
 
-/// Reads a time as RFC 3339 has it, or a date for its first second in UTC.
+/// Parses an RFC 3339 time, or a date, which is its first second in UTC.
 pub fn time(text: &str) -> Result<UnixSeconds, String> {
     let of_date = || UnixSeconds::from_rfc3339(format!("{text}T00:00:00Z").as_bytes());
     let time = UnixSeconds::from_rfc3339(text.as_bytes()).or_else(of_date);
-    time.ok_or_else(|| "write a date or a time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
+    time.ok_or_else(|| "expected a date or time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
 }
 
-/// Reads what follows a long outage.
-pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
-    PossibleValuesParser::new(LongOutage::ALL.map(LongOutage::as_str)).map(|name| {
-        let named = LongOutage::ALL.into_iter().find(|change| change.as_str() == name);
-        named.expect("the parser lets only the names of changes pass")
-    })
-}
-
-/// Reads seconds: a number that is not negative.
+/// Parses seconds, at most a day.
 pub fn seconds(text: &str) -> Result<f64, String> {
-    /// A day is longer than anybody waits.
     const SECONDS_MAX: f64 = 86_400.0;
     let seconds = text.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
-    seconds.ok_or_else(|| "write seconds, such as 0.1 or 30".into())
+    seconds.ok_or_else(|| "expected seconds, such as 0.1 or 30".into())
 }
 
-/// Reads a number of threads. One that is too high for this machine is lowered, with a note on
-/// standard error.
+/// Parses a number of threads, and lowers it with a note if it is too high for this machine.
 pub fn threads(text: &str) -> Result<usize, String> {
-    let asked = text.parse().map_err(|_| "write a number of threads; 0 means one per processor")?;
+    let asked = text.parse().map_err(|_| "expected a number of threads")?;
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = threads_on(processors, asked);
     if threads < asked {
         say_plainly(format_args!(
-            "note: -j {asked}: {threads} threads are used, {PROCESSOR_THREADS_MAX} per processor"
+            "note: -j {asked}: using {threads} threads, {PROCESSOR_THREADS_MAX} per processor"
         ));
     }
     Ok(threads)
@@ -115,14 +118,14 @@ fn threads_on(processors: usize, asked: usize) -> usize {
     asked.min(processors.saturating_mul(PROCESSOR_THREADS_MAX))
 }
 
-/// Reads a scheme (RFC 3986, section 3.1), without the colon behind it.
+/// Parses a scheme (RFC 3986, section 3.1) without its colon.
 pub fn scheme(text: &str) -> Result<String, String> {
     let starts = text.starts_with(|first: char| first.is_ascii_alphabetic());
     let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     if starts && text.bytes().all(goes_on) {
         Ok(text.to_ascii_lowercase())
     } else {
-        Err("write a scheme alone, such as https".into())
+        Err("expected a scheme without colon, such as https".into())
     }
 }
 
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_are_none() {
+    fn malformed_sizes() {
         for text in ["", "0", "0K", "K", "-1", "1.5M", "500KB", "99999999999999999999", "1 M"] {
             assert!(bytes_max(text).is_err(), "{text}");
             assert_eq!(memory(text).is_err(), !matches!(text, "0" | "0K"), "{text}");

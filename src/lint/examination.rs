@@ -1,7 +1,7 @@
-//! A file as each dialect reads it: what a diagnostic's effects are computed from.
+//! A file as each dialect parses it, from which the effects of a diagnostic are computed.
 //!
-//! Owns the parses, one for each dialect, and the questions that checks ask of them: what a line is
-//! in a dialect, and where bytes stand. Cost: five parses of the file.
+//! Owns the parses, and what checks ask of them: the reading of a line, and the place of bytes. Cost: one
+//! parse of the file per dialect.
 
 use super::LineIndex;
 use super::diagnostic::{Effect, Place, Related};
@@ -16,11 +16,11 @@ use crate::syntax::{
 };
 use crate::visible::visible;
 
-/// A file, and each dialect's reading of it.
+/// A file and its readings.
 pub(super) struct Examination<'t> {
     /// The file.
     pub(super) text: &'t [u8],
-    /// Bytes of it that are read.
+    /// Bytes of it that are read; all if `None`.
     pub(super) bytes_max: Option<usize>,
     /// One for each of [`Dialect::ALL`], in that order, and the chosen dialect's if it is another.
     pub(super) readings: Vec<Reading<'t>>,
@@ -28,7 +28,7 @@ pub(super) struct Examination<'t> {
     index: LineIndex<'t>,
 }
 
-/// What one dialect reads.
+/// A file as one dialect parses it.
 pub(super) struct Reading<'t> {
     pub(super) dialect: &'static Dialect,
     /// The lines; the one with number `n` is at `n - 1`.
@@ -49,7 +49,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The record on the line at `index`, if the dialect reads one there.
+    /// The record on the line at `index`, if there is one.
     pub(super) fn record(&self, index: usize) -> Option<&Record<'t>> {
         match &self.lines.get(index)?.content {
             Content::Record(record) => Some(record),
@@ -57,18 +57,18 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The position in the file's rules of the rule on `line`.
+    /// The position of the rule on `line` among the file's rules.
     pub(super) fn rule_on(&self, line: LineNumber) -> Option<usize> {
         self.file.rules().binary_search_by_key(&line, |rule| rule.line).ok()
     }
 
-    /// The position in the file's groups of the group that has the rule at `rule`.
+    /// The position of the group of the rule at `rule` among the file's groups.
     pub(super) fn group_of_rule(&self, rule: usize) -> usize {
         let groups = self.file.groups();
         groups.partition_point(|group| group.rules.end as usize <= rule)
     }
 
-    /// What the dialect makes of the line at `index`, in words.
+    /// The line at `index` in words.
     fn words(&self, index: usize) -> String {
         let Some(line) = self.lines.get(index) else {
             return "not read".into();
@@ -87,11 +87,11 @@ impl<'t> Reading<'t> {
             Some(Field::UserAgent) => self.user_agent_words(record.value),
             Some(Field::Allow) => self.rule_words(Verdict::Allow, record.value, line),
             Some(Field::Disallow) => self.rule_words(Verdict::Disallow, record.value, line),
-            Some(Field::Sitemap) => "a sitemap, which decides nothing".into(),
+            Some(Field::Sitemap) => "a sitemap, without effect on access".into(),
             None if is_extension(record.name) => {
-                "a field of another convention, which decides nothing about access".into()
+                "a field of another convention, without effect on access".into()
             }
-            None => "a field without meaning, which decides nothing".into(),
+            None => "an unknown field, ignored".into(),
         }
     }
 
@@ -101,13 +101,13 @@ impl<'t> Reading<'t> {
         }
         match robot_name(value, self.dialect) {
             Some(name) => format!("names {}", quoted(name)),
-            None => "names nobody".into(),
+            None => "names no robot".into(),
         }
     }
 
     fn rule_words(&self, verdict: Verdict, value: &[u8], line: LineNumber) -> String {
         if self.rule_on(line).is_none() {
-            return "ignored, because it stands in no group".into();
+            return "ignored: outside any group".into();
         }
         let mut pattern = Vec::new();
         if value.is_empty() {
@@ -137,12 +137,12 @@ impl<'t> Examination<'t> {
         Examination { text, bytes_max, readings, chosen, index: LineIndex::new(text) }
     }
 
-    /// The reading of the dialect that was chosen.
+    /// The reading of the chosen dialect.
     pub(super) fn chosen(&self) -> &Reading<'t> {
         &self.readings[self.chosen]
     }
 
-    /// What any dialect notes on the line at `index`.
+    /// The notes of all dialects on the line at `index`.
     pub(super) fn notes(&self, index: usize) -> NoteSet {
         let lines = self.readings.iter().filter_map(|reading| reading.lines.get(index));
         let kinds = lines.flat_map(|line| line.notes.kinds());
@@ -154,7 +154,7 @@ impl<'t> Examination<'t> {
         &self.text[span.range()]
     }
 
-    /// What is written on the line at `index`, without the white space around it.
+    /// The line at `index` without the white space around it.
     pub(super) fn written(&self, index: usize) -> Span {
         let line = self.chosen().lines[index].span;
         let bytes = self.bytes(line);
@@ -163,32 +163,32 @@ impl<'t> Examination<'t> {
         Span { start, end: start + text.len() as u32 }
     }
 
-    /// What each dialect makes of the line at `index`.
+    /// How each dialect reads the line at `index`.
     pub(super) fn line_effects(&self, index: usize) -> Vec<Effect> {
         self.effects(|reading| reading.words(index))
     }
 
-    /// What each dialect makes of something, in the words that `tell` finds.
-    pub(super) fn effects(&self, tell: impl Fn(&Reading<'t>) -> String) -> Vec<Effect> {
+    /// The effect in each dialect, in the words of `describe`.
+    pub(super) fn effects(&self, describe: impl Fn(&Reading<'t>) -> String) -> Vec<Effect> {
         let effect =
-            |reading: &Reading<'t>| Effect { dialect: reading.dialect, text: tell(reading) };
+            |reading: &Reading<'t>| Effect { dialect: reading.dialect, text: describe(reading) };
         self.readings.iter().map(effect).collect()
     }
 
-    /// Where `span` stands.
+    /// The place of `span`.
     pub(super) fn place(&self, span: Span) -> Place {
         self.index.place(span)
     }
 
-    /// Another place, with what is there.
+    /// A related place with a message.
     pub(super) fn related(&self, span: Span, message: impl Into<String>) -> Related {
         Related { place: self.place(span), message: message.into() }
     }
 }
 
-/// Text between backquotes as a message shows it: visible, and cut where it is long.
+/// Text in backquotes for a message, made visible and cut if it is long.
 pub(super) fn quoted(text: &[u8]) -> String {
-    /// More would push what the message says out of sight.
+    /// Longer quotes would hide the message.
     const CHARACTERS_MAX: usize = 60;
     let cut = bstr::ByteSlice::char_indices(text).nth(CHARACTERS_MAX);
     match cut {
@@ -203,22 +203,22 @@ mod tests {
     use crate::dialect::RFC_9309;
 
     #[test]
-    fn what_is_quoted_is_visible() {
+    fn quoted_text_is_visible() {
         assert_eq!(quoted(b"a\x1b\xff\n"), "`a\\u{1b}\\xff\\n`");
         assert_eq!(quoted(&[b'a'; 80]).chars().count(), 63);
     }
 
     #[test]
-    fn each_dialect_has_words_for_a_line() {
+    fn each_dialect_describes_a_line() {
         let text = b"Allow: a\nUser-agent: *\nAllow: b\nDisalow: /c\nDisallow /%7e\n";
         let examination = Examination::new(text, &RFC_9309, None);
         let words = |index, name: &str| {
             let effects = examination.line_effects(index);
             effects.into_iter().find(|effect| effect.dialect.name == name).unwrap().text
         };
-        assert_eq!(words(0, "rfc9309"), "ignored, because it stands in no group");
+        assert_eq!(words(0, "rfc9309"), "ignored: outside any group");
         assert_eq!(words(1, "google"), "names all robots that no other group names");
-        assert_eq!(words(2, "original1994"), "a field without meaning, which decides nothing");
+        assert_eq!(words(2, "original1994"), "an unknown field, ignored");
         assert_eq!(words(2, "koster1996"), "allow `/b`");
         assert_eq!(words(2, "rfc9309"), "never matches");
         assert_eq!(words(3, "google"), "disallow `/c`");

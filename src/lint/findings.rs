@@ -1,4 +1,4 @@
-//! Diagnostics while they are ingested: places, effects and edits found for the checks.
+//! Collects the findings of the checks, and adds places, effects and edits.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::{Code, LintConfig, Place, Report};
 use crate::limits::LINT_EDITS_PER_FINDING_MAX;
 use crate::syntax::Span;
 
-/// What the checks of one file have found.
+/// The findings in one file.
 pub(super) struct Findings<'e, 't> {
     pub(super) examination: &'e Examination<'t>,
     per_code_max: usize,
     keeps_fixes: bool,
     diagnostics: Vec<Diagnostic>,
-    /// How many findings of each code are kept or were left out.
+    /// Findings of each code.
     counts: BTreeMap<Code, Count>,
-    /// Whether the last diagnostic is kept only if it has a fix.
+    /// Whether the last diagnostic is beyond the maximum, and kept only if it has a fix.
     is_last_past_max: bool,
     unknown: Vec<String>,
 }
@@ -40,7 +40,7 @@ impl<'e, 't> Findings<'e, 't> {
         }
     }
 
-    /// Reports a code at `span`. Its effects are what each dialect makes of that line.
+    /// Reports a code at `span`, with the readings of that line as effects.
     pub(super) fn report(
         &mut self,
         code: Code,
@@ -64,7 +64,7 @@ impl<'e, 't> Findings<'e, 't> {
         Finding { examination, diagnostic, is_past_max: self.is_last_past_max }
     }
 
-    /// Leaves the last finding out if it is one too many.
+    /// Drops the last finding if it is beyond the maximum and has no fix.
     fn settle_last(&mut self) {
         let Some(last) = self.diagnostics.last().filter(|_| self.is_last_past_max) else { return };
         let is_fixed = |fix: &Fix| fix.safety == Safety::ToBeProved;
@@ -75,7 +75,7 @@ impl<'e, 't> Findings<'e, 't> {
         self.is_last_past_max = false;
     }
 
-    /// Tells what could not be found out.
+    /// Reports a check that a limit ended.
     pub(super) fn unknown(&mut self, words: String) {
         let has_room = self.unknown.len() < self.per_code_max;
         if has_room && !self.unknown.contains(&words) {
@@ -83,7 +83,7 @@ impl<'e, 't> Findings<'e, 't> {
         }
     }
 
-    /// What was found, in file order.
+    /// The report, in file order.
     pub(super) fn finish(mut self) -> Report {
         self.settle_last();
         let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
@@ -97,7 +97,7 @@ impl<'e, 't> Findings<'e, 't> {
     }
 }
 
-/// A diagnostic that is being written.
+/// The diagnostic that was reported last, to add to.
 pub(super) struct Finding<'f, 'e, 't> {
     examination: &'e Examination<'t>,
     diagnostic: &'f mut Diagnostic,
@@ -105,7 +105,7 @@ pub(super) struct Finding<'f, 'e, 't> {
 }
 
 impl<'e, 't> Finding<'_, 'e, 't> {
-    /// Another place that belongs to it.
+    /// Adds a related place.
     pub(super) fn related(self, span: Span, message: impl Into<String>) -> Self {
         if self.is_past_max {
             return self;
@@ -116,18 +116,18 @@ impl<'e, 't> Finding<'_, 'e, 't> {
         self
     }
 
-    /// What each dialect makes of it, in place of what it makes of the line.
-    pub(super) fn effects(self, tell: impl Fn(&Reading<'t>) -> String) -> Self {
+    /// Replaces the effects by those that `describe` computes.
+    pub(super) fn effects(self, describe: impl Fn(&Reading<'t>) -> String) -> Self {
         match self.is_past_max {
             true => self,
             false => {
-                let effects = self.examination.effects(tell);
+                let effects = self.examination.effects(describe);
                 self.with_effects(effects)
             }
         }
     }
 
-    /// As [`Finding::effects`], from words that are there already.
+    /// Replaces the effects.
     pub(super) fn with_effects(self, effects: Vec<Effect>) -> Self {
         if !self.is_past_max {
             self.diagnostic.effects = effects;
@@ -135,12 +135,12 @@ impl<'e, 't> Finding<'_, 'e, 't> {
         self
     }
 
-    /// An edit that changes verdicts, to what was probably meant.
+    /// Adds an edit that changes verdicts to what was probably meant.
     pub(super) fn suggest(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         self.propose(title, Safety::Suggestion, edits)
     }
 
-    /// An edit that is meant to change no verdict.
+    /// Adds an edit that should change no verdict.
     pub(super) fn fix(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         self.propose(title, Safety::ToBeProved, edits)
     }
@@ -157,17 +157,17 @@ fn line_index(place: &Place) -> usize {
     place.line.get() as usize - 1
 }
 
-/// Puts `replacement` in the place of `span`.
+/// Replaces `span`.
 pub(super) fn replace(span: Span, replacement: impl Into<Vec<u8>>) -> Edit {
     Edit { span, replacement: replacement.into() }
 }
 
-/// Puts `text` in at `position`.
+/// Inserts `text` at `position`.
 pub(super) fn insert(position: u32, text: impl Into<Vec<u8>>) -> Edit {
     replace(Span { start: position, end: position }, text)
 }
 
-/// Takes out the record on the line at `index`: the whole line, unless it has a comment too.
+/// Removes the record on the line at `index`: the whole line, unless it has a comment.
 pub(super) fn remove_record(examination: &Examination<'_>, index: usize) -> Edit {
     let line = examination.chosen().lines[index].span;
     let bytes = examination.bytes(line);
@@ -177,7 +177,7 @@ pub(super) fn remove_record(examination: &Examination<'_>, index: usize) -> Edit
     }
 }
 
-/// Takes out the line at `index`, with its end.
+/// Removes the line at `index` with its end.
 pub(super) fn remove_line(examination: &Examination<'_>, index: usize) -> Edit {
     let lines = &examination.chosen().lines;
     let line = lines[index].span;

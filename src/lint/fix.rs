@@ -1,42 +1,52 @@
-//! Edits that change no verdict, made once that is proved.
+//! Applying the edits that are proved to change no verdict.
+//!
+//! Two files give the same verdicts if the rules of each robot that either file names, and of one that
+//! neither names, are equivalent ([`analysis`](crate::analysis)). If that exceeds the analysis's limits
+//! there is no proof, and the edit is not made. Many edits are proved together; if that fails, half by
+//! half.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use super::diagnostic::{Edit, Fix, Safety};
-use super::proof::Prover;
-use super::{Diagnostic, Report};
-use crate::analysis::Limits;
-use crate::dialect::Dialect;
+use bstr::ByteSlice as _;
+use hashbrown::{HashMap, HashSet};
+
+use super::Report;
+use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
+use super::examination::quoted;
+use crate::analysis::{Bound, Equivalence, Limits, Rules, Search, equivalence};
+use crate::bytes::seeded_hash;
+use crate::dialect::{Dialect, NamesAgent};
 use crate::limits::FIX_PROOFS_MAX;
-
-pub use super::proof::Unproved;
+use crate::policy::{Audience, OrderedRules, robot_name};
+use crate::syntax::{Group, RobotsTxt, is_extension};
 
 /// How files are fixed.
 #[derive(Clone, Debug)]
 pub struct FixConfig {
     /// The dialects in which no verdict may change.
     pub dialects: Vec<&'static Dialect>,
-    /// Bytes of a file that are read; all, if there is no limit.
+    /// Bytes of a file that are read; all if `None`.
     pub bytes_max: Option<usize>,
-    /// What one comparison may spend.
+    /// The limits of one comparison.
     pub limits: Limits,
 }
 
 /// A file that was fixed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
-    /// The text with all edits that were proved to change no verdict.
+    /// The text with all proved edits.
     pub text: Vec<u8>,
-    /// The diagnostics that were fixed, by position in the report.
+    /// The fixed diagnostics, by position in the report.
     pub fixed: Vec<usize>,
-    /// Those whose edits were left, with the reason.
+    /// The diagnostics whose edits were not made, with the reason.
     pub left: Vec<(usize, Unproved)>,
 }
 
-/// Makes those edits of `report`, which is of `text`, that change no verdict.
+/// Applies the edits of `report`, the report on `text`, that are proved to change no verdict.
 ///
-/// The text that comes out is compared with the one that went in as a whole: for each robot that
-/// either names and for one that neither does, in each of the dialects. Suggestions are not made.
+/// The whole new text is compared with the old one, in each of the dialects. Suggestions are not
+/// applied.
 ///
 /// ```
 /// use portcullis::analysis::Limits;
@@ -64,17 +74,16 @@ pub fn fix(text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
     Fixed { text, fixed, left: work.left }
 }
 
-/// Edits that are made together, and the diagnostics that ask for them.
+/// Edits that are made together, and the diagnostics that propose them.
 struct Candidate<'d> {
     edits: &'d [Edit],
     diagnostics: Vec<usize>,
 }
 
-/// The edits that are to be proved, each once. Of edits that touch the same bytes the first stays,
-/// and the others wait for the next look at the file.
+/// The edits to prove, each once. Of overlapping edits only the first is tried.
 fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
     let mut candidates: Vec<Candidate<'_>> = Vec::new();
-    // By where an edit starts: where it ends, and whose it is.
+    // By the start of an edit: its end and its candidate.
     let mut taken: BTreeMap<u32, (u32, usize)> = BTreeMap::new();
     for (position, diagnostic) in diagnostics.iter().enumerate() {
         let fix = diagnostic.fix.as_ref().filter(|fix| fix.safety == Safety::ToBeProved);
@@ -92,7 +101,7 @@ fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
     candidates
 }
 
-/// Whether `edit` touches bytes that one of `taken` touches.
+/// Whether `edit` overlaps one of `taken`.
 fn overlaps(taken: &BTreeMap<u32, (u32, usize)>, edit: &Edit) -> bool {
     let before = taken.range(..edit.span.end).next_back();
     before.is_some_and(|(_, &(end, _))| end > edit.span.start)
@@ -107,7 +116,7 @@ struct Work<'w, 't> {
 }
 
 impl Work<'_, '_> {
-    /// Decides on the candidates `start..end`: all at once if that can be proved, else half by half.
+    /// Accepts candidates of `start..end`: all at once if that can be proved, else half by half.
     fn settle(&mut self, start: usize, end: usize, accepted: &mut Vec<usize>) {
         if start == end {
             return;
@@ -149,4 +158,264 @@ pub fn apply<'e>(text: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Vec<u8> 
     }
     out.extend_from_slice(&text[position..]);
     out
+}
+
+/// Why an edit was not proved to change no verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unproved {
+    /// The verdict on a URL changes.
+    Differs {
+        /// The dialect.
+        dialect: &'static Dialect,
+        /// The robot's name in the file; `None` for one that it does not name.
+        robot: Option<String>,
+        /// The path.
+        path: Vec<u8>,
+    },
+    /// A record of another convention, such as Content-Usage or License, moves to another group.
+    MovesRecord {
+        /// The dialect.
+        dialect: &'static Dialect,
+    },
+    /// Other robots are named, in a dialect in which a name applies to every agent that contains it.
+    OtherNames {
+        /// The dialect.
+        dialect: &'static Dialect,
+    },
+    /// The comparison reached a limit.
+    Unknown {
+        /// The dialect.
+        dialect: &'static Dialect,
+        /// The limit.
+        bound: Bound,
+    },
+    /// Too many edits were tried before.
+    NotTried,
+}
+
+impl fmt::Display for Unproved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unproved::Differs { dialect, robot, path } => {
+                let path = quoted(path);
+                match robot {
+                    Some(robot) => write!(f, "in {} {robot} gets another verdict", dialect.name)?,
+                    None => write!(f, "in {} a robot gets another verdict", dialect.name)?,
+                }
+                write!(f, " on {path}")
+            }
+            Unproved::MovesRecord { dialect } => write!(
+                f,
+                "in {} a record such as Content-Usage or License moves to another group",
+                dialect.name
+            ),
+            Unproved::OtherNames { dialect } => {
+                write!(f, "in {} the file names other robots", dialect.name)
+            }
+            Unproved::Unknown { dialect, bound } => write!(f, "in {} {bound}", dialect.name),
+            Unproved::NotTried => {
+                write!(f, "too many other edits of this file could not be proved")
+            }
+        }
+    }
+}
+
+/// A file with which its edits are compared.
+struct Prover<'t> {
+    bytes_max: Option<usize>,
+    limits: Limits,
+    readings: Vec<(&'static Dialect, Side<'t>)>,
+}
+
+/// A file as a dialect reads it.
+struct Side<'t> {
+    file: RobotsTxt<'t>,
+    audience: Audience,
+    /// Positions in the audience's robots.
+    by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
+}
+
+impl<'t> Side<'t> {
+    fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
+        let file = RobotsTxt::parse(text, dialect, bytes_max);
+        let audience = Audience::of(&file, dialect);
+        let robots = audience.robots.iter().enumerate();
+        let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
+        Side { file, audience, by_name }
+    }
+
+    /// The groups of the robot with this name, or else the default groups.
+    fn groups(&self, robot: Option<&[u8]>) -> &[usize] {
+        let named = robot.and_then(|name| self.by_name.get(name));
+        named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
+    }
+
+    /// The records of other conventions with a hash of the robots named above them. They have no effect
+    /// on access, but they apply to these robots.
+    fn extensions(&self, dialect: &Dialect) -> impl Iterator<Item = (Vec<u8>, &'t [u8], u64)> {
+        let (file, groups) = (&self.file, self.file.groups());
+        let names = move |group: &Group| {
+            let lines = file.user_agents_of(group).iter();
+            let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
+            let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
+            // Names have no line ends.
+            seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
+        };
+        let names: Vec<u64> = groups.iter().map(names).collect();
+        let records = file.other_records().iter().filter(|record| is_extension(record.name));
+        records.map(move |record| {
+            let line = file.user_agents().partition_point(|agent| agent.line < record.line);
+            let group = groups.partition_point(|group| (group.user_agents.start as usize) < line);
+            let names = group.checked_sub(1).map_or(0, |group| names[group]);
+            (record.name.to_ascii_lowercase(), record.value, names)
+        })
+    }
+}
+
+impl<'t> Prover<'t> {
+    fn new(
+        text: &'t [u8],
+        dialects: &[&'static Dialect],
+        bytes_max: Option<usize>,
+        limits: Limits,
+    ) -> Prover<'t> {
+        let side = |&dialect| (dialect, Side::new(text, dialect, bytes_max));
+        Prover { bytes_max, limits, readings: dialects.iter().map(side).collect() }
+    }
+
+    /// Proves that `edited` gives the same verdicts.
+    fn prove(&self, edited: &[u8]) -> Result<(), Unproved> {
+        for (dialect, old) in &self.readings {
+            let new = Side::new(edited, dialect, self.bytes_max);
+            Comparison { dialect, limits: &self.limits, old, new: &new, known: HashSet::default() }
+                .run()?;
+        }
+        Ok(())
+    }
+}
+
+/// The groups of a robot in one file and in the other.
+type Groups = (Vec<usize>, Vec<usize>);
+
+struct Comparison<'c, 't> {
+    dialect: &'static Dialect,
+    limits: &'c Limits,
+    old: &'c Side<'t>,
+    new: &'c Side<'c>,
+    /// Groups that are known to be equivalent.
+    known: HashSet<Groups, foldhash::fast::RandomState>,
+}
+
+impl Comparison<'_, '_> {
+    fn run(&mut self) -> Result<(), Unproved> {
+        let names = |side: &Side<'_>| -> Vec<Vec<u8>> {
+            side.audience.robots.iter().map(|robot| robot.name.clone()).collect()
+        };
+        let (old, new) = (names(self.old), names(self.new));
+        if self.dialect.groups.names_agent == NamesAgent::OccursInName && old != new {
+            // An agent follows the first name that its own contains. The same names in the same order
+            // give the same group for every agent.
+            return Err(Unproved::OtherNames { dialect: self.dialect });
+        }
+        if !self.old.extensions(self.dialect).eq(self.new.extensions(self.dialect)) {
+            return Err(Unproved::MovesRecord { dialect: self.dialect });
+        }
+        self.compare(None)?;
+        for name in old.iter().chain(&new) {
+            self.compare(Some(name))?;
+        }
+        Ok(())
+    }
+
+    /// Compares the rules of a robot in both files.
+    fn compare(&mut self, robot: Option<&[u8]>) -> Result<(), Unproved> {
+        let groups = (self.old.groups(robot).to_vec(), self.new.groups(robot).to_vec());
+        if self.known.contains(&groups) {
+            return Ok(());
+        }
+        let paths = &self.dialect.paths;
+        let old = OrderedRules::new(&self.old.file, &groups.0, paths);
+        let new = OrderedRules::new(&self.new.file, &groups.1, paths);
+        if old.patterns != new.patterns || old.verdicts != new.verdicts {
+            let (old, new) = (Rules { ordered: &old, paths }, Rules { ordered: &new, paths });
+            self.judge(robot, equivalence(old, new, self.limits))?;
+        }
+        self.known.insert(groups);
+        Ok(())
+    }
+
+    fn judge(&self, robot: Option<&[u8]>, answer: Equivalence) -> Result<(), Unproved> {
+        let dialect = self.dialect;
+        match answer {
+            Equivalence::Equal => Ok(()),
+            Equivalence::Unknown(bound) => Err(Unproved::Unknown { dialect, bound }),
+            Equivalence::Different { first_allows, second_allows } => {
+                let examples = [&first_allows, &second_allows].map(Search::example);
+                let path = examples.into_iter().flatten().map(|example| example.path().to_vec());
+                let robot = robot.map(|name| name.to_str_lossy().into_owned());
+                Err(Unproved::Differs { dialect, robot, path: path.min().unwrap_or_default() })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{GOOGLE, ORIGINAL_1994, RFC_9309};
+
+    fn proved(dialect: &'static Dialect, old: &[u8], new: &[u8]) -> Result<(), Unproved> {
+        Prover::new(old, &[dialect], None, Limits::default()).prove(new)
+    }
+
+    #[test]
+    fn equivalent_files_are_proved() {
+        let old = b"User-agent: a\nDisallow: /x\nDisallow: /x\n\nUser-agent: *\nDisallow: /a b\n";
+        let new = b"User-agent: A\nDisallow: /x\n\nUser-agent: *\nDisallow: /a%20b\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+        let difference = proved(&GOOGLE, old, new).unwrap_err();
+        assert!(matches!(difference, Unproved::Differs { robot: None, .. }), "{difference:?}");
+    }
+
+    #[test]
+    fn a_group_that_loses_its_only_rule_joins_the_next() {
+        let old = b"User-agent: a\nAllow: /\nUser-agent: *\nDisallow: /x\n";
+        let new = b"User-agent: a\nUser-agent: *\nDisallow: /x\n";
+        let Err(Unproved::Differs { robot, path, .. }) = proved(&RFC_9309, old, new) else {
+            panic!("it differs")
+        };
+        assert_eq!((robot.as_deref(), &path[..]), (Some("a"), &b"/x"[..]));
+    }
+
+    #[test]
+    fn a_preference_stays_with_its_robots() {
+        let old = b"User-agent: a\nContent-Usage: train-ai=n\nDisallow: x\n\nUser-agent: b\n\
+            License: https://a.example/l\nAllow: x\n";
+        let new = b"User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\n\
+            License: https://a.example/l\n";
+        let moved = Unproved::MovesRecord { dialect: &RFC_9309 };
+        assert_eq!(proved(&RFC_9309, old, new), Err(moved.clone()));
+        let new = b"User-agent: a\nDisallow: x\n\nUser-agent: b\nAllow: x\n";
+        assert_eq!(proved(&RFC_9309, old, new), Err(moved));
+        let new = b"User-agent: A\nContent-usage: train-ai=n\nDisallow: y\nUser-agent: b\n\
+            License: https://a.example/l\nAllow: x\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+    }
+
+    #[test]
+    fn names_that_occur_in_others_have_to_stay() {
+        let old = b"User-agent: a/1\nDisallow: /\n";
+        let new = b"User-agent: a\nDisallow: /\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+        let unproved = Unproved::OtherNames { dialect: &ORIGINAL_1994 };
+        assert_eq!(proved(&ORIGINAL_1994, old, new), Err(unproved));
+    }
+
+    #[test]
+    fn what_the_limit_lets_in_is_seen() {
+        let old = b"User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /b\n";
+        let new = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
+        let prover = Prover::new(old, &[&RFC_9309], Some(42), Limits::default());
+        assert!(prover.prove(new).is_err());
+    }
 }

@@ -1,17 +1,16 @@
-//! What is wrong in a robots.txt, line by line.
+//! Problems in a robots.txt, line by line.
 //!
-//! Owns the catalogue of what can be wrong ([`Code`], [`catalogue`]), the checks that find it, and
-//! the forms in which programs read it. Parsing never fails and is silent about what a
-//! dialect accepts; this is where somebody is told. Use the [notes](crate::syntax::Note) of a parsed
-//! file if you need no more than what the parser saw on its way.
+//! Owns the [`catalogue`] of problems by [`Code`], the checks that find them, the proved edits ([`fix`])
+//! and the [formats](mod@format) for programs. Parsing never fails and silently accepts what a dialect accepts; the
+//! linter reports it. If the parser's own observations are enough, use the [notes](crate::syntax::Note) of a
+//! parsed file.
 //!
-//! A [`Diagnostic`] holds for one dialect, the one that the file is written for, and says what each
-//! of the others makes of the same line. That is computed by reading the file as each of them does,
-//! and written down nowhere.
+//! A [`Diagnostic`] is for one dialect, the one the file is written for, and shows how each of the others
+//! reads the same line. These readings are computed by parsing the file as each dialect does.
 //!
-//! Cost: a parse for each dialect, then what [`analysis`](crate::analysis) takes for the rules; each
-//! bound that is hit is told in [`Report::unknown`], and findings past
-//! [`LintConfig::findings_per_code_max`] are counted in [`Report::omitted`]. Nothing can fail: any bytes are a file.
+//! Cost: one parse per dialect, and an [`analysis`](crate::analysis) of the rules. Limits that are reached
+//! are reported in [`Report::unknown`], findings beyond [`LintConfig::findings_per_code_max`] are counted in
+//! [`Report::omitted`]. Nothing fails: any bytes are a file.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
@@ -28,22 +27,16 @@
 
 pub mod catalogue;
 mod checks;
-mod code;
 mod diagnostic;
 mod examination;
 mod findings;
 mod fix;
 pub mod format;
-mod lines;
-mod proof;
-mod spelling;
 mod standings;
 
-pub use catalogue::{Entry, Example};
-pub use code::{Code, Severity};
-pub use diagnostic::{Diagnostic, Edit, Effect, Fix, Place, Related, Safety};
+pub use catalogue::{Code, Entry, Severity};
+pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
 pub use fix::{FixConfig, Fixed, Unproved, apply, fix};
-pub use lines::LineIndex;
 
 use std::collections::BTreeMap;
 
@@ -55,30 +48,29 @@ use crate::dialect::Dialect;
 use crate::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX};
 use crate::policy::AgentChain;
 
-/// How files are looked at.
+/// How files are checked.
 #[derive(Clone, Debug)]
 pub struct LintConfig {
     /// The dialect that the files are written for.
     pub dialect: &'static Dialect,
-    /// Bytes of a file that are read; all, if there is no limit.
+    /// Bytes of a file that are read; all if `None`.
     pub bytes_max: Option<usize>,
-    /// Who is asked about when rules are compared; if there is nobody, everybody: each robot that
-    /// the file names, and one that it does not.
+    /// The agents whose rules are compared. If there are none, those of each robot that the file names
+    /// and of one that it does not.
     pub agents: Vec<AgentChain>,
-    /// Whether the rules are compared as each dialect reads them, so that the effects of what is
-    /// wrong with them say what they do there. If not, they say what the rule is by itself.
+    /// Whether rules are compared in each dialect, so that the effects show whether they decide there.
+    /// If not, the effects show each rule alone.
     pub compares_dialects: bool,
-    /// What comparing the rules of one group, or of groups that are joined, may spend.
+    /// The limits of comparing the rules of one robot.
     pub limits: Limits,
-    /// Findings of each code that are kept; the rest is counted in [`Report::omitted`].
+    /// The number of findings of each code that are kept; others are counted in [`Report::omitted`].
     pub findings_per_code_max: usize,
-    /// Whether findings past that number are kept all the same if [`fix`] can make their edits. Their
-    /// effects are left out.
+    /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
     pub keeps_fixes: bool,
 }
 
 impl LintConfig {
-    /// The usual limit on a file's size.
+    /// The default limits for `dialect`.
     pub fn new(dialect: &'static Dialect) -> LintConfig {
         LintConfig {
             dialect,
@@ -92,18 +84,18 @@ impl LintConfig {
     }
 }
 
-/// What was found in a file.
+/// The problems of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What is wrong, in file order.
+    /// The problems, in file order.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many more findings of a code there are than those.
+    /// The number of findings of a code that are left out.
     pub omitted: BTreeMap<Code, usize>,
-    /// What could not be found out, in words: the rules, and the limit that was reached.
+    /// Checks that a limit ended, in words.
     pub unknown: Vec<String>,
 }
 
-/// Looks for what is wrong in `text`.
+/// Checks `text`.
 pub fn lint(text: &[u8], config: &LintConfig) -> Report {
     let examination = Examination::new(text, config.dialect, config.bytes_max);
     let mut findings = Findings::new(&examination, config);

@@ -1,4 +1,4 @@
-//! What each rule of a file is there for, in one dialect.
+//! The effect of each rule of a file beside the others, in one dialect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,14 +13,13 @@ use crate::limits::POLICY_PATTERNS_MAX;
 use crate::policy::{AgentChain, Audience, OrderedRules, Selection};
 use crate::syntax::RobotsTxt;
 
-/// Finds the standings of rules, those of rules that were asked about before at once: dialects often
-/// read a group in the same way.
+/// Computes standings, each once: dialects often read a group alike.
 pub(super) struct Analyst {
     limits: Limits,
     known: Vec<(PathRules, Answers)>,
 }
 
-/// What was found, by the rules in order of precedence.
+/// Standings by the rules in order of precedence.
 type Answers = HashMap<OrderedRules, Rc<[RuleStanding]>, foldhash::fast::RandomState>;
 
 impl Analyst {
@@ -48,15 +47,15 @@ impl Analyst {
     }
 }
 
-/// The groups that robots obey together, each combination once.
+/// The groups that apply to a robot together, each combination once.
 pub(super) struct Selections {
     groups: Vec<Vec<usize>>,
     is_cut: bool,
 }
 
 impl Selections {
-    /// Those of `agents`, or if there is nobody of all robots that the file names and one that it
-    /// does not.
+    /// The selections of `agents`; if there are none, those of every robot that the file names and of one
+    /// that it does not.
     pub(super) fn of(reading: &Reading<'_>, agents: &[AgentChain]) -> Selections {
         let mut known = BTreeSet::new();
         if agents.is_empty() {
@@ -90,24 +89,24 @@ impl Selections {
         self.groups.iter().map(Vec::as_slice)
     }
 
-    /// What is to be said if not all are there.
+    /// The message if not all selections fit the limit.
     pub(super) fn unknown(&self) -> Option<String> {
         self.is_cut.then(|| {
             format!(
-                "not all groups could be compared: robots obey them in combinations of more than \
-                {POLICY_PATTERNS_MAX} rules"
+                "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
+                rules"
             )
         })
     }
 }
 
-/// By line: what the dialect makes of the rule there beside the others.
+/// By line: the standing of its rule in words.
 pub(super) struct Standings {
     by_line: BTreeMap<u32, (u8, String)>,
 }
 
 impl Standings {
-    /// Those of the rules on `lines`, or of what robots obey together with one of them.
+    /// The standings of the selections that have a rule on one of `lines`.
     pub(super) fn of(
         reading: &Reading<'_>,
         agents: &[AgentChain],
@@ -131,28 +130,28 @@ impl Standings {
             for RuleStanding { rule, standing } in standings.iter() {
                 let own = &reading.file.rules()[rule.index()];
                 let line = own.line.get();
-                let told = words(&reading.file, standing, idle.condition(own.verdict));
+                let found = words(&reading.file, standing, idle.condition(own.verdict));
                 let known = by_line.entry(line).or_default();
-                // Where it does more than for another robot, that is told.
-                if known.1.is_empty() || told.0 > known.0 {
-                    *known = told;
+                // For several robots, the one for which the rule does most counts.
+                if known.1.is_empty() || found.0 > known.0 {
+                    *known = found;
                 }
             }
         }
         Standings { by_line }
     }
 
-    /// What is made of the rule on the line at `index`; nothing if there is none.
+    /// The words for the rule on the line at `index`; `None` if there is no rule.
     pub(super) fn words(&self, index: usize) -> Option<&str> {
         let line = u32::try_from(index + 1).ok()?;
         self.by_line.get(&line).map(|(_, words)| words.as_str())
     }
 }
 
-/// What rules say that never decide.
+/// The verdicts of rules that never decide.
 ///
-/// A rule is redundant because of those that do decide. Take it out alone, and a rule that never decided may
-/// decide in its place.
+/// A redundant rule is so because of the rules that decide. If it alone is removed, a rule that never
+/// decided may decide instead.
 pub(super) struct Idle {
     allows: bool,
     disallows: bool,
@@ -171,14 +170,14 @@ impl Idle {
         idle
     }
 
-    /// On what it depends that a rule with this verdict is not needed.
+    /// The condition on which a rule with this verdict is redundant.
     pub(super) fn condition(&self, verdict: Verdict) -> &'static str {
         let is_opposed = if verdict == Verdict::Allow { self.disallows } else { self.allows };
-        if is_opposed { ", once the rules that never decide are gone" } else { "" }
+        if is_opposed { ", once the rules that never decide are removed" } else { "" }
     }
 }
 
-/// A standing in words, and how much a rule with it does.
+/// A standing in words, with a rank by how much the rule does.
 fn words(file: &RobotsTxt<'_>, standing: &Standing, condition: &str) -> (u8, String) {
     let decides =
         |example: &crate::analysis::Example| format!("decides {}", quoted(example.path()));
@@ -191,18 +190,18 @@ fn words(file: &RobotsTxt<'_>, standing: &Standing, condition: &str) -> (u8, Str
         Standing::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
         Standing::Redundant { example, .. } => {
             let decides = decides(example);
-            (3, format!("{decides}, and no verdict changes without it{condition}"))
+            (3, format!("{decides}, but no verdict changes without it{condition}"))
         }
-        Standing::Unknown(bound) => (4, format!("not known: {bound}")),
+        Standing::Unknown(bound) => (4, format!("unknown: {bound}")),
         Standing::Decides { example, needed: Err(bound) } => {
-            (5, format!("{}; whether it is needed is not known: {bound}", decides(example)))
+            (5, format!("{}; whether it is needed is unknown: {bound}", decides(example)))
         }
         Standing::Decides { example, needed: Ok(_) } => (6, decides(example)),
     }
 }
 
 fn wins(file: &RobotsTxt<'_>, by: &[Successor]) -> String {
-    /// More lines are only counted.
+    /// Further lines are only counted.
     const LINES_MAX: usize = 3;
     let rules = by.iter().filter_map(|successor| match successor {
         Successor::Rule(rule) => Some(file.rules()[rule.index()].line.to_string()),

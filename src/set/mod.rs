@@ -1,10 +1,10 @@
-//! Policies of many origins: read, compiled, opened, compared and surveyed.
+//! Policies of many origins: read, compiled, opened, compared and inspected.
 //!
 //! Owns the compiled form, [`PolicySet`]: one sequence of bytes, in memory or mapped from a file. There are
 //! three ways to one. [`PolicySet::load`] compiles robots.txt files into memory; [`ingest`](fn@ingest) and
 //! [`compile`] make a file of what archives captured; [`PolicySet::open`] reads such a file. To ask a set about
 //! URLs make a [`Classifier`](crate::batch::Classifier) for the agents that matter; to see what is in it use
-//! [`survey`], and [`Difference`] to see what changed.
+//! [`stats`], and [`Difference`] to see what changed.
 //!
 //! Cost: opening reads a header; compiling parses each distinct file once. What can fail says what to do:
 //! [`LoadError`], [`IngestError`], [`SetError`], and [`Damage`] wherever bytes of a set are used.
@@ -20,9 +20,13 @@ mod load;
 mod pool;
 mod provenance;
 mod standing;
+pub mod stats;
 pub mod stored;
 mod strings;
-pub mod survey;
+
+// The audit imports the statistics by this name.
+#[doc(hidden)]
+pub use stats as survey;
 
 use crate::dialect::Dialect;
 

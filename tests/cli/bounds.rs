@@ -26,8 +26,7 @@ fn a_long_rule_is_cut_wherever_it_is_repeated() {
     let urls: Vec<String> = (0..50).map(|number| format!("http://a.example/{number}")).collect();
     folder.write("list", urls.join("\n"));
     let line = "classify --robots long -a Bot --format jsonl list --no-summary";
-    let output = folder.command(line).output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok(line);
     let objects = values(&output);
     assert_eq!(objects.len(), urls.len());
     for object in &objects {
@@ -42,7 +41,7 @@ fn a_long_rule_is_cut_wherever_it_is_repeated() {
         ("diff short long", 3),
         ("diff short long --format jsonl", 3),
     ] {
-        let output = folder.command(line).output().unwrap();
+        let output = folder.output(line);
         assert!(output.status.code() < Some(2), "{line}: {}", text(&output.stderr));
         let bytes = output.stdout.len();
         let is_cut = String::from_utf8_lossy(&output.stdout).contains('…');
@@ -62,8 +61,7 @@ fn what_does_not_fit_into_an_output_at_once_follows_in_order() {
     let urls: String = (0..RECORDS).map(|number| format!("http://a.example/{number}\n")).collect();
     folder.write("list", urls);
     let line = format!("classify --robots long -a {agent} --format jsonl list --json -j 2");
-    let output = folder.command(&line).output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok(&line);
     let lines: Vec<&[u8]> =
         output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
     assert!(output.stdout.len() > portcullis::limits::CHUNK_OUTPUT_BYTES_MAX);
@@ -85,8 +83,7 @@ fn every_format_of_lint_counts_what_it_does_not_list() {
     let folder = Folder::new();
     folder.write("x", format!("User-agent: *\nDisallow: /a\n{}", "x\n".repeat(LINES)));
     let lint = |flags: &str| {
-        let output = folder.command(&format!("lint x {flags}")).output().unwrap();
-        assert_status(&output, 0);
+        let output = folder.ok(format!("lint x {flags}"));
         assert!(output.stdout.len() <= BYTES_MAX, "{flags}: {}", output.stdout.len());
         let err = text(&output.stderr);
         assert!(err.contains(&format!("warnings: {LINES}")), "{err}");
@@ -118,8 +115,7 @@ fn user_agents_apart_by_blanks_are_listed_up_to_the_limit() {
     let agents: String = (0..AGENTS).map(|number| format!("User-agent: a{number}\n\n")).collect();
     let folder = Folder::new();
     folder.write("blanks", agents + "Disallow: /\n");
-    let output = folder.command("lint blanks --format json").output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok("lint blanks --format json");
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let omitted = AGENTS - 1 - LINT_FINDINGS_PER_CODE_MAX;
     let expected = serde_json::json!([{ "file": "blanks", "code": "PC022", "findings": omitted }]);
@@ -135,8 +131,7 @@ fn a_fix_takes_out_more_than_is_listed() {
     let folder = Folder::new();
     let copies = 3 * LINT_FINDINGS_PER_CODE_MAX;
     folder.write("copies", format!("User-agent: *\n{}", "Disallow: /a\n".repeat(copies)));
-    let output = folder.command("lint copies --fix --in-place").output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok("lint copies --fix --in-place");
     assert_eq!(folder.read("copies"), b"User-agent: *\nDisallow: /a\n");
     let err = text(&output.stderr);
     assert!(err.contains(&format!("fixed: {}", copies - 1)), "{err}");
@@ -146,8 +141,7 @@ fn a_fix_takes_out_more_than_is_listed() {
 fn a_line_of_control_characters_has_few_edits() {
     let folder = Folder::new();
     folder.write("controls", format!("User-agent: *\nDisallow: /{}\n", "\u{8}a".repeat(200_000)));
-    let output = folder.command("lint controls --format json").output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok("lint controls --format json");
     assert!(output.stdout.len() < 64 * 1024, "{}", output.stdout.len());
 }
 
@@ -158,15 +152,13 @@ fn long_names_and_many_groups_are_inspected() {
     folder.write("robots/a.example", format!("User-agent: {name}\nDisallow: /\n"));
     let groups = |number| format!("User-agent: x\nDisallow: /{number}\n\n");
     folder.write("robots/b.example", (0..14_000).map(groups).collect::<String>());
-    let output = folder.command("compile -o set robots").output().unwrap();
-    assert_status(&output, 0);
+    folder.ok("compile -o set robots");
     for (line, bytes_max) in [
         ("inspect set", 32 * 1024),
         ("inspect set a.example", 4 * name.len()),
         ("inspect set b.example", 1024 * 1024 + 512 * 1024),
     ] {
-        let output = folder.command(line).output().unwrap();
-        assert_status(&output, 0);
+        let output = folder.ok(line);
         let bytes = output.stdout.len();
         assert!((1..=bytes_max).contains(&bytes), "{line}: {bytes}");
     }

@@ -1,7 +1,5 @@
 //! `portcullis classify`.
 
-use std::io::Write;
-
 use super::*;
 
 fn list() -> String {
@@ -76,7 +74,7 @@ fn a_rule_of_one_in_many_groups_has_its_line_and_its_group() {
     };
     std::fs::create_dir(folder.path("many")).unwrap();
     folder.write("many/a.example", (0..GROUPS).map(group).collect::<String>());
-    assert_status(&folder.command("compile -o many.set many").output().unwrap(), 0);
+    folder.ok("compile -o many.set many");
     let asked = [0, 1, 998, 999, GROUPS - 1];
     let expected: String = asked
         .map(|number| {
@@ -144,12 +142,6 @@ fn nul_data() {
     }
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
 #[test]
 fn compressed_lists_are_read_with_and_without_a_flag() {
     let folder = Folder::new();
@@ -166,28 +158,21 @@ fn compressed_lists_are_read_with_and_without_a_flag() {
 #[test]
 fn output_is_named_compressed_and_complete() {
     let folder = Folder::new();
-    for name in ["out.tsv", "out.tsv.gz", "out.tsv.zst", "out.jsonl", "out.jsonl.zst"] {
-        let output = folder.run(&format!("classify -o {name}"), list());
+    let names = ["out.tsv", "out.TSV.gz", "out.tsv.zst", "out.jsonl", "out.jsonl.zst", "jsonl"];
+    for name in names {
+        let format = if name == "jsonl" { "--format jsonl" } else { "" };
+        let output = folder.run(&format!("classify {format} -o {name}"), list());
         assert_status(&output, 0);
         assert_stdout(&output, "");
         let stored = folder.read(name);
-        let written = match name.rsplit('.').next().unwrap() {
-            "gz" => {
-                let mut plain = Vec::new();
-                let mut decoder = flate2::read::MultiGzDecoder::new(stored.as_slice());
-                std::io::copy(&mut decoder, &mut plain).unwrap();
-                plain
-            }
-            "zst" => zstd::decode_all(stored.as_slice()).unwrap(),
-            _ => stored,
-        };
-        if name.contains("tsv") {
+        let written = decompressed(name, &stored);
+        if name.to_lowercase().contains("tsv") {
             assert_eq!(text(&written), text(tagged().as_bytes()), "{name}");
         } else {
             assert_eq!(written.iter().filter(|&&byte| byte == b'\n').count(), 4, "{name}");
         }
     }
-    assert_eq!(folder.names().len(), 5, "{:?}", folder.names());
+    assert_eq!(folder.names().len(), names.len(), "{:?}", folder.names());
 }
 
 #[test]
@@ -253,8 +238,7 @@ fn the_sample_is_a_folder_and_a_capture() {
         .unwrap();
     assert_status(&compile, 0);
     folder.write("urls.txt", "https://shop.example:8443/x\nhttps://shop.example:8443/status\n");
-    let output = folder.command("classify -p s.set -a ExampleBot urls.txt").output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok("classify -p s.set -a ExampleBot urls.txt");
     let expected =
         "disallow\thttps://shop.example:8443/x\nallow\thttps://shop.example:8443/status\n";
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);

@@ -1,4 +1,4 @@
-//! What fails says so, with status 2 and no half-written file; a closed pipe does not fail.
+//! Failures: a message, status 2 and no partial file. A closed pipe is not a failure.
 
 use std::process::Stdio;
 
@@ -15,10 +15,25 @@ fn wrong_usage() {
         "check -a Bot https://a.example/",
         "classify --robots robots -a Bot --format xml",
         "classify --robots robots -a Bot -o out.parquet",
+        "classify --robots robots -a Bot -o out",
+        "classify --robots robots -a Bot -o out.gz",
+        "classify --robots robots -a Bot -o out.tsv --format jsonl",
+        "classify --robots robots -a A/1",
+        "classify --robots robots -a A,",
+        "classify --robots robots -a A+",
+        "classify -p missing --robots robots -a Bot",
         "classify --robots robots -a Bot -j many",
         "filter --robots robots -a Bot --any --all",
         "filter --robots robots -a Bot --unknown maybe",
         "filter --robots robots -a Bot --max-robots-size 0",
+        "filter --robots robots -a Bot -q -c",
+        "filter --robots robots -a Bot -q -o x",
+        "filter --robots robots -a Bot --json --no-summary",
+        "filter --robots robots -a Bot --unknown keep --unknown-to x",
+        "filter --robots robots -a Bot --invalid keep --invalid-to x",
+        "filter --robots robots -a Bot --invalid-to -",
+        "filter --robots robots -a Bot --assume-scheme https://",
+        "filter --robots robots -a Bot - missing -",
         "synth --hosts 0 --out x",
         "--generate poem",
     ] {
@@ -43,12 +58,28 @@ fn an_agent_that_is_no_token() {
     let folder = Folder::new();
     let run = |agent: &str, dialect: &str| {
         let line = format!("check --robots robots --dialect {dialect} -a {agent} {ALLOWED}");
-        folder.command(&line).output().unwrap()
+        folder.output(&line)
     };
     assert_fails(&run("Bot/2.1", "rfc9309"), &["Bot/2.1", "letters, digits, '-', '_' and '.'"]);
     assert_fails(&run("MJ12bot", "google"), &["MJ12bot", "letters, '-' and '_'"]);
     assert_fails(&run("Bot,,Other", "rfc9309"), &["empty"]);
     assert_status(&run("MJ12bot", "rfc9309"), 0);
+}
+
+#[test]
+fn blanks_around_agents_are_no_part_of_them() {
+    let folder = Folder::new();
+    let args = ["check", "--robots", "robots", "-a", " ExampleBot, BadBot ", ALLOWED];
+    let output = portcullis().current_dir(folder.folder.path()).args(args).output().unwrap();
+    assert_stdout(&output, format!("allow\tdisallow\t{ALLOWED}\n"));
+    assert_fails(
+        &folder
+            .command("")
+            .args(["check", "--robots", "robots", "-a", "a b", "x"])
+            .output()
+            .unwrap(),
+        &["a b"],
+    );
 }
 
 #[test]
@@ -138,7 +169,7 @@ fn a_closed_pipe_is_a_quiet_success() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Nobody reads a single line.
+        // Closed before a line is read.
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_status(&output, 0);

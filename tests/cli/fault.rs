@@ -1,8 +1,7 @@
-//! A mapped list, or a mapped set, that is truncated under the program: a message and status 2, no
-//! signal.
+//! A mapped list or set that is truncated during a run: a message and status 2 instead of a signal.
 //!
-//! Nobody reads the output until the list has been truncated, so the program waits with a small
-//! part of the list behind it, and cannot end before it has touched what is not there any more.
+//! The output is not read until the list is truncated, so the program waits after a small part of the list,
+//! and must read the truncated part before it can end.
 
 #![allow(unsafe_code, reason = "maps files of this test")]
 
@@ -101,7 +100,7 @@ fn a_list_that_is_cut_short_leaves_no_output() {
 #[test]
 fn a_set_that_is_cut_short_while_it_is_mapped() {
     let folder = Folder::new();
-    assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
+    folder.ok("compile robots -o a.set");
     let whole = folder.read("a.set");
     long_list(&folder);
     let cuts = [
@@ -130,7 +129,7 @@ fn a_set_that_is_cut_short_while_it_is_mapped() {
 #[test]
 fn a_set_that_is_cut_short_gives_no_answer() {
     let folder = Folder::new();
-    assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
+    folder.ok("compile robots -o a.set");
     let path = folder.path("a.set");
     // SAFETY: what is cut off here is a part of the page that holds all that is asked for.
     let mapped = Arc::new(unsafe { PolicySet::map(&path) }.unwrap());

@@ -1,4 +1,4 @@
-//! A set that is replaced: whatever ends `compile`, there is the whole old set or the whole new one.
+//! A set that is replaced: however `compile` ends, the old or the new set is complete.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command as Process, Stdio};
@@ -8,19 +8,19 @@ use portcullis::set::PolicySet;
 
 use super::*;
 
-/// Moments at which the program is killed, over its whole run.
+/// The number of times the program is killed during a run.
 const MOMENTS: u32 = 50;
 
-/// Moments at which it is killed while the set is being written.
+/// The number of times it is killed while it writes the set.
 const MOMENTS_OF_WRITING: u32 = 10;
 
-/// An old set, and what a new one is compiled from.
+/// An old set, and the input of a new one.
 struct Sets {
     folder: Folder,
     old: Vec<u8>,
     old_hash: u64,
     new_hash: u64,
-    /// How long compiling the new one takes.
+    /// The time to compile the new one.
     duration: Duration,
 }
 
@@ -31,11 +31,11 @@ impl Sets {
             let line = format!(
                 "synth --seed {seed} --hosts {hosts} --urls 1 --format jsonl --answers --out {name}"
             );
-            assert_status(&folder.command(&line).output().unwrap(), 0);
+            folder.ok(&line);
         }
         let compile = |name: &str, set: &str| {
             let line = format!("compile {name}/robots.jsonl -o {set}");
-            assert_status(&folder.command(&line).output().unwrap(), 0);
+            folder.ok(&line);
         };
         compile("old", "a.set");
         let old = folder.read("a.set");
@@ -47,7 +47,7 @@ impl Sets {
         Sets { folder, old, old_hash, new_hash, duration }
     }
 
-    /// Begins to compile the new set in place of the old one.
+    /// Starts to compile the new set over the old one.
     fn start(&self) -> Child {
         Process::new(env!("CARGO_BIN_EXE_portcullis"))
             .current_dir(self.folder.folder.path())
@@ -59,7 +59,7 @@ impl Sets {
             .unwrap()
     }
 
-    /// Kills the program, and looks at what it left. Returns whether that is an unfinished file.
+    /// Kills the program and checks its files. Returns whether it left an unfinished one.
     #[track_caller]
     fn kill(&self, mut child: Child) -> bool {
         child.kill().unwrap();
@@ -85,14 +85,14 @@ impl Sets {
     }
 }
 
-/// Names of what the program writes to before an output is complete: beside it, and named after it.
+/// The names of unfinished outputs.
 fn unfinished(folder: &Folder) -> Vec<String> {
     let mut names = folder.names();
     names.retain(|name| name.starts_with('.') && name.ends_with(".unfinished"));
     names
 }
 
-/// The hash of a set that holds.
+/// The hash of an intact set.
 #[track_caller]
 fn hash(folder: &Folder, name: &str) -> u64 {
     let set = PolicySet::open(&folder.path(name)).unwrap();
@@ -100,7 +100,7 @@ fn hash(folder: &Folder, name: &str) -> u64 {
     set.hash()
 }
 
-/// Seeded fractions of one, in an order without a pattern.
+/// Seeded random fractions of one.
 fn fractions(seed: u64) -> impl Iterator<Item = f64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
@@ -115,7 +115,7 @@ fn killed_at_any_moment() {
     let sets = Sets::new();
     for fraction in fractions(1).take(MOMENTS as usize) {
         let child = sets.start();
-        // A little more than the whole run, so that some end by themselves.
+        // A little more than the whole run, so that some runs complete.
         std::thread::sleep(sets.duration.mul_f64(fraction * 1.1));
         sets.kill(child);
     }
@@ -155,10 +155,9 @@ fn a_limit_on_the_size_of_files() {
     }
 }
 
-/// An end that somebody asks for leaves nothing, whatever is being written, and is an end by that
-/// signal to whoever waits for it.
+/// A signal leaves no unfinished output, and the parent sees the program end by that signal.
 #[test]
-fn an_end_that_is_asked_for_leaves_nothing() {
+fn a_signal_leaves_nothing() {
     let policies = "--robots robots -a Bot";
     let lines = [
         (format!("classify {policies} -o out.tsv.gz"), 1),
@@ -168,7 +167,7 @@ fn an_end_that_is_asked_for_leaves_nothing() {
     for signal in ["HUP", "INT", "TERM"] {
         for (line, outputs) in &lines {
             let folder = Folder::new();
-            // It waits for a list.
+            // It waits for its list.
             let mut child = spawn(&folder, line, Stdio::piped());
             let list = child.stdin.take();
             while unfinished(&folder).len() < *outputs {
@@ -206,7 +205,7 @@ fn a_corpus_that_is_interrupted_leaves_nothing() {
     }
 }
 
-/// A shell has what it starts in the background ignore SIGINT; `nohup` does so with SIGHUP.
+/// A shell's background jobs ignore SIGINT; `nohup` ignores SIGHUP.
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
     let folder = Folder::new();
@@ -247,14 +246,14 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.unwrap().success());
 }
 
-/// A file that a killed process left is in nobody's way.
+/// An unfinished file of a killed process does not disturb the next run.
 #[test]
-fn what_was_left_is_in_nobodys_way() {
+fn an_unfinished_file_does_not_disturb() {
     let sets = Sets::new();
     sets.folder.write(".a.set.1.unfinished", "left");
     let status = sets.start().wait().unwrap();
     assert_eq!(status.code(), Some(0));
     assert_eq!(hash(&sets.folder, "a.set"), sets.new_hash);
-    let error = sets.folder.command("verify .a.set.1.unfinished").output().unwrap();
+    let error = sets.folder.output("verify .a.set.1.unfinished");
     assert_fails(&error, &[".a.set.1.unfinished", "not a policy set"]);
 }

@@ -1,10 +1,9 @@
-//! Every place that takes a file, with every kind of file: the right answer, a clear error or a
-//! warning, and never a silent allow.
+//! Every flag and argument with every kind of file: the right answer, a clear error or a warning, and never
+//! a silent allow.
 //!
 //! The rules in every file disallow all of `closed.example`, so an `allow` is right only where the
 //! file has no rule.
 
-use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -123,14 +122,8 @@ fn kinds() -> Folder {
     fs::create_dir(folder.path("folder")).unwrap();
     fs::write(folder.path("folder/closed.example"), CLOSED).unwrap();
     symlink("loop", folder.path("loop")).unwrap();
-    assert_status(&folder.command("compile -o policies.set folder").output().unwrap(), 0);
+    folder.ok("compile -o policies.set folder");
     folder
-}
-
-fn gzip(text: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(text).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// Whether a command line did what is expected, and if not what it did.
@@ -270,7 +263,7 @@ fn strict_makes_an_error_of_what_is_noted() {
     lines.push((vec!["compile two --strict -o none.set".to_owned()], same));
     run_all(&folder, &lines);
     for line in ["check --robots two -a Bot https://closed.example/x", "compile two -o noted.set"] {
-        let told = text(&folder.command(line).output().unwrap().stderr);
+        let told = text(&folder.output(line).stderr);
         assert!(told.contains(&format!("closed.example.txt: left out: {same}")), "{told}");
     }
     assert!(!exists(&folder.path("none.set")));
@@ -285,12 +278,12 @@ fn lenient_says_what_it_leaves_out() {
     let url = "https://gone.example/ https://closed.example/";
     for line in [&format!("check --robots hosts -a Bot {url}"), "compile hosts -o none.set"] {
         let words = ["gone.example: no such file or directory", "--lenient"];
-        assert_fails(&folder.command(line).output().unwrap(), &words);
+        assert_fails(&folder.output(line), &words);
     }
-    let compiled = folder.command("compile hosts missing --lenient -o a.set").output().unwrap();
+    let compiled = folder.output("compile hosts missing --lenient -o a.set");
     let checked = folder.command(&format!("check --lenient --robots hosts -a Bot {url}"));
     let checked = { checked }.output().unwrap();
-    let stored = folder.command(&format!("check -p a.set -a Bot {url}")).output().unwrap();
+    let stored = folder.output(format!("check -p a.set -a Bot {url}"));
     assert_status(&compiled, 0);
     for output in [&compiled, &checked] {
         let told = text(&output.stderr);
@@ -316,15 +309,15 @@ fn what_looks_odd_is_counted_in_summaries_and_sets() {
         let object: serde_json::Value = serde_json::from_str(&object).unwrap();
         object["file_notes"][name].as_u64()
     };
-    let compiled = folder.command("compile hosts -o a.set --json").output().unwrap();
+    let compiled = folder.output("compile hosts -o a.set --json");
     // Both origins of the host have the page.
     assert_eq!(note(&compiled, "looks-like-html"), Some(2));
     for policies in ["--robots hosts", "-p a.set"] {
         let line = format!("classify {policies} -a Bot --json one.txt");
-        let output = folder.command(&line).output().unwrap();
+        let output = folder.output(&line);
         assert_eq!(note(&output, "looks-like-html"), Some(1), "{policies}");
         assert_eq!(note(&output, "looks-like-json"), Some(1), "{policies}");
         assert_eq!(note(&output, "looks-binary"), Some(0), "{policies}");
     }
-    assert_status(&folder.command("verify a.set").output().unwrap(), 0);
+    folder.ok("verify a.set");
 }

@@ -59,7 +59,7 @@ fn statuses_follow_what_is_denied() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_the_rest_is_told() {
+fn an_unreadable_file_is_named_and_the_others_are_reported() {
     let output = lint("nothing.txt robots.txt --format github --deny all", "");
     assert_status(&output, 2);
     assert!(text(&output.stdout).contains("::error file=robots.txt,line=2,col=1"));
@@ -81,12 +81,11 @@ fn a_folder_is_all_its_files_by_name() {
     fs::create_dir(folder.path("robots/below")).unwrap();
     folder.write("robots/below/c.example", "User-agent *\n");
     folder.write("robots/0.example", "User-agent: a/1\nDisallow: /\n");
-    let output = folder.command("lint robots --format github -j 2").output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok("lint robots --format github -j 2");
     let out = String::from_utf8(output.stdout).unwrap();
     let files: Vec<&str> = out.lines().map(|line| line.split([',', '=']).nth(1).unwrap()).collect();
     assert_eq!(files, ["robots/0.example", "robots/below/c.example"]);
-    let one = folder.command("lint robots --format github -j 1").output().unwrap();
+    let one = folder.output("lint robots --format github -j 1");
     assert_eq!(text(&one.stdout), text(out.as_bytes()));
 }
 
@@ -115,7 +114,7 @@ fn each_format_is_sound() {
     assert_eq!(json["diagnostics"], serde_json::json!([]));
 }
 
-/// Compares output with what is kept; a version in it is that of this program.
+/// Compares output with the golden file, in which VERSION is the version.
 #[track_caller]
 fn assert_golden(name: &str, output: &[u8]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lint/golden").join(name);
@@ -128,12 +127,12 @@ fn assert_golden(name: &str, output: &[u8]) {
     let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == output,
-        "{name} has changed; look at the difference, then write it anew with \
+        "{name} has changed; look at the difference, then write it again with \
         PORTCULLIS_WRITE_GOLDEN=1 cargo test --test cli lint\n{output}"
     );
 }
 
-/// What SARIF 2.1.0 requires of the objects that are written, and of the numbers in them.
+/// Checks what SARIF 2.1.0 requires of the objects and their numbers.
 #[track_caller]
 fn assert_sarif(log: &serde_json::Value) {
     assert_eq!(log["version"], "2.1.0");
@@ -201,8 +200,7 @@ fn the_catalogue_explains_codes() {
 fn a_fix_is_a_diff_and_leaves_what_changes_verdicts() {
     let folder = Folder::new();
     folder.write("robots.txt", FAULTY);
-    let output = folder.command("lint --fix robots.txt").output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok("lint --fix robots.txt");
     let expected = "\
 --- a/robots.txt
 +++ b/robots.txt
@@ -214,7 +212,7 @@ fn a_fix_is_a_diff_and_leaves_what_changes_verdicts() {
 ";
     assert_stdout(&output, expected);
     let err = text(&output.stderr);
-    assert!(err.contains("robots.txt:4: PC037 is left as it is: in original1994"), "{err}");
+    assert!(err.contains("robots.txt:4: PC037 not fixed: in original1994"), "{err}");
     assert!(err.contains("fixed: 1"), "{err}");
     assert_eq!(folder.read("robots.txt"), FAULTY.as_bytes());
 }
@@ -224,12 +222,11 @@ fn a_fix_for_one_dialect_may_do_more_and_is_written_in_place() {
     let folder = Folder::new();
     folder.write("robots.txt", FAULTY);
     let line = "lint --fix --in-place --dialect rfc9309 --deny PC037,PC040 robots.txt";
-    let output = folder.command(line).output().unwrap();
-    assert_status(&output, 0);
+    folder.ok(line);
     let fixed = "User-agent: *\nDisalow: /private/\nDisallow: /a\nDisallow: /b\n";
     assert_eq!(text(&folder.read("robots.txt")), text(fixed.as_bytes()));
     assert_eq!(folder.names(), ["robots.txt"]);
-    let again = folder.command(line).output().unwrap();
+    let again = folder.output(line);
     assert_stdout(&again, "");
     let input = folder.command("lint --fix --in-place -").write_stdin(FAULTY).output().unwrap();
     assert_status(&input, 2);
@@ -241,7 +238,7 @@ fn a_file_past_the_limit_keeps_its_end() {
     let text_before = format!("{FAULTY}Disallow: /c\n# end\n");
     folder.write("robots.txt", &text_before);
     let line = "lint --fix --in-place --max-robots-size 90 robots.txt";
-    assert_status(&folder.command(line).output().unwrap(), 0);
+    folder.ok(line);
     assert!(folder.read("robots.txt").ends_with(b"Disallow: /c\n# end\n"));
 }
 

@@ -36,14 +36,7 @@ fn folder() -> Folder {
     folder
 }
 
-#[track_caller]
-fn run(folder: &Folder, line: &str) -> Output {
-    let output = folder.command(line).output().unwrap();
-    assert_status(&output, 0);
-    output
-}
-
-/// What a set says of two URLs of each host: `-` for disallow, `+` for allow.
+/// The verdicts of a set on two URLs of each host: `-` for disallow, `+` for allow.
 fn verdicts(folder: &Folder, set: &str) -> String {
     let hosts = ["copy", "none", "short", "back", "nowhere", "once"];
     let urls =
@@ -71,33 +64,33 @@ fn each_dialect_and_setting_has_its_answer() {
         ("--dialect draft2019 --long-outage unavailable", "++ ++ -- -- -- --"),
         ("--dialect koster1996 --as-of 2030-01-01", closed),
     ] {
-        run(&folder, &format!("compile {flags} -o x.set captures.jsonl"));
+        folder.ok(format!("compile {flags} -o x.set captures.jsonl"));
         assert_eq!(verdicts(&folder, "x.set"), expected, "{flags}");
-        run(&folder, "verify x.set");
+        folder.ok("verify x.set");
     }
 }
 
 #[test]
 fn what_an_outage_opens_is_shown() {
     let folder = folder();
-    let told = run(&folder, "compile --dialect google -o x.set captures.jsonl");
+    let told = folder.ok("compile --dialect google -o x.set captures.jsonl");
     let told = text(&told.stderr);
     assert!(told.contains("outage-last-good-copy 1, outage-unavailable 1"), "{told}");
     assert!(told.contains("in an outage 5"), "{told}");
     let opened = "unreachable since 2024-01-02T00:00:00Z, more than 30 days: taken as unavailable, \
                   so everything is allowed";
-    let told = text(&run(&folder, "inspect x.set https://none.example").stdout);
+    let told = text(&folder.ok("inspect x.set https://none.example").stdout);
     assert!(told.contains(opened) && told.contains("outage-unavailable"), "{told}");
-    let told = text(&run(&folder, "check --explain -p x.set -a Bot https://none.example/").stdout);
+    let told = text(&folder.ok("check --explain -p x.set -a Bot https://none.example/").stdout);
     assert!(told.contains(opened) && told.contains("reason   unavailable"), "{told}");
     let copy = "the last good copy serves, of 2024-01-01T00:00:00Z";
-    let told = text(&run(&folder, "check --explain -p x.set -a Bot https://copy.example/").stdout);
+    let told = text(&folder.ok("check --explain -p x.set -a Bot https://copy.example/").stdout);
     assert!(told.contains(copy), "{told}");
     let line = "check --json -p x.set -a Bot https://copy.example/";
-    let object: serde_json::Value = serde_json::from_slice(&run(&folder, line).stdout).unwrap();
+    let object: serde_json::Value = serde_json::from_slice(&folder.ok(line).stdout).unwrap();
     assert_eq!(object["outage"]["change"], "last-good-copy");
     assert_eq!(object["outage"]["since"], "2024-01-02T00:00:00Z");
-    let output = run(&folder, "inspect --json x.set");
+    let output = folder.ok("inspect --json x.set");
     let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(object["in_outage"], 5);
     assert_eq!(object["capture_notes"]["outage-unavailable"], 1);
@@ -124,26 +117,26 @@ fn a_merge_judges_outages_anew_and_confirms_across_sets() {
     for flags in ["--dialect google", "--long-outage unavailable --as-of 2024-06-01"] {
         let inputs = ["captures", "old", "new"];
         for input in inputs {
-            run(&folder, &format!("compile {flags} -o {input}.set {input}.jsonl"));
+            folder.ok(format!("compile {flags} -o {input}.set {input}.jsonl"));
         }
         let line = "captures.jsonl old.jsonl new.jsonl";
-        run(&folder, &format!("compile {flags} -o all.set {line}"));
-        run(&folder, "merge -o merged.set captures.set old.set new.set");
+        folder.ok(format!("compile {flags} -o all.set {line}"));
+        folder.ok("merge -o merged.set captures.set old.set new.set");
         assert!(folder.read("merged.set") == folder.read("all.set"), "{flags}");
         assert!(verdicts(&folder, "merged.set").starts_with("-+ -+"), "{flags}");
     }
-    // Sets that judge outages otherwise need to be told.
-    run(&folder, "compile -o other.set new.jsonl");
+    // Sets that judge outages differently need the flags.
+    folder.ok("compile -o other.set new.jsonl");
     for (flags, missing) in [
         ("", "--as-of"),
         ("--as-of 2024-06-01", "--long-outage"),
         ("--long-outage unavailable", "--as-of"),
     ] {
         let line = format!("merge {flags} -o x.set captures.set other.set");
-        assert_fails(&folder.command(&line).output().unwrap(), &["captures.set", missing]);
+        assert_fails(&folder.output(&line), &["captures.set", missing]);
     }
     let flags = "--as-of 2024-06-01 --long-outage last-good-copy";
-    run(&folder, &format!("merge {flags} -o merged.set captures.set other.set"));
-    run(&folder, &format!("compile {flags} -o all.set captures.jsonl new.jsonl"));
+    folder.ok(format!("merge {flags} -o merged.set captures.set other.set"));
+    folder.ok(format!("compile {flags} -o all.set captures.jsonl new.jsonl"));
     assert!(folder.read("merged.set") == folder.read("all.set"));
 }

@@ -1,4 +1,4 @@
-//! Outputs: never a file that the run reads, never two in one file, and all of them or none.
+//! Outputs: never an input of the run, never two in one file, and all of them or none.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ const URLS: &str = "https://a.example/private/x\nhttps://nobody.example/\nno URL
 /// A folder with a list `l` and a set `s`, both also as a link and as a hard link.
 fn linked() -> Folder {
     let folder = Folder::new();
-    assert_status(&folder.command("compile robots -o s").output().unwrap(), 0);
+    folder.ok("compile robots -o s");
     folder.write("l", URLS);
     for name in ["l", "s"] {
         symlink(name, folder.path(&format!("{name}.link"))).unwrap();
@@ -80,14 +80,11 @@ fn an_output_that_is_in_a_folder_of_inputs() {
         "compile robots -o robots/a.example",
         "compile . -o s",
     ] {
-        let output = folder.command(line).output().unwrap();
+        let output = folder.output(line);
         assert_fails(&output, &["which is an input"]);
         assert!(contents(&folder) == before, "{line}");
     }
-    assert_status(
-        &folder.command("filter l --robots robots -a Bot -o robots/c").output().unwrap(),
-        0,
-    );
+    folder.ok("filter l --robots robots -a Bot -o robots/c");
 }
 
 /// Streams are files too, if they are redirected to them.
@@ -134,12 +131,12 @@ fn two_outputs_that_are_one_file() {
             "bench --robots robots --urls l -a Bot --json FIRST --html SECOND",
         ] {
             let line = line.replace("FIRST", first).replace("SECOND", second);
-            let output = folder.command(&line).output().unwrap();
+            let output = folder.output(&line);
             assert_fails(&output, &[first, second, "are one file"]);
             assert!(contents(&folder) == before, "{line}");
         }
     }
-    let both = folder.command("audit l --robots robots -a Bot -o - --json -").output().unwrap();
+    let both = folder.output("audit l --robots robots -a Bot -o - --json -");
     assert_fails(&both, &["are one file"]);
 }
 
@@ -193,7 +190,7 @@ fn all_outputs_or_none() {
          --seconds-per-pass 0.001 --engine portcullis --no-memory",
     ] {
         let before = contents(&folder);
-        let output = folder.command(line).output().unwrap();
+        let output = folder.output(line);
         assert_status(&output, 2);
         assert!(text(&output.stderr).contains("/dev/full: make room"), "{}", text(&output.stderr));
         assert!(contents(&folder) == before, "{line}");

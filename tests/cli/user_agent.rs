@@ -75,7 +75,7 @@ Disallow: /other/
         ("original1994", "MyExampleBot/2.1", "web"),
         ("google", "MJ12bot/1.0", "other"),
         ("original1994", "MJ12bot/1.0", "bot"),
-        // What browsers have in common names nobody, unless there is nothing else.
+        // Tokens that browsers share name no crawler, unless there is no other token.
         ("rfc9309", "Mozilla/5.0 (compatible; FourthRobot)", "other"),
         ("original1994", "Mozilla/5.0 (compatible; FourthRobo)", "other"),
         ("rfc9309", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/5 (KHTML, like Gecko)", "mozilla"),
@@ -97,7 +97,7 @@ Disallow: /other/
 }
 
 #[test]
-fn headers_that_name_nobody_are_refused() {
+fn headers_without_a_product_are_refused() {
     let folder = Folder::new();
     let line = format!("check --robots robots {ALLOWED}");
     for (header, words) in [

@@ -5,7 +5,7 @@ use super::*;
 /// A folder with the compiled set of its policies.
 fn folder() -> (Folder, Vec<u8>) {
     let folder = Folder::new();
-    assert_status(&folder.command("compile robots -o a.set").output().unwrap(), 0);
+    folder.ok("compile robots -o a.set");
     let bytes = folder.read("a.set");
     (folder, bytes)
 }
@@ -13,12 +13,11 @@ fn folder() -> (Folder, Vec<u8>) {
 #[test]
 fn a_set_that_holds() {
     let (folder, bytes) = folder();
-    let output = folder.command("verify a.set").output().unwrap();
-    assert_status(&output, 0);
+    let output = folder.ok("verify a.set");
     assert_stdout(&output, "");
     let err = text(&output.stderr);
     for words in [
-        format!("all {} blocks hold", bytes.len() / 4_096),
+        format!("all {} blocks are intact", bytes.len() / 4_096),
         format!("{} bytes", bytes.len()),
         "2 hosts, 4 origins, 2 captures".to_owned(),
         "2 policies of 5 records and 2 rule sets with their prefilters".to_owned(),
@@ -46,15 +45,12 @@ fn a_set_that_does_not_hold_names_itself_and_the_fix() {
     ];
     for (name, bytes, words) in cases {
         folder.write(name, bytes);
-        let output = folder.command(&format!("verify {name}")).output().unwrap();
+        let output = folder.output(format!("verify {name}"));
         assert_fails(&output, words);
         assert_fails(&output, &[name]);
     }
-    assert_fails(
-        &folder.command("verify robots").output().unwrap(),
-        &["robots: a folder, not a policy set"],
-    );
-    assert_fails(&folder.command("verify missing").output().unwrap(), &["missing"]);
+    assert_fails(&folder.output("verify robots"), &["robots: a folder, not a policy set"]);
+    assert_fails(&folder.output("verify missing"), &["missing"]);
 }
 
 /// A damaged set gives no answer, and what was written of an output is taken away.
@@ -65,7 +61,7 @@ fn a_set_that_does_not_hold_is_not_asked() {
     folder.write("bad.set", bytes);
     folder.write("urls", [ALLOWED, DISALLOWED].join("\n"));
     for line in ["classify urls -o out.tsv", "filter urls -o out.txt", "check https://a.example/"] {
-        let output = folder.command(&format!("{line} -p bad.set -a Bot")).output().unwrap();
+        let output = folder.output(format!("{line} -p bad.set -a Bot"));
         assert_fails(&output, &["bad.set is damaged", "portcullis compile"]);
     }
     assert_eq!(folder.names(), ["a.set", "bad.set", "urls"]);

@@ -1,8 +1,8 @@
-//! Nothing that strangers write reaches a terminal raw: each subcommand is run on hostile file names,
-//! agents, hosts, rules and URLs, and all it prints is looked at.
+//! No untrusted text reaches a terminal raw: each subcommand is run on hostile file names, agents, hosts,
+//! rules and URLs, and its output is checked.
 //!
-//! Exact by contract, and so left out here, are the records of `classify` in TSV, of `filter` and of
-//! `diff`, plain `check`, and the lines of the diff that `lint --fix` prints.
+//! Not checked, because they are exact by contract: the records of `classify` in TSV, of `filter` and of
+//! `diff`, plain `check`, and the lines of the diff of `lint --fix`.
 
 use std::ffi::OsString;
 

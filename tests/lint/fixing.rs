@@ -1,4 +1,4 @@
-//! What `fix` makes of a file, judged by the oracle.
+//! Checks fixed files against the oracle.
 
 use portcullis::analysis::Limits;
 use portcullis::dialect::Dialect;

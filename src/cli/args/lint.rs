@@ -9,87 +9,93 @@ use portcullis::lint::Code;
 use super::super::values::{self, BytesMax};
 use super::Color;
 
-/// Say what is wrong in robots.txt files, line by line
+/// Report problems in robots.txt files, line by line
 ///
-/// Each diagnostic has a code, tells what each dialect makes of the line, and how to fix it. The
-/// catalogue of codes is docs/lint.md; --explain prints one entry of it.
+/// Each diagnostic has a code, shows how each dialect reads the line, and says how to fix it. The codes
+/// are listed in docs/lint.md; --explain prints one entry.
 #[derive(Args)]
 pub struct LintArgs {
-    /// The files; a folder stands for all files in it, `-` for standard input
+    /// Files, or folders for all files in them; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "explain")]
     pub files: Vec<PathBuf>,
 
-    /// The standard or crawler that the files are written for [default: rfc9309]
+    /// The standard or crawler to follow [default: rfc9309]
     #[arg(long, value_name = "NAME", value_parser = values::dialect())]
     pub dialect: Option<&'static Dialect>,
 
-    /// Compare only the rules that these crawlers obey; by default those of every group
+    /// Compare only the rules of these crawlers, separated by commas; by default those of every group
     ///
-    /// Separated by commas; the flag may be repeated. What lines and patterns have wrong is told in
-    /// any case.
+    /// Problems of single lines and patterns are reported in any case. This flag may be given multiple
+    /// times.
     #[arg(
         short,
         long = "agents",
         visible_alias = "agent",
         value_name = "A,B,…",
+        value_parser = values::agent,
         value_delimiter = ','
     )]
     pub agents: Vec<String>,
 
-    /// How much of a file is read: bytes, or with K, KiB, M or MiB behind; or unlimited
-    /// [default: 500KiB]
+    /// Read at most SIZE of a file [default: 500KiB]
+    ///
+    /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max)]
     pub max_robots_size: Option<BytesMax>,
 
-    /// Exit with 1 if this is found: a code or its name, warnings (errors too), errors, or all
+    /// Exit with status 1 if CODE is found
     ///
-    /// Separated by commas; the flag may be repeated.
+    /// CODE is a code or its name, `errors`, `warnings` (which includes errors), or `all`. Separate
+    /// several by commas. This flag may be given multiple times.
     #[arg(long, value_name = "CODE", value_parser = denied, value_delimiter = ',', help_heading = "Codes")]
     pub deny: Vec<Denied>,
 
-    /// Say nothing of this code, given by its number or name
+    /// Do not report CODE, a code or its name
     ///
-    /// Separated by commas; the flag may be repeated.
+    /// Separate several by commas. This flag may be given multiple times.
     #[arg(long, value_name = "CODE", value_parser = code, value_delimiter = ',', help_heading = "Codes")]
     pub allow: Vec<Code>,
 
-    /// Print what the catalogue says about a code, or all of it as Markdown
+    /// Explain a code, or print all explanations as Markdown
     #[arg(long, value_name = "CODE|all", value_parser = explained, conflicts_with = "files", help_heading = "Codes")]
     pub explain: Option<Explained>,
 
-    /// How diagnostics are written
+    /// The output format
     ///
-    /// human: the line with its fault underlined. json: one object. sarif: SARIF 2.1.0. github:
-    /// workflow commands.
+    /// human: the line with the problem underlined. json: one object. sarif: SARIF 2.1.0. github:
+    /// workflow commands of GitHub Actions.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LintFormat::Human, help_heading = "Output")]
     pub format: LintFormat,
 
-    /// Count the diagnostics by code in place of printing them
+    /// Print only the number of diagnostics of each code
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     pub statistics: bool,
 
-    /// Colour the diagnostics; auto does so on a terminal unless NO_COLOR is set
+    /// When to use colours
+    ///
+    /// `auto` uses colours if standard output is a terminal and NO_COLOR is not set.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
 
-    /// Print, as a diff, the edits that are proved to change no verdict
+    /// Print a diff of the edits that are proved to change no verdict
     ///
-    /// No URL has another verdict for any robot: in any dialect, or in that of --dialect alone if it
-    /// is given. Edits that change verdicts are only ever suggested.
+    /// With these edits every URL has the same verdict for every robot, in all dialects or, with
+    /// --dialect, in that one. Edits that change verdicts are only suggested.
     #[arg(long, conflicts_with_all = ["format", "statistics"], help_heading = "Fixing")]
     pub fix: bool,
 
-    /// Write the edits to the files as well
+    /// Also apply the edits to the files
     #[arg(long, requires = "fix", help_heading = "Fixing")]
     pub in_place: bool,
 
-    /// Number of threads, at most 16 per processor; 0 means one per processor. The output is the
-    /// same for any number
+    /// Number of threads; 0 means one per CPU
+    ///
+    /// At most 16 per CPU are used. The output is the same for any number.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads, help_heading = "Run")]
     pub threads: usize,
 }
 
-/// How diagnostics are written.
+/// The output formats of `lint`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LintFormat {
     Human,
@@ -98,7 +104,7 @@ pub enum LintFormat {
     Github,
 }
 
-/// What makes `lint` exit with 1.
+/// A value of `--deny`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     All,
@@ -107,7 +113,7 @@ pub enum Denied {
     Code(Code),
 }
 
-/// What `--explain` prints.
+/// The value of `--explain`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Explained {
     All,
@@ -129,6 +135,6 @@ fn denied(text: &str) -> Result<Denied, String> {
 
 fn code(text: &str) -> Result<Code, String> {
     Code::parse(text).ok_or_else(|| {
-        "there is no such code; write one of docs/lint.md, such as PC013 or misspelt-field".into()
+        "unknown code; docs/lint.md lists all, such as PC013 or misspelt-field".into()
     })
 }

@@ -1,5 +1,5 @@
-//! What was typed: clap's derived structs, one for each subcommand and one for each group of flags
-//! that several of them share. What it means is the business of [`plan`](super::plan).
+//! The flags and arguments as clap's derived structs: one for each subcommand, one for each group of
+//! flags that several share. [`plan`](super::plan) checks combinations that clap cannot express.
 
 mod audit;
 mod bench;
@@ -18,9 +18,9 @@ use super::values::{self, BytesMax};
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::lint::{Denied, Explained, LintArgs, LintFormat};
-pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
+pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, OutageArgs, VerifyArgs};
 
-/// Decides in bulk, exactly and fast, what robots.txt allows.
+/// Evaluates robots.txt rules in bulk, exactly and fast.
 ///
 /// Data goes to standard output; progress, summaries and errors go to standard error.
 #[derive(Parser)]
@@ -34,7 +34,7 @@ pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, VerifyArgs};
     subcommand_value_name = "SUBCOMMAND"
 )]
 pub struct Arguments {
-    /// Write the man page or a shell's completion script to standard output
+    /// Generate the man page or a shell completion script
     #[arg(long, value_enum, value_name = "KIND")]
     pub generate: Option<Generated>,
 
@@ -42,7 +42,7 @@ pub struct Arguments {
     pub command: Option<Command>,
 }
 
-/// What `--generate` writes.
+/// The output of `--generate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Generated {
     Man,
@@ -68,27 +68,28 @@ pub enum Command {
     Synth(SynthArgs),
 }
 
-/// Where policies come from and how they are read.
+/// The policies, and how they are read.
 #[derive(Args)]
 #[command(next_help_heading = "Policies")]
 pub struct PolicyArgs {
-    /// A robots.txt, which then speaks for every URL, or a folder of them named by host
+    /// A robots.txt file that applies to every URL, or a folder of files named by host
     ///
     /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
-    /// `example.com.robots.txt`) and speaks for http and https on their default ports. Of two files
-    /// for one host the first by name counts. gzip and zstd are decompressed.
+    /// `example.com.robots.txt`) and applies to http and https on their default ports. If two files
+    /// have the same host, the first by name is used. gzip and zstd files are decompressed.
     #[arg(long, value_name = "PATH", required_unless_present = "set")]
     pub robots: Option<PathBuf>,
 
-    /// Leave out files of the folder that cannot be read, with a note, instead of stopping
+    /// Skip unreadable files in the folder with a note, instead of stopping
     ///
-    /// Their hosts are unknown then.
+    /// The hosts of skipped files are unknown.
     #[arg(long, conflicts_with_all = ["strict", "set"])]
     pub lenient: bool,
 
-    /// Stop at a file that is left out, or that is HTML, JSON or binary data
+    /// Stop at a file that would be skipped, or that is HTML, JSON or binary data
     ///
-    /// Without this flag each has a note, and the latter are read as the dialect says.
+    /// By default each such file is reported in a note or warning, and HTML, JSON and binary data are
+    /// parsed as the dialect says.
     #[arg(long, conflicts_with = "set")]
     pub strict: bool,
 
@@ -96,111 +97,117 @@ pub struct PolicyArgs {
     #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with = "robots")]
     pub set: Option<PathBuf>,
 
-    /// The standard or crawler whose behaviour is followed [default: rfc9309]
+    /// The standard or crawler to follow [default: rfc9309]
     ///
-    /// A policy set has the dialect that it was compiled for; another one is refused.
+    /// A policy set is compiled for one dialect; naming another one is an error.
     #[arg(long, value_name = "NAME", value_parser = values::dialect())]
     pub dialect: Option<&'static Dialect>,
 
-    /// How much of a robots.txt is read: bytes, or with K, KiB, M or MiB behind; or unlimited
-    /// [default: 500KiB]
+    /// Read at most SIZE of a robots.txt [default: 500KiB]
+    ///
+    /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, conflicts_with = "set")]
     pub max_robots_size: Option<BytesMax>,
 }
 
-/// Who asks, and how records are read as URLs.
+/// The agents, and how records are read as URLs.
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
 pub struct QuestionArgs {
-    /// The crawlers' product tokens, separated by commas; the flag may be repeated
+    /// Product tokens of the crawlers, separated by commas
     ///
-    /// `A+B` is one crawler that obeys the groups of B where no group names A.
+    /// `A+B` is one crawler that follows the groups of B if no group names A. This flag may be given
+    /// multiple times.
     #[arg(
         short,
         long = "agents",
         visible_alias = "agent",
         value_name = "A,B,…",
+        value_parser = values::agent,
         value_delimiter = ',',
         required_unless_present = "user_agents"
     )]
     pub agents: Vec<String>,
 
-    /// A crawler by the User-Agent header that it sends; the flag may be repeated
+    /// A crawler given by its User-Agent header
     ///
-    /// The crawler obeys the groups of the longest product token in the header that some group
-    /// names. Links and what browsers have in common (`Mozilla`, `like Gecko`) are no such tokens.
-    /// These crawlers come after those of -a.
+    /// The crawler follows the groups of the longest product token in the header that some group
+    /// names. Links and parts that browsers share (`Mozilla`, `like Gecko`) are not product tokens.
+    /// These crawlers come after those of -a. This flag may be given multiple times.
     #[arg(long = "user-agent", value_name = "HEADER")]
     pub user_agents: Vec<String>,
 
-    /// The scheme of URLs that come without one (`example.com/x`, `//example.com/x`)
+    /// The scheme of URLs without one, such as `example.com/x` or `//example.com/x`
     ///
-    /// Without this flag they are invalid. Mail addresses and records with a scheme of their own
-    /// (tel:911) stay invalid. A port needs a host with a dot, or localhost, before it
-    /// (example.com:8080); write //myhost:8080 for others.
+    /// By default such records are invalid. Mail addresses and records with another scheme (`tel:911`)
+    /// are always invalid. A host before a port must be `localhost` or have a dot
+    /// (`example.com:8080`); for other hosts write `//myhost:8080`.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
 
-    /// Memory per thread for the automata of rule sets that URLs ask: bytes, or with K, KiB, M or MiB
-    /// behind; or unlimited
+    /// Memory per thread for lazily built automata
     ///
-    /// The verdicts are the same for any size. Past it the automata of a thread are cleared; with
-    /// little memory, URLs that need one are decided by slower scans of the rules.
+    /// Verdicts are the same for any SIZE. A thread that exceeds it clears its automata; with little
+    /// memory, URLs that need an automaton are decided by slower scans of the rules. SIZE is a number
+    /// of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
     pub automata_memory: usize,
 }
 
-/// The list of URLs.
+/// The lists of URLs.
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Lists of URLs, one a line; standard input if there is none, or where `-` stands
+    /// Lists of URLs, one per line; `-` or no FILE is standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Records end with NUL in place of LF, in the input and in the output
+    /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]
     pub null_data: bool,
 
-    /// Look into gzip and zstd files; this is always done, the flag is for habit's sake
+    /// Search gzip and zstd files; always on, accepted for compatibility with ripgrep
     #[arg(short = 'z', long)]
     pub search_zip: bool,
 }
 
-/// How the work is done and told about.
+/// How a command runs, and what it reports at the end.
 #[derive(Args)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
-    /// Number of threads, at most 16 per processor; 0 means one per processor. The output is the
-    /// same for any number
+    /// Number of threads; 0 means one per CPU
+    ///
+    /// At most 16 per CPU are used. The output is the same for any number.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads)]
     pub threads: usize,
 
-    /// Write no summary at the end
+    /// Do not print a summary
     #[arg(long)]
     pub no_summary: bool,
 
-    /// Write the summary as one JSON object
+    /// Print the summary as one JSON object
     #[arg(long, conflicts_with = "no_summary")]
     pub json: bool,
 
-    /// Draw no progress bar (there is one only where standard error is a terminal)
+    /// Do not show a progress bar
+    ///
+    /// There is one only if standard error is a terminal.
     #[arg(long)]
     pub no_progress: bool,
 }
 
-/// What else is told about a run that classifies.
+/// What else the summary of `classify` and `filter` has.
 #[derive(Args)]
 #[command(next_help_heading = "Run")]
 pub struct FigureArgs {
-    /// Add figures about the compiled rules to the summary
+    /// Add statistics of the compiled rules to the summary
     #[arg(long, conflicts_with = "no_summary")]
     pub stats: bool,
 }
 
-/// Say for a few URLs whether they are allowed: VERDICT, TAB, URL
+/// Check a few URLs and print VERDICT, TAB, URL for each
 ///
-/// Exits with 0 if every verdict is allow, with 1 otherwise.
+/// Exits with status 0 if every verdict is allow, and with 1 otherwise.
 #[derive(Args)]
 pub struct CheckArgs {
     #[command(flatten)]
@@ -212,24 +219,26 @@ pub struct CheckArgs {
     #[arg(value_name = "URL", required = true)]
     pub urls: Vec<OsString>,
 
-    /// Tell the group, the rule and its line, the rules that lost, and the standard's clause
+    /// Show the group, the deciding rule and its line, the losing rules, and the clause of the standard
     #[arg(long)]
     pub explain: bool,
 
-    /// Tell all that --explain tells as JSON, an object in a line for each URL and agent
+    /// Print what --explain shows as JSON, one object per line for each URL and agent
     #[arg(long)]
     pub json: bool,
 
-    /// Print nothing; the exit status tells
+    /// Print nothing; the exit status has the answer
     #[arg(short, long, conflicts_with_all = ["explain", "json"])]
     pub quiet: bool,
 
-    /// Colour the verdicts; auto does so on a terminal unless NO_COLOR is set
+    /// When to use colours
+    ///
+    /// `auto` uses colours if standard output is a terminal and NO_COLOR is not set.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
 }
 
-/// When verdicts are coloured.
+/// When output is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     Auto,
@@ -237,7 +246,9 @@ pub enum Color {
     Never,
 }
 
-/// Tag every record of a list with its verdicts; nothing is dropped, the order is kept
+/// Tag every record of a list with its verdicts
+///
+/// No record is dropped, and the order of the input is kept.
 #[derive(Args)]
 pub struct ClassifyArgs {
     #[command(flatten)]
@@ -251,23 +262,23 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub figures: FigureArgs,
 
-    /// How verdicts are written; by default as OUTPUT's name ends, else tsv
+    /// The output format; by default that of OUTPUT's extension, else tsv
     ///
-    /// tsv: a column for each agent (allow, disallow, unknown or invalid), then the record.
-    /// jsonl: an object for each record and agent, with reason, line, rule and group.
-    /// advertools: CSV with a header, a row for each record and agent: robotstxt_url, user_agent,
-    /// url_path, can_fetch (True or False; empty if no policy is known or the record is no URL).
+    /// tsv: one column per agent (allow, disallow, unknown or invalid), then the record.
+    /// jsonl: one object per record and agent, with reason, line, rule and group.
+    /// advertools: CSV with a header, one row per record and agent: robotstxt_url, user_agent,
+    /// url_path, can_fetch (True or False; empty if the verdict is unknown or invalid).
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// Write there: .tsv or .jsonl, compressed with .gz or .zst behind it
+    /// Output file; the extension selects the format (.tsv, .jsonl) and compression (.gz, .zst)
     ///
-    /// The file appears under its name when it is complete.
+    /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
 }
 
-/// How `classify` writes verdicts.
+/// The output formats of `classify`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ClassifyFormat {
     Tsv,
@@ -275,16 +286,17 @@ pub enum ClassifyFormat {
     Advertools,
 }
 
-/// How `diff` writes changes.
+/// The output formats of `diff`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Tsv,
     Jsonl,
 }
 
-/// Keep the records of a list that are allowed, byte for byte, in their order
+/// Print the allowed records of a list
 ///
-/// Records of unknown origins and records that are no URL, empty lines among them, are dropped by default.
+/// Records are printed byte for byte in the order of the input. By default, records of unknown origins
+/// and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
 pub struct FilterArgs {
     #[command(flatten)]
@@ -300,11 +312,11 @@ pub struct FilterArgs {
     #[command(flatten)]
     pub figures: FigureArgs,
 
-    /// Print the number of records kept in place of the records
+    /// Print only the number of records kept
     #[arg(short, long, help_heading = "Output")]
     pub count: bool,
 
-    /// Exit with 1 if no record was kept
+    /// Exit with status 1 if nothing was kept
     #[arg(short = 'e', long, help_heading = "Output")]
     pub exit_status: bool,
 
@@ -312,18 +324,18 @@ pub struct FilterArgs {
     #[arg(short, long, conflicts_with_all = ["count", "output"], help_heading = "Output")]
     pub quiet: bool,
 
-    /// Write there; compressed if the name ends with .gz or .zst
+    /// Output file; the extension selects the compression (.gz, .zst)
     ///
-    /// The file appears under its name when it is complete.
+    /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
 }
 
-/// Which records `filter` keeps.
+/// The records that `filter` keeps.
 #[derive(Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// Keep a record if every agent is allowed; this is the default
+    /// Keep a record if every agent is allowed (the default)
     #[arg(long)]
     pub all: bool,
 
@@ -331,23 +343,23 @@ pub struct SelectionArgs {
     #[arg(long, conflicts_with = "all")]
     pub any: bool,
 
-    /// Keep what is disallowed in place of what is allowed
+    /// Keep disallowed records instead of allowed ones
     #[arg(short = 'v', long)]
     pub invert: bool,
 
-    /// What to do with a record of an origin that no policy is known for
+    /// Keep or drop records of origins without a known policy
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = KeepOrDrop::Drop)]
     pub unknown: KeepOrDrop,
 
-    /// Write records of origins that no policy is known for there
+    /// Write records of origins without a known policy to FILE
     #[arg(long, value_name = "FILE", conflicts_with = "unknown")]
     pub unknown_to: Option<PathBuf>,
 
-    /// What to do with a record that is no URL
+    /// Keep or drop records that are not URLs
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = KeepOrDrop::Drop)]
     pub invalid: KeepOrDrop,
 
-    /// Write records that are no URL there
+    /// Write records that are not URLs to FILE
     #[arg(long, value_name = "FILE", conflicts_with = "invalid")]
     pub invalid_to: Option<PathBuf>,
 }
@@ -358,50 +370,51 @@ pub enum KeepOrDrop {
     Drop,
 }
 
-/// Make up robots.txt files and a list of URLs, the same for a seed everywhere
+/// Generate synthetic robots.txt files and a list of URLs
 ///
-/// The files are drawn like the web's: sizes, groups, wildcards, and how much they share, since most
-/// come from templates. A larger corpus begins with the hosts of the smaller. Writes DIR/urls.txt
-/// and, by the format, DIR/robots/HOST for each host, DIR/robots.jsonl or DIR/robots.warc.gz.
+/// The same seed gives the same corpus everywhere, and a larger corpus begins with the hosts of a smaller
+/// one. File sizes, groups, wildcards and shared templates follow the distribution on the web. Writes
+/// DIR/urls.txt and, depending on the format, DIR/robots/HOST for each host, DIR/robots.jsonl or
+/// DIR/robots.warc.gz.
 #[derive(Args)]
 pub struct SynthArgs {
-    /// The number that everything is drawn from
+    /// The seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// How many hosts
+    /// Number of hosts
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub hosts: u64,
 
-    /// How many URLs
+    /// Number of URLs
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub urls: u64,
 
-    /// What the robots.txt files are written as
+    /// The format of the robots.txt files
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = SynthFormat::Folder)]
     pub format: SynthFormat,
 
-    /// Answer as the web does, not every host with its file
+    /// Simulate redirects, errors and broken responses
     ///
-    /// Some three hosts in ten redirect (to https or another name, in chains, in loops, to nowhere);
-    /// others have no file, are busy, send a page, or a body that is chunked, compressed or cut
-    /// short; some origins answer several times, and the newest answer counts. DIR/expected.tsv then
-    /// has a line `scheme://host<TAB>state` for each origin that was captured, with the state that
-    /// RFC 9309 gives it: rules, no-rules, unavailable or unreachable.
+    /// About three hosts in ten redirect (to https or another name, in chains, in loops, to nowhere).
+    /// Others have no file, are busy, send a page, or send a body that is chunked, compressed or cut
+    /// short. Some origins answer several times, and the newest answer counts. DIR/expected.tsv has a
+    /// line `scheme://host<TAB>state` for each captured origin, with its state by RFC 9309: rules,
+    /// no-rules, unavailable or unreachable.
     #[arg(long)]
     pub answers: bool,
 
-    /// The folder; it must not have a corpus yet
+    /// The folder to write to; it must not hold a corpus yet
     #[arg(short, long, value_name = "DIR")]
     pub out: PathBuf,
 }
 
-/// What a made-up corpus is written as.
+/// The format of a synthetic corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SynthFormat {
     /// A folder of files named by host
     Folder,
-    /// JSON Lines, an answer on each line
+    /// JSON Lines, one answer per line
     Jsonl,
     /// WARC, compressed record by record
     Warc,

@@ -1,4 +1,4 @@
-//! `lint --fix`: the edits that change no verdict, as a diff and in the file.
+//! `lint --fix`: applies the proved edits, as a diff and in the file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,14 +13,14 @@ use similar::TextDiff;
 
 use super::super::output::Output;
 
-/// A file that was fixed.
+/// A fixed file.
 pub(super) struct Fixed {
     text: Option<Vec<u8>>,
-    /// The diff, in bytes, so that it can be applied; empty if nothing changes.
+    /// The diff, byte for byte so that it can be applied; empty if nothing changes.
     pub(super) diff: Vec<u8>,
-    /// What was left, a line for each diagnostic.
+    /// One line per diagnostic that was not fixed.
     pub(super) notes: Vec<String>,
-    /// The diagnostics that were fixed, by position.
+    /// The fixed diagnostics by position.
     pub(super) fixed: Vec<usize>,
 }
 
@@ -29,11 +29,11 @@ pub(super) fn fix(name: &str, text: &[u8], report: &Report, config: &FixConfig) 
     let left = fixed.left.iter().map(|(position, why)| {
         let diagnostic = &report.diagnostics[*position];
         let (line, code) = (diagnostic.place.line, diagnostic.code);
-        format!("{name}:{line}: {code} is left as it is: {why}")
+        format!("{name}:{line}: {code} not fixed: {why}")
     });
     let mut notes: Vec<String> = left.take(LINT_FINDINGS_PER_CODE_MAX).collect();
     if fixed.left.len() > notes.len() {
-        notes.push(format!("{name}: and {} more are left", fixed.left.len() - notes.len()));
+        notes.push(format!("{name}: {} more not fixed", fixed.left.len() - notes.len()));
     }
     let changes = fixed.text != text;
     Fixed {
@@ -49,7 +49,7 @@ fn diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let diff = TextDiff::from_lines(old, new);
     let mut out = Vec::new();
     let mut unified = diff.unified_diff();
-    // A path from the root has its slash already.
+    // An absolute path has its slash already.
     let name = name.trim_start_matches('/');
     let [before, after] = ["a", "b"].map(|side| file_name(&format!("{side}/{name}")));
     let written = unified.header(&before, &after).to_writer(&mut out);
@@ -57,8 +57,8 @@ fn diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A name as headers of diffs have it: as it is, or if it has hidden characters quoted as Git and
-/// GNU patch do, with octal escapes.
+/// A name for the header of a diff. If it has hidden characters, it is quoted with octal escapes, as Git
+/// and GNU patch do.
 fn file_name(name: &str) -> String {
     if !name.contains(is_hidden) {
         return name.to_owned();
@@ -72,16 +72,16 @@ fn file_name(name: &str) -> String {
 }
 
 impl Fixed {
-    /// Writes the file anew, if anything changed.
+    /// Writes the file, if anything changed.
     pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
         let Some(text) = &self.text else { return Ok(()) };
-        let path = path.context("standard input cannot be fixed in place: give a file")?;
+        let path = path.context("standard input cannot be fixed in place; name a file")?;
         let mut first = Vec::new();
         File::open(path).and_then(|file| file.take(4).read_to_end(&mut first))?;
         let kind = FileKind::of(&first);
         ensure!(
             !matches!(kind, FileKind::Gzip | FileKind::Zstd),
-            "{}: {kind}; decompress it to edit it in place",
+            "{}: {kind}; decompress it to fix it in place",
             path.display()
         );
         let mut output = Output::create_as_is(path)?;

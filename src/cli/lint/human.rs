@@ -1,7 +1,7 @@
-//! Diagnostics for people: the line itself, with its fault underlined.
+//! Diagnostics for people: the line with its problem underlined.
 //!
-//! Layout, colours and long lines are the business of annotate-snippets. Hidden characters, TAB aside,
-//! are escaped before.
+//! annotate-snippets does layout and colours, and cuts long lines. Hidden characters except TAB are escaped
+//! before.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{
@@ -11,16 +11,16 @@ use portcullis::lint::format::{Linted, Omitted, ReportFormat};
 use portcullis::lint::{Diagnostic, Edit, Place, Safety, Severity};
 use portcullis::visible::{is_hidden, visible};
 
-/// Columns that a line is cut to; it does not depend on the terminal, so that output stays the same.
+/// Columns of a line. They do not depend on the terminal, so that output is reproducible.
 const WIDTH: usize = 120;
 
-/// Bytes of a line that are shown after its fault; more would be cut, and cutting takes time.
+/// Bytes of a line to show after its problem. More would be cut, which takes time.
 const BYTES_AFTER_MAX: usize = 1024;
 
-/// Bytes of a line before its fault. A fault farther on is told by its place alone.
+/// Bytes of a line before its problem. A later problem is shown by its place alone.
 const BYTES_BEFORE_MAX: usize = 32 * 1024;
 
-/// The form for people.
+/// The format for people.
 pub(super) struct Human {
     renderer: Renderer,
 }
@@ -93,7 +93,7 @@ fn level(severity: Severity) -> Level<'static> {
     }
 }
 
-/// What the dialects make of it, those that agree in one line.
+/// The readings of the dialects; those that agree share a line.
 fn effects(diagnostic: &Diagnostic) -> Vec<String> {
     let mut lines: Vec<(String, &str)> = Vec::new();
     for effect in &diagnostic.effects {
@@ -119,7 +119,7 @@ fn help(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// The edits, if they can be shown in the diagnostic's line.
+/// The edits, if all are within the diagnostic's line.
 fn patch(diagnostic: &Diagnostic) -> Option<Vec<(&Edit, &str)>> {
     let edits = &diagnostic.fix.as_ref()?.edits;
     let line = diagnostic.place.line_span;
@@ -134,16 +134,16 @@ fn patch(diagnostic: &Diagnostic) -> Option<Vec<(&Edit, &str)>> {
     (shown.len() == edits.len() && !shown.is_empty()).then_some(shown)
 }
 
-/// A line as text, and where its bytes went.
+/// A line as text, with the place of each byte.
 struct Shown {
     text: String,
     /// The number of the line.
     line: usize,
     start: u32,
-    /// By byte of the line: where it went in the text. One more stands for the end.
+    /// By byte of the line: its place in the text. One more is for the end.
     places: Vec<usize>,
     span: (u32, u32),
-    /// Whether all of the line is there.
+    /// Whether this is the whole line.
     is_whole: bool,
 }
 
@@ -172,7 +172,7 @@ impl Shown {
         Shown { text, line: place.line.get() as usize, start: line.start, places, span, is_whole }
     }
 
-    /// Bytes of the file as bytes of the text.
+    /// The range in the text for bytes of the file.
     fn range(&self, start: u32, end: u32) -> std::ops::Range<usize> {
         let last = self.places.len() - 1;
         let place = |byte: u32| self.places[(byte.saturating_sub(self.start) as usize).min(last)];

@@ -1,30 +1,36 @@
-//! `portcullis lint`: what is wrong in robots.txt files.
+//! `portcullis lint`: problems in robots.txt files.
+//!
+//! Files are checked on all threads, part by part, and written in their order.
 
-mod files;
 mod fix;
 mod human;
-mod statistics;
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, IsTerminal as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::anyhow;
 use portcullis::dialect::{Dialect, RFC_9309};
+use portcullis::input::{read_robots_txt, read_robots_txt_from, system_text};
 use portcullis::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
 use portcullis::lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
-use portcullis::lint::{Diagnostic, LintConfig, Report, Severity, catalogue, lint};
+use portcullis::lint::{
+    Code, Diagnostic, FixConfig, LintConfig, Report, Severity, catalogue, lint,
+};
 use portcullis::policy::AgentChain;
 use portcullis::visible::visible;
 use rayon::prelude::*;
 
-use self::files::{Input, Source};
 use self::human::Human;
-use self::statistics::Statistics;
 use super::args::{Denied, Explained, LintArgs, LintFormat};
 use super::check::is_colored;
+use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::message::say_plainly;
-use super::output::{Destination, Output};
+use super::output::{self, Destination, Output};
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
     if let Some(explained) = args.explain {
@@ -32,35 +38,29 @@ pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
             Explained::All => catalogue::page(),
             Explained::Code(code) => catalogue::explanation(code),
         };
-        let mut output = Output::open(&Destination::StandardOutput)?;
-        output.write(text.as_bytes())?;
-        output.finish()?;
+        output::print(text.as_bytes())?;
         return Ok(ExitStatus::Done);
     }
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(args.threads);
-    let threads = threads.build().context("cannot start threads: ask for fewer with -j")?;
+    let engine = Engine::new(args.threads)?;
     let run = Run::new(args)?;
-    threads.install(|| run.whole())
+    engine.install(|| run.files())
 }
 
-/// What is to be done with each file.
+/// The checks of a run.
 struct Run {
     args: LintArgs,
     config: LintConfig,
     format: Box<dyn ReportFormat>,
 }
 
-/// What came of a file.
-enum Told {
-    /// What is written, what the statistics count, and whether something denied was found.
-    Report {
-        text: Vec<u8>,
-        notes: Vec<String>,
-        statistics: Statistics,
-        omitted: Vec<Omitted>,
-        is_denied: bool,
-    },
-    Unreadable(anyhow::Error),
+/// The result for a file.
+#[derive(Default)]
+struct Checked {
+    text: Vec<u8>,
+    notes: Vec<String>,
+    statistics: Statistics,
+    omitted: Vec<Omitted>,
+    is_denied: bool,
 }
 
 impl Run {
@@ -69,12 +69,15 @@ impl Run {
         let bytes_max = args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0);
         let agents = args.agents.iter().map(|agent| AgentChain::parse(agent, dialect));
         let agents = agents.collect::<Result<Vec<_>, _>>()?;
-        // What dialects make of rules takes time to find out, and these do not tell it.
-        let is_untold = args.statistics || args.fix || args.format == LintFormat::Github;
-        let compares_dialects = !is_untold;
-        let config =
-            LintConfig { bytes_max, agents, compares_dialects, ..LintConfig::new(dialect) };
-        let config = LintConfig { keeps_fixes: args.fix, ..config };
+        // Comparing rules in each dialect takes time, and these do not show the result.
+        let hides_effects = args.statistics || args.fix || args.format == LintFormat::Github;
+        let config = LintConfig {
+            bytes_max,
+            agents,
+            compares_dialects: !hides_effects,
+            keeps_fixes: args.fix,
+            ..LintConfig::new(dialect)
+        };
         let format: Box<dyn ReportFormat> = match args.format {
             LintFormat::Human => Box::new(Human::new(is_colored(args.color))),
             LintFormat::Json => Box::new(Json),
@@ -84,7 +87,7 @@ impl Run {
         Ok(Run { args, config, format })
     }
 
-    fn whole(&self) -> anyhow::Result<ExitStatus> {
+    fn files(&self) -> anyhow::Result<ExitStatus> {
         let mut output = Output::open(&Destination::StandardOutput)?;
         let writes_entries = !self.args.statistics && !self.args.fix;
         if writes_entries {
@@ -93,32 +96,30 @@ impl Run {
         let mut total = Statistics::default();
         let mut all_omitted = Vec::new();
         let (mut is_denied, mut has_failed, mut has_entry) = (false, false, false);
-        let mut tell = |told: Told| -> anyhow::Result<()> {
-            match told {
-                Told::Unreadable(error) => {
-                    say_plainly(format_args!("error: {error:#}"));
-                    has_failed = true;
-                }
-                Told::Report { text, notes, statistics, omitted, is_denied: denied } => {
-                    notes.iter().for_each(say_plainly);
-                    is_denied |= denied;
-                    total.merge(&statistics);
-                    all_omitted.extend(omitted);
-                    if !text.is_empty() {
-                        if has_entry && writes_entries {
-                            output.write(self.format.separator().as_bytes())?;
-                        }
-                        has_entry = true;
-                        output.write(&text)?;
+        let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
+        for part in list(&self.args.files).chunks(files_at_once) {
+            let results: Vec<_> = part.par_iter().map(|source| self.file(source)).collect();
+            for result in results {
+                let checked = match result {
+                    Ok(checked) => checked,
+                    Err(error) => {
+                        say_plainly(format_args!("error: {error:#}"));
+                        has_failed = true;
+                        continue;
                     }
+                };
+                checked.notes.iter().for_each(say_plainly);
+                is_denied |= checked.is_denied;
+                total.merge(&checked.statistics);
+                all_omitted.extend(checked.omitted);
+                if !checked.text.is_empty() {
+                    if has_entry && writes_entries {
+                        output.write(self.format.separator().as_bytes())?;
+                    }
+                    has_entry = true;
+                    output.write(&checked.text)?;
                 }
             }
-            Ok(())
-        };
-        let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
-        for part in files::list(&self.args.files).chunks(files_at_once) {
-            let told: Vec<Told> = part.par_iter().map(|source| self.file(source)).collect();
-            told.into_iter().try_for_each(&mut tell)?;
         }
         if writes_entries {
             output.write(self.format.end(&all_omitted).as_bytes())?;
@@ -134,16 +135,9 @@ impl Run {
         })
     }
 
-    fn file(&self, source: &Source) -> Told {
-        match self.try_file(source) {
-            Ok(told) => told,
-            Err(error) => Told::Unreadable(error),
-        }
-    }
-
-    fn try_file(&self, source: &Source) -> anyhow::Result<Told> {
+    fn file(&self, source: &Source) -> anyhow::Result<Checked> {
         let bytes_max = self.config.bytes_max.filter(|_| !self.args.fix);
-        let Input { name, text } = source.read(bytes_max)?;
+        let (name, text) = source.read(bytes_max)?;
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
         report.omitted.retain(|code, _| !self.args.allow.contains(code));
@@ -160,7 +154,7 @@ impl Run {
             notes.extend(fixed.notes);
             statistics.fixed = fixed.fixed.len();
             report = without(report, &fixed.fixed);
-            // A diff is exact, so that it can be applied; on a terminal nobody applies it.
+            // A diff is exact so that it can be applied, unless it is shown on a terminal.
             text_of_file = match io::stdout().is_terminal() {
                 true => shown_lines(&fixed.diff),
                 false => fixed.diff,
@@ -170,11 +164,11 @@ impl Run {
             text_of_file = self.format.entries(&linted).into_bytes();
         }
         let is_denied = report.diagnostics.iter().any(|found| self.is_denied(found));
-        Ok(Told::Report { text: text_of_file, notes, statistics, omitted, is_denied })
+        Ok(Checked { text: text_of_file, notes, statistics, omitted, is_denied })
     }
 
-    fn fix_config(&self) -> portcullis::lint::FixConfig {
-        portcullis::lint::FixConfig {
+    fn fix_config(&self) -> FixConfig {
+        FixConfig {
             dialects: match self.args.dialect {
                 Some(dialect) => vec![dialect],
                 None => Dialect::ALL.to_vec(),
@@ -194,14 +188,14 @@ impl Run {
     }
 }
 
-/// The report without the diagnostics at `positions`, which ascend.
+/// The report without the diagnostics at `positions`, which are ascending.
 fn without(report: Report, positions: &[usize]) -> Report {
     let found = report.diagnostics.into_iter().enumerate();
     let left = found.filter(|(position, _)| positions.binary_search(position).is_err());
     Report { diagnostics: left.map(|(_, diagnostic)| diagnostic).collect(), ..report }
 }
 
-/// Lines as people may see them.
+/// Lines with hidden characters escaped.
 fn shown_lines(text: &[u8]) -> Vec<u8> {
     let lines = text.split_inclusive(|&byte| byte == b'\n');
     let shown = lines.map(|line| match line.strip_suffix(b"\n") {
@@ -211,7 +205,140 @@ fn shown_lines(text: &[u8]) -> Vec<u8> {
     shown.collect::<String>().into_bytes()
 }
 
-/// A path as it is shown.
-fn shown(path: &Path) -> String {
-    path.display().to_string()
+/// The source of a file.
+enum Source {
+    StandardInput,
+    Path(PathBuf),
+    /// A folder that cannot be listed.
+    Unlisted(PathBuf, io::Error),
+}
+
+/// The files of `paths`, those of a folder by name.
+fn list(paths: &[PathBuf]) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for path in paths {
+        if path.as_os_str() == OsStr::new("-") {
+            sources.push(Source::StandardInput);
+        } else if path.is_dir() {
+            walk(path, &mut sources);
+        } else {
+            sources.push(Source::Path(path.clone()));
+        }
+    }
+    sources
+}
+
+/// Appends all files below `folder`. Links to folders are not followed, because they may form a loop.
+fn walk(folder: &Path, sources: &mut Vec<Source>) {
+    let listed = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
+    let mut paths: Vec<PathBuf> = match listed {
+        Ok(paths) => paths,
+        Err(error) => return sources.push(Source::Unlisted(folder.to_owned(), error)),
+    };
+    paths.sort_unstable();
+    for path in paths {
+        if path.is_dir() {
+            if !path.is_symlink() {
+                walk(&path, sources);
+            }
+        } else {
+            sources.push(Source::Path(path));
+        }
+    }
+}
+
+impl Source {
+    /// Reads the file's name and as much of its text as counts, plus a little to detect that it was cut.
+    fn read(&self, bytes_max: Option<usize>) -> anyhow::Result<(String, Vec<u8>)> {
+        match self {
+            Source::StandardInput => {
+                let name = "<stdin>".to_owned();
+                let text = read_robots_txt_from(&name, io::stdin(), bytes_max)?;
+                Ok((name, text))
+            }
+            Source::Path(path) => {
+                Ok((path.display().to_string(), read_robots_txt(path, bytes_max)?))
+            }
+            Source::Unlisted(path, error) => {
+                Err(anyhow!("{}: {}", path.display(), system_text(error)))
+            }
+        }
+    }
+
+    /// The path to write to, if there is one.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) => Some(path),
+            Source::StandardInput | Source::Unlisted(..) => None,
+        }
+    }
+}
+
+/// Diagnostics by code.
+#[derive(Default)]
+struct Statistics {
+    files: usize,
+    /// By code: diagnostics, and files with one.
+    codes: BTreeMap<Code, (usize, usize)>,
+    /// Fixed diagnostics.
+    fixed: usize,
+    /// Rule sets that a limit kept from being compared.
+    unknown: usize,
+}
+
+impl Statistics {
+    fn of_file(report: &Report) -> Statistics {
+        let unknown = report.unknown.len();
+        let mut statistics = Statistics { files: 1, unknown, ..Statistics::default() };
+        for diagnostic in &report.diagnostics {
+            statistics.codes.entry(diagnostic.code).or_insert((0, 1)).0 += 1;
+        }
+        for (&code, omitted) in &report.omitted {
+            statistics.codes.entry(code).or_insert((0, 1)).0 += omitted;
+        }
+        statistics
+    }
+
+    fn merge(&mut self, other: &Statistics) {
+        self.files += other.files;
+        self.fixed += other.fixed;
+        self.unknown += other.unknown;
+        for (&code, &(diagnostics, files)) in &other.codes {
+            let counts = self.codes.entry(code).or_default();
+            *counts = (counts.0 + diagnostics, counts.1 + files);
+        }
+    }
+
+    /// One line per code, the most frequent first: diagnostics, files, code, severity, name.
+    fn table(&self) -> String {
+        let mut rows: Vec<_> = self.codes.iter().collect();
+        rows.sort_by_key(|&(code, (diagnostics, _))| (std::cmp::Reverse(*diagnostics), *code));
+        let mut table = String::new();
+        for (code, (diagnostics, files)) in rows {
+            let (severity, name) = (code.severity(), code.name());
+            let _ = writeln!(table, "{diagnostics}\t{files}\t{code}\t{severity}\t{name}");
+        }
+        table
+    }
+
+    /// The totals in one sentence.
+    fn sentence(&self) -> String {
+        let of = |severity: Severity| {
+            let own = self.codes.iter().filter(|(code, _)| code.severity() == severity);
+            own.map(|(_, (diagnostics, _))| diagnostics).sum::<usize>()
+        };
+        let [errors, warnings, infos] =
+            [Severity::Error, Severity::Warning, Severity::Info].map(of);
+        let files = self.files;
+        let mut sentence =
+            format!("files: {files}, errors: {errors}, warnings: {warnings}, infos: {infos}");
+        if self.fixed > 0 {
+            let _ = write!(sentence, ", fixed: {}", self.fixed);
+        }
+        if self.unknown > 0 {
+            let _ = write!(sentence, ", not compared: {}", self.unknown);
+        }
+        sentence
+    }
 }

@@ -1,4 +1,4 @@
-//! Checks of user-agent lines, and of which rules stand in whose group.
+//! Checks of user-agent lines and groups.
 
 use hashbrown::HashMap;
 
@@ -27,12 +27,12 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     separate_groups(findings);
 }
 
-/// The position of a line in a reading's lines.
+/// The position of a line among the lines of a reading.
 fn index(line: LineNumber) -> usize {
     line.get() as usize - 1
 }
 
-/// Rules without a group, run by run: one mistake is reported once.
+/// Rules without a group. A run of them is reported once.
 fn outside_group(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
     let file = &examination.chosen().file;
@@ -42,26 +42,26 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
         |line: &LineNumber| file.user_agents().partition_point(|agent| agent.line < *line);
     for run in lines.chunk_by(|one, other| groups_before(one) == groups_before(other)) {
         let span = examination.written(index(run[0]));
-        let (rules, speaks) = match run.len() {
-            1 => ("the rule stands".to_owned(), "speaks"),
-            count => (format!("{} stand", counted(count, "rule")), "speak"),
+        let (rules, apply) = match run.len() {
+            1 => ("the rule is".to_owned(), "applies"),
+            count => (format!("{} are", counted(count, "rule")), "apply"),
         };
         if groups_before(&run[0]) == 0 {
             findings
                 .report(
                     Code::RuleOutsideGroup,
                     span,
-                    format!("{rules} before any user-agent line, and {speaks} to nobody"),
+                    format!("{rules} before any user-agent line, and {apply} to no robot"),
                 )
-                .suggest("name all robots", vec![insert(span.start, "User-agent: *\n")]);
+                .suggest("apply it to all robots", vec![insert(span.start, "User-agent: *\n")]);
         } else {
-            let message = format!("{rules} behind a blank line that ends the record");
+            let message = format!("{rules} after a blank line that ends the record");
             findings.report(Code::RuleOutsideGroup, span, message);
         }
     }
 }
 
-/// Rules that stand in a group for the dialect chosen and in none for another, run by run.
+/// Rules in a group for the chosen dialect and in none for another, run by run.
 fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
     let chosen = examination.chosen();
@@ -78,16 +78,16 @@ fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
                 .report(
                     Code::BlankLineInGroup,
                     rule.span,
-                    "a blank line stands between this rule and its user-agent line",
+                    "a blank line is between this rule and its user-agent line",
                 )
                 .related(agents[agents.len() - 1].span, "the user-agent line")
-                .suggest("take the blank lines out", edits);
+                .suggest("remove the blank lines", edits);
         }
         (before, was_outside) = (Some(group), is_outside);
     }
 }
 
-/// Whether a dialect that knows the field reads the rule and finds no group for it.
+/// Whether a dialect reads the rule outside any group.
 fn is_outside(reading: &Reading<'_>, rule: &Rule<'_>) -> bool {
     let notes = reading.file.notes();
     let first = notes.partition_point(|note| note.line < rule.line);
@@ -95,7 +95,7 @@ fn is_outside(reading: &Reading<'_>, rule: &Rule<'_>) -> bool {
     own.into_iter().any(|note| note.kind == NoteKind::RuleOutsideGroup)
 }
 
-/// The blank lines between a rule and the record before it, by position.
+/// The positions of the blank lines between a rule and the record before it.
 fn blank_lines_before(reading: &Reading<'_>, rule: LineNumber) -> Vec<usize> {
     let before = &reading.lines[..index(rule)];
     let is_record = |content: &Content<'_>| matches!(content, Content::Record(_));
@@ -103,7 +103,7 @@ fn blank_lines_before(reading: &Reading<'_>, rule: LineNumber) -> Vec<usize> {
     (start..before.len()).filter(|&line| before[line].content == Content::Blank).collect()
 }
 
-/// User-agent lines with something between them that does not end their run.
+/// User-agent lines of one run with blank lines or other records between them.
 fn run_together(findings: &mut Findings<'_, '_>, group: &Group) {
     let examination = findings.examination;
     let chosen = examination.chosen();
@@ -118,7 +118,7 @@ fn run_together(findings: &mut Findings<'_, '_>, group: &Group) {
             continue;
         }
         let message = format!(
-            "the rules below hold for {} too: only a rule ends the run of user-agent lines",
+            "the rules below also apply to {}: only a rule ends the run of user-agent lines",
             quoted(above.value)
         );
         findings
@@ -150,13 +150,15 @@ fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
     }
     let (last, several) = (lines[lines.len() - 1], lines.len() > 1);
     let message = match several {
-        true => format!("no rule follows: the {} robots named here may fetch all", named.len()),
-        false => format!("no rule follows: {} may fetch all", named[0]),
+        true => {
+            format!("no rule follows: the {} robots named here may fetch everything", named.len())
+        }
+        false => format!("no rule follows: {} may fetch everything", named[0]),
     };
     findings.report(Code::GroupWithoutRules, last.span, message);
 }
 
-/// Names that a group has twice.
+/// Robots that a group names twice.
 fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
     let examination = findings.examination;
     let mut known: HashMap<Vec<u8>, Span, foldhash::fast::RandomState> = HashMap::default();
@@ -171,11 +173,11 @@ fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
                     .report(
                         Code::RepeatedUserAgent,
                         line.span,
-                        format!("the group names {} already", quoted(line.value)),
+                        format!("the group already names {}", quoted(line.value)),
                     )
                     .related(first, "here")
                     .fix(
-                        "take the second line out",
+                        "remove the second line",
                         vec![remove_record(examination, index(line.line))],
                     );
             }
@@ -183,7 +185,7 @@ fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
     }
 }
 
-/// Whom a user-agent line speaks to: a robot's name in lower case, or `*`.
+/// The robot of a user-agent line: its name in lower case, or `*`.
 fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
     match robot_named(value, None, dialect) {
         true => Some(b"*".to_vec()),
@@ -191,12 +193,12 @@ fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
     }
 }
 
-/// A value that is not a product token alone.
+/// Values that are not product tokens.
 fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
     let dialect = findings.examination.chosen().dialect;
     let value = line.value;
     if value.is_empty() {
-        let message = "the user-agent line has no value and names nobody";
+        let message = "the user-agent line has no value and names no robot";
         findings.report(Code::EmptyUserAgent, line.span, message);
         return;
     }
@@ -207,17 +209,19 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
     let start = line.span.end - value.len() as u32;
     let rest = Span { start: start + bytes as u32, ..line.span };
     if bytes > 0 && is_version(&value[bytes..]) {
-        let message =
-            format!("{} is a version, and no part of a product token", quoted(&value[bytes..]));
+        let message = format!(
+            "{} is a version, which is not part of a product token",
+            quoted(&value[bytes..])
+        );
         findings
             .report(Code::VersionedUserAgent, rest, message)
-            .fix("leave the version out", vec![replace(rest, [])]);
+            .fix("remove the version", vec![replace(rest, [])]);
         return;
     }
     let message = match bytes {
-        0 => format!("{} is no product token and names nobody", quoted(value)),
+        0 => format!("{} is not a product token and names no robot", quoted(value)),
         _ => format!(
-            "{} is not a product token alone: crawlers read {} of it",
+            "{} is not a product token: crawlers read only {}",
             quoted(value),
             quoted(&value[..bytes])
         ),
@@ -225,8 +229,8 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
     findings.report(Code::NoProductToken, Span { start, ..line.span }, message);
 }
 
-/// The bytes of the product token that `value` begins with. Where a dialect compares the whole
-/// value, a token is still what later documents have one be.
+/// The length of the product token at the start of `value`. For a dialect that compares the whole value,
+/// tokens are those of later documents.
 fn token_bytes(value: &[u8], dialect: &Dialect) -> usize {
     let alphabet = match dialect.groups.file_token {
         FileToken::Prefix(alphabet) => alphabet,
@@ -235,7 +239,7 @@ fn token_bytes(value: &[u8], dialect: &Dialect) -> usize {
     value.iter().take_while(|&&byte| alphabet.contains(byte)).count()
 }
 
-/// Whether what follows a product token is a version: `/1.2`, `/v3`.
+/// Whether the text after a product token is a version: `/1.2`, `/v3`.
 fn is_version(rest: &[u8]) -> bool {
     let Some(version) = rest.strip_prefix(b"/") else { return false };
     let digits = version.strip_prefix(b"v").unwrap_or(version);
@@ -261,18 +265,18 @@ fn separate_groups(findings: &mut Findings<'_, '_>) {
             let groups = |reading: &Reading<'_>| {
                 let position = examination.readings.iter().position(|r| std::ptr::eq(r, reading));
                 let audience = &audiences[position.expect("the reading is one of these")];
-                groups_obeyed(audience, line.value, reading.dialect)
+                groups_applied(audience, line.value, reading.dialect)
             };
             findings
                 .report(
                     Code::SeparateGroups,
                     line.span,
-                    format!("another group names {} too", quoted(line.value)),
+                    format!("another group also names {}", quoted(line.value)),
                 )
-                .related(span, "the first group that does")
+                .related(span, "the first group that names it")
                 .effects(|reading| match groups(reading) {
-                    0 | 1 => "obeys the first group alone".into(),
-                    count => format!("joins the rules of {}", counted(count, "group")),
+                    0 | 1 => "follows the first group alone".into(),
+                    count => format!("merges the rules of {}", counted(count, "group")),
                 });
         }
     }
@@ -283,8 +287,8 @@ fn audiences_of(examination: &Examination<'_>) -> Vec<Audience> {
     readings.map(|reading| Audience::of(&reading.file, reading.dialect)).collect()
 }
 
-/// How many groups count for the robot that `value` names.
-fn groups_obeyed(audience: &Audience, value: &[u8], dialect: &Dialect) -> usize {
+/// The number of groups that apply to the robot that `value` names.
+fn groups_applied(audience: &Audience, value: &[u8], dialect: &Dialect) -> usize {
     let Some(name) = name(value, dialect) else { return 0 };
     if name == b"*" {
         return audience.default_groups.len();

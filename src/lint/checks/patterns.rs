@@ -1,4 +1,4 @@
-//! Checks of one path pattern at a time, as it is written.
+//! Checks of single path patterns as they are written.
 
 use bstr::ByteSlice as _;
 
@@ -35,7 +35,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Where the bytes `start..end` of a rule's value stand in the file.
+/// The span in the file of the bytes `start..end` of a rule's value.
 fn within(rule: &Rule<'_>, start: usize, end: usize) -> Span {
     let value = rule.span.end - rule.value.len() as u32;
     Span { start: value + start as u32, end: value + end as u32 }
@@ -45,7 +45,7 @@ fn whole(rule: &Rule<'_>) -> Span {
     within(rule, 0, rule.value.len())
 }
 
-/// A rule without a pattern that is not the usual way to allow all.
+/// A rule without a pattern, except the usual way to allow everything.
 fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
     let examination = findings.examination;
     let chosen = examination.chosen();
@@ -55,11 +55,11 @@ fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
         return;
     }
     let message = match rule.verdict {
-        Verdict::Disallow => "`Disallow:` beside other rules takes none of them back",
+        Verdict::Disallow => "`Disallow:` beside other rules revokes none of them",
         _ => "`Allow:` without a pattern allows nothing",
     };
     let edit = remove_record(examination, rule.line.get() as usize - 1);
-    findings.report(Code::EmptyPattern, rule.span, message).fix("take the line out", vec![edit]);
+    findings.report(Code::EmptyPattern, rule.span, message).fix("remove the line", vec![edit]);
 }
 
 /// A pattern that starts with neither `/` nor `*`.
@@ -78,14 +78,14 @@ fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     if let Some(path) = path_of_url(value) {
         let path = if path.is_empty() { b"/" } else { path };
         findings
-            .report(Code::UrlAsPattern, whole(rule), "this is a URL and no path pattern")
+            .report(Code::UrlAsPattern, whole(rule), "this is a URL, not a path pattern")
             .suggest(
-                format!("leave the host out: {}", quoted(path)),
+                format!("remove scheme and host: {}", quoted(path)),
                 vec![replace(whole(rule), path)],
             );
         return;
     }
-    // What begins in the middle of a segment was meant to stand anywhere.
+    // A pattern that starts with punctuation was meant to match anywhere.
     let front = if value[0].is_ascii_alphanumeric() { "/" } else { "/*" };
     let message = format!("{} starts with neither `/` nor `*`", quoted(value));
     let edit = insert(whole(rule).start, front);
@@ -108,7 +108,7 @@ fn path_of_url(value: &[u8]) -> Option<&[u8]> {
     is_scheme.then(|| rest.find_byteset(b"/?").map_or(&b""[..], |path| &rest[path..]))
 }
 
-/// A `#` without a blank before it.
+/// A `#` without white space before it.
 fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let examination = findings.examination;
     let end = rule.span.end as usize;
@@ -116,41 +116,40 @@ fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
         return;
     }
     let line = examination.chosen().lines[rule.line.get() as usize - 1].span;
-    let message = format!("`#` begins a comment: the pattern is {}", quoted(rule.value));
+    let message = format!("`#` starts a comment: the pattern is {}", quoted(rule.value));
     let lost = Span { start: rule.span.end, ..line };
     findings
         .report(Code::CommentInPattern, lost, message)
-        .suggest("set the comment off by a blank", vec![insert(rule.span.end, " ")]);
+        .suggest("put a space before the comment", vec![insert(rule.span.end, " ")]);
 }
 
-/// A `$` that is no anchor.
+/// A `$` that is not an anchor.
 fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let body = &rule.value[..rule.value.len() - 1];
     if let Some(position) = body.find_byte(b'$') {
-        let message = "this `$` is a literal character: only the last one ends the path";
+        let message = "this `$` is a literal character: it matches the end of the path only at the end of the pattern";
         findings.report(Code::DollarInsidePattern, within(rule, position, position + 1), message);
     }
 }
 
-/// Stars at the end, and several in a row.
+/// Stars at the end, and adjacent ones.
 fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let edits: Vec<Edit> = needless_stars(rule.value)
         .into_iter()
         .map(|(start, end)| replace(within(rule, start, end), []))
         .collect();
     if let Some(first) = edits.first() {
-        let what = if first.span.end == rule.span.end { "at the end" } else { "beside another" };
-        let message = format!("a `*` {what} of the pattern matches nothing that is not matched");
-        let message = match what {
-            "at the end" => message,
-            _ => "a `*` beside another matches nothing that is not matched".into(),
+        let place = match first.span.end == rule.span.end {
+            true => "at the end of the pattern",
+            false => "beside another",
         };
-        findings.report(Code::NeedlessStar, first.span, message).fix("leave it out", edits.clone());
+        let message = format!("a `*` {place} has no effect");
+        findings.report(Code::NeedlessStar, first.span, message).fix("remove it", edits.clone());
     }
 }
 
-/// The runs of bytes in a pattern that say nothing: stars behind a star, and what ends with `*` or
-/// `*$`. The first byte stays, so that there is a pattern.
+/// The bytes of a pattern that have no effect: stars after a star, and a `*` or `*$` at the end. The first
+/// byte stays, so that there is a pattern.
 fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
     let body = value.strip_suffix(b"*$").unwrap_or(value);
     let kept = body.trim_end_with(|character| character == '*').len().max(1);
@@ -169,7 +168,7 @@ fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// Characters that a URL has only as an escape.
+/// Characters that URLs have only as an escape.
 fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
     let is_odd = |byte: u8| byte >= b' ' && !matches!(byte, b'*' | b'$') && is_escaped(byte);
@@ -178,7 +177,8 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let span = within(rule, start, start + bytes);
     let rest = &value[start + bytes..];
     if value[start] == b' ' && rest.starts_with(b"/") {
-        let message = "a rule has one pattern: this is a blank within it, and no list";
+        let message =
+            "a rule has one pattern: this space is part of it and does not separate a list";
         findings.report(Code::UnescapedCharacter, span, message);
         return;
     }
@@ -193,12 +193,12 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     findings.report(Code::UnescapedCharacter, span, message).fix("escape it", edits);
 }
 
-/// Whether the normal form of RFC 9309 has `byte` as an escape only.
+/// Whether the normal form of RFC 9309 escapes `byte`.
 fn is_escaped(byte: u8) -> bool {
     normalise(&[byte], Escapes::Uri, &mut Vec::new()).len() > 1
 }
 
-/// Escapes that the normal form of RFC 9309 writes otherwise.
+/// Escapes that the normal form of RFC 9309 writes differently.
 fn escapes(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let (mut lower_case, mut needless) = (Vec::new(), Vec::new());
     let mut position = 0;
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_that_say_nothing() {
+    fn stars_without_effect() {
         let rows: [(&str, &[(usize, usize)]); 9] = [
             ("/a*", &[(2, 3)]),
             ("/a*$", &[(2, 4)]),

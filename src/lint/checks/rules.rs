@@ -1,7 +1,7 @@
-//! Checks of rules beside one another: which of them decide, and which are there for nothing.
+//! Checks of rules beside each other: which decide, and which have no effect.
 //!
-//! A rule is looked at in each selection of groups that some robot obeys, and reported only if the
-//! same is wrong with it in all of them: what is needless to one robot may decide for another.
+//! A rule is checked in every selection of groups that applies to some robot, and reported only if it has a
+//! problem in all of them: a rule without effect for one robot may decide for another.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,12 +16,12 @@ use crate::id::RuleID;
 use crate::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
 use crate::syntax::{RobotsTxt, Rule};
 
-/// What is wrong with a rule in one selection.
+/// A problem of a rule in one selection.
 #[derive(Clone, Debug)]
 struct Fault {
     code: Code,
     message: String,
-    /// Rules that belong to it.
+    /// Related rules.
     others: Vec<RuleID>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     everything_disallowed(findings, config);
 }
 
-/// In how many selections a rule is, and in how many something is wrong with it.
+/// The selections that have a rule, and its problems in them.
 #[derive(Default)]
 struct Tally {
     selections: HashMap<RuleID, usize>,
@@ -60,23 +60,23 @@ struct Tally {
 }
 
 impl Tally {
-    /// The rules that are at fault in all selections that have them, with the weakest fault: what
-    /// decides for one robot, if needlessly, is not said never to decide.
+    /// The rules with a problem in every selection that has them, with the mildest problem: a rule that is
+    /// redundant for one robot is not reported as never deciding.
     fn everywhere(mut self) -> Vec<(RuleID, Fault)> {
         let mut faults = Vec::new();
         for (rule, mut own) in std::mem::take(&mut self.faults) {
             own.sort_by_key(|fault| fault.code);
             if self.selections.get(&rule) == Some(&own.len())
-                && let Some(weakest) = own.pop()
+                && let Some(mildest) = own.pop()
             {
-                faults.push((rule, weakest));
+                faults.push((rule, mildest));
             }
         }
         faults
     }
 }
 
-/// Looks at the rules of one selection.
+/// Checks the rules of one selection.
 fn selection(
     findings: &mut Findings<'_, '_>,
     groups: &[usize],
@@ -86,22 +86,22 @@ fn selection(
     let chosen = findings.examination.chosen();
     let paths = &chosen.dialect.paths;
     let ordered = OrderedRules::new(&chosen.file, groups, paths);
-    let told = analyst.standings(&ordered, paths);
-    let idle = Idle::of(&chosen.file, &told);
+    let standings = analyst.standings(&ordered, paths);
+    let idle = Idle::of(&chosen.file, &standings);
     let same = SamePatterns::of(&ordered);
     let mut defeats = Defeats::new(&ordered, &chosen.file);
-    for RuleStanding { rule, standing } in told.iter() {
+    for RuleStanding { rule, standing } in standings.iter() {
         let rule = *rule;
         *tally.selections.entry(rule).or_default() += 1;
         if let Standing::Unknown(bound) = standing {
             let agent = &chosen.file.user_agents_of(&chosen.file.groups()[groups[0]])[0];
             let agent = quoted(agent.value);
-            findings.unknown(format!("not all rules for {agent} could be compared: {bound}"));
+            findings.unknown(format!("not all rules for {agent} were compared: {bound}"));
         }
         let contradiction = same.contradiction(rule).map(|(other, wins)| Fault {
             code: Code::ContradictingRules,
             message: format!(
-                "{} says the opposite of the same paths, and {}",
+                "{} says the opposite for the same paths, and {}",
                 written(&chosen.file, other),
                 if wins { "wins" } else { "loses" }
             ),
@@ -116,7 +116,7 @@ fn selection(
     }
 }
 
-/// A rule by its line and what it says.
+/// A rule with its line.
 fn written(file: &RobotsTxt<'_>, rule: RuleID) -> String {
     let rule = &file.rules()[rule.index()];
     format!("line {} (`{}: {}", rule.line, field(rule), &quoted(rule.value)[1..]) + ")"
@@ -126,17 +126,17 @@ fn field(rule: &Rule<'_>) -> &'static str {
     if rule.verdict == Verdict::Allow { "Allow" } else { "Disallow" }
 }
 
-/// What the standing of a rule means for whoever wrote it.
+/// The problem that a standing is, if it is one.
 fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle) -> Option<Fault> {
     let own = &file.rules()[rule.index()];
     let fault = |code, message, others| Some(Fault { code, message, others });
     match standing {
         Standing::Decides { .. } | Standing::Unknown(_) => None,
         Standing::NeverMatches if matches!(own.value.first(), Some(b'/' | b'*')) => {
-            let message = format!("no URL has a path that {} matches", quoted(own.value));
+            let message = format!("{} matches no path of a URL", quoted(own.value));
             fault(Code::NeverMatchingPattern, message, Vec::new())
         }
-        // What is not rooted is reported as such.
+        // A pattern without `/` or `*` in front is reported as such.
         Standing::NeverMatches => None,
         Standing::Equal { to } => {
             let message = format!("{} says the same", written(file, *to));
@@ -156,7 +156,8 @@ fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle
             let others = rules_of(taken_over_by);
             let condition = idle.condition(own.verdict);
             if others.is_empty() {
-                let message = format!("what the rule allows is allowed without it{condition}");
+                let message =
+                    format!("everything that the rule allows is allowed without it{condition}");
                 return fault(Code::NeedlessAllow, message, others);
             }
             let winners = winners(file, &others);
@@ -184,7 +185,7 @@ fn winners(file: &RobotsTxt<'_>, others: &[RuleID]) -> String {
     }
 }
 
-/// Reports a fault with what each dialect makes of the rule.
+/// Reports a problem with the standing of the rule in each dialect.
 fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings: &[Standings]) {
     let examination = findings.examination;
     let file = &examination.chosen().file;
@@ -199,7 +200,7 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
     let code = fault.code;
     let mut finding: Finding<'_, '_, '_> =
         findings.report(code, own.span, fault.message).with_effects(effects);
-    /// More would hide the rule itself.
+    /// More would distract from the rule itself.
     const RELATED_MAX: usize = 3;
     for other in fault.others.iter().take(RELATED_MAX) {
         finding = finding.related(file.rules()[other.index()].span, "this rule");
@@ -209,11 +210,11 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
         Code::DuplicateRule | Code::ShadowedRule | Code::RedundantRule | Code::NeverMatchingPattern
     );
     if is_needless {
-        finding.fix("take the rule out", vec![remove_record(examination, index)]);
+        finding.fix("remove the rule", vec![remove_record(examination, index)]);
     }
 }
 
-/// Rules of a selection that have the same pattern in normal form.
+/// Rules of a selection with the same pattern in normal form.
 struct SamePatterns {
     /// By rule: the earlier one that says the opposite, and whether that one wins.
     contradictions: HashMap<RuleID, (RuleID, bool)>,
@@ -231,8 +232,7 @@ impl SamePatterns {
             let known = first.entry(identity).or_default();
             let side = usize::from(verdict == Verdict::Allow);
             if let Some(other) = known[1 - side] {
-                // The one that comes later in the file is reported; the one that was met here first
-                // wins.
+                // The later rule of the file is reported; the earlier one in this order wins.
                 let (earlier, later) = (other.min(rule), other.max(rule));
                 contradictions.entry(later).or_insert((earlier, earlier == other));
             }
@@ -247,11 +247,11 @@ impl SamePatterns {
     }
 }
 
-/// Rules that allow and lose on the very path that they are written with.
+/// Allow rules that lose on the very path that they are written with.
 struct Defeats<'d> {
     ordered: &'d OrderedRules,
     file: &'d RobotsTxt<'d>,
-    /// By rule: its own pattern's position.
+    /// By rule: the position of its pattern.
     positions: HashMap<RuleID, usize>,
     compiled: Option<Automaton>,
 }
@@ -270,7 +270,7 @@ impl<'d> Defeats<'d> {
         }
         let position = *self.positions.get(&rule)?;
         let pattern = self.ordered.patterns.get(position);
-        // The path that the pattern shows: nothing in the place of stars.
+        // The pattern without its stars.
         let path = match pattern.bytes.first() {
             Some(b'/') => pattern.bytes.to_vec(),
             _ => [b"/", pattern.bytes].concat(),
@@ -291,7 +291,7 @@ impl<'d> Defeats<'d> {
     }
 }
 
-/// Reports if all is disallowed to robots that no group names, or to an agent that was asked about.
+/// Reports if everything is disallowed for robots that no group names, or for one of the agents.
 fn everything_disallowed(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     let examination = findings.examination;
     let askers: Vec<Option<&AgentChain>> = match config.agents.as_slice() {
@@ -308,15 +308,15 @@ fn everything_disallowed(findings: &mut Findings<'_, '_>, config: &LintConfig) {
             None => "robots that no group names".into(),
         };
         findings
-            .report(Code::EverythingDisallowed, span, format!("every URL is disallowed to {whom}"))
+            .report(Code::EverythingDisallowed, span, format!("every URL is disallowed for {whom}"))
             .effects(|reading| match deciding_all(reading, agent, &config.limits) {
                 Some(_) => "disallows every URL".into(),
-                None => "allows some URL".into(),
+                None => "allows some URLs".into(),
             });
     }
 }
 
-/// A rule that disallows `/`, if all is disallowed.
+/// The rule that disallows `/`, if everything is disallowed.
 fn deciding_all(
     reading: &Reading<'_>,
     agent: Option<&AgentChain>,

@@ -1,25 +1,20 @@
-//! What changed from one set to another: origins added, gone, in another state, under other rules.
+//! The origins that changed between two sets: added, gone, in another state, or with other rules.
 //!
-//! Owns the comparison of sets as they are; which URLs change their verdict is found by asking two
-//! [`Classifier`](crate::batch::Classifier)s. What counts as other rules depends on who asks:
+//! Owns the comparison of two sets; to find the URLs whose verdict changed, ask two
+//! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if
 //!
-//! - Without agents, the *records* of the two files are compared: the user-agent lines and rules, by
-//!   kind and value, byte for byte and in their order. Line numbers, comments, the spelling of
-//!   field names and records that decide nothing do not count. Any change of what decides is found,
-//!   and some that change no verdict, such as rules in another order.
-//! - With agents, the *rules that each obeys* are compared: their patterns in normal form with their
-//!   verdicts, in order of precedence, where the order and number of neighbours with the same verdict
-//!   do not count, because they cannot change one. Rules that can never decide do count. An agent
-//!   that no group speaks to obeys no rules, which is the same as a group without any.
+//! - without agents, the *records* of their files differ: the user-agent lines and rules, by kind and value,
+//!   byte for byte and in order. Line numbers, comments, the spelling of fields, and other records do not
+//!   count. This finds every change that may change a verdict, and some that do not, such as another order.
+//! - with agents, the *rules of an agent* differ: patterns in normal form with their verdicts, by precedence.
+//!   The order and number of adjacent rules with one verdict do not count, because they cannot change it.
+//!   Rules that never decide do count. An agent to which no group applies has no rules.
 //!
-//! Where two sets follow different dialects each is read by its own, so equal rules may still give
-//! different verdicts.
+//! Each set is read by its own dialect, so equal rules may still give different verdicts.
 //!
-//! Cost: both sets are read once, in the order of hosts, and nothing is kept but the outcomes for
-//! [`DIFFERENCE_PAIRS_KEPT`](crate::limits::DIFFERENCE_PAIRS_KEPT) pairs of policies, since files from
-//! one template change alike.
-//!
-//! What can fail: everything, with a [`Damage`], after which there is no next change.
+//! Cost: both sets are read once, in the order of hosts. Files from one template change alike, so the results
+//! for [`DIFFERENCE_PAIRS_KEPT`] pairs of policies are cached. Every read may fail with a [`Damage`], after
+//! which there is no next change.
 //!
 //! ```
 //! use portcullis::dialect::RFC_9309;
@@ -41,8 +36,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod pairs;
-mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -52,27 +45,27 @@ use std::fmt;
 use std::iter::Peekable;
 use std::sync::Arc;
 
+use crate::bytes::seeded_hash;
 use crate::decision::{PolicyState, Verdict};
-use crate::policy::{AgentChain, Detail};
+use crate::limits::DIFFERENCE_PAIRS_KEPT;
+use crate::policy::{AgentChain, Detail, OrderedRules};
 
 use super::file::Damage;
 use super::stored::{AskError, PolicyNumber, PolicySet, Query, StoredHost};
-
-use self::pairs::Pairs;
 
 /// Two sets to compare, and for whom.
 #[derive(Debug)]
 pub struct Difference {
     old: Arc<PolicySet>,
     new: Arc<PolicySet>,
-    /// The agents that ask, if there are any, in the old and in the new set.
+    /// The agents, if there are any, in the old and in the new set.
     asked: Option<(Query, Query)>,
 }
 
 /// An origin that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginChange {
-    /// The origin as people write it: `https://a.example:8443`.
+    /// The origin: `https://a.example:8443`.
     pub origin: Vec<u8>,
     /// What changed.
     pub kind: Change,
@@ -81,36 +74,36 @@ pub struct OriginChange {
 /// What changed about an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing was known of it.
+    /// The new set alone knows it.
     Added {
-        /// What is known.
+        /// The new state.
         new: OriginState,
     },
-    /// Nothing is known of it any more.
+    /// The old set alone knows it.
     Gone {
-        /// What was known.
+        /// The old state.
         old: OriginState,
     },
-    /// Whether there is a file, or what its absence means.
+    /// The state differs.
     State {
-        /// What it was.
+        /// The old state.
         old: OriginState,
-        /// What it is.
+        /// The new state.
         new: OriginState,
     },
-    /// There was and is a file with rules, and they are others.
+    /// Both have a file with rules, and the rules differ.
     Rules {
-        /// The agents that obey other rules, by their position; none if no agent was named.
+        /// The agents with other rules, by position; empty if no agent was given.
         agents: Vec<usize>,
     },
 }
 
-/// The state of an origin's policy, and what holds for every URL if there is no file.
+/// The state of an origin's policy, and its verdict if there is no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OriginState {
     /// The state.
     pub state: PolicyState,
-    /// The verdict on every URL; nothing if there is a file.
+    /// The verdict on every URL; `None` if there is a file.
     pub verdict: Option<Verdict>,
 }
 
@@ -129,7 +122,7 @@ impl fmt::Display for OriginState {
 }
 
 impl Change {
-    /// The word that the command line prints.
+    /// The word in output.
     pub fn as_str(&self) -> &'static str {
         match self {
             Change::Added { .. } => "added",
@@ -139,7 +132,7 @@ impl Change {
         }
     }
 
-    /// What was known of the origin.
+    /// The old state, if the origin was known.
     pub fn before(&self) -> Option<OriginState> {
         match self {
             Change::Added { .. } => None,
@@ -148,7 +141,7 @@ impl Change {
         }
     }
 
-    /// What is known of the origin.
+    /// The new state, if the origin is known.
     pub fn after(&self) -> Option<OriginState> {
         match self {
             Change::Gone { .. } => None,
@@ -158,8 +151,8 @@ impl Change {
     }
 }
 
-/// Origins that were compared, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Compared origins, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ChangeCounts {
     /// Origins that only the new set knows.
     pub added: u64,
@@ -167,16 +160,17 @@ pub struct ChangeCounts {
     pub gone: u64,
     /// Origins in another state.
     pub state: u64,
-    /// Origins under other rules.
+    /// Origins with other rules.
     pub rules: u64,
-    /// Origins that both know and that did not change.
+    /// Origins that did not change.
     pub unchanged: u64,
-    /// By agent: origins under other rules.
+    /// By agent: origins with other rules.
+    #[serde(skip)]
     pub rules_by_agent: Vec<u64>,
 }
 
 impl ChangeCounts {
-    /// Origins that changed in whatever way.
+    /// Origins that changed.
     pub fn changed(&self) -> u64 {
         self.added + self.gone + self.state + self.rules
     }
@@ -196,13 +190,13 @@ impl ChangeCounts {
 }
 
 impl Difference {
-    /// What changed from `old` to `new`, as far as the records of files go.
+    /// Compares two sets by the records of their files.
     pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
         let [old, new] = [old, new].map(Arc::clone);
         Difference { old, new, asked: None }
     }
 
-    /// What changed for some agents, given as the old and as the new set's dialect has them.
+    /// Compares two sets for agents, given in the dialect of the old and of the new set.
     ///
     /// # Errors
     ///
@@ -253,7 +247,7 @@ pub struct Changes<'d> {
     old: Hosts<'d>,
     new: Hosts<'d>,
     pairs: Pairs,
-    /// What was found about the last host and not yet handed out.
+    /// Changes of the last host that are not returned yet.
     waiting: VecDeque<OriginChange>,
     counts: ChangeCounts,
     failed: bool,
@@ -285,23 +279,23 @@ impl Iterator for Changes<'_> {
     }
 }
 
-/// A host as the old and as the new set have it; one of them at least does.
+/// A host in the old and in the new set; at least one of them has it.
 type HostPair<'d> = (Option<StoredHost<'d>>, Option<StoredHost<'d>>);
 
 impl<'d> Changes<'d> {
-    /// What was found so far.
+    /// The origins that were compared so far.
     pub fn counts(&self) -> &ChangeCounts {
         &self.counts
     }
 
-    /// The next host by key, in whichever set it stands.
+    /// The next host by key.
     fn next_host(&mut self) -> Result<Option<HostPair<'d>>, Damage> {
         let order = match (self.old.peek(), self.new.peek()) {
             (None, None) => return Ok(None),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (Some(Ok(old)), Some(Ok(new))) => old.key().cmp(new.key()),
-            // Taking both hands out the damage.
+            // One of them is damage, which is returned below.
             (Some(_), Some(_)) => Ordering::Equal,
         };
         let old = if order.is_le() { self.old.next().transpose()? } else { None };
@@ -358,4 +352,98 @@ fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage>
     let has_file = matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules);
     let verdict = (!has_file).then_some(outcome.verdict);
     Ok(OriginState { state: outcome.state, verdict })
+}
+
+/// Cached comparisons of policies. Each pair has one place, and replaces the pair that was there.
+struct Pairs {
+    kept: Vec<Option<Pair>>,
+    scratches: [Vec<u8>; 2],
+}
+
+struct Pair {
+    old: PolicyNumber,
+    new: PolicyNumber,
+    /// The agents with other rules, if the policies differ.
+    changed: Option<Box<[usize]>>,
+}
+
+impl Pairs {
+    fn new() -> Pairs {
+        Pairs {
+            kept: std::iter::repeat_with(|| None).take(DIFFERENCE_PAIRS_KEPT).collect(),
+            scratches: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// The agents with other rules if the policies differ; empty if no agent was given.
+    fn changed(
+        &mut self,
+        difference: &Difference,
+        old: PolicyNumber,
+        new: PolicyNumber,
+    ) -> Result<Option<&[usize]>, Damage> {
+        let place = &mut self.kept[place(old, new)];
+        if place.as_ref().is_none_or(|pair| (pair.old, pair.new) != (old, new)) {
+            let changed = compare(difference, (old, new), &mut self.scratches)?;
+            *place = Some(Pair { old, new, changed });
+        }
+        Ok(place.as_ref().and_then(|pair| pair.changed.as_deref()))
+    }
+}
+
+fn place(old: PolicyNumber, new: PolicyNumber) -> usize {
+    let [old, new] = [old, new].map(|number| number.index().to_le_bytes());
+    seeded_hash([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
+}
+
+fn compare(
+    difference: &Difference,
+    (old, new): (PolicyNumber, PolicyNumber),
+    scratches: &mut [Vec<u8>; 2],
+) -> Result<Option<Box<[usize]>>, Damage> {
+    let Difference { old: old_set, new: new_set, asked } = difference;
+    let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?, scratches)?;
+    let Some((old_agents, new_agents)) = asked else {
+        return Ok((!same_records).then(Box::default));
+    };
+    // The meaning of the same records depends only on the dialect.
+    if same_records && old_set.dialect().name == new_set.dialect().name {
+        return Ok(None);
+    }
+    let mut changed = Vec::new();
+    for agent in 0..old_agents.agents().len() {
+        let old_rules = old_agents.obeyed_rules(old, agent)?;
+        let new_rules = new_agents.obeyed_rules(new, agent)?;
+        if !same_rules(&old_rules, &new_rules) {
+            changed.push(agent);
+        }
+    }
+    Ok((!changed.is_empty()).then(|| changed.into()))
+}
+
+/// Whether both have the same patterns with the same verdicts, except for the order and number of adjacent
+/// rules with one verdict: whichever of them matches first, the verdict is the same.
+fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
+    // Often two files differ only for other agents.
+    (old.patterns == new.patterns && old.verdicts == new.verdicts) || runs(old) == runs(new)
+}
+
+/// Adjacent rules with one verdict: the verdict and their patterns, each once.
+type Run = (Verdict, Vec<Vec<u8>>);
+
+fn runs(rules: &OrderedRules) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (pattern, &verdict) in rules.patterns.iter().zip(&rules.verdicts) {
+        let mut identity = Vec::new();
+        pattern.write_identity(&mut identity);
+        match runs.last_mut() {
+            Some((last, patterns)) if *last == verdict => patterns.push(identity),
+            _ => runs.push((verdict, vec![identity])),
+        }
+    }
+    for (_, patterns) in &mut runs {
+        patterns.sort_unstable();
+        patterns.dedup();
+    }
+    runs
 }

@@ -1,4 +1,4 @@
-//! Differences of made-up sets against a comparison that is naive, and against the oracle.
+//! Differences of synthetic sets against a naive comparison, and against the oracle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::syntax::RobotsTxt;
 
 use super::{Change, ChangeCounts, Difference, OriginChange, OriginState};
 
-/// What is known of an origin: a file, or what its absence means.
+/// A file, or what its absence means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Known {
     File(String),
     Access(AccessOutcome),
 }
 
-/// By key and whether it is https.
+/// By host key and whether the scheme is https.
 type World = BTreeMap<(String, bool), Known>;
 
 const DOWN: Known =
@@ -70,7 +70,7 @@ fn chains(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
     names.iter().map(|name| AgentChain::parse(name, dialect).expect("a token")).collect()
 }
 
-/// What each line of a file does, without its number.
+/// The records of a file without their lines.
 fn records(text: &str, dialect: &Dialect) -> Vec<String> {
     let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
     let mut records = Vec::new();
@@ -96,7 +96,7 @@ fn state(known: &Known, dialect: &Dialect) -> OriginState {
     }
 }
 
-/// The changes of records, found by looking everything up.
+/// The changed records, found by a lookup of every origin.
 fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
     let keys: BTreeSet<&(String, bool)> = old.keys().chain(new.keys()).collect();
     let change = |key: &&(String, bool)| {
@@ -128,7 +128,7 @@ fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
     keys.iter().filter_map(change).collect()
 }
 
-/// Seeded chance, as everywhere in the tests.
+/// Seeded random numbers.
 struct Random(u64);
 
 impl Random {
@@ -233,7 +233,7 @@ fn the_records_of_sets_are_compared_as_if_one_by_one() {
 }
 
 #[test]
-fn who_obeys_the_same_rules_gets_the_same_verdicts() {
+fn the_same_rules_give_the_same_verdicts() {
     let names = ["ABot", "BBot+ABot", "Other"];
     let paths = ["a", "b", "aa", "ab", "ba", "bb", "a/b", "b/a", "aab", "bba", "c", "ca", ""];
     let mut random = Random(2);
