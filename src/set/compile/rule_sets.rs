@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{SieveLine, push_text, sieve_of, table_word};
+use crate::automaton::{PrefilterLine, push_text, sieve_of, table_word};
 use crate::bytes::seeded_hash;
 use crate::decision::Verdict;
 use crate::policy::{OrderedRules, outcomes};
@@ -20,7 +20,7 @@ pub struct RuleSets {
     /// The words of each, by number.
     pub words: Vec<U32>,
     /// The lines of all prefilters.
-    pub prefilters: Vec<SieveLine>,
+    pub prefilters: Vec<PrefilterLine>,
     /// By pattern, end to end: where its text begins, and whether it allows.
     pub patterns: Vec<U32>,
     /// The texts of patterns, each once.

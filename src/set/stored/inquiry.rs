@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zerocopy::FromZeros;
 
-use crate::automaton::{Automata, Detail, Limits, Outcome, Patterns, SieveLine};
+use crate::automaton::{Automata, Detail, Limits, Outcome, Patterns, PrefilterLine};
 use crate::bytes::are_same;
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
@@ -358,7 +358,7 @@ impl Inquiry {
 /// What a block of questions asks.
 struct Asked<'i> {
     inquiry: &'i Inquiry,
-    lines: &'i [SieveLine],
+    lines: &'i [PrefilterLine],
 }
 
 impl Policies for Asked<'_> {
@@ -391,7 +391,7 @@ impl Policies for Asked<'_> {
     }
 
     #[inline(always)]
-    fn lines(&self) -> &[SieveLine] {
+    fn lines(&self) -> &[PrefilterLine] {
         self.lines
     }
 

@@ -47,7 +47,7 @@ pub use candidates::{
 pub use looks::{FirstLooks, Looks};
 
 /// A line of a prefilter.
-pub type SieveLine = [U64; LINE_WORDS];
+pub type PrefilterLine = [U64; LINE_WORDS];
 
 /// Words of a line.
 const LINE_WORDS: usize = 8;
@@ -96,7 +96,7 @@ pub struct FirstLook<'l> {
 impl<'l> FirstLook<'l> {
     /// That of the prefilter that stands at `at`; nothing if there is none.
     #[inline]
-    pub fn of(lines: &'l [SieveLine], at: usize) -> Option<FirstLook<'l>> {
+    pub fn of(lines: &'l [PrefilterLine], at: usize) -> Option<FirstLook<'l>> {
         let line = lines.get(at)?;
         let (head, beginnings) = Head::ref_from_prefix(line.as_bytes()).ok()?;
         let beginnings = match head.beginning_lines.get() {
@@ -131,7 +131,7 @@ impl<'l> FirstLook<'l> {
 /// At which of the lengths to which prefixes are cut `path` begins with one; none if it begins with none.
 /// A prefilter that cannot tell says all.
 #[inline(always)]
-pub fn may_begin(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
+pub fn may_begin(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
         looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)
@@ -142,7 +142,7 @@ pub fn may_begin(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks)
 /// Whether a stretch stands in `path`: a pair of the prefilter, which begins a string that its filter may have at
 /// one of the levels of stretches. A prefilter that cannot tell says so too.
 #[inline(always)]
-pub fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks) -> bool {
+pub fn may_stand(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> bool {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
         let pairs = head.pairs(sieve)?;
@@ -157,12 +157,12 @@ pub fn may_stand(lines: &[SieveLine], at: usize, path: &[u8], looks: impl Looks)
 }
 
 /// Whether the prefilter that stands at `at` has nothing to look for; nothing if there is none.
-pub fn is_constant(lines: &[SieveLine], at: usize) -> Option<bool> {
+pub fn is_constant(lines: &[PrefilterLine], at: usize) -> Option<bool> {
     head_of(lines, at).map(|(_, head)| !head.has_needs())
 }
 
 #[inline]
-fn head_of(lines: &[SieveLine], at: usize) -> Option<(&[SieveLine], &Head)> {
+fn head_of(lines: &[PrefilterLine], at: usize) -> Option<(&[PrefilterLine], &Head)> {
     let sieve = lines.get(at..)?;
     let (head, _) = Head::ref_from_prefix(sieve.as_bytes()).ok()?;
     Some((sieve, head))
@@ -175,13 +175,13 @@ impl Head {
 
     /// The pairs that stretches begin with.
     #[inline]
-    fn pairs<'l>(&self, sieve: &'l [SieveLine]) -> Option<&'l SieveLine> {
+    fn pairs<'l>(&self, sieve: &'l [PrefilterLine]) -> Option<&'l PrefilterLine> {
         sieve.get(self.beginning_lines.get() as usize)
     }
 
     /// The pairs that stretches begin with which are needed beside a prefix.
     #[inline]
-    fn pairs_of_both<'l>(&self, sieve: &'l [SieveLine]) -> Option<&'l SieveLine> {
+    fn pairs_of_both<'l>(&self, sieve: &'l [PrefilterLine]) -> Option<&'l PrefilterLine> {
         let lines = self.beginning_lines.get() as usize + usize::from(self.stretch_levels != 0);
         sieve.get(lines)
     }
@@ -212,7 +212,7 @@ impl Head {
 
     /// The filter of prefixes and stretches.
     #[inline]
-    fn filter<'l>(&self, sieve: &'l [SieveLine]) -> Option<&'l [U64]> {
+    fn filter<'l>(&self, sieve: &'l [PrefilterLine]) -> Option<&'l [U64]> {
         sieve.as_flattened().get(self.filter_start()..)?.get(..self.filter_words())
     }
 }
@@ -225,7 +225,7 @@ const BEGINNING_BYTES_MAX: u8 = 3;
 /// # Panics
 ///
 /// If there are not as many outcomes as patterns.
-pub fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<SieveLine> {
+pub fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<PrefilterLine> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
     let Needs { prefixes, stretches, pairs, both, prefixes_of_both, all } =
         Needs::of(patterns, outcomes);
@@ -238,11 +238,11 @@ pub fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<SieveLine> 
     let beginning_lines = (HEAD_WORDS + beginning_words).div_ceil(LINE_WORDS);
     let pair_lists = [pairs, both.iter().map(|it| it.pair).collect()];
     let pair_lists = pair_lists.into_iter().filter(|pairs| !pairs.is_empty());
-    let pair_lines: Vec<SieveLine> = pair_lists.map(pairs::line_of).collect();
+    let pair_lines: Vec<PrefilterLine> = pair_lists.map(pairs::line_of).collect();
     let filter_words = filter::words_for(count + prefixes_of_both.len());
     let index_words = index::words_for(entries);
     let rest = (filter_words + index_words.div_ceil(2)).div_ceil(LINE_WORDS);
-    let mut lines = vec![SieveLine::default(); beginning_lines + pair_lines.len() + rest];
+    let mut lines = vec![PrefilterLine::default(); beginning_lines + pair_lines.len() + rest];
     let (beginnings, rest) = lines.split_at_mut(beginning_lines);
     let (room, rest) = rest.split_at_mut(pair_lines.len());
     room.copy_from_slice(&pair_lines);

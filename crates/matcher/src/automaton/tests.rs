@@ -52,7 +52,7 @@ fn all_limits() -> [Limits; 5] {
 pub(super) struct RuleSet {
     pub(super) patterns: PatternList,
     pub(super) outcomes: Vec<Outcome>,
-    pub(super) lines: Vec<SieveLine>,
+    pub(super) lines: Vec<PrefilterLine>,
     table: Vec<U32>,
     texts: Vec<U32>,
 }
@@ -87,7 +87,7 @@ impl RuleSet {
 
 /// All looks at a path, and the candidates that they leave.
 pub(super) struct Sift<'l> {
-    pub(super) lines: &'l [SieveLine],
+    pub(super) lines: &'l [PrefilterLine],
     pub(super) patterns: Patterns<'l, &'l [U32]>,
     pub(super) path: &'l [u8],
     pub(super) entries_max: usize,

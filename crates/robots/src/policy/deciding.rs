@@ -14,7 +14,7 @@ mod touch;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use portcullis_dialect::decision::Decision;
-use portcullis_matcher::automaton::{Automata, Outcome, PatternTexts, Patterns, SieveLine, Work};
+use portcullis_matcher::automaton::{Automata, Outcome, PatternTexts, Patterns, PrefilterLine, Work};
 
 use agenda::Agenda;
 
@@ -77,7 +77,7 @@ pub trait Policies {
     fn fixed(&self, number: u32) -> Decision;
 
     /// The lines in which all prefilters stand.
-    fn lines(&self) -> &[SieveLine];
+    fn lines(&self) -> &[PrefilterLine];
 
     /// The patterns of a rule set, which has a prefilter.
     fn patterns(&self, rule_set: u32) -> Patterns<'_, Self::Texts<'_>>;

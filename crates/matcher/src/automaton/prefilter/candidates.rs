@@ -21,7 +21,7 @@ use crate::pattern::{PathPattern, PatternList, literals_between};
 
 use super::filter::{self, LEVELS};
 use super::needs::string_of;
-use super::{Head, Looks, SieveLine, head_of, index, pairs};
+use super::{Head, Looks, PrefilterLine, head_of, index, pairs};
 
 /// What looks found in a path.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub struct Found {
 /// taken.
 #[inline]
 pub fn try_candidates<'l>(
-    (lines, at): (&'l [SieveLine], usize),
+    (lines, at): (&'l [PrefilterLine], usize),
     patterns: Patterns<'l, impl PatternTexts<'l>>,
     path: &'l [u8],
     found: Found,
@@ -58,7 +58,7 @@ pub fn try_candidates<'l>(
 
 /// The patterns that are tried for one path.
 struct Candidates<'l, T, L> {
-    sieve: &'l [SieveLine],
+    sieve: &'l [PrefilterLine],
     head: &'l Head,
     filter: &'l [U64],
     path: &'l [u8],
@@ -74,7 +74,7 @@ struct Candidates<'l, T, L> {
 impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
     #[inline]
     fn new(
-        (sieve, head): (&'l [SieveLine], &'l Head),
+        (sieve, head): (&'l [PrefilterLine], &'l Head),
         patterns: Patterns<'l, T>,
         left: &'l mut usize,
         path: &'l [u8],

@@ -9,7 +9,7 @@ use crate::vectors::Kind;
 
 #[cfg(target_arch = "x86_64")]
 use super::x86;
-use super::{FirstLook, SieveLine, filter, pairs};
+use super::{FirstLook, PrefilterLine, filter, pairs};
 
 /// What looks are made with.
 pub trait Looks: Kind {
@@ -27,7 +27,7 @@ pub trait Looks: Kind {
     #[inline(always)]
     fn look_at_eight(
         self,
-        lines: &[SieveLine],
+        lines: &[PrefilterLine],
         starts: &[[u32; 2]; 8],
         paths: &[&[u8]; 8],
     ) -> (FirstLooks, [Outcome; 8]) {
@@ -40,7 +40,7 @@ pub trait Looks: Kind {
 
     /// See [`pairs::places`].
     #[inline(always)]
-    fn places(self, line: &SieveLine, rest: &[u8]) -> u64 {
+    fn places(self, line: &PrefilterLine, rest: &[u8]) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
             return x86::places_by_64(avx512, line, rest);
@@ -104,7 +104,7 @@ pub(super) fn look_of_one_at(look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstL
 /// The first looks at paths, each by the prefilter that stands at the first of two words, and what each path means
 /// if no look finds anything. The latter means nothing for those that are odd.
 pub(super) fn look_at(
-    lines: &[SieveLine],
+    lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
 ) -> (FirstLooks, [Outcome; 8]) {

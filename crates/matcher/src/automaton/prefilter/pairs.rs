@@ -11,7 +11,7 @@ use zerocopy::little_endian::U64;
 
 use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
 
-use super::{LINE_WORDS, Looks, SieveLine};
+use super::{LINE_WORDS, Looks, PrefilterLine};
 
 /// Sets of pairs that are told apart.
 const BUCKETS: usize = 8;
@@ -136,7 +136,7 @@ fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
 
 /// The line of a prefilter for some pairs: sixteen rows of a bit for each bucket for the low half of the first
 /// byte, as many for the high half, then those for the second byte.
-pub(super) fn line_of(pairs: Vec<Pair>) -> SieveLine {
+pub(super) fn line_of(pairs: Vec<Pair>) -> PrefilterLine {
     let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };
     let row = |index: usize| {
         let (half, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
@@ -164,7 +164,7 @@ pub(super) const WINDOW: usize = 4 * PLACES;
 /// Whether one of the pairs stands in `path` at a place of which `holds` is true.
 #[inline(always)]
 pub(super) fn stand(
-    line: &SieveLine,
+    line: &PrefilterLine,
     path: &[u8],
     looks: impl Looks,
     mut holds: impl FnMut(usize) -> bool,
@@ -184,7 +184,7 @@ pub(super) fn stand(
 }
 
 /// The places among the first [`WINDOW`] of `rest` where one of the pairs may stand, a bit for each.
-pub(super) fn places(line: &SieveLine, rest: &[u8]) -> u64 {
+pub(super) fn places(line: &PrefilterLine, rest: &[u8]) -> u64 {
     let row = |index: usize| {
         let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
         u8x16::new(*bytes.expect("a line has four rows"))

@@ -15,7 +15,7 @@ fn rules(texts: &[&[u8]]) -> RuleSet {
 
 /// First looks at eight paths.
 struct Eight<'l> {
-    lines: &'l [SieveLine],
+    lines: &'l [PrefilterLine],
     starts: &'l [[u32; 2]; 8],
     paths: &'l [&'l [u8]; 8],
 }
@@ -110,7 +110,7 @@ fn a_path_that_begins_otherwise_is_not_answered() {
 fn damaged_lines_do_no_harm() {
     let sieve = rules(PATTERNS);
     let paths: Vec<Vec<u8>> = odd_paths(6).into_iter().step_by(31).collect();
-    for byte in 0..sieve.lines.len() * size_of::<SieveLine>() {
+    for byte in 0..sieve.lines.len() * size_of::<PrefilterLine>() {
         for changed in [0x00, 0x01, 0x80, 0xff] {
             let mut lines = sieve.lines.clone();
             lines.as_mut_bytes()[byte] ^= changed;
@@ -128,7 +128,7 @@ fn damaged_lines_do_no_harm() {
 
 /// Where the pairs of a line stand in a path.
 struct Places<'l> {
-    line: &'l SieveLine,
+    line: &'l PrefilterLine,
     path: &'l [u8],
 }
 

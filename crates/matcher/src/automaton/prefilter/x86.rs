@@ -28,11 +28,11 @@ use crate::vectors::{Avx2, Avx512, first_bits};
 use super::filter::{FACTOR, HIGH_FACTOR, KEPT, LEVELS, SHIFTS};
 use super::looks::{FirstLooks, is_odd};
 use super::pairs::{PLACES, WINDOW, places_told};
-use super::{FirstLook, HEAD_WORDS, LINE_WORDS, SieveLine};
+use super::{FirstLook, HEAD_WORDS, LINE_WORDS, PrefilterLine};
 
 /// See [`places`](super::pairs::places).
 #[inline(always)]
-pub(super) fn places_by_32(_: Avx2, line: &SieveLine, rest: &[u8]) -> u64 {
+pub(super) fn places_by_32(_: Avx2, line: &PrefilterLine, rest: &[u8]) -> u64 {
     // SAFETY: the function has no duty but to be called where its instructions are, and the value
     // says that they are.
     unsafe { places_in_halves(line, rest) }
@@ -40,7 +40,7 @@ pub(super) fn places_by_32(_: Avx2, line: &SieveLine, rest: &[u8]) -> u64 {
 
 /// See [`places`](super::pairs::places).
 #[inline(always)]
-pub(super) fn places_by_64(_: Avx512, line: &SieveLine, rest: &[u8]) -> u64 {
+pub(super) fn places_by_64(_: Avx512, line: &PrefilterLine, rest: &[u8]) -> u64 {
     // SAFETY: as above.
     unsafe { places_at_once(line, rest) }
 }
@@ -54,7 +54,7 @@ pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> O
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn places_in_halves(line: &SieveLine, rest: &[u8]) -> u64 {
+fn places_in_halves(line: &PrefilterLine, rest: &[u8]) -> u64 {
     let row = |index: usize| {
         let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
         _mm256_broadcastsi128_si256(vector(bytes.expect("a line has four rows")))
@@ -112,7 +112,7 @@ fn places_of(rows: [__m256i; 4], first: __m256i) -> u32 {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn places_at_once(line: &SieveLine, rest: &[u8]) -> u64 {
+fn places_at_once(line: &PrefilterLine, rest: &[u8]) -> u64 {
     let bytes = |text: &[u8]| {
         // SAFETY: bytes that the mask leaves out are not read; the others are those of the text.
         unsafe { _mm512_maskz_loadu_epi8(first_bits(text.len()), text.as_ptr().cast()) }
@@ -225,7 +225,7 @@ pub(super) fn look_of_one_at(_: Avx512, look: &FirstLook<'_>, paths: &[&[u8]; 8]
 #[inline(always)]
 pub(super) fn look_at(
     _: Avx512,
-    lines: &[SieveLine],
+    lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
 ) -> (FirstLooks, [Outcome; 8]) {
@@ -272,7 +272,7 @@ fn look_of_one_at_eight(look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn look_at_eight(
-    lines: &[SieveLine],
+    lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
 ) -> (FirstLooks, [Outcome; 8]) {

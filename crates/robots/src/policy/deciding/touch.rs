@@ -3,14 +3,14 @@
 use std::hint::black_box;
 
 use crate::policy::deciding::{NO_POLICY, NO_URL, Start};
-use portcullis_matcher::automaton::SieveLine;
+use portcullis_matcher::automaton::PrefilterLine;
 
 use super::Policies;
 
 /// Fetches where answers begin, and looks at the first lines of the prefilters there.
 pub(super) struct Touch<'t, P> {
     table: &'t P,
-    lines: &'t [SieveLine],
+    lines: &'t [PrefilterLine],
     /// What was seen. That it is kept makes the looks be made.
     seen: u64,
 }
