@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{PrefilterLine, push_text, sieve_of, table_word};
+use crate::automaton::{PrefilterLine, push_text, build_prefilter, table_word};
 use crate::bytes::seeded_hash;
 use crate::decision::Verdict;
 use crate::policy::{OrderedRules, outcomes};
@@ -112,7 +112,7 @@ impl RuleSets {
     pub fn compile(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         let compile = |Waiting { number, rules }: Waiting| {
-            (number, sieve_of(&rules.patterns, &outcomes(&rules.verdicts)))
+            (number, build_prefilter(&rules.patterns, &outcomes(&rules.verdicts)))
         };
         let compiled: Vec<_> = waiting.into_par_iter().map(compile).collect();
         for (number, lines) in compiled {

@@ -55,7 +55,7 @@ pub use lazy::Automata;
 pub use lazy::{Automaton, Work};
 pub use prefilter::{
     FirstLook, FirstLooks, Found, Looks, PatternTexts, Patterns, PrefilterLine, is_constant, may_begin,
-    may_stand, push_text, sieve_of, table_word, text_words, try_candidates,
+    may_stand, push_text, build_prefilter, table_word, text_words, try_candidates,
 };
 pub use reach::Reach;
 pub use reach::reach;

@@ -225,7 +225,7 @@ const BEGINNING_BYTES_MAX: u8 = 3;
 /// # Panics
 ///
 /// If there are not as many outcomes as patterns.
-pub fn sieve_of(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<PrefilterLine> {
+pub fn build_prefilter(patterns: &PatternList, outcomes: &[Outcome]) -> Vec<PrefilterLine> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
     let Needs { prefixes, stretches, pairs, both, prefixes_of_both, all } =
         Needs::of(patterns, outcomes);

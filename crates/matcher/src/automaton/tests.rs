@@ -61,7 +61,7 @@ impl RuleSet {
     pub(super) fn of(texts: &[&[u8]], outcomes: &[Outcome]) -> RuleSet {
         let mut patterns = PatternList::new();
         texts.iter().for_each(|text| patterns.push(text, true));
-        let lines = sieve_of(&patterns, outcomes);
+        let lines = build_prefilter(&patterns, outcomes);
         let (mut table, mut texts) = (Vec::new(), Vec::new());
         for (pattern, outcome) in patterns.iter().zip(outcomes) {
             table.push(table_word(texts.len(), outcome.allows()));

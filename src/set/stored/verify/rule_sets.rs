@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{PrefilterLine, sieve_of, text_words};
+use crate::automaton::{PrefilterLine, build_prefilter, text_words};
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::super::file::Damage;
@@ -151,5 +151,5 @@ fn is_of(
     let lines = &set.prefilter_lines()[lines.start as usize..lines.end as usize];
     Ok(patterns == rules.patterns
         && found == expected
-        && *lines == sieve_of(&rules.patterns, &expected))
+        && *lines == build_prefilter(&rules.patterns, &expected))
 }

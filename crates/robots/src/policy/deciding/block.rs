@@ -117,14 +117,14 @@ impl<P: Policies> Block<'_, P> {
         let lines = table.lines();
         let BlockMemory { starts, beginnings, stretches, prefix_levels, begun, standing, .. } =
             memory;
-        let sieve_of = |item: &Item| starts[item.answer as usize].sieve as usize;
+        let prefilter_of = |item: &Item| starts[item.answer as usize].sieve as usize;
         for item in beginnings.items() {
-            let levels = may_begin(lines, sieve_of(item), paths[item.question as usize], looks);
+            let levels = may_begin(lines, prefilter_of(item), paths[item.question as usize], looks);
             prefix_levels[item.answer as usize] = levels;
             begun.push_if(levels != 0, *item);
         }
         for item in stretches.items() {
-            let is_open = may_stand(lines, sieve_of(item), paths[item.question as usize], looks);
+            let is_open = may_stand(lines, prefilter_of(item), paths[item.question as usize], looks);
             standing.push_if(is_open, *item);
         }
     }
