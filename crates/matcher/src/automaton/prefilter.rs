@@ -44,7 +44,7 @@ use needs::Needs;
 pub use candidates::{
     Found, PatternTexts, Patterns, push_text, table_word, text_words, try_candidates,
 };
-pub use looks::{FirstLooks, Looks};
+pub use looks::{FirstProbes, Looks};
 
 /// A line of a prefilter.
 pub type PrefilterLine = [U64; LINE_WORDS];
@@ -84,7 +84,7 @@ const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
 
 /// The first look of a prefilter.
 #[derive(Clone, Copy)]
-pub struct FirstLook<'l> {
+pub struct FirstProbe<'l> {
     /// What a path means if no look finds anything.
     pub otherwise: Outcome,
     /// Whether to look for [stretches](may_stand) too.
@@ -93,10 +93,10 @@ pub struct FirstLook<'l> {
     kept: u64,
 }
 
-impl<'l> FirstLook<'l> {
+impl<'l> FirstProbe<'l> {
     /// That of the prefilter that stands at `at`; nothing if there is none.
     #[inline]
-    pub fn of(lines: &'l [PrefilterLine], at: usize) -> Option<FirstLook<'l>> {
+    pub fn of(lines: &'l [PrefilterLine], at: usize) -> Option<FirstProbe<'l>> {
         let line = lines.get(at)?;
         let (head, beginnings) = Head::ref_from_prefix(line.as_bytes()).ok()?;
         let beginnings = match head.beginning_lines.get() {
@@ -105,7 +105,7 @@ impl<'l> FirstLook<'l> {
         };
         let otherwise = Outcome(head.otherwise.get());
         let (has_stretches, kept) = (head.stretch_levels != 0, head.beginning_kept.get().into());
-        otherwise.is_sound().then_some(FirstLook { otherwise, has_stretches, beginnings, kept })
+        otherwise.is_sound().then_some(FirstProbe { otherwise, has_stretches, beginnings, kept })
     }
 
     /// Whether to look at [prefixes](may_begin); nothing if the prefilter cannot speak of `path`.
@@ -123,7 +123,7 @@ impl<'l> FirstLook<'l> {
 
     /// The same of eight paths.
     #[inline(always)]
-    pub fn look_at_eight(&self, paths: &[&[u8]; 8], looks: impl Looks) -> FirstLooks {
+    pub fn look_at_eight(&self, paths: &[&[u8]; 8], looks: impl Looks) -> FirstProbes {
         looks.look_of_one_at_eight(self, paths)
     }
 }

@@ -98,7 +98,7 @@ impl VectorWork for Sift<'_> {
 
     fn with(self, looks: impl Kind) -> Option<Outcome> {
         let Sift { lines, patterns, path, mut entries_max } = self;
-        let look = FirstLook::of(lines, 0)?;
+        let look = FirstProbe::of(lines, 0)?;
         let prefix_levels =
             if look.may_begin(path)? { may_begin(lines, 0, path, looks) } else { 0 };
         let stretches = look.has_stretches && may_stand(lines, 0, path, looks);

@@ -9,13 +9,13 @@ use crate::vectors::Kind;
 
 #[cfg(target_arch = "x86_64")]
 use super::x86;
-use super::{FirstLook, PrefilterLine, filter, pairs};
+use super::{FirstProbe, PrefilterLine, filter, pairs};
 
 /// What looks are made with.
 pub trait Looks: Kind {
     /// See [`look_of_one_at`].
     #[inline(always)]
-    fn look_of_one_at_eight(self, look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
+    fn look_of_one_at_eight(self, look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
             return x86::look_of_one_at(avx512, look, paths);
@@ -30,7 +30,7 @@ pub trait Looks: Kind {
         lines: &[PrefilterLine],
         starts: &[[u32; 2]; 8],
         paths: &[&[u8]; 8],
-    ) -> (FirstLooks, [Outcome; 8]) {
+    ) -> (FirstProbes, [Outcome; 8]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
             return x86::look_at(avx512, lines, starts, paths);
@@ -65,7 +65,7 @@ impl<K: Kind> Looks for K {}
 
 /// What first looks tell of eight paths: a bit for each, the first one lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FirstLooks {
+pub struct FirstProbes {
     /// Whether the path has to be asked about alone, so that the others tell nothing of it. It is so for
     /// those of which a prefilter cannot speak, for `/robots.txt`, and for short ones.
     pub odd: u8,
@@ -81,8 +81,8 @@ pub(super) fn is_odd(path: &[u8]) -> bool {
     path.len() < size_of::<u64>() || path.len() == b"/robots.txt".len()
 }
 
-impl FirstLooks {
-    fn add(&mut self, place: usize, look: Option<&FirstLook<'_>>, path: &[u8]) {
+impl FirstProbes {
+    fn add(&mut self, place: usize, look: Option<&FirstProbe<'_>>, path: &[u8]) {
         let look = look.filter(|_| !is_odd(path));
         match look.and_then(|look| Some((look.may_begin(path)?, look.has_stretches))) {
             Some((may_begin, has_stretches)) => {
@@ -95,8 +95,8 @@ impl FirstLooks {
 }
 
 /// The first looks of one prefilter at paths.
-pub(super) fn look_of_one_at(look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
-    let mut looks = FirstLooks::default();
+pub(super) fn look_of_one_at(look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
+    let mut looks = FirstProbes::default();
     paths.iter().enumerate().for_each(|(place, path)| looks.add(place, Some(look), path));
     looks
 }
@@ -107,10 +107,10 @@ pub(super) fn look_at(
     lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
-) -> (FirstLooks, [Outcome; 8]) {
-    let (mut looks, mut otherwise) = (FirstLooks::default(), [Outcome::NONE; 8]);
+) -> (FirstProbes, [Outcome; 8]) {
+    let (mut looks, mut otherwise) = (FirstProbes::default(), [Outcome::NONE; 8]);
     for (place, (start, path)) in starts.iter().zip(paths).enumerate() {
-        let look = FirstLook::of(lines, start[0] as usize);
+        let look = FirstProbe::of(lines, start[0] as usize);
         looks.add(place, look.as_ref(), path);
         otherwise[place] = look.map_or(Outcome::NONE, |look| look.otherwise);
     }

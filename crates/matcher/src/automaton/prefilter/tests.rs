@@ -22,20 +22,20 @@ struct Eight<'l> {
 
 impl Work for Eight<'_> {
     /// Those by eight prefilters, and those by each prefilter alone.
-    type Output = ((FirstLooks, [Outcome; 8]), Vec<FirstLooks>);
+    type Output = ((FirstProbes, [Outcome; 8]), Vec<FirstProbes>);
 
     fn with(self, looks: impl Kind) -> Self::Output {
         let Eight { lines, starts, paths } = self;
-        let alone = starts.iter().filter_map(|start| FirstLook::of(lines, start[0] as usize));
+        let alone = starts.iter().filter_map(|start| FirstProbe::of(lines, start[0] as usize));
         let alone = alone.map(|look| look.look_at_eight(paths, looks)).collect();
         (looks.look_at_eight(lines, starts, paths), alone)
     }
 }
 
 /// The bits of looks that mean something.
-fn told(looks: FirstLooks) -> FirstLooks {
-    let FirstLooks { odd, may_begin, has_stretches } = looks;
-    FirstLooks { odd, may_begin: may_begin & !odd, has_stretches: has_stretches & !odd }
+fn told(looks: FirstProbes) -> FirstProbes {
+    let FirstProbes { odd, may_begin, has_stretches } = looks;
+    FirstProbes { odd, may_begin: may_begin & !odd, has_stretches: has_stretches & !odd }
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn eight_looks_are_as_single_ones() {
             assert!(alone.iter().zip(&all[0].1).all(|(one, other)| told(*one) == told(*other)));
             for place in 0..8 {
                 let bit = |bits: u8| bits >> place & 1 != 0;
-                let look = FirstLook::of(&lines, starts[place][0] as usize);
+                let look = FirstProbe::of(&lines, starts[place][0] as usize);
                 let single = look.and_then(|look| Some((look, look.may_begin(paths[place])?)));
                 let Some((look, may_begin)) = single.filter(|_| !bit(looks.odd)) else {
                     assert!(bit(looks.odd), "{starts:?} {paths:?} {place}");

@@ -26,9 +26,9 @@ use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
 use crate::vectors::{Avx2, Avx512, first_bits};
 
 use super::filter::{FACTOR, HIGH_FACTOR, KEPT, LEVELS, SHIFTS};
-use super::looks::{FirstLooks, is_odd};
+use super::looks::{FirstProbes, is_odd};
 use super::pairs::{PLACES, WINDOW, places_told};
-use super::{FirstLook, HEAD_WORDS, LINE_WORDS, PrefilterLine};
+use super::{FirstProbe, HEAD_WORDS, LINE_WORDS, PrefilterLine};
 
 /// See [`places`](super::pairs::places).
 #[inline(always)]
@@ -215,7 +215,7 @@ const LINE_SHIFT: u32 = LINE_WORDS.ilog2();
 
 /// See [`look_of_one_at`](super::looks::look_of_one_at).
 #[inline(always)]
-pub(super) fn look_of_one_at(_: Avx512, look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
+pub(super) fn look_of_one_at(_: Avx512, look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
     // SAFETY: the function has no duty but to be called where its instructions are, and the value
     // says that they are.
     unsafe { look_of_one_at_eight(look, paths) }
@@ -228,7 +228,7 @@ pub(super) fn look_at(
     lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
-) -> (FirstLooks, [Outcome; 8]) {
+) -> (FirstProbes, [Outcome; 8]) {
     match lines.len() {
         // SAFETY: as above.
         1..=LINES_MAX => unsafe { look_at_eight(lines, starts, paths) },
@@ -259,14 +259,14 @@ fn beginnings_of(paths: &[&[u8]; 8]) -> Beginnings {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn look_of_one_at_eight(look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
+fn look_of_one_at_eight(look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
     let Beginnings { bytes, told } = beginnings_of(paths);
     let has_stretches = if look.has_stretches { u8::MAX } else { 0 };
     if look.beginnings.is_empty() {
-        return FirstLooks { odd: u8::MAX, may_begin: 0, has_stretches };
+        return FirstProbes { odd: u8::MAX, may_begin: 0, has_stretches };
     }
     let may_begin = has_eight(look.beginnings, told, low(bytes, look.kept));
-    FirstLooks { odd: !told, may_begin, has_stretches }
+    FirstProbes { odd: !told, may_begin, has_stretches }
 }
 
 #[inline]
@@ -275,7 +275,7 @@ fn look_at_eight(
     lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
-) -> (FirstLooks, [Outcome; 8]) {
+) -> (FirstProbes, [Outcome; 8]) {
     let Beginnings { bytes, told } = beginnings_of(paths);
     // SAFETY: both are eight words of eight bytes.
     let starts = unsafe { _mm512_loadu_si512(starts.as_ptr().cast()) };
@@ -312,7 +312,7 @@ fn look_at_eight(
     let otherwise = _mm512_cvtepi64_epi32(otherwise);
     // SAFETY: both are eight words of four bytes.
     let otherwise: [u32; 8] = unsafe { std::mem::transmute(otherwise) };
-    let looks = FirstLooks {
+    let looks = FirstProbes {
         odd: !told,
         may_begin: _mm512_mask_cmpeq_epi64_mask(told, _mm512_and_si512(found, bits), bits),
         has_stretches: _mm512_test_epi64_mask(levels, all(0xff00)),

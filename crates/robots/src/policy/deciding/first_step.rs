@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::policy::deciding::{NO_POLICY, NO_URL, Start};
 use portcullis_dialect::decision::Decision;
-use portcullis_matcher::automaton::{FirstLook, FirstLooks, Looks};
+use portcullis_matcher::automaton::{FirstProbe, FirstProbes, Looks};
 
 use super::agenda::Item;
 use super::block::without_place;
@@ -199,7 +199,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
     /// The first answer of an entry whose prefilter stands at a place; nothing if there is none.
     #[inline(always)]
     fn first_answer(self, entry: usize, sieve: usize) -> Option<FirstAnswer<'b>> {
-        let look = FirstLook::of(self.table.lines(), sieve)?;
+        let look = FirstProbe::of(self.table.lines(), sieve)?;
         let (decision, source) = (without_place(look.otherwise), Source::of(entry, look.otherwise));
         Some(FirstAnswer { look, decision, source })
     }
@@ -214,7 +214,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 /// A prefilter's first look, and the answer if it finds nothing.
 #[derive(Clone, Copy)]
 pub(super) struct FirstAnswer<'t> {
-    look: FirstLook<'t>,
+    look: FirstProbe<'t>,
     decision: Decision,
     source: Source,
 }
@@ -223,11 +223,11 @@ pub(super) struct FirstAnswer<'t> {
 #[inline(always)]
 fn note(
     first: usize,
-    found: FirstLooks,
+    found: FirstProbes,
     memory: &mut BlockMemory,
     answer_alone: impl Fn(usize, &mut BlockMemory),
 ) {
-    let FirstLooks { mut odd, may_begin, has_stretches } = found;
+    let FirstProbes { mut odd, may_begin, has_stretches } = found;
     memory.beginnings.push_of_eight(may_begin & !odd, first);
     memory.stretches.push_of_eight(has_stretches & !odd, first);
     while odd != 0 {
