@@ -123,7 +123,7 @@ impl<'l> FirstProbe<'l> {
 
     /// The same of eight paths.
     #[inline(always)]
-    pub fn look_at_eight(&self, paths: &[&[u8]; 8], looks: impl Looks) -> FirstProbes {
+    pub fn probe_eight(&self, paths: &[&[u8]; 8], looks: impl Looks) -> FirstProbes {
         looks.look_of_one_at_eight(self, paths)
     }
 }

@@ -25,7 +25,7 @@ pub trait Looks: Kind {
 
     /// See [`look_at`].
     #[inline(always)]
-    fn look_at_eight(
+    fn probe_eight(
         self,
         lines: &[PrefilterLine],
         starts: &[[u32; 2]; 8],

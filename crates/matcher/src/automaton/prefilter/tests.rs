@@ -27,8 +27,8 @@ impl Work for Eight<'_> {
     fn with(self, looks: impl Kind) -> Self::Output {
         let Eight { lines, starts, paths } = self;
         let alone = starts.iter().filter_map(|start| FirstProbe::of(lines, start[0] as usize));
-        let alone = alone.map(|look| look.look_at_eight(paths, looks)).collect();
-        (looks.look_at_eight(lines, starts, paths), alone)
+        let alone = alone.map(|look| look.probe_eight(paths, looks)).collect();
+        (looks.probe_eight(lines, starts, paths), alone)
     }
 }
 

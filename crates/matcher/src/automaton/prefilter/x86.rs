@@ -231,7 +231,7 @@ pub(super) fn look_at(
 ) -> (FirstProbes, [Outcome; 8]) {
     match lines.len() {
         // SAFETY: as above.
-        1..=LINES_MAX => unsafe { look_at_eight(lines, starts, paths) },
+        1..=LINES_MAX => unsafe { probe_eight(lines, starts, paths) },
         _ => super::looks::look_at(lines, starts, paths),
     }
 }
@@ -271,7 +271,7 @@ fn look_of_one_at_eight(look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbe
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn look_at_eight(
+fn probe_eight(
     lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],

@@ -89,7 +89,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         while let Some(paths) = self.paths[start..questions.end].first_chunk() {
             memory.decisions[start..][..EIGHT].fill(decision);
             memory.sources[start..][..EIGHT].fill(source);
-            note(start, look.look_at_eight(paths, looks), memory, alone);
+            note(start, look.probe_eight(paths, looks), memory, alone);
             start += EIGHT;
         }
         (start..questions.end).for_each(|question| alone(question, memory));
@@ -116,7 +116,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
     ) {
         let FirstStep { table, policies, .. } = self;
         let starts = Start::words(&memory.starts[first..]).first_chunk().expect("one for each");
-        let (found, otherwise) = looks.look_at_eight(table.lines(), starts, paths);
+        let (found, otherwise) = looks.probe_eight(table.lines(), starts, paths);
         let policies = &policies[first..][..EIGHT];
         let decisions = &mut memory.decisions[first..][..EIGHT];
         let sources = &mut memory.sources[first..][..EIGHT];
