@@ -54,7 +54,7 @@ use portcullis_dialect::limits;
 pub use lazy::Automata;
 pub use lazy::{Automaton, Work};
 pub use prefilter::{
-    FirstProbe, FirstProbes, Found, Looks, PatternTexts, Patterns, PrefilterLine, is_constant, may_begin,
+    FirstProbe, FirstProbes, Found, Looks, PatternTexts, Patterns, PrefilterLine, is_constant, probe_prefixes,
     may_stand, push_text, build_prefilter, table_word, text_words, try_candidates,
 };
 pub use reach::Reach;

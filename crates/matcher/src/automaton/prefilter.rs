@@ -108,9 +108,9 @@ impl<'l> FirstProbe<'l> {
         otherwise.is_sound().then_some(FirstProbe { otherwise, has_stretches, beginnings, kept })
     }
 
-    /// Whether to look at [prefixes](may_begin); nothing if the prefilter cannot speak of `path`.
+    /// Whether to look at [prefixes](probe_prefixes); nothing if the prefilter cannot speak of `path`.
     #[inline]
-    pub fn may_begin(&self, path: &[u8]) -> Option<bool> {
+    pub fn probe_prefixes(&self, path: &[u8]) -> Option<bool> {
         let bytes = match path.first_chunk() {
             Some(chunk) => u64::from_le_bytes(*chunk),
             None => bytes_from(path, 0),
@@ -131,7 +131,7 @@ impl<'l> FirstProbe<'l> {
 /// At which of the lengths to which prefixes are cut `path` begins with one; none if it begins with none.
 /// A prefilter that cannot tell says all.
 #[inline(always)]
-pub fn may_begin(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
+pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
         looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)

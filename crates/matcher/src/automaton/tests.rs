@@ -100,7 +100,7 @@ impl VectorWork for Sift<'_> {
         let Sift { lines, patterns, path, mut entries_max } = self;
         let look = FirstProbe::of(lines, 0)?;
         let prefix_levels =
-            if look.may_begin(path)? { may_begin(lines, 0, path, looks) } else { 0 };
+            if look.probe_prefixes(path)? { probe_prefixes(lines, 0, path, looks) } else { 0 };
         let stretches = look.has_stretches && may_stand(lines, 0, path, looks);
         match (Found { prefix_levels, stretches }) {
             Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),

@@ -26,7 +26,7 @@ use super::{Head, Looks, PrefilterLine, head_of, index, pairs};
 /// What looks found in a path.
 #[derive(Clone, Copy)]
 pub struct Found {
-    /// As [`may_begin`](super::may_begin) told; none if the first look did not ask for it.
+    /// As [`probe_prefixes`](super::probe_prefixes) told; none if the first look did not ask for it.
     pub prefix_levels: u8,
     /// As [`may_stand`](super::may_stand) told.
     pub stretches: bool,

@@ -69,8 +69,8 @@ pub struct FirstProbes {
     /// Whether the path has to be asked about alone, so that the others tell nothing of it. It is so for
     /// those of which a prefilter cannot speak, for `/robots.txt`, and for short ones.
     pub odd: u8,
-    /// Whether to look at [prefixes](super::may_begin).
-    pub may_begin: u8,
+    /// Whether to look at [prefixes](super::probe_prefixes).
+    pub probe_prefixes: u8,
     /// Whether to look for [stretches](super::may_stand).
     pub has_stretches: u8,
 }
@@ -84,9 +84,9 @@ pub(super) fn is_odd(path: &[u8]) -> bool {
 impl FirstProbes {
     fn add(&mut self, place: usize, look: Option<&FirstProbe<'_>>, path: &[u8]) {
         let look = look.filter(|_| !is_odd(path));
-        match look.and_then(|look| Some((look.may_begin(path)?, look.has_stretches))) {
-            Some((may_begin, has_stretches)) => {
-                self.may_begin |= u8::from(may_begin) << place;
+        match look.and_then(|look| Some((look.probe_prefixes(path)?, look.has_stretches))) {
+            Some((probe_prefixes, has_stretches)) => {
+                self.probe_prefixes |= u8::from(probe_prefixes) << place;
                 self.has_stretches |= u8::from(has_stretches) << place;
             }
             None => self.odd |= 1 << place,

@@ -34,8 +34,8 @@ impl Work for Eight<'_> {
 
 /// The bits of looks that mean something.
 fn told(looks: FirstProbes) -> FirstProbes {
-    let FirstProbes { odd, may_begin, has_stretches } = looks;
-    FirstProbes { odd, may_begin: may_begin & !odd, has_stretches: has_stretches & !odd }
+    let FirstProbes { odd, probe_prefixes, has_stretches } = looks;
+    FirstProbes { odd, probe_prefixes: probe_prefixes & !odd, has_stretches: has_stretches & !odd }
 }
 
 #[test]
@@ -67,15 +67,15 @@ fn eight_looks_are_as_single_ones() {
             for place in 0..8 {
                 let bit = |bits: u8| bits >> place & 1 != 0;
                 let look = FirstProbe::of(&lines, starts[place][0] as usize);
-                let single = look.and_then(|look| Some((look, look.may_begin(paths[place])?)));
-                let Some((look, may_begin)) = single.filter(|_| !bit(looks.odd)) else {
+                let single = look.and_then(|look| Some((look, look.probe_prefixes(paths[place])?)));
+                let Some((look, probe_prefixes)) = single.filter(|_| !bit(looks.odd)) else {
                     assert!(bit(looks.odd), "{starts:?} {paths:?} {place}");
                     odd += 1;
                     continue;
                 };
-                let found = (bit(looks.may_begin), bit(looks.has_stretches), otherwise[place]);
-                assert_eq!(found, (may_begin, look.has_stretches, look.otherwise));
-                begun += usize::from(may_begin);
+                let found = (bit(looks.probe_prefixes), bit(looks.has_stretches), otherwise[place]);
+                assert_eq!(found, (probe_prefixes, look.has_stretches, look.otherwise));
+                begun += usize::from(probe_prefixes);
             }
         }
     }

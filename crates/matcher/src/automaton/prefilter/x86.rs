@@ -263,10 +263,10 @@ fn look_of_one_at_eight(look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbe
     let Beginnings { bytes, told } = beginnings_of(paths);
     let has_stretches = if look.has_stretches { u8::MAX } else { 0 };
     if look.beginnings.is_empty() {
-        return FirstProbes { odd: u8::MAX, may_begin: 0, has_stretches };
+        return FirstProbes { odd: u8::MAX, probe_prefixes: 0, has_stretches };
     }
-    let may_begin = has_eight(look.beginnings, told, low(bytes, look.kept));
-    FirstProbes { odd: !told, may_begin, has_stretches }
+    let probe_prefixes = has_eight(look.beginnings, told, low(bytes, look.kept));
+    FirstProbes { odd: !told, probe_prefixes, has_stretches }
 }
 
 #[inline]
@@ -314,7 +314,7 @@ fn probe_eight(
     let otherwise: [u32; 8] = unsafe { std::mem::transmute(otherwise) };
     let looks = FirstProbes {
         odd: !told,
-        may_begin: _mm512_mask_cmpeq_epi64_mask(told, _mm512_and_si512(found, bits), bits),
+        probe_prefixes: _mm512_mask_cmpeq_epi64_mask(told, _mm512_and_si512(found, bits), bits),
         has_stretches: _mm512_test_epi64_mask(levels, all(0xff00)),
     };
     (looks, otherwise.map(Outcome))

@@ -2,7 +2,7 @@
 
 use crate::policy::deciding::Start;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_matcher::automaton::{Found, Looks, Outcome, may_begin, may_stand, try_candidates};
+use portcullis_matcher::automaton::{Found, Looks, Outcome, probe_prefixes, may_stand, try_candidates};
 use portcullis_matcher::vectors::{Kind, Work};
 
 use super::agenda::Item;
@@ -119,7 +119,7 @@ impl<P: Policies> Block<'_, P> {
             memory;
         let prefilter_of = |item: &Item| starts[item.answer as usize].sieve as usize;
         for item in beginnings.items() {
-            let levels = may_begin(lines, prefilter_of(item), paths[item.question as usize], looks);
+            let levels = probe_prefixes(lines, prefilter_of(item), paths[item.question as usize], looks);
             prefix_levels[item.answer as usize] = levels;
             begun.push_if(levels != 0, *item);
         }

@@ -162,10 +162,10 @@ impl<'b, P: Policies> FirstStep<'b, P> {
     ) {
         let path = self.paths[question];
         let FirstAnswer { look, decision, source } = first;
-        match look.may_begin(path) {
-            Some(may_begin) if !self.is_exempt(path) => {
+        match look.probe_prefixes(path) {
+            Some(probe_prefixes) if !self.is_exempt(path) => {
                 let item = Item { question: question as u32, answer: answer as u32 };
-                memory.beginnings.push_if(may_begin, item);
+                memory.beginnings.push_if(probe_prefixes, item);
                 memory.stretches.push_if(look.has_stretches, item);
                 (memory.decisions[answer], memory.sources[answer]) = (decision, source);
             }
@@ -227,8 +227,8 @@ fn note(
     memory: &mut BlockMemory,
     answer_alone: impl Fn(usize, &mut BlockMemory),
 ) {
-    let FirstProbes { mut odd, may_begin, has_stretches } = found;
-    memory.beginnings.push_of_eight(may_begin & !odd, first);
+    let FirstProbes { mut odd, probe_prefixes, has_stretches } = found;
+    memory.beginnings.push_of_eight(probe_prefixes & !odd, first);
     memory.stretches.push_of_eight(has_stretches & !odd, first);
     while odd != 0 {
         answer_alone(first + odd.trailing_zeros() as usize, memory);
