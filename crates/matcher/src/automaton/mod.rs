@@ -55,7 +55,7 @@ pub use lazy::Automata;
 pub use lazy::{Automaton, Work};
 pub use prefilter::{
     FirstProbe, FirstProbes, Found, Looks, PatternTexts, Patterns, PrefilterLine, is_constant, probe_prefixes,
-    may_stand, push_text, build_prefilter, table_word, text_words, try_candidates,
+    probe_literals, push_text, build_prefilter, table_word, text_words, try_candidates,
 };
 pub use reach::Reach;
 pub use reach::reach;

@@ -87,7 +87,7 @@ const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
 pub struct FirstProbe<'l> {
     /// What a path means if no look finds anything.
     pub otherwise: Outcome,
-    /// Whether to look for [stretches](may_stand) too.
+    /// Whether to look for [stretches](probe_literals) too.
     pub has_stretches: bool,
     beginnings: &'l [U64],
     kept: u64,
@@ -142,7 +142,7 @@ pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], looks: im
 /// Whether a stretch stands in `path`: a pair of the prefilter, which begins a string that its filter may have at
 /// one of the levels of stretches. A prefilter that cannot tell says so too.
 #[inline(always)]
-pub fn may_stand(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> bool {
+pub fn probe_literals(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> bool {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
         let pairs = head.pairs(sieve)?;

@@ -28,7 +28,7 @@ use super::{Head, Looks, PrefilterLine, head_of, index, pairs};
 pub struct Found {
     /// As [`probe_prefixes`](super::probe_prefixes) told; none if the first look did not ask for it.
     pub prefix_levels: u8,
-    /// As [`may_stand`](super::may_stand) told.
+    /// As [`probe_literals`](super::probe_literals) told.
     pub stretches: bool,
 }
 

@@ -71,7 +71,7 @@ pub struct FirstProbes {
     pub odd: u8,
     /// Whether to look at [prefixes](super::probe_prefixes).
     pub probe_prefixes: u8,
-    /// Whether to look for [stretches](super::may_stand).
+    /// Whether to look for [stretches](super::probe_literals).
     pub has_stretches: u8,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::policy::deciding::Start;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_matcher::automaton::{Found, Looks, Outcome, probe_prefixes, may_stand, try_candidates};
+use portcullis_matcher::automaton::{Found, Looks, Outcome, probe_prefixes, probe_literals, try_candidates};
 use portcullis_matcher::vectors::{Kind, Work};
 
 use super::agenda::Item;
@@ -124,7 +124,7 @@ impl<P: Policies> Block<'_, P> {
             begun.push_if(levels != 0, *item);
         }
         for item in stretches.items() {
-            let is_open = may_stand(lines, prefilter_of(item), paths[item.question as usize], looks);
+            let is_open = probe_literals(lines, prefilter_of(item), paths[item.question as usize], looks);
             standing.push_if(is_open, *item);
         }
     }
