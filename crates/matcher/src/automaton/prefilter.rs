@@ -88,7 +88,7 @@ pub struct FirstProbe<'l> {
     /// What a path means if no look finds anything.
     pub otherwise: Outcome,
     /// Whether to look for [stretches](probe_literals) too.
-    pub has_stretches: bool,
+    pub has_literals: bool,
     beginnings: &'l [U64],
     kept: u64,
 }
@@ -104,8 +104,8 @@ impl<'l> FirstProbe<'l> {
             count => lines.get(at..)?.get(..count as usize)?.as_flattened().get(HEAD_WORDS..)?,
         };
         let otherwise = Outcome(head.otherwise.get());
-        let (has_stretches, kept) = (head.stretch_levels != 0, head.beginning_kept.get().into());
-        otherwise.is_sound().then_some(FirstProbe { otherwise, has_stretches, beginnings, kept })
+        let (has_literals, kept) = (head.stretch_levels != 0, head.beginning_kept.get().into());
+        otherwise.is_sound().then_some(FirstProbe { otherwise, has_literals, beginnings, kept })
     }
 
     /// Whether to look at [prefixes](probe_prefixes); nothing if the prefilter cannot speak of `path`.

@@ -101,7 +101,7 @@ impl VectorWork for Sift<'_> {
         let look = FirstProbe::of(lines, 0)?;
         let prefix_levels =
             if look.probe_prefixes(path)? { probe_prefixes(lines, 0, path, looks) } else { 0 };
-        let stretches = look.has_stretches && probe_literals(lines, 0, path, looks);
+        let stretches = look.has_literals && probe_literals(lines, 0, path, looks);
         match (Found { prefix_levels, stretches }) {
             Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
             found => try_candidates((lines, 0), patterns, path, found, (&mut entries_max, looks)),

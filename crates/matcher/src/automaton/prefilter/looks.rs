@@ -72,7 +72,7 @@ pub struct FirstProbes {
     /// Whether to look at [prefixes](super::probe_prefixes).
     pub probe_prefixes: u8,
     /// Whether to look for [stretches](super::probe_literals).
-    pub has_stretches: u8,
+    pub has_literals: u8,
 }
 
 /// Whether a path is too short to be looked at together with others, or as long as `/robots.txt`.
@@ -84,10 +84,10 @@ pub(super) fn is_odd(path: &[u8]) -> bool {
 impl FirstProbes {
     fn add(&mut self, place: usize, look: Option<&FirstProbe<'_>>, path: &[u8]) {
         let look = look.filter(|_| !is_odd(path));
-        match look.and_then(|look| Some((look.probe_prefixes(path)?, look.has_stretches))) {
-            Some((probe_prefixes, has_stretches)) => {
+        match look.and_then(|look| Some((look.probe_prefixes(path)?, look.has_literals))) {
+            Some((probe_prefixes, has_literals)) => {
                 self.probe_prefixes |= u8::from(probe_prefixes) << place;
-                self.has_stretches |= u8::from(has_stretches) << place;
+                self.has_literals |= u8::from(has_literals) << place;
             }
             None => self.odd |= 1 << place,
         }

@@ -40,7 +40,7 @@ impl Needs {
         let mut needs = Needs { prefixes, ..Needs::default() };
         // Where stretches have to be looked for anyway, a rare one is better than a short prefix.
         let short = patterns.iter().filter(has_short_prefix).count();
-        let has_stretches = patterns.iter().any(|pattern| has_no_prefix(&pattern))
+        let has_literals = patterns.iter().any(|pattern| has_no_prefix(&pattern))
             || short * SHORT_PREFIXES_PART > patterns.len();
         let mut starred = Vec::new();
         for ((place, pattern), &outcome) in (0_u32..).zip(patterns.iter()).zip(outcomes) {
@@ -63,7 +63,7 @@ impl Needs {
             let is_short = prefix.len() <= SHORT_PREFIX_BYTES;
             if !has_stars {
                 needs.prefixes.push((place, Beginning::new(prefix, pattern.anchored)));
-            } else if has_stretches && let Some(stretch) = better_stretch(&pattern, is_short) {
+            } else if has_literals && let Some(stretch) = better_stretch(&pattern, is_short) {
                 needs.add_stretch(place, stretch);
             } else {
                 starred.push((place, Beginning::new(prefix, false), pattern));

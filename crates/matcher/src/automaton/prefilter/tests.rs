@@ -34,8 +34,8 @@ impl Work for Eight<'_> {
 
 /// The bits of looks that mean something.
 fn told(looks: FirstProbes) -> FirstProbes {
-    let FirstProbes { odd, probe_prefixes, has_stretches } = looks;
-    FirstProbes { odd, probe_prefixes: probe_prefixes & !odd, has_stretches: has_stretches & !odd }
+    let FirstProbes { odd, probe_prefixes, has_literals } = looks;
+    FirstProbes { odd, probe_prefixes: probe_prefixes & !odd, has_literals: has_literals & !odd }
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn eight_looks_are_as_single_ones() {
                     odd += 1;
                     continue;
                 };
-                let found = (bit(looks.probe_prefixes), bit(looks.has_stretches), otherwise[place]);
-                assert_eq!(found, (probe_prefixes, look.has_stretches, look.otherwise));
+                let found = (bit(looks.probe_prefixes), bit(looks.has_literals), otherwise[place]);
+                assert_eq!(found, (probe_prefixes, look.has_literals, look.otherwise));
                 begun += usize::from(probe_prefixes);
             }
         }

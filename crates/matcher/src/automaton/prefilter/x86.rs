@@ -261,12 +261,12 @@ fn beginnings_of(paths: &[&[u8]; 8]) -> Beginnings {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn look_of_one_at_eight(look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
     let Beginnings { bytes, told } = beginnings_of(paths);
-    let has_stretches = if look.has_stretches { u8::MAX } else { 0 };
+    let has_literals = if look.has_literals { u8::MAX } else { 0 };
     if look.beginnings.is_empty() {
-        return FirstProbes { odd: u8::MAX, probe_prefixes: 0, has_stretches };
+        return FirstProbes { odd: u8::MAX, probe_prefixes: 0, has_literals };
     }
     let probe_prefixes = has_eight(look.beginnings, told, low(bytes, look.kept));
-    FirstProbes { odd: !told, probe_prefixes, has_stretches }
+    FirstProbes { odd: !told, probe_prefixes, has_literals }
 }
 
 #[inline]
@@ -315,7 +315,7 @@ fn probe_eight(
     let looks = FirstProbes {
         odd: !told,
         probe_prefixes: _mm512_mask_cmpeq_epi64_mask(told, _mm512_and_si512(found, bits), bits),
-        has_stretches: _mm512_test_epi64_mask(levels, all(0xff00)),
+        has_literals: _mm512_test_epi64_mask(levels, all(0xff00)),
     };
     (looks, otherwise.map(Outcome))
 }
