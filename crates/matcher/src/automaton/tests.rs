@@ -101,9 +101,9 @@ impl VectorWork for Sift<'_> {
         let look = FirstProbe::of(lines, 0)?;
         let prefix_levels =
             if look.probe_prefixes(path)? { probe_prefixes(lines, 0, path, looks) } else { 0 };
-        let stretches = look.has_literals && probe_literals(lines, 0, path, looks);
-        match (Found { prefix_levels, stretches }) {
-            Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
+        let literals = look.has_literals && probe_literals(lines, 0, path, looks);
+        match (Found { prefix_levels, literals }) {
+            Found { prefix_levels: 0, literals: false } => Some(look.otherwise),
             found => try_candidates((lines, 0), patterns, path, found, (&mut entries_max, looks)),
         }
     }
@@ -185,7 +185,7 @@ fn pairs_of_patterns() {
     }
 }
 
-/// Patterns that begin in each way that a prefilter tells apart, with prefixes and stretches of many
+/// Patterns that begin in each way that a prefilter tells apart, with prefixes and literals of many
 /// lengths.
 pub(super) const PATTERNS: &[&[u8]] = &[
     b"/",

@@ -113,10 +113,10 @@ pub struct BlockMemory {
     ways: Ways,
     /// Of the block, what a prefilter has to look for at the start of paths, and what anywhere in them.
     beginnings: Agenda,
-    stretches: Agenda,
+    literals: Agenda,
     /// By answer: at which lengths a path may begin with a prefix, as a prefilter tells.
     prefix_levels: Vec<u8>,
-    /// Answers whose paths may begin with a prefix, and those in which a stretch may stand.
+    /// Answers whose paths may begin with a prefix, and those in which a literal may stand.
     begun: Agenda,
     standing: Agenda,
     /// Answers of which no prefilter knows anything.

@@ -29,7 +29,7 @@ pub struct Found {
     /// As [`probe_prefixes`](super::probe_prefixes) told; none if the first look did not ask for it.
     pub prefix_levels: u8,
     /// As [`probe_literals`](super::probe_literals) told.
-    pub stretches: bool,
+    pub literals: bool,
 }
 
 /// What the best pattern that matches `path` means, by trying those that the index names for what was found;
@@ -49,7 +49,7 @@ pub fn try_candidates<'l>(
     for level in bits((found.prefix_levels & head.prefix_levels).into()) {
         candidates.try_beginning(level, filter::cut(bytes, level))?;
     }
-    if found.stretches && head.stretch_levels != 0 {
+    if found.literals && head.stretch_levels != 0 {
         candidates.try_stretches()?;
     }
     let outcome = candidates.best.map_or(Outcome(head.otherwise.get()), |(_, outcome)| outcome);
@@ -102,7 +102,7 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         })
     }
 
-    /// Tries the patterns that need a prefix, alone or beside a stretch, which was cut to a level; `None` if those
+    /// Tries the patterns that need a prefix, alone or beside a literal, which was cut to a level; `None` if those
     /// are too many.
     #[inline]
     fn try_beginning(&mut self, level: usize, prefix: u64) -> Option<()> {
@@ -115,7 +115,7 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         }
     }
 
-    /// Tries the patterns that need a prefix and a stretch behind it.
+    /// Tries the patterns that need a prefix and a literal behind it.
     fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
         let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
         let pairs = self.head.pairs_of_both(self.sieve)?;
@@ -127,7 +127,7 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         (!pairs::stand(pairs, behind, looks, fails)).then_some(())
     }
 
-    /// Tries the patterns that need a stretch which stands in the path.
+    /// Tries the patterns that need a literal which stands in the path.
     #[inline]
     fn try_stretches(&mut self) -> Option<()> {
         let (looks, path) = (self.looks, self.path);

@@ -85,8 +85,8 @@ impl<P: Policies> Block<'_, P> {
         memory.sources.resize(answers, Source::NOWHERE);
         memory.prefix_levels.clear();
         memory.prefix_levels.resize(answers, 0);
-        let BlockMemory { beginnings, stretches, begun, standing, unsieved, .. } = memory;
-        let agendas = [beginnings, stretches, begun, standing, unsieved];
+        let BlockMemory { beginnings, literals, begun, standing, unsieved, .. } = memory;
+        let agendas = [beginnings, literals, begun, standing, unsieved];
         agendas.into_iter().for_each(|agenda| agenda.clear(answers + EIGHT));
     }
 
@@ -115,7 +115,7 @@ impl<P: Policies> Block<'_, P> {
     fn look_closer(&mut self, looks: impl Looks) {
         let Block { table, paths, memory, .. } = self;
         let lines = table.lines();
-        let BlockMemory { starts, beginnings, stretches, prefix_levels, begun, standing, .. } =
+        let BlockMemory { starts, beginnings, literals, prefix_levels, begun, standing, .. } =
             memory;
         let prefilter_of = |item: &Item| starts[item.answer as usize].sieve as usize;
         for item in beginnings.items() {
@@ -123,7 +123,7 @@ impl<P: Policies> Block<'_, P> {
             prefix_levels[item.answer as usize] = levels;
             begun.push_if(levels != 0, *item);
         }
-        for item in stretches.items() {
+        for item in literals.items() {
             let is_open = probe_literals(lines, prefilter_of(item), paths[item.question as usize], looks);
             standing.push_if(is_open, *item);
         }
@@ -154,20 +154,20 @@ impl<P: Policies> Block<'_, P> {
         Ok(())
     }
 
-    /// The outcome of a path that a prefilter's looks left open: in which stretches may stand, or that only may
+    /// The outcome of a path that a prefilter's looks left open: in which literals may stand, or that only may
     /// begin with a prefix.
     #[inline(always)]
     fn try_or_walk(
         &mut self,
         item: Item,
-        stretches: bool,
+        literals: bool,
         looks: impl Looks,
     ) -> Result<Outcome, P::Failure> {
         let Block { table, paths, memory, .. } = self;
         let path = paths[item.question as usize];
         let answer = item.answer as usize;
         let Start { sieve, number } = memory.starts[answer];
-        let found = Found { prefix_levels: memory.prefix_levels[answer], stretches };
+        let found = Found { prefix_levels: memory.prefix_levels[answer], literals };
         let entries_max = table.candidates_tried_max();
         let mut left = entries_max;
         let how = (&mut left, looks);

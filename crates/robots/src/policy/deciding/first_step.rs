@@ -166,7 +166,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
             Some(probe_prefixes) if !self.is_exempt(path) => {
                 let item = Item { question: question as u32, answer: answer as u32 };
                 memory.beginnings.push_if(probe_prefixes, item);
-                memory.stretches.push_if(look.has_literals, item);
+                memory.literals.push_if(look.has_literals, item);
                 (memory.decisions[answer], memory.sources[answer]) = (decision, source);
             }
             _ => self.answer_without_sieve(question, answer, memory),
@@ -229,7 +229,7 @@ fn note(
 ) {
     let FirstProbes { mut odd, probe_prefixes, has_literals } = found;
     memory.beginnings.push_of_eight(probe_prefixes & !odd, first);
-    memory.stretches.push_of_eight(has_literals & !odd, first);
+    memory.literals.push_of_eight(has_literals & !odd, first);
     while odd != 0 {
         answer_alone(first + odd.trailing_zeros() as usize, memory);
         odd &= odd - 1;
