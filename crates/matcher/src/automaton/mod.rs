@@ -54,8 +54,8 @@ use portcullis_dialect::limits;
 pub use lazy::Automata;
 pub use lazy::{Automaton, Work};
 pub use prefilter::{
-    FirstProbe, FirstProbes, Found, Looks, PatternTexts, Patterns, PrefilterLine, is_constant, probe_prefixes,
-    probe_literals, push_text, build_prefilter, table_word, text_words, try_candidates,
+    FirstProbe, FirstProbes, Found, PatternTexts, Patterns, PrefilterLine, Probe, build_prefilter,
+    is_constant, probe_literals, probe_prefixes, push_text, table_word, text_words, try_candidates,
 };
 pub use reach::Reach;
 pub use reach::reach;

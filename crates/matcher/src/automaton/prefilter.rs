@@ -27,9 +27,9 @@
 mod candidates;
 mod filter;
 mod index;
-mod looks;
 mod needs;
 mod pairs;
+mod probe;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -44,7 +44,7 @@ use needs::Needs;
 pub use candidates::{
     Found, PatternTexts, Patterns, push_text, table_word, text_words, try_candidates,
 };
-pub use looks::{FirstProbes, Looks};
+pub use probe::{FirstProbes, Probe};
 
 /// A line of a prefilter.
 pub type PrefilterLine = [U64; LINE_WORDS];
@@ -123,18 +123,18 @@ impl<'l> FirstProbe<'l> {
 
     /// The same of eight paths.
     #[inline(always)]
-    pub fn probe_eight(&self, paths: &[&[u8]; 8], looks: impl Looks) -> FirstProbes {
-        looks.look_of_one_at_eight(self, paths)
+    pub fn probe_eight(&self, paths: &[&[u8]; 8], probe: impl Probe) -> FirstProbes {
+        probe.look_of_one_at_eight(self, paths)
     }
 }
 
 /// At which of the lengths to which prefixes are cut `path` begins with one; none if it begins with none.
 /// A prefilter that cannot tell says all.
 #[inline(always)]
-pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> u8 {
+pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], probe: impl Probe) -> u8 {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
-        looks.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)
+        probe.levels_of(head.filter(sieve)?, path.get(1..)?, head.prefix_levels)
     };
     look().unwrap_or(u8::MAX)
 }
@@ -142,16 +142,16 @@ pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], looks: im
 /// Whether a stretch stands in `path`: a pair of the prefilter, which begins a string that its filter may have at
 /// one of the levels of stretches. A prefilter that cannot tell says so too.
 #[inline(always)]
-pub fn probe_literals(lines: &[PrefilterLine], at: usize, path: &[u8], looks: impl Looks) -> bool {
+pub fn probe_literals(lines: &[PrefilterLine], at: usize, path: &[u8], probe: impl Probe) -> bool {
     let look = || {
         let (sieve, head) = head_of(lines, at)?;
         let pairs = head.pairs(sieve)?;
         let filter = head.filter(sieve)?;
         let may_have = |place: usize| {
             let text = path.get(place..).unwrap_or_default();
-            looks.levels_of(filter, text, head.stretch_levels) != Some(0)
+            probe.levels_of(filter, text, head.stretch_levels) != Some(0)
         };
-        (!filter.is_empty()).then(|| pairs::stand(pairs, path, looks, may_have))
+        (!filter.is_empty()).then(|| pairs::stand(pairs, path, probe, may_have))
     };
     look() != Some(false)
 }

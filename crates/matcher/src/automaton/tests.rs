@@ -96,15 +96,15 @@ pub(super) struct Sift<'l> {
 impl VectorWork for Sift<'_> {
     type Output = Option<Outcome>;
 
-    fn with(self, looks: impl Kind) -> Option<Outcome> {
+    fn with(self, probe: impl Kind) -> Option<Outcome> {
         let Sift { lines, patterns, path, mut entries_max } = self;
         let look = FirstProbe::of(lines, 0)?;
         let prefix_levels =
-            if look.probe_prefixes(path)? { probe_prefixes(lines, 0, path, looks) } else { 0 };
-        let literals = look.has_literals && probe_literals(lines, 0, path, looks);
+            if look.probe_prefixes(path)? { probe_prefixes(lines, 0, path, probe) } else { 0 };
+        let literals = look.has_literals && probe_literals(lines, 0, path, probe);
         match (Found { prefix_levels, literals }) {
             Found { prefix_levels: 0, literals: false } => Some(look.otherwise),
-            found => try_candidates((lines, 0), patterns, path, found, (&mut entries_max, looks)),
+            found => try_candidates((lines, 0), patterns, path, found, (&mut entries_max, probe)),
         }
     }
 }

@@ -14,7 +14,9 @@ mod touch;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use portcullis_dialect::decision::Decision;
-use portcullis_matcher::automaton::{Automata, Outcome, PatternTexts, Patterns, PrefilterLine, Work};
+use portcullis_matcher::automaton::{
+    Automata, Outcome, PatternTexts, Patterns, PrefilterLine, Work,
+};
 
 use agenda::Agenda;
 

@@ -21,7 +21,7 @@ use crate::pattern::{PathPattern, PatternList, literals_between};
 
 use super::filter::{self, LEVELS};
 use super::needs::string_of;
-use super::{Head, Looks, PrefilterLine, head_of, index, pairs};
+use super::{Head, PrefilterLine, Probe, head_of, index, pairs};
 
 /// What looks found in a path.
 #[derive(Clone, Copy)]
@@ -41,10 +41,10 @@ pub fn try_candidates<'l>(
     patterns: Patterns<'l, impl PatternTexts<'l>>,
     path: &'l [u8],
     found: Found,
-    (left, looks): (&'l mut usize, impl Looks),
+    (left, probe): (&'l mut usize, impl Probe),
 ) -> Option<Outcome> {
     let (sieve, head) = head_of(lines, at)?;
-    let mut candidates = Candidates::new((sieve, head), patterns, left, path, looks)?;
+    let mut candidates = Candidates::new((sieve, head), patterns, left, path, probe)?;
     let bytes = first_bytes(path.get(1..)?);
     for level in bits((found.prefix_levels & head.prefix_levels).into()) {
         candidates.try_beginning(level, filter::cut(bytes, level))?;
@@ -66,19 +66,19 @@ struct Candidates<'l, T, L> {
     entries: usize,
     patterns: Patterns<'l, T>,
     left: &'l mut usize,
-    looks: L,
+    probe: L,
     /// The position of the best one that matches, and what it means.
     best: Option<(usize, Outcome)>,
 }
 
-impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
+impl<'l, T: PatternTexts<'l>, L: Probe> Candidates<'l, T, L> {
     #[inline]
     fn new(
         (sieve, head): (&'l [PrefilterLine], &'l Head),
         patterns: Patterns<'l, T>,
         left: &'l mut usize,
         path: &'l [u8],
-        looks: L,
+        probe: L,
     ) -> Option<Candidates<'l, T, L>> {
         let entries = head.entries();
         if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
@@ -97,7 +97,7 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
             entries,
             patterns,
             left,
-            looks,
+            probe,
             best: None,
         })
     }
@@ -119,26 +119,26 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
     fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
         let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
         let pairs = self.head.pairs_of_both(self.sieve)?;
-        let looks = self.looks;
+        let probe = self.probe;
         let fails = |place: usize| {
             let string = string_of(prefix, behind.get(place..).unwrap_or_default());
             filter::has(self.filter, string) != Some(false) && self.try_all(string).is_none()
         };
-        (!pairs::stand(pairs, behind, looks, fails)).then_some(())
+        (!pairs::stand(pairs, behind, probe, fails)).then_some(())
     }
 
     /// Tries the patterns that need a literal which stands in the path.
     #[inline]
     fn try_stretches(&mut self) -> Option<()> {
-        let (looks, path) = (self.looks, self.path);
+        let (probe, path) = (self.probe, self.path);
         let pairs = self.head.pairs(self.sieve)?;
         let fails = |place: usize| {
             let text = path.get(place..).unwrap_or_default();
-            let levels = looks.levels_of(self.filter, text, self.head.stretch_levels);
+            let levels = probe.levels_of(self.filter, text, self.head.stretch_levels);
             let mut strings = filter::cuts(first_bytes(text), levels.unwrap_or(u8::MAX));
             !strings.all(|string| self.try_all(string).is_some())
         };
-        (!pairs::stand(pairs, path, looks, fails)).then_some(())
+        (!pairs::stand(pairs, path, probe, fails)).then_some(())
     }
 
     /// Tries the patterns that need a string; `None` if the bucket that it is in has more entries than are left.

@@ -11,7 +11,7 @@ use zerocopy::little_endian::U64;
 
 use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
 
-use super::{LINE_WORDS, Looks, PrefilterLine};
+use super::{LINE_WORDS, PrefilterLine, Probe};
 
 /// Sets of pairs that are told apart.
 const BUCKETS: usize = 8;
@@ -166,12 +166,12 @@ pub(super) const WINDOW: usize = 4 * PLACES;
 pub(super) fn stand(
     line: &PrefilterLine,
     path: &[u8],
-    looks: impl Looks,
+    probe: impl Probe,
     mut holds: impl FnMut(usize) -> bool,
 ) -> bool {
     let mut start = 0;
     while let Some(rest) = path.get(start..) {
-        let mut places = looks.places(line, rest);
+        let mut places = probe.places(line, rest);
         while places != 0 {
             if holds(start + places.trailing_zeros() as usize) {
                 return true;

@@ -24,17 +24,17 @@ impl Work for Eight<'_> {
     /// Those by eight prefilters, and those by each prefilter alone.
     type Output = ((FirstProbes, [Outcome; 8]), Vec<FirstProbes>);
 
-    fn with(self, looks: impl Kind) -> Self::Output {
+    fn with(self, probe: impl Kind) -> Self::Output {
         let Eight { lines, starts, paths } = self;
         let alone = starts.iter().filter_map(|start| FirstProbe::of(lines, start[0] as usize));
-        let alone = alone.map(|look| look.probe_eight(paths, looks)).collect();
-        (looks.probe_eight(lines, starts, paths), alone)
+        let alone = alone.map(|look| look.probe_eight(paths, probe)).collect();
+        (probe.probe_eight(lines, starts, paths), alone)
     }
 }
 
 /// The bits of looks that mean something.
-fn told(looks: FirstProbes) -> FirstProbes {
-    let FirstProbes { odd, probe_prefixes, has_literals } = looks;
+fn told(probe: FirstProbes) -> FirstProbes {
+    let FirstProbes { odd, probe_prefixes, has_literals } = probe;
     FirstProbes { odd, probe_prefixes: probe_prefixes & !odd, has_literals: has_literals & !odd }
 }
 
@@ -61,19 +61,19 @@ fn eight_looks_are_as_single_ones() {
         let all = Vectors::all().into_iter();
         let all: Vec<_> =
             all.map(|it| it.run(Eight { lines: &lines, starts: &starts, paths: &paths })).collect();
-        for ((looks, otherwise), alone) in &all {
-            assert_eq!(told(*looks), told(all[0].0.0), "{starts:?} {paths:?}");
+        for ((probe, otherwise), alone) in &all {
+            assert_eq!(told(*probe), told(all[0].0.0), "{starts:?} {paths:?}");
             assert!(alone.iter().zip(&all[0].1).all(|(one, other)| told(*one) == told(*other)));
             for place in 0..8 {
                 let bit = |bits: u8| bits >> place & 1 != 0;
                 let look = FirstProbe::of(&lines, starts[place][0] as usize);
                 let single = look.and_then(|look| Some((look, look.probe_prefixes(paths[place])?)));
-                let Some((look, probe_prefixes)) = single.filter(|_| !bit(looks.odd)) else {
-                    assert!(bit(looks.odd), "{starts:?} {paths:?} {place}");
+                let Some((look, probe_prefixes)) = single.filter(|_| !bit(probe.odd)) else {
+                    assert!(bit(probe.odd), "{starts:?} {paths:?} {place}");
                     odd += 1;
                     continue;
                 };
-                let found = (bit(looks.probe_prefixes), bit(looks.has_literals), otherwise[place]);
+                let found = (bit(probe.probe_prefixes), bit(probe.has_literals), otherwise[place]);
                 assert_eq!(found, (probe_prefixes, look.has_literals, look.otherwise));
                 begun += usize::from(probe_prefixes);
             }
@@ -135,9 +135,9 @@ struct Places<'l> {
 impl Work for Places<'_> {
     type Output = BTreeSet<usize>;
 
-    fn with(self, looks: impl Kind) -> BTreeSet<usize> {
+    fn with(self, probe: impl Kind) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();
-        let stands = pairs::stand(self.line, self.path, looks, |place| {
+        let stands = pairs::stand(self.line, self.path, probe, |place| {
             places.extend(Some(place).filter(|&place| place < self.path.len()));
             false
         });

@@ -26,8 +26,8 @@ use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
 use crate::vectors::{Avx2, Avx512, first_bits};
 
 use super::filter::{FACTOR, HIGH_FACTOR, KEPT, LEVELS, SHIFTS};
-use super::looks::{FirstProbes, is_odd};
 use super::pairs::{PLACES, WINDOW, places_told};
+use super::probe::{FirstProbes, is_odd};
 use super::{FirstProbe, HEAD_WORDS, LINE_WORDS, PrefilterLine};
 
 /// See [`places`](super::pairs::places).
@@ -232,7 +232,7 @@ pub(super) fn look_at(
     match lines.len() {
         // SAFETY: as above.
         1..=LINES_MAX => unsafe { probe_eight(lines, starts, paths) },
-        _ => super::looks::look_at(lines, starts, paths),
+        _ => super::probe::look_at(lines, starts, paths),
     }
 }
 
@@ -312,12 +312,12 @@ fn probe_eight(
     let otherwise = _mm512_cvtepi64_epi32(otherwise);
     // SAFETY: both are eight words of four bytes.
     let otherwise: [u32; 8] = unsafe { std::mem::transmute(otherwise) };
-    let looks = FirstProbes {
+    let probe = FirstProbes {
         odd: !told,
         probe_prefixes: _mm512_mask_cmpeq_epi64_mask(told, _mm512_and_si512(found, bits), bits),
         has_literals: _mm512_test_epi64_mask(levels, all(0xff00)),
     };
-    (looks, otherwise.map(Outcome))
+    (probe, otherwise.map(Outcome))
 }
 
 #[inline]

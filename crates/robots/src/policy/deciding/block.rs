@@ -2,7 +2,9 @@
 
 use crate::policy::deciding::Start;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_matcher::automaton::{Found, Looks, Outcome, probe_prefixes, probe_literals, try_candidates};
+use portcullis_matcher::automaton::{
+    Found, Outcome, Probe, probe_literals, probe_prefixes, try_candidates,
+};
 use portcullis_matcher::vectors::{Kind, Work};
 
 use super::agenda::Item;
@@ -60,11 +62,11 @@ impl<P: Policies> Work for Block<'_, P> {
     type Output = Result<(), P::Failure>;
 
     #[inline(always)]
-    fn with(mut self, looks: impl Kind) -> Result<(), P::Failure> {
+    fn with(mut self, probe: impl Kind) -> Result<(), P::Failure> {
         self.make_room();
-        self.look(looks);
-        self.look_closer(looks);
-        self.answer_open(looks)?;
+        self.look(probe);
+        self.look_closer(probe);
+        self.answer_open(probe)?;
         let BlockMemory { repeats, decisions, sources, .. } = self.memory;
         for Repeat { answer, of } in repeats.drain(..) {
             decisions[answer as usize] = decisions[of as usize];
@@ -93,7 +95,7 @@ impl<P: Policies> Block<'_, P> {
     /// Answers each question as its prefilter's first look does, or with the decision that always holds, and
     /// notes what else has to be looked at.
     #[inline(always)]
-    fn look(&mut self, looks: impl Looks) {
+    fn look(&mut self, probe: impl Probe) {
         let Block { table, policies, paths, memory } = self;
         let first = FirstStep { table: *table, policies, paths };
         memory.starts.clear();
@@ -103,38 +105,40 @@ impl<P: Policies> Block<'_, P> {
             (0..policies.len()).for_each(|question| first.answer(question, memory));
         } else if ends * RUN_QUESTIONS_MIN > policies.len() {
             first.find_starts(memory);
-            first.answer_by_eights(memory, looks);
+            first.answer_by_eights(memory, probe);
         } else {
             first.find_starts_of_runs(memory);
-            first.answer_by_runs(memory, looks);
+            first.answer_by_runs(memory, probe);
         }
     }
 
     /// Makes the looks that first looks asked for, and notes what they leave open.
     #[inline(always)]
-    fn look_closer(&mut self, looks: impl Looks) {
+    fn look_closer(&mut self, probe: impl Probe) {
         let Block { table, paths, memory, .. } = self;
         let lines = table.lines();
         let BlockMemory { starts, beginnings, literals, prefix_levels, begun, standing, .. } =
             memory;
         let prefilter_of = |item: &Item| starts[item.answer as usize].sieve as usize;
         for item in beginnings.items() {
-            let levels = probe_prefixes(lines, prefilter_of(item), paths[item.question as usize], looks);
+            let levels =
+                probe_prefixes(lines, prefilter_of(item), paths[item.question as usize], probe);
             prefix_levels[item.answer as usize] = levels;
             begun.push_if(levels != 0, *item);
         }
         for item in literals.items() {
-            let is_open = probe_literals(lines, prefilter_of(item), paths[item.question as usize], looks);
+            let is_open =
+                probe_literals(lines, prefilter_of(item), paths[item.question as usize], probe);
             standing.push_if(is_open, *item);
         }
     }
 
     /// Answers what is open, by trying the few patterns that a prefilter names or by an automaton.
     #[inline(always)]
-    fn answer_open(&mut self, looks: impl Looks) -> Result<(), P::Failure> {
+    fn answer_open(&mut self, probe: impl Probe) -> Result<(), P::Failure> {
         for index in 0..self.memory.standing.items().len() {
             let item = self.memory.standing.items()[index];
-            let outcome = self.try_or_walk(item, true, looks)?;
+            let outcome = self.try_or_walk(item, true, probe)?;
             self.answer(item, outcome);
             // The path may begin with a prefix as well, and that has been minded.
             self.memory.prefix_levels[item.answer as usize] = 0;
@@ -142,7 +146,7 @@ impl<P: Policies> Block<'_, P> {
         for index in 0..self.memory.begun.items().len() {
             let item = self.memory.begun.items()[index];
             if self.memory.prefix_levels[item.answer as usize] != 0 {
-                let outcome = self.try_or_walk(item, false, looks)?;
+                let outcome = self.try_or_walk(item, false, probe)?;
                 self.answer(item, outcome);
             }
         }
@@ -161,7 +165,7 @@ impl<P: Policies> Block<'_, P> {
         &mut self,
         item: Item,
         literals: bool,
-        looks: impl Looks,
+        probe: impl Probe,
     ) -> Result<Outcome, P::Failure> {
         let Block { table, paths, memory, .. } = self;
         let path = paths[item.question as usize];
@@ -170,7 +174,7 @@ impl<P: Policies> Block<'_, P> {
         let found = Found { prefix_levels: memory.prefix_levels[answer], literals };
         let entries_max = table.candidates_tried_max();
         let mut left = entries_max;
-        let how = (&mut left, looks);
+        let how = (&mut left, probe);
         let patterns = table.patterns(number);
         let tried = try_candidates((table.lines(), sieve as usize), patterns, path, found, how);
         memory.ways.entries += (entries_max - left) as u64;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::policy::deciding::{NO_POLICY, NO_URL, Start};
 use portcullis_dialect::decision::Decision;
-use portcullis_matcher::automaton::{FirstProbe, FirstProbes, Looks};
+use portcullis_matcher::automaton::{FirstProbe, FirstProbes, Probe};
 
 use super::agenda::Item;
 use super::block::without_place;
@@ -60,14 +60,14 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 
     /// Answers all questions for one agent, run by run.
     #[inline(always)]
-    pub(super) fn answer_by_runs(self, memory: &mut BlockMemory, looks: impl Looks) {
+    pub(super) fn answer_by_runs(self, memory: &mut BlockMemory, probe: impl Probe) {
         let mut start = 0;
         for run in 0..memory.run_ends.len() {
             let end = memory.run_ends[run];
             let entry = self.policies[start];
             let sieve = memory.starts[start].sieve as usize;
             match self.first_answer(entry as usize, sieve) {
-                Some(first) => self.answer_run(start..end, first, memory, looks),
+                Some(first) => self.answer_run(start..end, first, memory, probe),
                 None => (start..end).for_each(|question| self.answer(question, memory)),
             }
             start = end;
@@ -80,7 +80,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         questions: Range<usize>,
         first: FirstAnswer<'_>,
         memory: &mut BlockMemory,
-        looks: impl Looks,
+        probe: impl Probe,
     ) {
         let FirstAnswer { look, decision, source } = first;
         let mut start = questions.start;
@@ -89,7 +89,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         while let Some(paths) = self.paths[start..questions.end].first_chunk() {
             memory.decisions[start..][..EIGHT].fill(decision);
             memory.sources[start..][..EIGHT].fill(source);
-            note(start, look.probe_eight(paths, looks), memory, alone);
+            note(start, look.probe_eight(paths, probe), memory, alone);
             start += EIGHT;
         }
         (start..questions.end).for_each(|question| alone(question, memory));
@@ -97,10 +97,10 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 
     /// Answers all questions for one agent, eight by eight.
     #[inline(always)]
-    pub(super) fn answer_by_eights(self, memory: &mut BlockMemory, looks: impl Looks) {
+    pub(super) fn answer_by_eights(self, memory: &mut BlockMemory, probe: impl Probe) {
         let mut start = 0;
         while let Some(paths) = self.paths[start..].first_chunk() {
-            self.answer_eight(start, paths, memory, looks);
+            self.answer_eight(start, paths, memory, probe);
             start += EIGHT;
         }
         (start..self.paths.len()).for_each(|question| self.answer(question, memory));
@@ -112,11 +112,11 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         first: usize,
         paths: &[&[u8]; EIGHT],
         memory: &mut BlockMemory,
-        looks: impl Looks,
+        probe: impl Probe,
     ) {
         let FirstStep { table, policies, .. } = self;
         let starts = Start::words(&memory.starts[first..]).first_chunk().expect("one for each");
-        let (found, otherwise) = looks.probe_eight(table.lines(), starts, paths);
+        let (found, otherwise) = probe.probe_eight(table.lines(), starts, paths);
         let policies = &policies[first..][..EIGHT];
         let decisions = &mut memory.decisions[first..][..EIGHT];
         let sources = &mut memory.sources[first..][..EIGHT];

@@ -12,7 +12,7 @@ use super::x86;
 use super::{FirstProbe, PrefilterLine, filter, pairs};
 
 /// What looks are made with.
-pub trait Looks: Kind {
+pub trait Probe: Kind {
     /// See [`look_of_one_at`].
     #[inline(always)]
     fn look_of_one_at_eight(self, look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
@@ -61,7 +61,7 @@ pub trait Looks: Kind {
     }
 }
 
-impl<K: Kind> Looks for K {}
+impl<K: Kind> Probe for K {}
 
 /// What first looks tell of eight paths: a bit for each, the first one lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,9 +96,9 @@ impl FirstProbes {
 
 /// The first looks of one prefilter at paths.
 pub(super) fn look_of_one_at(look: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
-    let mut looks = FirstProbes::default();
-    paths.iter().enumerate().for_each(|(place, path)| looks.add(place, Some(look), path));
-    looks
+    let mut probe = FirstProbes::default();
+    paths.iter().enumerate().for_each(|(place, path)| probe.add(place, Some(look), path));
+    probe
 }
 
 /// The first looks at paths, each by the prefilter that stands at the first of two words, and what each path means
@@ -108,11 +108,11 @@ pub(super) fn look_at(
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
 ) -> (FirstProbes, [Outcome; 8]) {
-    let (mut looks, mut otherwise) = (FirstProbes::default(), [Outcome::NONE; 8]);
+    let (mut probe, mut otherwise) = (FirstProbes::default(), [Outcome::NONE; 8]);
     for (place, (start, path)) in starts.iter().zip(paths).enumerate() {
         let look = FirstProbe::of(lines, start[0] as usize);
-        looks.add(place, look.as_ref(), path);
+        probe.add(place, look.as_ref(), path);
         otherwise[place] = look.map_or(Outcome::NONE, |look| look.otherwise);
     }
-    (looks, otherwise)
+    (probe, otherwise)
 }
