@@ -95,14 +95,14 @@ impl Starts {
     fn get(&self, entry: usize) -> Option<Start> {
         match !self.0[entry].load(Ordering::Relaxed) {
             u64::MAX => None,
-            word => Some(Start { sieve: (word >> 32) as u32, number: word as u32 }),
+            word => Some(Start { prefilter: (word >> 32) as u32, number: word as u32 }),
         }
     }
 
     /// Remembers where the answers of a policy begin, by agent. Two threads may find the same.
     fn set(&self, first: usize, starts: &[Start]) {
-        for (entry, Start { sieve, number }) in (first..).zip(starts) {
-            let word = u64::from(*sieve) << 32 | u64::from(*number);
+        for (entry, Start { prefilter, number }) in (first..).zip(starts) {
+            let word = u64::from(*prefilter) << 32 | u64::from(*number);
             self.0[entry].store(!word, Ordering::Release);
         }
     }
@@ -292,8 +292,8 @@ impl Inquiry {
             };
             let same = entry.and_then(|_| entries.iter().position(|other| *other == entry));
             let start = match (selected, same) {
-                (_, Some(same)) => Start { sieve: Start::SHARED, number: same as u32 },
-                (Selected::Fixed(number), _) => Start { sieve: Start::FIXED, number },
+                (_, Some(same)) => Start { prefilter: Start::SHARED, number: same as u32 },
+                (Selected::Fixed(number), _) => Start { prefilter: Start::FIXED, number },
                 (Selected::Rules(rules), _) => {
                     let stored = self.set.rule_set(rules.rule_set)?;
                     let lines = self.set.prefilter(&stored)?;
@@ -301,8 +301,8 @@ impl Inquiry {
                         self.set.pattern_table(&stored)?;
                     }
                     let lines = lines.filter(|_| self.limits.candidates_tried_max.is_some());
-                    let sieve = lines.map_or(Start::UNSIEVED, |lines| lines.start);
-                    Start { sieve, number: rules.rule_set.0 }
+                    let prefilter = lines.map_or(Start::NO_PREFILTER, |lines| lines.start);
+                    Start { prefilter, number: rules.rule_set.0 }
                 }
             };
             entries.push(entry);
@@ -381,7 +381,7 @@ impl Policies for Asked<'_> {
     #[inline(always)]
     fn start(&self, entry: usize) -> Start {
         // What was not found yet is not known, and never allowed.
-        const UNKNOWN: Start = Start { sieve: Start::FIXED, number: FIXED_UNKNOWN };
+        const UNKNOWN: Start = Start { prefilter: Start::FIXED, number: FIXED_UNKNOWN };
         self.inquiry.starts.get(entry).unwrap_or(UNKNOWN)
     }
 

@@ -26,8 +26,8 @@ pub use block::Block;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Start {
-    /// Where among the sieves that of the rule set stands, or one of the kinds below.
-    pub sieve: u32,
+    /// Where among the prefilters that of the rule set stands, or one of the kinds below.
+    pub prefilter: u32,
     /// The number of the rule set, or what the kind says.
     pub number: u32,
 }
@@ -37,11 +37,11 @@ impl Start {
     pub const FIXED: u32 = u32::MAX;
     /// As for the agent with this number, which comes before.
     pub const SHARED: u32 = u32::MAX - 1;
-    /// The rule set has no sieve.
-    pub const UNSIEVED: u32 = u32::MAX - 2;
+    /// The rule set has no prefilter.
+    pub const NO_PREFILTER: u32 = u32::MAX - 2;
 
     /// Where nothing is asked.
-    pub const NOWHERE: Start = Start { sieve: Start::FIXED, number: 0 };
+    pub const NOWHERE: Start = Start { prefilter: Start::FIXED, number: 0 };
 
     /// Some as pairs of words.
     #[inline]
@@ -122,7 +122,7 @@ pub struct BlockMemory {
     begun: Agenda,
     standing: Agenda,
     /// Answers of which no prefilter knows anything.
-    unsieved: Agenda,
+    unfiltered: Agenda,
     /// Of the block, which answers are the same as another.
     repeats: Vec<Repeat>,
 }

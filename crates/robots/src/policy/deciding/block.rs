@@ -87,8 +87,8 @@ impl<P: Policies> Block<'_, P> {
         memory.sources.resize(answers, Source::NOWHERE);
         memory.prefix_levels.clear();
         memory.prefix_levels.resize(answers, 0);
-        let BlockMemory { beginnings, literals, begun, standing, unsieved, .. } = memory;
-        let agendas = [beginnings, literals, begun, standing, unsieved];
+        let BlockMemory { beginnings, literals, begun, standing, unfiltered, .. } = memory;
+        let agendas = [beginnings, literals, begun, standing, unfiltered];
         agendas.into_iter().for_each(|agenda| agenda.clear(answers + EIGHT));
     }
 
@@ -119,7 +119,7 @@ impl<P: Policies> Block<'_, P> {
         let lines = table.lines();
         let BlockMemory { starts, beginnings, literals, prefix_levels, begun, standing, .. } =
             memory;
-        let prefilter_of = |item: &Item| starts[item.answer as usize].sieve as usize;
+        let prefilter_of = |item: &Item| starts[item.answer as usize].prefilter as usize;
         for item in beginnings.items() {
             let levels =
                 probe_prefixes(lines, prefilter_of(item), paths[item.question as usize], probe);
@@ -150,8 +150,8 @@ impl<P: Policies> Block<'_, P> {
                 self.answer(item, outcome);
             }
         }
-        for index in 0..self.memory.unsieved.items().len() {
-            let item = self.memory.unsieved.items()[index];
+        for index in 0..self.memory.unfiltered.items().len() {
+            let item = self.memory.unfiltered.items()[index];
             let outcome = self.walk(item)?;
             self.answer(item, outcome);
         }
@@ -170,13 +170,13 @@ impl<P: Policies> Block<'_, P> {
         let Block { table, paths, memory, .. } = self;
         let path = paths[item.question as usize];
         let answer = item.answer as usize;
-        let Start { sieve, number } = memory.starts[answer];
+        let Start { prefilter, number } = memory.starts[answer];
         let found = Found { prefix_levels: memory.prefix_levels[answer], literals };
         let entries_max = table.candidates_tried_max();
         let mut left = entries_max;
         let how = (&mut left, probe);
         let patterns = table.patterns(number);
-        let tried = try_candidates((table.lines(), sieve as usize), patterns, path, found, how);
+        let tried = try_candidates((table.lines(), prefilter as usize), patterns, path, found, how);
         memory.ways.entries += (entries_max - left) as u64;
         memory.ways.candidates += u64::from(tried.is_some());
         tried.map_or_else(|| self.walk(item), Ok)

@@ -65,8 +65,8 @@ impl<'b, P: Policies> FirstStep<'b, P> {
         for run in 0..memory.run_ends.len() {
             let end = memory.run_ends[run];
             let entry = self.policies[start];
-            let sieve = memory.starts[start].sieve as usize;
-            match self.first_answer(entry as usize, sieve) {
+            let prefilter = memory.starts[start].prefilter as usize;
+            match self.first_answer(entry as usize, prefilter) {
                 Some(first) => self.answer_run(start..end, first, memory, probe),
                 None => (start..end).for_each(|question| self.answer(question, memory)),
             }
@@ -138,10 +138,10 @@ impl<'b, P: Policies> FirstStep<'b, P> {
             policy => {
                 for agent in 0..agents {
                     let answer = question * agents + agent;
-                    let sieve = memory.starts[answer].sieve as usize;
-                    match self.first_answer(policy as usize * agents + agent, sieve) {
+                    let prefilter = memory.starts[answer].prefilter as usize;
+                    match self.first_answer(policy as usize * agents + agent, prefilter) {
                         Some(first) => self.look(question, answer, first, memory),
-                        None => self.answer_without_sieve(question, answer, memory),
+                        None => self.answer_without_prefilter(question, answer, memory),
                     }
                 }
                 return;
@@ -169,16 +169,16 @@ impl<'b, P: Policies> FirstStep<'b, P> {
                 memory.literals.push_if(look.has_literals, item);
                 (memory.decisions[answer], memory.sources[answer]) = (decision, source);
             }
-            _ => self.answer_without_sieve(question, answer, memory),
+            _ => self.answer_without_prefilter(question, answer, memory),
         }
     }
 
-    fn answer_without_sieve(self, question: usize, answer: usize, memory: &mut BlockMemory) {
+    fn answer_without_prefilter(self, question: usize, answer: usize, memory: &mut BlockMemory) {
         let FirstStep { table, paths, .. } = self;
         // Whatever is not answered is unknown, and never what the block before had in its place.
         let mut decision = Decision::UNKNOWN;
-        let Start { sieve, number } = memory.starts[answer];
-        match sieve {
+        let Start { prefilter, number } = memory.starts[answer];
+        match prefilter {
             _ if self.is_exempt(paths[question]) => decision = Decision::ROBOTS_TXT,
             Start::FIXED => {
                 memory.ways.constant += 1;
@@ -190,7 +190,7 @@ impl<'b, P: Policies> FirstStep<'b, P> {
             }
             _ => {
                 let item = Item { question: question as u32, answer: answer as u32 };
-                memory.unsieved.push_if(true, item);
+                memory.unfiltered.push_if(true, item);
             }
         }
         (memory.decisions[answer], memory.sources[answer]) = (decision, Source::NOWHERE);
@@ -198,8 +198,8 @@ impl<'b, P: Policies> FirstStep<'b, P> {
 
     /// The first answer of an entry whose prefilter stands at a place; nothing if there is none.
     #[inline(always)]
-    fn first_answer(self, entry: usize, sieve: usize) -> Option<FirstAnswer<'b>> {
-        let look = FirstProbe::of(self.table.lines(), sieve)?;
+    fn first_answer(self, entry: usize, prefilter: usize) -> Option<FirstAnswer<'b>> {
+        let look = FirstProbe::of(self.table.lines(), prefilter)?;
         let (decision, source) = (without_place(look.otherwise), Source::of(entry, look.otherwise));
         Some(FirstAnswer { look, decision, source })
     }

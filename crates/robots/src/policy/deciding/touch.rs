@@ -48,7 +48,7 @@ impl<'t, P: Policies> Touch<'t, P> {
     #[inline(always)]
     fn touched(&mut self, start: Start) -> Start {
         let line = |number: usize| {
-            self.lines.get(start.sieve as usize + number).map_or(0, |line| line[0].get())
+            self.lines.get(start.prefilter as usize + number).map_or(0, |line| line[0].get())
         };
         self.seen ^= line(0) ^ line(1);
         start
