@@ -1,11 +1,10 @@
-//! The construction: sets of NFA positions become nodes of a [`Program`].
+//! The subset construction: sets of NFA positions become nodes of a [`Program`], one at a time.
 //!
-//! Every arc that a new node has is kept as an [`Edge`], which knows the step that leads to its target. It
-//! is built when a walk asks for it.
+//! An unbuilt arc is kept as an [`Edge`], the step that leads to its target, until a walk takes it.
 //!
-//! Sets without a star alive are the trie's: the bytes read so far determine them, so no two paths
-//! lead to the same one, and they are not looked up. The others are kept in a table, which closes
-//! the loops.
+//! A set without a live star belongs to the trie: the bytes read so far determine it, so no other path
+//! leads there and it is not looked up. Sets with a live star are kept in a table, which closes the
+//! loops.
 
 use std::ops::Range;
 
@@ -16,10 +15,10 @@ use super::Outcome;
 use super::nfa::{Nfa, Position, PositionSet};
 use super::program::{Program, RUN_BYTES_MAX, Slot, Target};
 
-/// What a node costs beside the positions that are looked at, in positions.
+/// The work of a node besides the positions read, in positions.
 const NODE_WORK: u64 = 8;
 
-/// An arc that may not be built yet: a slot, and the step to the set that it leads to.
+/// An arc that may be unbuilt: its slot, and the step to the set of its target.
 #[derive(Clone, Debug)]
 struct Edge {
     slot: Slot,
@@ -28,22 +27,29 @@ struct Edge {
     advancing: Range<u32>,
 }
 
-/// A program that grows, with all that is needed to let it grow.
+/// A growing program and the state of its construction.
 #[derive(Clone, Debug)]
 pub(super) struct Determinizer {
     program: Program,
     start: Target,
-    /// Ascending by slot, because nodes are appended.
+    /// Ascending by slot, because nodes are only appended.
     edges: Vec<Edge>,
     /// The positions that edges refer to.
     lists: Vec<Position>,
-    /// The sets with a star alive that have a node.
+    /// The nodes of sets with a live star.
     known: HashMap<PositionSet, Target, foldhash::fast::RandomState>,
-    /// Positions that `known` holds.
+    /// Positions held in `known`.
     known_positions: usize,
-    nodes: u64,
-    work: u64,
+    cost: BuildCost,
     scratch: Scratch,
+}
+
+/// What building has cost since [`Determinizer::take_cost`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BuildCost {
+    /// NFA positions read, and a charge per node.
+    pub positions: u64,
+    pub nodes: u64,
 }
 
 /// Memory that steps reuse.
@@ -55,12 +61,12 @@ struct Scratch {
     keys: Vec<u64>,
 }
 
-/// The positions of a set by what the next byte can do to them.
+/// The positions of a set, divided by what the next byte can do.
 #[derive(Clone, Debug, Default)]
 struct Split {
-    /// Those that any byte leads back to.
+    /// Positions after a star: any byte stays.
     looping: Vec<Position>,
-    /// The others that a byte leads on from.
+    /// Other positions that can advance.
     moving: Vec<Position>,
     /// Whether an anchored pattern ends here.
     anchored_end: bool,
@@ -82,7 +88,8 @@ impl Split {
         }
     }
 
-    /// The byte that leads every moving position on and no looping one, if there is such.
+    /// Returns the byte on which all moving positions and no looping one advance; `None` if there is no
+    /// such byte.
     fn single_byte(&self, nfa: &Nfa) -> Option<u8> {
         let byte = nfa.byte(*self.moving.first()?);
         let all_move = self.moving.iter().all(|&position| nfa.byte(position) == byte);
@@ -92,7 +99,7 @@ impl Split {
 }
 
 impl Determinizer {
-    /// The automaton of `nfa` with its start node alone.
+    /// Builds the start node of `nfa`.
     pub(super) fn new(nfa: &Nfa) -> Determinizer {
         let mut new = Determinizer {
             program: Program::default(),
@@ -101,35 +108,27 @@ impl Determinizer {
             lists: Vec::new(),
             known: HashMap::default(),
             known_positions: 0,
-            nodes: 0,
-            work: 0,
+            cost: BuildCost::default(),
             scratch: Scratch { next: nfa.start(), ..Scratch::default() },
         };
         new.start = new.target_of_next(nfa);
         new
     }
 
-    /// Where a walk starts.
     pub(super) fn start(&self) -> Target {
         self.start
     }
 
-    /// The nodes built so far.
     pub(super) fn words(&self) -> &[U32] {
         self.program.words()
     }
 
-    /// Takes the number of nodes built since it was taken last.
-    pub(super) fn take_nodes(&mut self) -> u64 {
-        std::mem::take(&mut self.nodes)
+    /// Returns the cost since the last call.
+    pub(super) fn take_cost(&mut self) -> BuildCost {
+        std::mem::take(&mut self.cost)
     }
 
-    /// Takes the positions that steps have looked at since they were taken last, and a charge for each node.
-    pub(super) fn take_work(&mut self) -> u64 {
-        std::mem::take(&mut self.work)
-    }
-
-    /// Returns the bytes of memory that this holds.
+    /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.program.memory_bytes()
             + self.edges.capacity() * size_of::<Edge>()
@@ -138,32 +137,28 @@ impl Determinizer {
             + self.known.allocation_size()
     }
 
-    /// Builds the arc whose slot a walk stopped at, and returns its target.
+    /// Builds the arc at which a walk stopped, and returns its target.
     pub(super) fn build_slot(&mut self, nfa: &Nfa, slot: Slot) -> Target {
         let index = self.edges.partition_point(|edge| edge.slot < slot);
         let edge = self.edges[index].clone();
         debug_assert_eq!(edge.slot, slot);
-        self.build(nfa, &edge);
-        self.program.target(slot)
-    }
-
-    fn build(&mut self, nfa: &Nfa, edge: &Edge) {
         let looping = list(&self.lists, &edge.looping);
         let advancing = list(&self.lists, &edge.advancing);
         nfa.step(edge.best, looping, advancing, &mut self.scratch.next);
-        self.work += (looping.len() + advancing.len()) as u64;
+        self.cost.positions += (looping.len() + advancing.len()) as u64;
         let target = self.target_of_next(nfa);
-        self.program.set(edge.slot, target);
+        self.program.set(slot, target);
+        target
     }
 
-    /// The target for the set in `scratch.next`: an outcome, a node that is there, or a new one.
+    /// Returns the target of the set in `scratch.next`: an outcome, a known node or a new one.
     fn target_of_next(&mut self, nfa: &Nfa) -> Target {
         let next = &self.scratch.next;
         if next.positions.is_empty() {
             return Target::outcome(next.best);
         }
         self.scratch.split.fill(nfa, &next.positions);
-        self.work += next.positions.len() as u64;
+        self.cost.positions += next.positions.len() as u64;
         let settled = nfa.is_settled(next).then_some(next.best);
         let marked = |node: Target| settled.map_or(node, |best| node.settled(best));
         if self.scratch.split.looping.is_empty() {
@@ -179,10 +174,10 @@ impl Determinizer {
         target
     }
 
-    /// Appends the node of `scratch.next`, which `scratch.split` divides.
+    /// Appends the node of the set in `scratch.next`, divided in `scratch.split`.
     fn push_node(&mut self, nfa: &Nfa) -> Target {
-        self.nodes += 1;
-        self.work += NODE_WORK;
+        self.cost.nodes += 1;
+        self.cost.positions += NODE_WORK;
         let best = self.scratch.next.best;
         let at_end = nfa.outcome_at_end(&self.scratch.next);
         let looping = push_list(&mut self.lists, &self.scratch.split.looping);
@@ -210,8 +205,8 @@ impl Determinizer {
         }
     }
 
-    /// A run begins with `byte` and goes on as long as all moving positions ask for the same and
-    /// nothing but these positions changes.
+    /// Appends a run: it starts with `byte` and continues while all moving positions advance on the same
+    /// byte and nothing else changes.
     fn push_run(
         &mut self,
         nfa: &Nfa,
@@ -227,11 +222,11 @@ impl Determinizer {
             let mut stops = [false; 256];
             let looping = split.looping.iter().filter_map(|&position| nfa.byte(position));
             looping.for_each(|byte| stops[usize::from(byte)] = true);
-            nfa.common_stretch(&split.moving, &stops, RUN_BYTES_MAX, bytes);
+            nfa.extend_run(&split.moving, &stops, RUN_BYTES_MAX, bytes);
             let passed = (bytes.len() - 1) as Position;
             split.moving.iter_mut().for_each(|position| *position += passed);
         }
-        self.work += (split.moving.len() * bytes.len()) as u64;
+        self.cost.positions += (split.moving.len() * bytes.len()) as u64;
         let node = self.program.push_run(bytes, at_end, miss);
         let best = next.best;
         self.push_miss_edge(node, miss, looping);
@@ -241,8 +236,8 @@ impl Determinizer {
         node
     }
 
-    /// A branch names the bytes that moving positions ask for; all others miss. A star's own state,
-    /// where a miss stays, names those that its looping positions ask for.
+    /// Appends a branch: it names the bytes on which moving positions advance; in a star's own state, where
+    /// a miss stays, also those on which looping positions advance.
     fn push_branch(
         &mut self,
         nfa: &Nfa,
