@@ -1,5 +1,5 @@
-//! Helpers on bytes that several modules share: hex digits, percent triplets, varints, a seeded hash,
-//! and the first bytes of a text as one number.
+//! Helpers on bytes that several modules share: hex digits, percent triplets, varints, a seeded
+//! hash, and the first bytes of a text as one number.
 
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
@@ -17,8 +17,8 @@ pub fn hex_value(byte: u8) -> Option<u8> {
     }
 }
 
-/// Decodes the percent triplet (`%41`) at the start of `text` (RFC 3986, section 2.1); `None` if there
-/// is none.
+/// Decodes the percent triplet (`%41`) at the start of `text` (RFC 3986, section 2.1); `None` if
+/// there is none.
 ///
 /// ```
 /// use portcullis_matcher::bytes::percent_triplet;
@@ -41,8 +41,8 @@ pub fn push_percent_triplet(out: &mut Vec<u8>, byte: u8) {
     out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
-/// Returns a hash of `bytes` for tables in memory. The seed differs per process, so nobody can choose
-/// colliding keys; the hash must not reach any output.
+/// Returns a hash of `bytes` for tables in memory. The seed differs per process, so nobody can
+/// choose colliding keys; the hash must not reach any output.
 pub fn seeded_hash(bytes: &[u8]) -> u64 {
     static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
     HASHER.hash_one(bytes)

@@ -1,11 +1,12 @@
-//! The normal form in which patterns and URLs are compared: percent escapes and bytes outside ASCII.
+//! The normal form in which patterns and URLs are compared: percent escapes and bytes outside
+//! ASCII.
 //!
-//! This module owns the one normaliser, a pure function of [`Escapes`]; patterns and URLs pass through
-//! the same code. [`pattern`](crate::pattern) cuts wildcards out of a value first, so a `*` or `$`
-//! that reaches this code is a literal.
+//! This module owns the one normaliser, a pure function of [`Escapes`]; patterns and URLs pass
+//! through the same code. [`pattern`](crate::pattern) cuts wildcards out of a value first, so a `*`
+//! or `$` that reaches this code is a literal.
 //!
-//! Cost: one pass over the text. A text that already has its normal form, as nearly all real URLs do,
-//! is neither copied nor allocated. Nothing can fail: any bytes have a normal form.
+//! Cost: one pass over the text. A text that already has its normal form, as nearly all real URLs
+//! do, is neither copied nor allocated. Nothing can fail: any bytes have a normal form.
 //!
 //! ```
 //! use portcullis_dialect::dialect::Escapes;
@@ -49,8 +50,8 @@ pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>)
     }
 }
 
-/// Returns the position of the first byte that may change. Nearly all bytes are kept, so whole chunks
-/// are tested without a branch per byte.
+/// Returns the position of the first byte that may change. Nearly all bytes are kept, so whole
+/// chunks are tested without a branch per byte.
 #[inline]
 fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
     const CHUNK_BYTES: usize = 8;
@@ -153,41 +154,28 @@ const fn is_uri_byte(byte: u8) -> bool {
 }
 
 const fn treatments(escapes: Escapes) -> &'static Treatments {
-    const AS_WRITTEN: Treatments = [Treatment::Keep; 256];
-    const DECODED: Treatments = percent(AS_WRITTEN);
-    const GOOGLE: Treatments = percent(escape_non_ascii(AS_WRITTEN));
-    const URI: Treatments = percent(escape_outside_uri());
     match escapes {
-        Escapes::AsWritten => &AS_WRITTEN,
-        Escapes::Decoded => &DECODED,
-        Escapes::Google => &GOOGLE,
-        Escapes::Uri => &URI,
+        Escapes::AsWritten => const { &table(Escapes::AsWritten) },
+        Escapes::Decoded => const { &table(Escapes::Decoded) },
+        Escapes::Google => const { &table(Escapes::Google) },
+        Escapes::Uri => const { &table(Escapes::Uri) },
     }
 }
 
-const fn percent(mut table: Treatments) -> Treatments {
-    table[b'%' as usize] = Treatment::Percent;
-    table
-}
-
-const fn escape_non_ascii(mut table: Treatments) -> Treatments {
-    let mut byte = 128;
-    while byte < 256 {
-        table[byte] = Treatment::Escape;
-        byte += 1;
-    }
-    table
-}
-
-/// `*` and `$` are URI characters, but a rule can only name them literally as `%2A` and `%24`
-/// (RFC 9309, section 2.2.3), so both sides are written that way.
-const fn escape_outside_uri() -> Treatments {
-    let mut table = [Treatment::Escape; 256];
+const fn table(escapes: Escapes) -> Treatments {
+    let mut table = [Treatment::Keep; 256];
     let mut byte = 0;
-    while byte < 128 {
-        if is_uri_byte(byte as u8) && !matches!(byte as u8, b'*' | b'$') {
-            table[byte] = Treatment::Keep;
-        }
+    while byte < table.len() {
+        table[byte] = match (escapes, byte as u8) {
+            (Escapes::AsWritten, _) => Treatment::Keep,
+            (_, b'%') => Treatment::Percent,
+            (Escapes::Google, 0x80..) => Treatment::Escape,
+            // A rule can only name these URI characters literally as `%2A` and `%24` (RFC 9309,
+            // section 2.2.3), so both sides are written that way.
+            (Escapes::Uri, b'*' | b'$') => Treatment::Escape,
+            (Escapes::Uri, byte) if !is_uri_byte(byte) => Treatment::Escape,
+            _ => Treatment::Keep,
+        };
         byte += 1;
     }
     table

@@ -28,10 +28,10 @@
 //! | [`vectors`] | runtime detection of AVX2 and AVX-512 |
 //!
 //! **Cost.** On real lists of URLs the prefilter answers about nine paths in ten from two or three
-//! cache lines. The automaton builds states lazily, and building is limited by the bytes that it has
-//! been asked about. So a hostile file of 500 KiB costs at most a constant times one pass over the
-//! rules and the path. Memory is bounded per thread. `src/automaton/DESIGN.md` explains each step and
-//! what it gained.
+//! cache lines. The automaton builds states lazily, and building is limited by the bytes that it
+//! has been asked about. So a hostile file of 500 KiB costs at most a constant times one pass over
+//! the rules and the path. Memory is bounded per thread. `src/automaton/DESIGN.md` explains each
+//! step and what it gained.
 //!
 //! **Limits.** Matching cannot fail: any bytes are a pattern and any bytes are a path. Reaching a
 //! limit changes how an answer is found, never the answer.

@@ -1,12 +1,12 @@
 //! Path patterns: the literal bytes and wildcards of a rule's value, in normal form.
 //!
 //! This module owns what a value means under a dialect: which bytes are compared, where `*` stands,
-//! whether `$` anchors the end, and how many bytes count for precedence. It matches nothing; that is
-//! [`automaton`](crate::automaton).
+//! whether `$` anchors the end, and how many bytes count for precedence. It matches nothing; that
+//! is [`automaton`](crate::automaton).
 //!
-//! [`normal_text`] turns a value into its normal text. [`PatternList`] parses normal texts and keeps
-//! the patterns of one rule set in three allocations. Their order is the caller's; the automaton
-//! reads it as precedence.
+//! [`normal_text`] turns a value into its normal text. [`PatternList`] parses normal texts and
+//! keeps the patterns of one rule set in three allocations. Their order is the caller's; the
+//! automaton reads it as precedence.
 //!
 //! Cost: one pass over each value; 12 bytes per pattern and 4 per star besides the literal bytes.
 //! Nothing can fail: [`normal_text`] returns false for a value that matches no path.
@@ -233,8 +233,8 @@ impl PatternList {
 
     /// Appends the pattern whose normal text is `text` (see [`normal_text`]).
     ///
-    /// Adjacent stars are one. A final `*` or `*$` is dropped: a pattern without an anchor matches any
-    /// continuation.
+    /// Adjacent stars are one. A final `*` or `*$` is dropped: a pattern without an anchor matches
+    /// any continuation.
     pub fn push(&mut self, text: &[u8], wildcards: bool) {
         let mut anchored = false;
         if wildcards {

@@ -2,9 +2,9 @@
 //!
 //! A portable binary must not execute an instruction that the processor lacks. [`Vectors::detect`]
 //! asks the processor once, and the answer is a proof: a function that takes an [`Avx512`] may use
-//! AVX-512. [`Vectors::run`] runs [`Work`] with the widest kind. Work is compiled once per kind as a
-//! whole, so steps on single bytes are inlined into loops over many texts, and dispatch happens once
-//! per loop.
+//! AVX-512. [`Vectors::run`] runs [`Work`] with the widest kind. Work is compiled once per kind as
+//! a whole, so steps on single bytes are inlined into loops over many texts, and dispatch happens
+//! once per loop.
 //!
 //! This module owns the kinds and the operations that several modules share. Operations of a single
 //! module live there, for example in `automaton/prefilter/x86.rs`. Nothing can fail: [`Portable`]
@@ -181,7 +181,8 @@ mod wide {
 
     /// Returns the first 64 bytes of `text`, padded with zeros.
     ///
-    /// The pointer of an empty text should be readable: a masked load from an unmapped page is slow.
+    /// The pointer of an empty text should be readable: a masked load from an unmapped page is
+    /// slow.
     ///
     /// # Safety
     ///

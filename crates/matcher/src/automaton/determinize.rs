@@ -2,9 +2,9 @@
 //!
 //! An unbuilt arc is kept as an [`Edge`], the step that leads to its target, until a walk takes it.
 //!
-//! A set without a live star belongs to the trie: the bytes read so far determine it, so no other path
-//! leads there and it is not looked up. Sets with a live star are kept in a table, which closes the
-//! loops.
+//! A set without a live star belongs to the trie: the bytes read so far determine it, so no other
+//! path leads there and it is not looked up. Sets with a live star are kept in a table, which
+//! closes the loops.
 
 use std::ops::Range;
 
@@ -88,8 +88,8 @@ impl Split {
         }
     }
 
-    /// Returns the byte on which all moving positions and no looping one advance; `None` if there is no
-    /// such byte.
+    /// Returns the byte on which all moving positions and no looping one advance; `None` if there
+    /// is no such byte.
     fn single_byte(&self, nfa: &Nfa) -> Option<u8> {
         let byte = nfa.byte(*self.moving.first()?);
         let all_move = self.moving.iter().all(|&position| nfa.byte(position) == byte);
@@ -205,8 +205,8 @@ impl Determinizer {
         }
     }
 
-    /// Appends a run: it starts with `byte` and continues while all moving positions advance on the same
-    /// byte and nothing else changes.
+    /// Appends a run: it starts with `byte` and continues while all moving positions advance on the
+    /// same byte and nothing else changes.
     fn push_run(
         &mut self,
         nfa: &Nfa,
@@ -236,8 +236,8 @@ impl Determinizer {
         node
     }
 
-    /// Appends a branch: it names the bytes on which moving positions advance; in a star's own state, where
-    /// a miss stays, also those on which looping positions advance.
+    /// Appends a branch: it names the bytes on which moving positions advance; in a star's own
+    /// state, where a miss stays, also those on which looping positions advance.
     fn push_branch(
         &mut self,
         nfa: &Nfa,

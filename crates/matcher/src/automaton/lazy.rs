@@ -1,17 +1,18 @@
 //! The lazy automaton of a rule set, and the automata of a thread under one memory budget.
 //!
-//! An [`Automaton`] builds a state when a path first walks to it. A hostile rule set has more states
-//! than anyone can build, so building has a budget: [`Limits::positions_per_byte`] NFA positions for each
-//! byte of the rule set and of the paths asked so far. A path that needs a state beyond the budget is
-//! answered by a [`scan`](super::scan), whose work is bounded. Its bytes still add to the budget, so a
-//! rule set that is asked often gets its states later.
+//! An [`Automaton`] builds a state when a path first walks to it. A hostile rule set has more
+//! states than anyone can build, so building has a budget: [`Limits::positions_per_byte`] NFA
+//! positions for each byte of the rule set and of the paths asked so far. A path that needs a state
+//! beyond the budget is answered by a [`scan`](super::scan), whose work is bounded. Its bytes still
+//! add to the budget, so a rule set that is asked often gets its states later.
 //!
-//! [`Automata`] holds the automata of one thread. The states of one automaton are cleared when they take
-//! more than a sixteenth of the memory budget; all automata are cleared when they exceed it together. The
-//! build budget survives clearing, so an automaton that is cleared repeatedly ends up scanning.
+//! [`Automata`] holds the automata of one thread. The states of one automaton are cleared when they
+//! take more than a sixteenth of the memory budget; all automata are cleared when they exceed it
+//! together. The build budget survives clearing, so an automaton that is cleared repeatedly ends up
+//! scanning.
 //!
-//! Threads share nothing. The only candidate, the NFA, takes two bytes per position and builds faster than
-//! the first state.
+//! Threads share nothing. The only candidate, the NFA, takes two bytes per position and builds
+//! faster than the first state.
 
 use hashbrown::HashMap;
 
@@ -88,8 +89,8 @@ impl States {
 }
 
 impl Automaton {
-    /// Returns an automaton of `patterns` in order of precedence; `outcomes[i]` is the outcome of pattern
-    /// *i*. Nothing is built before the first path.
+    /// Returns an automaton of `patterns` in order of precedence; `outcomes[i]` is the outcome of
+    /// pattern *i*. Nothing is built before the first path.
     ///
     /// # Panics
     ///
@@ -111,7 +112,8 @@ impl Automaton {
         }
     }
 
-    /// Builds what `path` needs and returns its outcome. `begun` is the walk so far, if there are states.
+    /// Builds what `path` needs and returns its outcome. `begun` is the walk so far, if there are
+    /// states.
     #[inline(never)]
     fn build(&mut self, path: &[u8], detail: Detail, mut begun: Option<Walk>) -> Outcome {
         let mut may_clear = true;
@@ -205,8 +207,8 @@ enum Held {
 }
 
 impl Automata {
-    /// Returns the outcome of `path` under a rule set. `list` supplies the patterns and outcomes if this
-    /// does not hold them.
+    /// Returns the outcome of `path` under a rule set. `list` supplies the patterns and outcomes if
+    /// this does not hold them.
     ///
     /// # Errors
     ///

@@ -88,7 +88,8 @@ impl Outcome {
         self.0 >> 1
     }
 
-    /// Returns whether [`Outcome::new`] could have made this; a word of a damaged file may be invalid.
+    /// Returns whether [`Outcome::new`] could have made this; a word of a damaged file may be
+    /// invalid.
     #[inline]
     const fn is_valid(self) -> bool {
         self.0 != 1
@@ -101,15 +102,16 @@ impl Outcome {
     }
 }
 
-/// Bounds on the work and memory of matching. A limit changes the step that answers, never the answer.
+/// Bounds on the work and memory of matching. A limit changes the step that answers, never the
+/// answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of memory for all automata of a thread.
     pub automata_bytes_max: usize,
     /// NFA positions that building may read per byte of the rule set and of the paths asked.
     pub positions_per_byte: u64,
-    /// Entries of the prefilter's index read per path, and so patterns tried, before the automaton is
-    /// asked. `None` disables the prefilter.
+    /// Entries of the prefilter's index read per path, and so patterns tried, before the automaton
+    /// is asked. `None` disables the prefilter.
     pub candidates_tried_max: Option<usize>,
 }
 

@@ -6,8 +6,8 @@
 //! a [`PositionSet`] is one comparison.
 //!
 //! [`determinize`](super::determinize) turns sets into states of a DFA. [`reach`] explores the sets
-//! without building states. Memory: 2 bytes per position and 8 per pattern. A step costs the positions
-//! that loop plus those that advance.
+//! without building states. Memory: 2 bytes per position and 8 per pattern. A step costs the
+//! positions that loop plus those that advance.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -41,8 +41,8 @@ pub(super) struct Nfa {
     kinds: Vec<Kind>,
     /// By pattern.
     outcomes: Vec<Outcome>,
-    /// By pattern: its first position. The owner of a position is found by binary search, only at stars
-    /// and ends; storing it per position would triple the memory.
+    /// By pattern: its first position. The owner of a position is found by binary search, only at
+    /// stars and ends; storing it per position would triple the memory.
     starts: Vec<Position>,
 }
 
@@ -112,8 +112,8 @@ impl Nfa {
         self.kinds[position as usize] == Kind::AnchoredEnd
     }
 
-    /// Appends to `run`, the byte on which all `positions` advance, the bytes that they share after it:
-    /// up to the next star, end or byte in `stops`, and to at most `bytes_max` bytes in total.
+    /// Appends to `run`, the byte on which all `positions` advance, the bytes that they share after
+    /// it: up to the next star, end or byte in `stops`, and to at most `bytes_max` bytes in total.
     pub(super) fn extend_run(
         &self,
         positions: &[Position],
@@ -152,8 +152,8 @@ impl Nfa {
         set
     }
 
-    /// Writes to `next` the set after a byte: `looping` positions stay, `advancing` ones move by one.
-    /// Both lists are ascending.
+    /// Writes to `next` the set after a byte: `looping` positions stay, `advancing` ones move by
+    /// one. Both lists are ascending.
     pub(super) fn step(
         &self,
         best: Outcome,
@@ -166,30 +166,20 @@ impl Nfa {
         let (mut looping, mut advancing) = (looping.iter().peekable(), advancing.iter().peekable());
         loop {
             // A position in both lists stays before it moves, which keeps the result ascending.
-            let target = match (looping.peek(), advancing.peek()) {
-                (Some(&&stays), Some(&&leaves)) if stays <= leaves => {
-                    looping.next();
-                    stays
-                }
-                (_, Some(&&leaves)) => {
-                    advancing.next();
-                    leaves + 1
-                }
-                (Some(&&stays), None) => {
-                    looping.next();
-                    stays
-                }
-                (None, None) => break,
+            let stays = match advancing.peek() {
+                Some(leaves) => looping.next_if(|stays| stays <= leaves),
+                None => looping.next(),
             };
-            if !self.push(target, next) {
+            let target = stays.copied().or_else(|| Some(advancing.next()? + 1));
+            if !target.is_some_and(|target| self.push(target, next)) {
                 break;
             }
         }
         self.trim(next);
     }
 
-    /// Adds `position`, which is not below those in the set. Returns false if later patterns no longer
-    /// matter.
+    /// Adds `position`, which is not below those in the set. Returns false if later patterns no
+    /// longer matter.
     #[inline]
     fn push(&self, position: Position, set: &mut PositionSet) -> bool {
         match self.kinds[position as usize] {
@@ -263,8 +253,8 @@ pub enum Reach {
     Nothing,
 }
 
-/// Returns how much of a site the patterns allow, by exploring the reachable sets of positions until
-/// both verdicts are found; `None` if that takes more than `positions_max` positions.
+/// Returns how much of a site the patterns allow, by exploring the reachable sets of positions
+/// until both verdicts are found; `None` if that takes more than `positions_max` positions.
 ///
 /// # Panics
 ///

@@ -6,9 +6,9 @@
 //! - a **run** is a sequence of bytes, matched by comparing memory;
 //! - a **branch** is a sorted list of bytes, each with a target.
 //!
-//! Where a star is alive, the miss arc of a trie node is a failure arc as in Aho-Corasick: it leads to
-//! the star's own state *without consuming the byte*. The star's own state stays where it is on a
-//! miss, so each byte is read at most twice.
+//! Where a star is alive, the miss arc of a trie node is a failure arc as in Aho-Corasick: it leads
+//! to the star's own state *without consuming the byte*. The star's own state stays where it is on
+//! a miss, so each byte is read at most twice.
 //!
 //! | words | run | branch |
 //! |---|---|---|
@@ -355,12 +355,12 @@ fn find_byte(words: &[U32], count: usize, byte: u8) -> Option<usize> {
     None
 }
 
-/// Returns the position of the first byte of `path`, from `from` on, that is packed in `words`, or the
-/// length of the path.
+/// Returns the position of the first byte of `path`, from `from` on, that is packed in `words`, or
+/// the length of the path.
 ///
-/// Most bytes under a star lead back to the star's own state: thirteen in sixteen nodes that walks over
-/// real paths enter. So they are searched sixteen at a time instead of walked. The padding of the last
-/// word counts as a byte, so the caller checks the result.
+/// Most bytes under a star lead back to the star's own state: thirteen in sixteen nodes that walks
+/// over real paths enter. So they are searched sixteen at a time instead of walked. The padding of
+/// the last word counts as a byte, so the caller checks the result.
 #[inline]
 pub(super) fn find_any(words: &[U32], path: &[u8], from: usize) -> usize {
     let bytes = path.len();

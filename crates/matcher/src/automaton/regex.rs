@@ -1,11 +1,11 @@
 //! regex-automata over the same patterns, for tests and measurements.
 //!
-//! [`RegexEngine`] answers the question of [`Automaton`](super::Automaton) by the `regex` crate's own
-//! determinization. It shares the patterns with our automaton but no code, so it finds our faults and shows
-//! what a general engine costs. No answer to a user comes from it.
+//! [`RegexEngine`] answers the question of [`Automaton`](super::Automaton) by the `regex` crate's
+//! own determinization. It shares the patterns with our automaton but no code, so it finds our
+//! faults and shows what a general engine costs. No answer to a user comes from it.
 //!
-//! The patterns become one alternation, best first, with leftmost-first semantics: the match that a search
-//! reports is the first pattern of the list that matches.
+//! The patterns become one alternation, best first, with leftmost-first semantics: the match that a
+//! search reports is the first pattern of the list that matches.
 //!
 //! | variant | building | a path |
 //! |---|---|---|
@@ -69,8 +69,8 @@ impl RegexEngine {
     ///
     /// # Errors
     ///
-    /// If the table, or the memory to build it, exceeds `size_limit_bytes`. A few rules with several
-    /// stars are enough.
+    /// If the table, or the memory to build it, exceeds `size_limit_bytes`. A few rules with
+    /// several stars are enough.
     pub fn dense(
         patterns: &PatternList,
         outcomes: &[Outcome],

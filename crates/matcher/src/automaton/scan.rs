@@ -1,18 +1,20 @@
 //! A scan: all patterns of a rule set in one pass over a path, without states.
 //!
 //! The fallback for paths that need more states than the build budget allows, and home of
-//! [`matches`], which matches one pattern. A pattern matches if its first literal is a prefix of the
-//! path, each later literal follows the one before, and an anchored last literal ends the path. Taking
-//! each literal at its first occurrence leaves the most room for the rest, so nothing backtracks.
+//! [`matches`], which matches one pattern. A pattern matches if its first literal is a prefix of
+//! the path, each later literal follows the one before, and an anchored last literal ends the path.
+//! Taking each literal at its first occurrence leaves the most room for the rest, so nothing
+//! backtracks.
 //!
-//! Each pattern waits for one literal at a time. The distinct literals of the rule set are sorted, and
-//! each knows its *parent*, the longest other literal that is a prefix of it. At each position of
-//! the path, a binary search finds the last literal not above the rest of the path; only this literal and
-//! its ancestors can occur there. The patterns waiting for a literal that occurs move on to their
-//! next one.
+//! Each pattern waits for one literal at a time. The distinct literals of the rule set are sorted,
+//! and each knows its *parent*, the longest other literal that is a prefix of it. At each position
+//! of the path, a binary search finds the last literal not above the rest of the path; only this
+//! literal and its ancestors can occur there. The patterns waiting for a literal that occurs move
+//! on to their next one.
 //!
-//! Cost per path: for each byte a binary search and the literals that nest there; for each literal of
-//! the rule set a few steps. Building sorts the literals. Memory: about thirty bytes per literal.
+//! Cost per path: for each byte a binary search and the literals that nest there; for each literal
+//! of the rule set a few steps. Building sorts the literals. Memory: about thirty bytes per
+//! literal.
 
 use std::collections::HashSet;
 
@@ -198,8 +200,8 @@ impl Scanner {
             + size_of_val(&*self.sequences)
     }
 
-    /// Returns the first pattern that matches `path`, and the number of bytes, literals and patterns
-    /// visited. `patterns` is the list given to [`Scanner::new`].
+    /// Returns the first pattern that matches `path`, and the number of bytes, literals and
+    /// patterns visited. `patterns` is the list given to [`Scanner::new`].
     pub(super) fn first_match(
         &mut self,
         patterns: &PatternList,

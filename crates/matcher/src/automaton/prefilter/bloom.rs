@@ -1,15 +1,15 @@
 //! Bloom filters: sets of strings with false positives and without false negatives.
 //!
-//! All three bits of a member are in one 64-bit word, which holds three members; about 0.3 % of other
-//! strings are false positives. Strings of many lengths are cut to one of eight *levels*, so a lookup
-//! needs one hash per level.
+//! All three bits of a member are in one 64-bit word, which holds three members; about 0.3 % of
+//! other strings are false positives. Strings of many lengths are cut to one of eight *levels*, so
+//! a lookup needs one hash per level.
 
 use zerocopy::little_endian::U64;
 
 use crate::bytes::{bits, first_bytes};
 
-/// The lengths to which strings are cut, each to the largest that fits. One byte more says much about
-/// a short string and little about a long one.
+/// The lengths to which strings are cut, each to the largest that fits. One byte more says much
+/// about a short string and little about a long one.
 pub(super) const LEVELS: [u8; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
 /// The first bytes of a prefix or literal.
@@ -20,8 +20,8 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Returns the key of `bytes`, followed by the end of the path if `is_whole`: paths are padded with
-    /// zeros.
+    /// Returns the key of `bytes`, followed by the end of the path if `is_whole`: paths are padded
+    /// with zeros.
     pub(super) fn new(bytes: &[u8], is_whole: bool) -> Key {
         let length = (bytes.len() + usize::from(is_whole)).min(size_of::<u128>());
         Key { bytes: first_bytes(bytes), length: length as u8 }
@@ -65,7 +65,8 @@ pub(super) fn has(words: &[U64], string: u64) -> Option<bool> {
     Some(words.get(word)?.get() & bits == bits)
 }
 
-/// Returns those of `levels` at which a filter may have the start of `bytes`; `None` if it has no words.
+/// Returns those of `levels` at which a filter may have the start of `bytes`; `None` if it has no
+/// words.
 #[inline]
 pub(super) fn levels_of(words: &[U64], bytes: u128, levels: u8) -> Option<u8> {
     let mut found = 0;

@@ -8,8 +8,8 @@
 //! | 1 and 1 per star, if there are stars | the number of stars, and the positions that follow them |
 //! | the rest | the bytes, four to a word |
 //!
-//! Rule sets share the words of equal patterns. The *table* of a rule set has a word per pattern in order
-//! of precedence: the position of the pattern's first word × 2, + 1 if the pattern allows.
+//! Rule sets share the words of equal patterns. The *table* of a rule set has a word per pattern in
+//! order of precedence: the position of the pattern's first word × 2, + 1 if the pattern allows.
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
@@ -32,9 +32,9 @@ pub struct Found {
     pub literals: bool,
 }
 
-/// Matches `path` against the patterns that the index has for what was found, and returns the outcome of
-/// the best. `None` if that takes more than `left` entries of the index, or the prefilter is damaged;
-/// the entries read are subtracted from `left`.
+/// Matches `path` against the patterns that the index has for what was found, and returns the
+/// outcome of the best. `None` if that takes more than `left` entries of the index, or the
+/// prefilter is damaged; the entries read are subtracted from `left`.
 #[inline]
 pub fn try_candidates<'l>(
     (lines, at): (&'l [PrefilterLine], usize),
@@ -130,7 +130,8 @@ impl<'l, T: PatternTexts<'l>, P: Probe> Candidates<'l, T, P> {
         (!teddy::any(pairs, path, probe, fails)).then_some(())
     }
 
-    /// Tries the patterns that require `string`; `None` if its bucket has more entries than are left.
+    /// Tries the patterns that require `string`; `None` if its bucket has more entries than are
+    /// left.
     #[inline]
     fn try_all(&mut self, string: u64) -> Option<()> {
         let key = (string, self.head.seed());
@@ -203,7 +204,8 @@ pub fn table_word(at: usize, allows: bool) -> U32 {
     U32::new((at as u32) << 1 | u32::from(allows))
 }
 
-/// Returns the words of the pattern at `at`; `None` unless they are exactly as [`push_text`] writes them.
+/// Returns the words of the pattern at `at`; `None` unless they are exactly as [`push_text`] writes
+/// them.
 pub fn text_words<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<&'l [U32]> {
     let text = Text::at(texts, at)?;
     let mut patterns = PatternList::new();
@@ -264,8 +266,8 @@ impl<'l, T: PatternTexts<'l>> Patterns<'l, T> {
         Some((Outcome::new(number, word & 1 != 0), text))
     }
 
-    /// Returns the outcome of the pattern at `index` if it matches `path`; `None` if there is no such
-    /// pattern.
+    /// Returns the outcome of the pattern at `index` if it matches `path`; `None` if there is no
+    /// such pattern.
     #[inline]
     fn outcome_of(&self, index: usize, path: &[u8]) -> Option<Option<Outcome>> {
         let (outcome, text) = self.get(index)?;

@@ -1,10 +1,11 @@
 //! A hash index from required strings to the patterns that require them.
 //!
-//! There are two entries per bucket on average, and the entries of a bucket are adjacent, so a bucket has
-//! any length. An entry holds the position of its pattern and a fingerprint of the hash of its string.
+//! There are two entries per bucket on average, and the entries of a bucket are adjacent, so a
+//! bucket has any length. An entry holds the position of its pattern and a fingerprint of the hash
+//! of its string.
 //!
-//! The author of the rules chooses the strings and could put them all into one bucket. So the hash has
-//! a seed: the first one that leaves no bucket with more than a few distinct strings.
+//! The author of the rules chooses the strings and could put them all into one bucket. So the hash
+//! has a seed: the first one that leaves no bucket with more than a few distinct strings.
 
 use zerocopy::little_endian::U32;
 
@@ -14,8 +15,8 @@ const PLACE_BITS: u32 = 20;
 /// The most patterns of an index.
 pub(super) const PLACES_MAX: usize = 1 << PLACE_BITS;
 
-/// The most distinct strings of a bucket under a good seed. The mean is two; a million random strings
-/// have a bucket of about ten.
+/// The most distinct strings of a bucket under a good seed. The mean is two; a million random
+/// strings have a bucket of about ten.
 const STRINGS_PER_BUCKET_MAX: u32 = 12;
 
 /// Seeds that are tried. If none is good, buckets may be long; the work per path is bounded anyway.
@@ -103,8 +104,8 @@ pub(super) fn place_of(word: U32, fingerprint: u32) -> Option<usize> {
     (word >> PLACE_BITS == fingerprint).then_some(word as usize & (PLACES_MAX - 1))
 }
 
-/// Returns a hash whose high bits depend on all of `string`. Each seed has its own factor, so strings that
-/// share a bucket under one seed are spread under another.
+/// Returns a hash whose high bits depend on all of `string`. Each seed has its own factor, so
+/// strings that share a bucket under one seed are spread under another.
 #[inline]
 fn hash(string: u64, seed: u32) -> u64 {
     const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];

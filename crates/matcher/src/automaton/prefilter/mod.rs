@@ -1,16 +1,18 @@
 //! A prefilter that rejects most paths without running the automaton.
 //!
-//! 98 % of URLs on popular sites match no rule or only `/`. A prefilter finds that out by testing what
-//! every other pattern requires, for all patterns at once: a *prefix* of the path, or a *required literal*
-//! behind a star. Probes get more expensive and run only where the one before found something:
+//! 98 % of URLs on popular sites match no rule or only `/`. A prefilter finds that out by testing
+//! what every other pattern requires, for all patterns at once: a *prefix* of the path, or a
+//! *required literal* behind a star. Probes get more expensive and run only where the one before
+//! found something:
 //!
 //! 1. The [first probe](FirstProbe) tests the first three bytes of the path in a Bloom filter.
-//! 2. [`probe_prefixes`] and [`probe_literals`] test up to sixteen bytes in a [Bloom filter](bloom).
-//!    Positions of literals come from [byte pairs](teddy), found as by Hyperscan's Teddy.
+//! 2. [`probe_prefixes`] and [`probe_literals`] test up to sixteen bytes in a [Bloom
+//!    filter](bloom). Positions of literals come from [byte pairs](teddy), found as by Hyperscan's
+//!    Teddy.
 //! 3. [`try_candidates`] looks up the patterns in an [index] and matches them one by one.
 //!
-//! If a probe finds nothing, the outcome is known. If too many candidates remain, the caller runs the
-//! automaton. A prefilter only decides paths that start with `/`, as those of URLs do.
+//! If a probe finds nothing, the outcome is known. If too many candidates remain, the caller runs
+//! the automaton. A prefilter only decides paths that start with `/`, as those of URLs do.
 //!
 //! A prefilter is stored in *lines* of 64 bytes, the size of a cache line:
 //!
@@ -22,8 +24,8 @@
 //! | the rest | the Bloom filter of prefixes and literals; the index |
 //!
 //! Each probe is a function of its own, so a caller can run one step for a whole block of questions
-//! before the next. Memory: about twelve bytes per pattern, at least one line per rule set. A damaged
-//! prefilter is memory safe: offsets out of bounds yield no answer.
+//! before the next. Memory: about twelve bytes per pattern, at least one line per rule set. A
+//! damaged prefilter is memory safe: offsets out of bounds yield no answer.
 
 mod bloom;
 mod candidates;

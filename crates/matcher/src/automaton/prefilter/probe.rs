@@ -1,12 +1,11 @@
 //! The probes of a prefilter, with the vectors that the processor has.
 //!
 //! The first probe runs over eight paths at once and reads one or two lines of each prefilter. The
-//! probes of prefixes and literals run per path. [`Probe`] chooses the implementation for the kind of
-//! vectors; all give the same answers.
+//! probes of prefixes and literals run per path. [`Probe`] chooses the implementation for the kind
+//! of vectors; all give the same answers.
 
-use zerocopy::FromBytes;
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
+use zerocopy::{FromBytes, IntoBytes};
 
 use crate::automaton::Outcome;
 use crate::bytes::first_bytes;
@@ -42,8 +41,8 @@ impl<'l> FirstProbe<'l> {
         otherwise.is_valid().then_some(FirstProbe { otherwise, has_literals, filter, mask })
     }
 
-    /// Returns whether [`probe_prefixes`] is needed for `path`; `None` if the prefilter cannot decide the
-    /// path.
+    /// Returns whether [`probe_prefixes`] is needed for `path`; `None` if the prefilter cannot
+    /// decide the path.
     #[inline]
     pub fn probe_prefixes(&self, path: &[u8]) -> Option<bool> {
         let bytes = match path.first_chunk() {
@@ -66,8 +65,8 @@ impl<'l> FirstProbe<'l> {
 /// The first probes of eight paths: a bit for each path, the first one lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstProbes {
-    /// Whether the path has to be handled alone; the other bits are then meaningless. Set for paths that
-    /// a prefilter cannot decide, for short ones, and for those as long as `/robots.txt`.
+    /// Whether the path has to be handled alone; the other bits are then meaningless. Set for paths
+    /// that a prefilter cannot decide, for short ones, and for those as long as `/robots.txt`.
     pub odd: u8,
     /// Whether [`probe_prefixes`] is needed.
     pub probe_prefixes: u8,
@@ -94,8 +93,8 @@ impl FirstProbes {
     }
 }
 
-/// Returns the levels at which `path` may start with a prefix; none if it starts with no prefix. A damaged
-/// prefilter returns all levels.
+/// Returns the levels at which `path` may start with a prefix; none if it starts with no prefix. A
+/// damaged prefilter returns all levels.
 #[inline(always)]
 pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], probe: impl Probe) -> u8 {
     let levels = || {
@@ -105,8 +104,8 @@ pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], probe: im
     levels().unwrap_or(u8::MAX)
 }
 
-/// Returns whether `path` may contain a required literal: a byte pair at a position whose bytes the Bloom
-/// filter may have. A damaged prefilter returns true.
+/// Returns whether `path` may contain a required literal: a byte pair at a position whose bytes the
+/// Bloom filter may have. A damaged prefilter returns true.
 #[inline(always)]
 pub fn probe_literals(lines: &[PrefilterLine], at: usize, path: &[u8], probe: impl Probe) -> bool {
     let found = || {
@@ -136,8 +135,8 @@ pub trait Probe: Kind {
         probes
     }
 
-    /// Probes eight paths, each by the prefilter at the first word of its `starts`. Also returns the outcome
-    /// of each path if no probe finds anything, which is meaningless for odd paths.
+    /// Probes eight paths, each by the prefilter at the first word of its `starts`. Also returns
+    /// the outcome of each path if no probe finds anything, which is meaningless for odd paths.
     #[inline(always)]
     fn probe_eight(
         self,
@@ -152,7 +151,7 @@ pub trait Probe: Kind {
         probe_eight(lines, starts, paths)
     }
 
-    /// Returns the positions of byte pairs; see [`teddy::positions`].
+    /// Returns the positions of byte pairs; see `teddy::positions`.
     #[inline(always)]
     fn positions(self, line: &PrefilterLine, rest: &[u8]) -> u64 {
         #[cfg(target_arch = "x86_64")]
@@ -164,7 +163,7 @@ pub trait Probe: Kind {
         teddy::positions(line, rest)
     }
 
-    /// Looks up the first bytes of `text`; see [`bloom::levels_of`].
+    /// Looks up the first bytes of `text`; see `bloom::levels_of`.
     #[inline(always)]
     fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
         #[cfg(target_arch = "x86_64")]

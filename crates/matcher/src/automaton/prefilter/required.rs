@@ -2,10 +2,10 @@
 //!
 //! The choice never changes an answer, only how many paths have to be examined further.
 //!
-//! A prefix that many patterns share rejects little: of 100,000 rules such as `/shop/*item-123`, a path
-//! would have a hundred candidates. Such patterns are indexed by prefix and literal together, and the
-//! literal is only searched for in paths that start with the prefix. All prefixes of one level are
-//! treated alike, so the level says what to search for.
+//! A prefix that many patterns share rejects little: of 100,000 rules such as `/shop/*item-123`, a
+//! path would have a hundred candidates. Such patterns are indexed by prefix and literal together,
+//! and the literal is only searched for in paths that start with the prefix. All prefixes of one
+//! level are treated alike, so the level says what to search for.
 
 use crate::automaton::Outcome;
 use crate::automaton::scan::matches;
@@ -83,7 +83,8 @@ impl Required {
 /// Bytes after the first `/` of a prefix that many paths of a site may share.
 const SHORT_PREFIX_BYTES: usize = 3;
 
-/// If at most one pattern in so many has a short prefix, searching all paths for literals does not pay.
+/// If at most one pattern in so many has a short prefix, searching all paths for literals does not
+/// pay.
 const SHORT_PREFIXES_PART: usize = 32;
 
 fn has_short_prefix(pattern: &PathPattern<'_>) -> bool {
@@ -118,8 +119,8 @@ const SELECTIVE_BYTES: usize = 4;
 /// The relative cost of a literal that is better than a short prefix.
 const COST_MAX: u64 = 1500;
 
-/// The relative costs of a lookup where a pair occurs, about a hundred instructions, and of the walk if the
-/// lookup is a false positive, more than a thousand.
+/// The relative costs of a lookup where a pair occurs, about a hundred instructions, and of the
+/// walk if the lookup is a false positive, more than a thousand.
 const LOOKUP_COST: u64 = 1;
 const WALK_COST: u64 = 16;
 
@@ -144,8 +145,8 @@ impl<'l> Literal<'l> {
     }
 }
 
-/// Returns the literal behind a star with the lowest cost, the first among equals; `None` if there is no
-/// star.
+/// Returns the literal behind a star with the lowest cost, the first among equals; `None` if there
+/// is no star.
 fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Literal<'l>> {
     let last = pattern.stars().len().saturating_sub(1);
     let mut best: Option<Literal<'l>> = None;
@@ -193,8 +194,8 @@ pub(super) fn string_of(prefix: u64, text: &[u8]) -> u64 {
 impl Both {
     /// Returns the requirement of a pattern with this prefix; `None` if no literal is long enough.
     ///
-    /// Takes the first such literal from its first byte on: patterns that share a prefix often share
-    /// the start of their literals too, and few distinct pairs are found fast.
+    /// Takes the first such literal from its first byte on: patterns that share a prefix often
+    /// share the start of their literals too, and few distinct pairs are found fast.
     fn of((place, prefix, pattern): &(u32, Key, PathPattern<'_>)) -> Option<Both> {
         let literal =
             pattern.literals().skip(1).find(|literal| literal.len() >= SELECTIVE_BYTES)?;
@@ -203,8 +204,8 @@ impl Both {
     }
 }
 
-/// Removes the patterns that require both from `starred`, which have a prefix and a star. The rest require
-/// their prefix alone.
+/// Removes the patterns that require both from `starred`, which have a prefix and a star. The rest
+/// require their prefix alone.
 fn take_both(starred: &mut Vec<(u32, Key, PathPattern<'_>)>) -> Vec<Both> {
     let cut = |(_, prefix, _): &(u32, Key, PathPattern<'_>)| prefix.cut();
     starred.sort_by_key(cut);

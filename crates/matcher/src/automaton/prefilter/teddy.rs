@@ -1,9 +1,9 @@
 //! Finds positions where one of many byte pairs may occur, as Hyperscan's Teddy finds literals.
 //!
-//! A literal behind a star may occur anywhere, so every position of a path is tested, sixteen at once. The
-//! pairs are divided into eight *buckets*. Each nibble of a byte selects a mask of buckets; a bucket
-//! that is in the masks of both nibbles of a byte and of both nibbles of the next byte has a pair that
-//! may occur there.
+//! A literal behind a star may occur anywhere, so every position of a path is tested, sixteen at
+//! once. The pairs are divided into eight *buckets*. Each nibble of a byte selects a mask of
+//! buckets; a bucket that is in the masks of both nibbles of a byte and of both nibbles of the next
+//! byte has a pair that may occur there.
 
 use wide::u8x16;
 use zerocopy::IntoBytes;
@@ -76,7 +76,8 @@ const FREQUENCIES: [u16; 256] = {
     frequencies
 };
 
-/// The nibbles of a bucket's pairs, a bit per value: low and high of the first byte, then of the second.
+/// The nibbles of a bucket's pairs, a bit per value: low and high of the first byte, then of the
+/// second.
 #[derive(Clone, Copy, Default)]
 struct Bucket([u16; 4]);
 
@@ -109,8 +110,8 @@ fn frequency(low: u16, high: u16) -> u32 {
     bits(high).flat_map(|high| bits(low).map(move |low| of_byte(high, low))).sum()
 }
 
-/// Puts each pair into the bucket where it adds the fewest false positives; `None` if there are too many
-/// pairs.
+/// Puts each pair into the bucket where it adds the fewest false positives; `None` if there are too
+/// many pairs.
 fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
     pairs.sort_unstable();
     pairs.dedup();

@@ -97,14 +97,6 @@ fn too_many_candidates_are_no_answer() {
     assert_eq!(found, Some(few.outcomes[5]));
 }
 
-#[test]
-fn a_path_without_a_slash_is_not_decided() {
-    let rules = rule_set(&[b"/a", b"*"]);
-    for path in [&b""[..], b"a", b"*", b"\0"] {
-        assert_eq!(rules.filter(path, CANDIDATES_TRIED_MAX), None);
-    }
-}
-
 /// No changed byte makes a probe panic.
 #[test]
 fn damaged_lines_do_no_harm() {

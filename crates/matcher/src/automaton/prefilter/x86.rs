@@ -163,8 +163,8 @@ fn has_eight(filter: &[U64], asked: u8, strings: __m512i) -> u8 {
         _mm512_permutexvar_epi64(words, filter)
     } else {
         let none = _mm512_setzero_si512();
-        // SAFETY: the high half of a product of a number below 2^32 and the filter's length, also below
-        // 2^32, is below the length.
+        // SAFETY: the high half of a product of a number below 2^32 and the filter's length, also
+        // below 2^32, is below the length.
         unsafe { _mm512_mask_i64gather_epi64::<8>(none, asked, words, filter.as_ptr().cast()) }
     };
     let bits = bits_of(hashes);
@@ -296,8 +296,8 @@ fn by_eight(
     let head = all(HEAD_WORDS as u64);
     let words = _mm512_slli_epi64::<LINE_SHIFT>(first_lines);
     let words = _mm512_add_epi64(words_of(hashes, _mm512_sub_epi64(words, head)), head);
-    // Within the first lines: the high half of a product of a number below 2^32 and the count of words is
-    // below the count.
+    // Within the first lines: the high half of a product of a number below 2^32 and the count of
+    // words is below the count.
     let found = word(is_whole, _mm512_add_epi64(places, words));
     let bits = bits_of(hashes);
     let valid = valid & is_valid;
