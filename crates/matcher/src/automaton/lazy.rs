@@ -16,12 +16,12 @@
 
 use hashbrown::HashMap;
 
-use crate::pattern::PatternList;
 use portcullis_dialect::limits::AUTOMATON_BUDGET_PART;
 
-use super::determinize::Determinizer;
-use super::nfa::Nfa;
-use super::program::{Walk, walk};
+use crate::pattern::PatternList;
+
+use super::dfa::LazyDfa;
+use super::program::Walk;
 use super::scan::Scanner;
 use super::{Detail, Limits, Outcome};
 
@@ -31,16 +31,9 @@ pub struct Automaton {
     patterns: PatternList,
     outcomes: Vec<Outcome>,
     limits: Limits,
-    states: Option<Box<States>>,
+    dfa: Option<Box<LazyDfa>>,
     scanner: Option<Box<Scanner>>,
     work: Work,
-}
-
-/// The NFA and the states built so far.
-#[derive(Clone, Debug)]
-struct States {
-    nfa: Nfa,
-    determinizer: Determinizer,
 }
 
 /// Counters of an automaton's work.
@@ -71,23 +64,6 @@ impl std::ops::AddAssign for Work {
     }
 }
 
-impl States {
-    fn new(patterns: &PatternList, outcomes: &[Outcome]) -> States {
-        let nfa = Nfa::new(patterns, outcomes);
-        let determinizer = Determinizer::new(&nfa);
-        States { nfa, determinizer }
-    }
-
-    #[inline]
-    fn walk(&self, path: &[u8], detail: Detail) -> Walk {
-        walk(self.determinizer.words(), self.determinizer.start(), path, 0, detail)
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.nfa.memory_bytes() + self.determinizer.memory_bytes()
-    }
-}
-
 impl Automaton {
     /// Returns an automaton of `patterns` in order of precedence; `outcomes[i]` is the outcome of
     /// pattern *i*. Nothing is built before the first path.
@@ -98,14 +74,14 @@ impl Automaton {
     pub fn new(patterns: PatternList, outcomes: Vec<Outcome>, limits: &Limits) -> Automaton {
         assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
         let (limits, work) = (*limits, Work::default());
-        Automaton { patterns, outcomes, limits, states: None, scanner: None, work }
+        Automaton { patterns, outcomes, limits, dfa: None, scanner: None, work }
     }
 
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
     #[inline]
     pub fn decide(&mut self, path: &[u8], detail: Detail) -> Outcome {
         self.work.bytes_asked += path.len() as u64;
-        match self.states.as_ref().map(|states| states.walk(path, detail)) {
+        match self.dfa.as_ref().map(|dfa| dfa.walk(path, detail)) {
             // Nearly always, all states are built.
             Some(Walk::Done(outcome)) => outcome,
             begun => self.build(path, detail, begun),
@@ -121,26 +97,25 @@ impl Automaton {
             if !self.may_build() {
                 return self.scan(path);
             }
-            let Automaton { patterns, outcomes, states, .. } = self;
-            let states = states.get_or_insert_with(|| Box::new(States::new(patterns, outcomes)));
-            let States { nfa, determinizer } = &mut **states;
+            let Automaton { patterns, outcomes, dfa, .. } = self;
+            let dfa = dfa.get_or_insert_with(|| Box::new(LazyDfa::new(patterns, outcomes)));
             let walked = match begun.take() {
-                None => walk(determinizer.words(), determinizer.start(), path, 0, detail),
+                None => dfa.walk(path, detail),
                 Some(Walk::Unbuilt { slot, consumed }) => {
-                    let target = determinizer.build_slot(nfa, slot);
-                    walk(determinizer.words(), target, path, consumed, detail)
+                    dfa.build_and_walk((slot, consumed), path, detail)
                 }
                 Some(walked) => walked,
             };
-            let cost = determinizer.take_cost();
+            let (cost, states_bytes) = (dfa.take_cost(), dfa.states_bytes());
             self.work.positions += cost.positions;
             self.work.nodes += cost.nodes;
             match walked {
                 Walk::Done(outcome) => return outcome,
                 Walk::Unbuilt { .. } => begun = Some(walked),
             }
-            if self.states_bytes() > self.limits.automata_bytes_max / AUTOMATON_BUDGET_PART {
-                self.clear_states();
+            if states_bytes > self.limits.automata_bytes_max / AUTOMATON_BUDGET_PART {
+                self.dfa = None;
+                self.work.clearings += 1;
                 if !std::mem::take(&mut may_clear) {
                     return self.scan(path);
                 }
@@ -166,15 +141,6 @@ impl Automaton {
         best.map_or(Outcome::NONE, |best| outcomes[best])
     }
 
-    fn clear_states(&mut self) {
-        self.states = None;
-        self.work.clearings += 1;
-    }
-
-    fn states_bytes(&self) -> usize {
-        self.states.as_ref().map_or(0, |states| states.determinizer.memory_bytes())
-    }
-
     /// Returns the work done so far.
     pub fn work(&self) -> Work {
         self.work
@@ -185,7 +151,7 @@ impl Automaton {
         size_of::<Automaton>()
             + self.patterns.memory_bytes()
             + size_of_val(&*self.outcomes)
-            + self.states.as_ref().map_or(0, |states| states.memory_bytes())
+            + self.dfa.as_ref().map_or(0, |dfa| dfa.memory_bytes())
             + self.scanner.as_ref().map_or(0, |scanner| scanner.memory_bytes())
     }
 }

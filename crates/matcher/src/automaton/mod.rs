@@ -21,7 +21,7 @@
 //! answers, never the answer. `tests.rs` compares all steps with a naive definition; `DESIGN.md`
 //! gives the reasons and measurements.
 
-mod determinize;
+mod dfa;
 mod lazy;
 mod nfa;
 mod prefilter;

@@ -1,4 +1,4 @@
-//! The subset construction: sets of NFA positions become nodes of a [`Program`], one at a time.
+//! The lazy DFA: sets of NFA positions become nodes of a [`Program`] when a walk needs them.
 //!
 //! An unbuilt arc is kept as an [`Edge`], the step that leads to its target, until a walk takes it.
 //!
@@ -9,11 +9,12 @@
 use std::ops::Range;
 
 use hashbrown::HashMap;
-use zerocopy::little_endian::U32;
 
-use super::Outcome;
+use crate::pattern::PatternList;
+
 use super::nfa::{Nfa, Position, PositionSet};
-use super::program::{Program, RUN_BYTES_MAX, Slot, Target};
+use super::program::{Program, RUN_BYTES_MAX, Slot, Target, Walk, walk};
+use super::{Detail, Outcome};
 
 /// The work of a node besides the positions read, in positions.
 const NODE_WORK: u64 = 8;
@@ -29,7 +30,8 @@ struct Edge {
 
 /// A growing program and the state of its construction.
 #[derive(Clone, Debug)]
-pub(super) struct Determinizer {
+pub(super) struct LazyDfa {
+    nfa: Nfa,
     program: Program,
     start: Target,
     /// Ascending by slot, because nodes are only appended.
@@ -44,7 +46,7 @@ pub(super) struct Determinizer {
     scratch: Scratch,
 }
 
-/// What building has cost since [`Determinizer::take_cost`].
+/// What building has cost since [`LazyDfa::take_cost`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BuildCost {
     /// NFA positions read, and a charge per node.
@@ -98,10 +100,11 @@ impl Split {
     }
 }
 
-impl Determinizer {
-    /// Builds the start node of `nfa`.
-    pub(super) fn new(nfa: &Nfa) -> Determinizer {
-        let mut new = Determinizer {
+impl LazyDfa {
+    /// Builds the NFA and the start node.
+    pub(super) fn new(patterns: &PatternList, outcomes: &[Outcome]) -> LazyDfa {
+        let nfa = Nfa::new(patterns, outcomes);
+        let mut new = LazyDfa {
             program: Program::default(),
             start: Target::UNBUILT,
             edges: Vec::new(),
@@ -110,17 +113,27 @@ impl Determinizer {
             known_positions: 0,
             cost: BuildCost::default(),
             scratch: Scratch { next: nfa.start(), ..Scratch::default() },
+            nfa,
         };
-        new.start = new.target_of_next(nfa);
+        new.start = new.target_of_next();
         new
     }
 
-    pub(super) fn start(&self) -> Target {
-        self.start
+    /// Walks over `path` from the start.
+    #[inline]
+    pub(super) fn walk(&self, path: &[u8], detail: Detail) -> Walk {
+        walk(self.program.words(), self.start, path, 0, detail)
     }
 
-    pub(super) fn words(&self) -> &[U32] {
-        self.program.words()
+    /// Builds the arc at which a walk stopped, and continues the walk.
+    pub(super) fn build_and_walk(
+        &mut self,
+        (slot, consumed): (Slot, usize),
+        path: &[u8],
+        detail: Detail,
+    ) -> Walk {
+        let target = self.build_slot(slot);
+        walk(self.program.words(), target, path, consumed, detail)
     }
 
     /// Returns the cost since the last call.
@@ -130,6 +143,11 @@ impl Determinizer {
 
     /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
+        self.nfa.memory_bytes() + self.states_bytes()
+    }
+
+    /// Returns the memory of what a walk can add, in bytes.
+    pub(super) fn states_bytes(&self) -> usize {
         self.program.memory_bytes()
             + self.edges.capacity() * size_of::<Edge>()
             + self.lists.capacity() * size_of::<Position>()
@@ -137,50 +155,50 @@ impl Determinizer {
             + self.known.allocation_size()
     }
 
-    /// Builds the arc at which a walk stopped, and returns its target.
-    pub(super) fn build_slot(&mut self, nfa: &Nfa, slot: Slot) -> Target {
+    /// Builds an arc and returns its target.
+    fn build_slot(&mut self, slot: Slot) -> Target {
         let index = self.edges.partition_point(|edge| edge.slot < slot);
         let edge = self.edges[index].clone();
         debug_assert_eq!(edge.slot, slot);
         let looping = list(&self.lists, &edge.looping);
         let advancing = list(&self.lists, &edge.advancing);
-        nfa.step(edge.best, looping, advancing, &mut self.scratch.next);
+        self.nfa.step(edge.best, looping, advancing, &mut self.scratch.next);
         self.cost.positions += (looping.len() + advancing.len()) as u64;
-        let target = self.target_of_next(nfa);
+        let target = self.target_of_next();
         self.program.set(slot, target);
         target
     }
 
     /// Returns the target of the set in `scratch.next`: an outcome, a known node or a new one.
-    fn target_of_next(&mut self, nfa: &Nfa) -> Target {
+    fn target_of_next(&mut self) -> Target {
         let next = &self.scratch.next;
         if next.positions.is_empty() {
             return Target::outcome(next.best);
         }
-        self.scratch.split.fill(nfa, &next.positions);
+        self.scratch.split.fill(&self.nfa, &next.positions);
         self.cost.positions += next.positions.len() as u64;
-        let settled = nfa.is_settled(next).then_some(next.best);
+        let settled = self.nfa.is_settled(next).then_some(next.best);
         let marked = |node: Target| settled.map_or(node, |best| node.settled(best));
         if self.scratch.split.looping.is_empty() {
-            return marked(self.push_node(nfa));
+            return marked(self.push_node());
         }
         if let Some(&target) = self.known.get(next) {
             return target;
         }
         let set = next.clone();
-        let target = marked(self.push_node(nfa));
+        let target = marked(self.push_node());
         self.known_positions += set.positions.len();
         self.known.insert(set, target);
         target
     }
 
     /// Appends the node of the set in `scratch.next`, divided in `scratch.split`.
-    fn push_node(&mut self, nfa: &Nfa) -> Target {
+    fn push_node(&mut self) -> Target {
         self.cost.nodes += 1;
         self.cost.positions += NODE_WORK;
         let best = self.scratch.next.best;
-        let at_end = nfa.outcome_at_end(&self.scratch.next);
-        let looping = push_list(&mut self.lists, &self.scratch.split.looping);
+        let at_end = self.nfa.outcome_at_end(&self.scratch.next);
+        let looping = push_list(&mut self.lists, self.scratch.split.looping.iter().copied());
         let split = &self.scratch.split;
         let miss = if split.looping.is_empty() {
             Target::outcome(best)
@@ -189,9 +207,9 @@ impl Determinizer {
         } else {
             Target::UNBUILT
         };
-        let node = match self.scratch.split.single_byte(nfa) {
-            Some(byte) => self.push_run(nfa, byte, at_end, miss, &looping),
-            None => self.push_branch(nfa, at_end, miss, &looping),
+        let node = match self.scratch.split.single_byte(&self.nfa) {
+            Some(byte) => self.push_run(byte, at_end, miss, &looping),
+            None => self.push_branch(at_end, miss, &looping),
         };
         debug_assert!(self.edges.is_sorted_by_key(|edge| edge.slot));
         node
@@ -199,23 +217,26 @@ impl Determinizer {
 
     fn push_miss_edge(&mut self, node: Target, miss: Target, looping: &Range<u32>) {
         if miss == Target::UNBUILT {
-            let best = self.scratch.next.best;
-            let slot = self.program.miss_slot(node);
-            self.edges.push(Edge { slot, best, looping: looping.clone(), advancing: 0..0 });
+            self.push_edge(self.program.miss_slot(node), looping, 0..0);
         }
+    }
+
+    fn push_edge(&mut self, slot: Slot, looping: &Range<u32>, advancing: Range<u32>) {
+        let best = self.scratch.next.best;
+        self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
     }
 
     /// Appends a run: it starts with `byte` and continues while all moving positions advance on the
     /// same byte and nothing else changes.
     fn push_run(
         &mut self,
-        nfa: &Nfa,
         byte: u8,
         at_end: Outcome,
         miss: Target,
         looping: &Range<u32>,
     ) -> Target {
-        let Scratch { next, split, bytes, .. } = &mut self.scratch;
+        let nfa = &self.nfa;
+        let Scratch { split, bytes, .. } = &mut self.scratch;
         bytes.clear();
         bytes.push(byte);
         if !split.anchored_end {
@@ -228,23 +249,16 @@ impl Determinizer {
         }
         self.cost.positions += (split.moving.len() * bytes.len()) as u64;
         let node = self.program.push_run(bytes, at_end, miss);
-        let best = next.best;
         self.push_miss_edge(node, miss, looping);
-        let advancing = push_list(&mut self.lists, &self.scratch.split.moving);
-        let slot = self.program.run_slot(node);
-        self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
+        let advancing = push_list(&mut self.lists, self.scratch.split.moving.iter().copied());
+        self.push_edge(self.program.run_slot(node), looping, advancing);
         node
     }
 
     /// Appends a branch: it names the bytes on which moving positions advance; in a star's own
     /// state, where a miss stays, also those on which looping positions advance.
-    fn push_branch(
-        &mut self,
-        nfa: &Nfa,
-        at_end: Outcome,
-        miss: Target,
-        looping: &Range<u32>,
-    ) -> Target {
+    fn push_branch(&mut self, at_end: Outcome, miss: Target, looping: &Range<u32>) -> Target {
+        let nfa = &self.nfa;
         let Scratch { split, bytes, keys, .. } = &mut self.scratch;
         let key =
             |position| nfa.byte(position).map(|byte| u64::from(byte) << 32 | u64::from(position));
@@ -264,16 +278,12 @@ impl Determinizer {
         bytes.dedup();
         let node = self.program.push_branch(bytes, at_end, miss);
         self.push_miss_edge(node, miss, looping);
-        let best = self.scratch.next.best;
-        for (group, index) in
-            self.scratch.keys.chunk_by(|one, other| one >> 32 == other >> 32).zip(0..)
-        {
-            let start = self.lists.len() as u32;
-            self.lists.extend(group.iter().map(|&key| key as u32));
-            let advancing = start..self.lists.len() as u32;
-            let slot = self.program.branch_slot(node, index);
-            self.edges.push(Edge { slot, best, looping: looping.clone(), advancing });
+        let keys = std::mem::take(&mut self.scratch.keys);
+        for (group, index) in keys.chunk_by(|one, other| one >> 32 == other >> 32).zip(0..) {
+            let advancing = push_list(&mut self.lists, group.iter().map(|&key| key as Position));
+            self.push_edge(self.program.branch_slot(node, index), looping, advancing);
         }
+        self.scratch.keys = keys;
         node
     }
 }
@@ -282,8 +292,8 @@ fn list<'l>(lists: &'l [Position], range: &Range<u32>) -> &'l [Position] {
     &lists[range.start as usize..range.end as usize]
 }
 
-fn push_list(lists: &mut Vec<Position>, positions: &[Position]) -> Range<u32> {
+fn push_list(lists: &mut Vec<Position>, positions: impl Iterator<Item = Position>) -> Range<u32> {
     let start = lists.len() as u32;
-    lists.extend_from_slice(positions);
+    lists.extend(positions);
     start..lists.len() as u32
 }
