@@ -5,9 +5,9 @@
 //! precedence. So an ascending list of positions is also ordered by precedence, and each pruning of
 //! a [`PositionSet`] is one comparison.
 //!
-//! [`dfa`](super::dfa) turns sets into states. [`reach`] explores the sets
-//! without building states. Memory: 2 bytes per position and 8 per pattern. A step costs the
-//! positions that loop plus those that advance.
+//! [`dfa`](super::dfa) turns sets into states. [`reach`] explores the sets without building states.
+//! Memory: 2 bytes per position and 8 per pattern. A step costs the positions that loop plus those
+//! that advance.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,31 +1,29 @@
 //! A prefilter that rejects most paths without running the automaton.
 //!
-//! 98 % of URLs on popular sites match no rule or only `/`. A prefilter finds that out by testing
-//! what every other pattern requires, for all patterns at once: a *prefix* of the path, or a
-//! *required literal* behind a star. Probes get more expensive and run only where the one before
-//! found something:
+//! 98 % of URLs on popular sites match no rule or only `/`. A prefilter tests what every other
+//! pattern requires, for all patterns at once: a *prefix* of the path, or a *required literal*
+//! behind a star. Each stage is more expensive and runs only if the one before found something:
 //!
-//! 1. The [first probe](FirstProbe) tests the first three bytes of the path in a Bloom filter.
-//! 2. [`probe_prefixes`] and [`probe_literals`] test up to sixteen bytes in a [Bloom
-//!    filter](bloom). Positions of literals come from [byte pairs](teddy), found as by Hyperscan's
-//!    Teddy.
+//! 1. The [first probe](FirstProbe) looks up the first three bytes of the path in a Bloom filter.
+//! 2. [`probe_prefixes`] and [`probe_literals`] look up at most sixteen bytes in a [Bloom
+//!    filter](bloom). Candidate positions of literals are [byte pairs](teddy), found as by
+//!    Hyperscan's Teddy.
 //! 3. [`try_candidates`] looks up the patterns in an [index] and matches them one by one.
 //!
-//! If a probe finds nothing, the outcome is known. If too many candidates remain, the caller runs
-//! the automaton. A prefilter only decides paths that start with `/`, as those of URLs do.
+//! If nothing is found, the outcome is known. With too many candidates, the caller runs the
+//! automaton. Only paths that start with `/`, as those of URLs do, are decided.
 //!
 //! A prefilter is stored in *lines* of 64 bytes, the size of a cache line:
 //!
 //! | lines | contents |
 //! |---|---|
 //! | 1, more if there are many prefixes | the head; the Bloom filter of the first probe |
-//! | 1 if patterns require literals | the byte pairs of the literals |
-//! | 1 if patterns require [both](required) | the byte pairs of their literals |
+//! | up to 2 | byte pairs of literals required alone, and of those [required with a prefix](required) |
 //! | the rest | the Bloom filter of prefixes and literals; the index |
 //!
-//! Each probe is a function of its own, so a caller can run one step for a whole block of questions
-//! before the next. Memory: about twelve bytes per pattern, at least one line per rule set. A
-//! damaged prefilter is memory safe: offsets out of bounds yield no answer.
+//! Each stage is a function, so a caller can run it for a block of questions before the next.
+//! Memory: twelve bytes per pattern, at least one line. A prefilter from a file may be damaged; one
+//! that points beyond its lines decides nothing.
 
 mod bloom;
 mod candidates;
