@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use crate::automaton::{PrefilterLine, push_text, build_prefilter, table_word};
+use crate::automaton::{PrefilterLine, build_prefilter, push_text, table_word};
 use crate::bytes::seeded_hash;
 use crate::decision::Verdict;
 use crate::policy::{OrderedRules, outcomes};

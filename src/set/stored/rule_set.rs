@@ -205,7 +205,8 @@ impl StoredRuleSet<'_> {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
-        let lines = u64::from(self.words[rule_set::LINES].get()) * size_of::<PrefilterLine>() as u64;
+        let lines =
+            u64::from(self.words[rule_set::LINES].get()) * size_of::<PrefilterLine>() as u64;
         lines + (rule_set::WORDS as u64 + u64::from(self.patterns())) * size_of::<U32>() as u64
     }
 
