@@ -159,13 +159,13 @@ fn compare(
     let Compiled { files, .. } = *compiled;
     let Configuration { limits, detail, .. } = *configuration;
     let agents = vec![AgentChain::parse(AGENT, dialect).expect("a token")];
-    let inquiry = Query::new(Arc::clone(&compiled.set), agents, detail, limits);
-    let mut inquiry = inquiry.expect("a whole set");
+    let query = Query::new(Arc::clone(&compiled.set), agents, detail, limits);
+    let mut query = query.expect("a whole set");
     let policies: Vec<usize> = (0..files.len()).collect();
     let shares: Vec<(usize, &[usize])> = policies.chunks(FILES_AT_ONCE).enumerate().collect();
     let kinds = Vectors::all();
     for (turn, &vectors) in kinds.iter().enumerate() {
-        inquiry = inquiry.with_vectors(vectors);
+        query = query.with_vectors(vectors);
         let own_shares = shares.par_iter().filter(|(number, _)| number % kinds.len() == turn);
         own_shares.for_each(|(number, policies)| {
             let is_singly = (number / kinds.len()).is_multiple_of(ASKED_SINGLY_ONE_IN);
@@ -173,7 +173,7 @@ fn compare(
             let mut memory = QueryMemory::default();
             let mut random = Random::new(policies[0] as u64);
             for policies in policies.chunks(FILES_MIXED) {
-                let asked = Asked { dialect, compiled, world, configuration, inquiry: &inquiry };
+                let asked = Asked { dialect, compiled, world, configuration, query: &query };
                 asked.compare(policies, size, &mut memory, &mut random);
             }
         });
@@ -206,7 +206,7 @@ struct Asked<'a> {
     compiled: &'a Compiled<'a>,
     world: &'a World<'a>,
     configuration: &'a Configuration,
-    inquiry: &'a Query,
+    query: &'a Query,
 }
 
 impl Asked<'_> {
@@ -218,7 +218,7 @@ impl Asked<'_> {
         memory: &mut QueryMemory,
         random: &mut Random,
     ) {
-        let Asked { dialect, compiled, world, configuration, inquiry } = *self;
+        let Asked { dialect, compiled, world, configuration, query } = *self;
         let files = compiled.files;
         let paths = world.paths.urls.len();
         let kinds: Vec<u8> = policies
@@ -242,7 +242,7 @@ impl Asked<'_> {
                 asked_paths.push(&world.paths.compared[path]);
             }
             let normal_paths = ComparedPaths::assume_normal(&asked_paths);
-            let decisions = inquiry.decide(&asked, normal_paths, memory).expect("a whole set");
+            let decisions = query.decide(&asked, normal_paths, memory).expect("a whole set");
             for (&(at, policy, path), &engine) in block.iter().zip(decisions) {
                 let (file, url) = (&files[policy], &world.paths.urls[path]);
                 let judged = file.judged[kinds[at] as usize].expect("each kind is judged");
@@ -471,8 +471,8 @@ fn sequences_of_records() {
         for ((_, set), configuration) in sets.iter().zip(chosen) {
             let numbers = policies_of(set, texts.len());
             let Configuration { limits, detail, .. } = *configuration;
-            let inquiry = Query::new(Arc::clone(set), agents.clone(), detail, limits);
-            let inquiry = inquiry.expect("a whole set");
+            let query = Query::new(Arc::clone(set), agents.clone(), detail, limits);
+            let query = query.expect("a whole set");
             // Both paths for each file make a block.
             texts_asked.par_chunks(RECORDS_AT_ONCE / PATHS.len()).for_each(|asked| {
                 let order: Vec<usize> = scattered(asked.len() * PATHS.len()).collect();
@@ -482,7 +482,7 @@ fn sequences_of_records() {
                 let policies: Vec<u32> = asked.iter().map(|&text| numbers[text]).collect();
                 let mut memory = QueryMemory::default();
                 let normal_paths = ComparedPaths::assume_normal(&paths);
-                let decisions = inquiry.decide(&policies, normal_paths, &mut memory);
+                let decisions = query.decide(&policies, normal_paths, &mut memory);
                 let decisions = decisions.expect("a whole set");
                 let of_agents = decisions.chunks(CHAINS.len());
                 for ((&text, path), decisions) in asked.iter().zip(&paths).zip(of_agents) {

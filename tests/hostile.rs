@@ -1,8 +1,8 @@
-//! Input made to be expensive or to fall over an edge: counted work and memory stay within the
-//! limits that are stated, and the answers stay the oracle's.
+//! Expensive and edge-case input: work and memory stay within the stated limits, and the answers
+//! agree with the oracle.
 //!
-//! Nothing here measures time, so that the tests hold on any machine; what is asserted is the number
-//! of NFA positions looked at, the steps of scans, the entries of indexes and the bytes held.
+//! Nothing here measures time, so the tests hold on any machine. They count NFA positions, steps of
+//! scans, index entries and bytes held.
 
 #[path = "hostile/budget.rs"]
 mod budget;
@@ -21,7 +21,6 @@ use portcullis::decision::{Decision, Verdict};
 use portcullis::dialect::{Dialect, RFC_9309};
 use portcullis::limits::{AUTOMATON_BUDGET_PART, ROBOTS_BYTES_MAX};
 use portcullis::oracle;
-use portcullis::pattern::PatternList;
 use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
 use portcullis::syntax::RobotsTxt;
 use shapes::Shape;
@@ -29,38 +28,38 @@ use shapes::Shape;
 const DIALECT: &Dialect = &RFC_9309;
 const AGENT: &str = "ExampleBot";
 
-/// Paths that each rule set is asked about.
+/// Paths per rule set.
 const PATHS: usize = 48;
 
-/// So many of them, the first, go to the oracle too, which takes its time.
+/// The first of them are also given to the oracle, which is slow.
 const PATHS_JUDGED: usize = 3;
 
-/// Bytes of a long path, and of one that is judged.
+/// Bytes of a long path, and of one for the oracle.
 const LONG_BYTES: usize = 2_048;
 const JUDGED_BYTES: usize = 256;
 
-/// Positions that the step which passes a budget may look at: each of the rule set a few times, and
-/// those that a run carries along.
+/// Positions that the step which exceeds the budget may read: each position of the rule set a few
+/// times, and those that a run carries along.
 fn last_step_positions(positions: usize) -> u64 {
     8 * positions as u64 + (1 << 16)
 }
 
-/// Bytes that the step which passes a budget may add: the lists of one node and its key, each of
-/// four bytes a position and up to twice that while they grow, and a run or a branch as large as there is.
+/// Bytes that the step which exceeds the budget may add: the lists and the key of one node, four
+/// bytes per position and up to twice that while they grow, and the largest possible run or branch.
 fn last_step_bytes(positions: usize) -> usize {
     2 * 6 * 4 * positions + (1 << 18)
 }
 
-/// Bytes that an automaton may hold for each position of its rule set, states not counted.
+/// Bytes that an automaton may hold per position of its rule set, without states.
 const BYTES_PER_POSITION_MAX: usize = 96;
 
-/// Steps of a scan for each byte of the path and of the rules.
+/// Steps of a scan per byte of the path and of the rules.
 const SCAN_STEPS_PER_BYTE: usize = 4;
 
-/// Bytes that the whole test program may ever hold, all shapes that run at once included.
+/// Peak memory of the whole test program, which runs several shapes at once.
 const PROGRAM_KIBIBYTES_MAX: usize = 256 * 1024;
 
-/// The rules of `shape` in order of precedence.
+/// Returns the rules of `shape` in order of precedence.
 fn ordered(shape: &Shape) -> OrderedRules {
     let file = RobotsTxt::parse(&shape.robots, DIALECT, None);
     let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
@@ -70,8 +69,8 @@ fn ordered(shape: &Shape) -> OrderedRules {
     OrderedRules::new(&file, &groups, &DIALECT.paths)
 }
 
-/// Paths over the shape's letters: random ones, repetitions of one letter, and starts of rules with
-/// a letter in place of each star.
+/// Returns paths over the letters of the shape: random ones, repetitions of one letter, and
+/// prefixes of rules with a letter instead of each star.
 fn paths(shape: &Shape, rules: &OrderedRules) -> Vec<Vec<u8>> {
     let mut random = Random::new(7);
     let mut path = |index: usize| {
@@ -91,33 +90,17 @@ fn paths(shape: &Shape, rules: &OrderedRules) -> Vec<Vec<u8>> {
     (0..PATHS).map(|index| [b"/", &path(index)[..]].concat()).collect()
 }
 
-/// Rules in order of precedence, compiled.
-struct RuleSet {
-    automaton: Automaton,
-}
-
-/// The verdict of the rule that decides, and its pattern if that was asked for.
-#[derive(Clone, Copy)]
-struct RuleAnswer {
-    verdict: Verdict,
-    pattern: Option<u32>,
-}
-
-impl RuleSet {
-    fn new(patterns: PatternList, verdicts: &[Verdict], limits: &Limits) -> RuleSet {
-        RuleSet { automaton: Automaton::new(patterns, outcomes(verdicts), limits) }
-    }
-
-    fn decide(&mut self, path: &[u8], detail: Detail) -> Option<RuleAnswer> {
-        let outcome = self.automaton.decide(path, detail);
-        let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
-        let pattern = (detail == Detail::Rule).then(|| outcome.number().wrapping_sub(1));
-        (outcome != Outcome::NONE).then_some(RuleAnswer { verdict, pattern })
-    }
-
-    fn automaton(&self) -> &Automaton {
-        &self.automaton
-    }
+/// The verdict of the deciding rule, and its pattern if `detail` reports it; `None` if no rule
+/// matches.
+fn decide(
+    automaton: &mut Automaton,
+    path: &[u8],
+    detail: Detail,
+) -> Option<(Verdict, Option<usize>)> {
+    let outcome = automaton.decide(path, detail);
+    let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
+    let pattern = (detail == Detail::Rule).then(|| (outcome.number() as usize).wrapping_sub(1));
+    (outcome != Outcome::NONE).then_some((verdict, pattern))
 }
 
 fn check(shape: &Shape) {
@@ -131,27 +114,27 @@ fn check(shape: &Shape) {
     let limits = [
         (usual, Detail::Rule),
         (usual, Detail::Reason),
-        // States are cleared again and again.
+        // States are cleared repeatedly.
         (Limits { automata_bytes_max: 1 << 20, ..usual }, Detail::Reason),
         // All paths are scanned.
         (Limits { positions_per_byte: 0, ..usual }, Detail::Rule),
     ];
     for (limits, detail) in limits {
-        let mut set = RuleSet::new(rules.patterns.clone(), &rules.verdicts, &limits);
+        let mut automaton =
+            Automaton::new(rules.patterns.clone(), outcomes(&rules.verdicts), &limits);
         for (path, judged) in paths.iter().zip(&judged) {
-            compare(&rules, &mut set, path, *judged, detail);
+            compare(&rules, &mut automaton, path, *judged, detail);
         }
         for (path, scanned) in paths.iter().zip(&scanned) {
-            let before = set.automaton().work();
-            let answer = set.decide(path, detail);
-            let verdict = answer.map(|answer| answer.verdict);
+            let before = automaton.work();
+            let verdict = decide(&mut automaton, path, detail).map(|(verdict, _)| verdict);
             assert_eq!(verdict, *scanned, "{}", path.as_bstr());
-            check_automaton(set.automaton(), bytes, &limits);
-            check_scan(before, set.automaton().work(), path, bytes);
+            check_automaton(&automaton, bytes, &limits);
+            check_scan(before, automaton.work(), path, bytes);
         }
-        // States were built for these paths since, or nothing more is built, so ask again.
+        // By now states exist for these paths, or building has stopped.
         for (path, judged) in paths.iter().zip(&judged) {
-            compare(&rules, &mut set, path, *judged, detail);
+            compare(&rules, &mut automaton, path, *judged, detail);
         }
     }
     check_program();
@@ -162,23 +145,29 @@ fn judge(shape: &Shape, path: &[u8]) -> Decision {
     oracle::decide(DIALECT, &shape.robots, None, &[AGENT], &url)
 }
 
-fn compare(rules: &OrderedRules, set: &mut RuleSet, path: &[u8], judged: Decision, detail: Detail) {
-    let answer = set.decide(path, detail);
-    let verdict = answer.map_or(Verdict::Allow, |answer| answer.verdict);
+fn compare(
+    rules: &OrderedRules,
+    automaton: &mut Automaton,
+    path: &[u8],
+    judged: Decision,
+    detail: Detail,
+) {
+    let answer = decide(automaton, path, detail);
+    let verdict = answer.map_or(Verdict::Allow, |(verdict, _)| verdict);
     assert_eq!(verdict, judged.verdict, "{}", path.as_bstr());
     assert_eq!(answer.is_some(), judged.rule.is_some(), "{}", path.as_bstr());
-    if let Some(pattern) = answer.and_then(|answer| answer.pattern) {
-        assert_eq!(Some(rules.rules[pattern as usize]), judged.rule, "{}", path.as_bstr());
+    if let Some((_, Some(pattern))) = answer {
+        assert_eq!(Some(rules.rules[pattern]), judged.rule, "{}", path.as_bstr());
     }
 }
 
-/// The verdict of the first rule that matches, tried one after another.
+/// Scans the rules for the first that matches.
 fn scanned(rules: &OrderedRules, path: &[u8]) -> Option<Verdict> {
     let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
     first.map(|index| rules.verdicts[index])
 }
 
-/// Building and memory stay within the limits.
+/// Checks the limits on building and memory.
 fn check_automaton(automaton: &Automaton, bytes: usize, limits: &Limits) {
     let work = automaton.work();
     let earned = (bytes as u64 + work.bytes_asked) * limits.positions_per_byte;
@@ -191,7 +180,7 @@ fn check_automaton(automaton: &Automaton, bytes: usize, limits: &Limits) {
     assert!(held <= held_max, "{held} bytes of {held_max} are held");
 }
 
-/// A scan looks at each byte of the path and of the rules a few times at most.
+/// Checks that a scan reads each byte of the path and of the rules at most a few times.
 fn check_scan(before: Work, after: Work, path: &[u8], bytes: usize) {
     let steps = after.scan_steps - before.scan_steps;
     let steps_max =
@@ -199,7 +188,7 @@ fn check_scan(before: Work, after: Work, path: &[u8], bytes: usize) {
     assert!(steps <= steps_max, "{steps} steps for {} bytes, {bytes} in rules", path.len());
 }
 
-/// Compiling has its peak before there is anything to ask, so the system is asked, where it tells.
+/// Checks the peak memory that Linux reports, which includes compiling.
 fn check_program() {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return };
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

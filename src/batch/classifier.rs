@@ -34,7 +34,7 @@ use super::pieces::{HostOfUrls, Pieces};
 /// ```
 #[derive(Debug)]
 pub struct Classifier {
-    inquiry: Query,
+    query: Query,
     /// What URLs are taken apart with.
     vectors: Vectors,
 }
@@ -54,7 +54,7 @@ pub struct ClassifierMemory {
     pieces: Pieces,
     /// By record: the number of its policy, or what stands for none.
     policies: Vec<u32>,
-    inquiry: QueryMemory,
+    query: QueryMemory,
     rule: Vec<u8>,
     group: Vec<u8>,
 }
@@ -62,12 +62,12 @@ pub struct ClassifierMemory {
 impl ClassifierMemory {
     /// Returns how often each way answered.
     pub fn ways(&self) -> Ways {
-        self.inquiry.ways()
+        self.query.ways()
     }
 
     /// Returns the bytes that this holds for rule sets that were asked.
     pub fn automata_bytes(&self) -> usize {
-        self.inquiry.memory_bytes()
+        self.query.memory_bytes()
     }
 }
 
@@ -96,8 +96,8 @@ impl Classifier {
         detail: Detail,
         limits: Limits,
     ) -> Result<Classifier, AskError> {
-        let inquiry = Query::new(set.into(), agents, detail, limits)?;
-        Ok(Classifier { inquiry, vectors: Vectors::detect() })
+        let query = Query::new(set.into(), agents, detail, limits)?;
+        Ok(Classifier { query, vectors: Vectors::detect() })
     }
 
     /// Uses these vectors instead of the widest that the processor has. The answers are the same.
@@ -120,18 +120,18 @@ impl Classifier {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_vectors(self, vectors: Vectors) -> Classifier {
-        Classifier { inquiry: self.inquiry.with_vectors(vectors), vectors }
+        Classifier { query: self.query.with_vectors(vectors), vectors }
     }
 
     /// The set that is asked.
     pub fn set(&self) -> &Arc<PolicySet> {
-        self.inquiry.set()
+        self.query.set()
     }
 
     /// Bounds the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
     #[must_use]
     pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier {
-        Classifier { inquiry: self.inquiry.with_automata_bytes_max(bytes), ..self }
+        Classifier { query: self.query.with_automata_bytes_max(bytes), ..self }
     }
 
     /// The behaviour that policies follow.
@@ -141,7 +141,7 @@ impl Classifier {
 
     /// The agents, in the order of decisions.
     pub fn agents(&self) -> &[AgentChain] {
-        self.inquiry.agents()
+        self.query.agents()
     }
 
     /// A new thread's memory.
@@ -169,7 +169,7 @@ impl Classifier {
         assumed_scheme: Option<&[u8]>,
         memory: &'m mut ClassifierMemory,
     ) -> Result<&'m [Decision], Damage> {
-        let ClassifierMemory { pieces, policies, inquiry, .. } = memory;
+        let ClassifierMemory { pieces, policies, query, .. } = memory;
         pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
         policies.clear();
         // These and the paths are of the records, so nothing that is kept from block to block can hold them.
@@ -183,11 +183,11 @@ impl Classifier {
                 false => policy.unwrap_or(NO_POLICY),
             });
         };
-        self.inquiry.find(&origins, inquiry, found)?;
+        self.query.find(&origins, query, found)?;
         repeat_last(policies, records.len());
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
-        self.inquiry.decide(policies, paths, inquiry)
+        self.query.decide(policies, paths, query)
     }
 
     /// The rule and the user-agent value behind the decision for `agent` on the record at `record`
@@ -207,8 +207,8 @@ impl Classifier {
         agent: usize,
         memory: &'a mut ClassifierMemory,
     ) -> Result<Provenance<'a>, Damage> {
-        let ClassifierMemory { inquiry, rule, group, .. } = memory;
-        let (has_rule, has_group) = self.inquiry.provenance(record, agent, inquiry, rule, group)?;
+        let ClassifierMemory { query, rule, group, .. } = memory;
+        let (has_rule, has_group) = self.query.provenance(record, agent, query, rule, group)?;
         Ok(Provenance { rule: has_rule.then_some(&**rule), group: has_group.then_some(&**group) })
     }
 
@@ -263,7 +263,7 @@ impl Classifier {
         let Some((policy, capture)) = self.set().origin(url.scheme, key)? else {
             return Ok(Ok(None));
         };
-        let explained = self.inquiry.explain(policy, agent, path)?;
+        let explained = self.query.explain(policy, agent, path)?;
         Ok(Ok(Some(Explanation { outage: capture.facts.outage, ..explained })))
     }
 }

@@ -91,7 +91,7 @@ fn one_set<'c>(corpus: &'c Corpus, name: &str, limits: Limits) -> Engine<'c> {
 
 /// Texts compiled to a set in memory for one agent, and asked by their numbers.
 pub struct Numbered {
-    inquiry: Query,
+    query: Query,
     memory: QueryMemory,
     /// By text: its policy.
     policies: Vec<u32>,
@@ -124,9 +124,9 @@ impl Numbered {
             policy.expect("each text has an origin").index() as u32
         };
         let policies = origins.iter().map(number).collect();
-        let inquiry = Query::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
+        let query = Query::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
             .expect("it was compiled for the agent");
-        Numbered { inquiry, memory: QueryMemory::default(), policies, asked: Vec::new() }
+        Numbered { query, memory: QueryMemory::default(), policies, asked: Vec::new() }
     }
 
     /// Decides paths in normal form, each by the text with the number beside it.
@@ -135,7 +135,7 @@ impl Numbered {
         self.asked.clear();
         self.asked.extend(texts.map(|text| self.policies[text]));
         let paths = ComparedPaths::assume_normal(paths);
-        let decided = self.inquiry.decide(&self.asked, paths, &mut self.memory);
+        let decided = self.query.decide(&self.asked, paths, &mut self.memory);
         decided.expect("what was just compiled is whole")
     }
 
@@ -147,7 +147,7 @@ impl Numbered {
 
     /// Bytes of the set and of what was built for its questions.
     pub fn bytes(&self) -> u64 {
-        self.inquiry.set().bytes() + self.memory.memory_bytes() as u64
+        self.query.set().bytes() + self.memory.memory_bytes() as u64
     }
 }
 

@@ -1,4 +1,5 @@
-//! Many hostile files in one set, asked in no order: one thread's automata stay within their budget.
+//! Many hostile files in one set, in random order: the automata of a thread stay within their
+//! budget.
 
 use portcullis::automaton::Limits;
 use portcullis::batch::Classifier;
@@ -17,15 +18,15 @@ const LETTERS: &[u8] = b"abc/";
 const FILE_BYTES: usize = 4 * 1_024;
 const PATH_BYTES: usize = 200;
 
-/// Bytes that the automata of all hosts may hold, a tenth of what they would take, and what one of them
-/// takes beside its states.
+/// The memory budget, a tenth of what the automata of all hosts would take, and the memory of one
+/// automaton without states.
 const BUDGET_BYTES: usize = 512 * 1_024;
 const LARGEST_BYTES: usize = 96 * FILE_BYTES;
 
-/// One URL in so many is judged by the oracle.
+/// One URL in so many is given to the oracle.
 const JUDGED_PART: usize = 25;
 
-/// A file of rules that need two literals and then a letter, which no path lacks.
+/// Returns a file of rules that require two literals and then a letter that every path has.
 fn file(random: &mut Random) -> Vec<u8> {
     let mut file = b"User-agent: *\n".to_vec();
     while file.len() < FILE_BYTES {
@@ -75,7 +76,7 @@ fn a_thread_has_one_budget_for_all_hosts() {
     assert_eq!(ways.questions, URLS as u64);
     assert!(ways.automata * 2 > ways.questions, "few come to an automaton: {ways:?}");
     assert!(ways.entries <= ways.questions * CANDIDATES_TRIED_MAX as u64, "{ways:?}");
-    // All was cleared several times, and it was given up to build what would be cleared again.
+    // All automata were cleared several times, and then building stopped.
     let work = ways.work;
     assert!(work.clearings > 2, "{ways:?}");
     let bytes = (HOSTS * FILE_BYTES) as u64 + work.bytes_asked;

@@ -1,5 +1,5 @@
-//! Byte strings whose unseeded xxh3 hashes are equal: hash tables that strangers fill are seeded, so
-//! that these do not meet in one place.
+//! Texts and hosts with equal unseeded hashes: hash tables whose keys come from outside are seeded,
+//! so such keys do not collide.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const TEXTS: u32 = 1_000;
 
-/// A robots.txt that begins with a comment of bytes that are made so that `number` is lost.
+/// Returns a robots.txt whose xxh3 hash does not depend on `number`, which is in its first comment.
 ///
-/// xxh3 takes eight bytes at a time, XORs them with eight of its secret, and adds the product of the
-/// lower and the upper half to one sum and the bytes themselves to another. Where the lower half equals
-/// the secret's, the product is 0; then only the sum of the bytes counts, and the same place of the next
-/// stripe brings it back to what it was.
+/// For each eight bytes, xxh3 XORs eight bytes of its secret, adds the product of the lower and
+/// upper half to one sum, and the bytes themselves to another. If the lower half equals the
+/// secret's, the product is 0 and only the sum of the bytes counts; the same position of the next
+/// stripe cancels that.
 fn text(number: u32) -> Vec<u8> {
     const SECRET: [[u8; 4]; 2] = [[0xb8, 0xfe, 0x6c, 0x39], [0x7c, 0x01, 0x81, 0x2c]];
     const STRIPE_BYTES: usize = 64;
@@ -41,10 +41,10 @@ fn texts_with_one_unseeded_hash_have_many_seeded_ones() {
 }
 
 #[test]
-fn texts_with_one_unseeded_hash_are_told_apart() {
+fn texts_with_one_unseeded_hash_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..TEXTS {
-        // Every other text is there twice.
+        // Each text is there twice.
         let text = text(number / 2 * 2);
         std::fs::write(folder.path().join(format!("host{number}.example")), text).unwrap();
     }
@@ -58,13 +58,13 @@ fn texts_with_one_unseeded_hash_are_told_apart() {
     };
     let distinct: BTreeSet<Vec<u8>> = (0..TEXTS).map(extract).collect();
     assert_eq!(set.counts().policies, distinct.len() as u64);
-    // What a seed decides is in no output.
+    // No output depends on the seed.
     assert_eq!(set.hash(), again.hash());
 }
 
 #[test]
-fn hosts_with_one_place_in_a_table_without_a_seed_are_found() {
-    // A sixty-fourth of the table, whatever its size.
+fn hosts_that_collide_without_a_seed_are_found() {
+    // All in one sixty-fourth of the table, whatever its size.
     let is_chosen = |host: &String| xxh3_64(host.as_bytes()) >> 58 == 17;
     let hosts = (0_u32..).map(|number| format!("h{number}.example")).filter(is_chosen);
     let hosts: Vec<String> = hosts.take(1_500).collect();
@@ -79,7 +79,7 @@ fn hosts_with_one_place_in_a_table_without_a_seed_are_found() {
     let bytes = compiled();
     assert!(bytes == compiled());
     let set = PolicySet::of_bytes("a set", bytes).unwrap();
-    // A run of more slots than `SET_HOST_RUN_SLOTS_MAX` is damage, for a host that is not there too.
+    // Looking up a host, stored or not, fails after a run of `SET_HOST_RUN_SLOTS_MAX` slots.
     for host in &hosts {
         assert!(set.host(host.as_bytes()).unwrap().is_some(), "{host}");
         assert!(set.host(format!("x{host}").as_bytes()).unwrap().is_none(), "{host}");

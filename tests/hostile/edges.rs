@@ -1,4 +1,4 @@
-//! Input that lies on an edge: at a limit, and one byte past it.
+//! Input at a limit, and one byte past it.
 
 use portcullis::batch::Classifier;
 use portcullis::decision::{Decision, Reason, Verdict};
@@ -10,7 +10,7 @@ use portcullis::set::{LoadConfig, PolicySet};
 
 use crate::AGENT;
 
-/// The engine's decision, which has to be the oracle's.
+/// Returns the engine's decision after comparing it with the oracle's.
 fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
     let robots_bytes_max = Some(ROBOTS_BYTES_MAX);
     let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
@@ -23,7 +23,7 @@ fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
     decision
 }
 
-/// A URL of `path`.
+/// Returns a URL with this path.
 fn url(path: &[u8]) -> Vec<u8> {
     [b"https://example.com", path].concat()
 }
@@ -36,13 +36,13 @@ fn line(decision: Decision) -> Option<u32> {
 fn a_url_of_the_largest_size_and_one_past_it() {
     let head = url(b"/");
     for dialect in Dialect::ALL {
-        // Without a rule there is nothing to decide, and still the record is no URL.
+        // A record that is too long is invalid even without a rule.
         for robots in [&b"User-agent: *\nDisallow: /a\n"[..], b""] {
             let longest = [&head[..], &vec![b'a'; URL_BYTES_MAX - head.len()]].concat();
             assert_ne!(decide(dialect, robots, &longest).verdict, Verdict::Invalid);
             let longer = [&longest[..], b"a"].concat();
             assert_eq!(decide(dialect, robots, &longer), Decision::INVALID);
-            // What is no part of the URL does not count.
+            // Surrounding white space does not count.
             let padded = [b" \t", &longest[..], b"\r"].concat();
             assert_ne!(decide(dialect, robots, &padded).verdict, Verdict::Invalid);
         }
@@ -66,14 +66,14 @@ fn a_line_of_the_largest_size_and_past_it() {
         let kept = &path[..path.len().min(GOOGLE_LINE_BYTES_MAX - field.len())];
         assert_eq!(line(decide(&GOOGLE, &robots, &url(kept))), Some(2));
         assert_eq!(line(decide(&GOOGLE, &robots, &url(&kept[..kept.len() - 1]))), None);
-        // No other dialect cuts it.
+        // Other dialects do not cut lines.
         assert_eq!(line(decide(&RFC_9309, &robots, &url(&path))), Some(2));
         assert_eq!(line(decide(&RFC_9309, &robots, &url(&path[..path.len() - 1]))), None);
     }
 }
 
 #[test]
-fn an_anchor_that_the_line_limit_cuts_off_is_none() {
+fn the_line_limit_can_cut_off_an_anchor() {
     let field = b"Disallow: ";
     for over in 0..3 {
         let letters = vec![b'a'; GOOGLE_LINE_BYTES_MAX - field.len() - 2 + over];
@@ -105,7 +105,7 @@ fn a_file_of_the_largest_size_and_past_it() {
 }
 
 #[test]
-fn a_file_far_past_the_largest_size_has_a_group_at_its_end_that_nobody_reads() {
+fn a_group_far_past_the_largest_size_is_ignored() {
     let mut robots = b"User-agent: *\nDisallow: /a\n".to_vec();
     robots.extend(b"# nothing\n".repeat(ROBOTS_BYTES_MAX / 10));
     robots.extend(b"User-agent: ExampleBot\nAllow: /\n");

@@ -1,17 +1,18 @@
-//! Rule sets made to be expensive, each as large as a file may be unless it says otherwise.
+//! Expensive rule sets. Each fills a file of the largest size unless its documentation says
+//! otherwise.
 
 use portcullis::limits::ROBOTS_BYTES_MAX;
 
 use crate::common::Random;
 
-/// A file made to be expensive.
+/// An expensive file.
 pub struct Shape {
     pub robots: Vec<u8>,
-    /// The letters of its rules, of which URLs are made.
+    /// The letters of its rules and of URLs.
     pub letters: &'static [u8],
 }
 
-/// A file for all agents that holds rules with `patterns`, as many as fit. Every third rule allows.
+/// Returns a file for all agents with as many of `patterns` as fit. Every third rule allows.
 fn file(patterns: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut file = b"User-agent: *\n".to_vec();
     for (pattern, index) in patterns.into_iter().zip(0..) {
@@ -40,12 +41,12 @@ pub fn random_literals() -> Shape {
     shape(std::iter::from_fn(pattern), letters)
 }
 
-/// `/`, then `*a` so many times, then `b`.
+/// `/`, then `*a` repeated, then `b`.
 pub fn stars_in_one_rule(stars: usize) -> Shape {
     shape([[b"/", &b"*a".repeat(stars)[..], b"b"].concat()], b"ab")
 }
 
-/// Rules of 900 `a` joined by stars, each with another end.
+/// Rules of 900 `a` joined by stars, with distinct ends.
 pub fn many_rules_of_stars() -> Shape {
     let stars = b"a*".repeat(900);
     let pattern = move |index: usize| [b"/", &stars[..], index.to_string().as_bytes()].concat();
@@ -89,12 +90,12 @@ pub fn one_anchored_rule() -> Shape {
     shape([[b"/", &body[..], b"$"].concat()], b"ab")
 }
 
-/// The pattern of CVE-2026-55520, which took a matcher that backtracks minutes on one URL.
+/// The pattern of CVE-2026-55520, which kept a backtracking matcher busy for minutes on one URL.
 pub fn backtracking() -> Shape {
     shape([[b"/", &b"*1".repeat(12)[..], b"*Z"].concat()], b"1")
 }
 
-/// The same, in as many rules as fit, each with another end.
+/// The same in as many rules as fit, with distinct ends.
 pub fn backtracking_many() -> Shape {
     let pattern =
         |index: usize| [b"/", &b"*1".repeat(12)[..], format!("*Z{index}").as_bytes()].concat();
@@ -120,16 +121,16 @@ pub fn shared_prefix() -> Shape {
     shape((0..).map(pattern), b"abc/0123456789")
 }
 
-/// Very many stars that wait for one byte, beside a rule that is long and never reads it: every
-/// byte of the long one carries all of the waiting ones along.
+/// Very many stars that wait for one byte, and a long rule without that byte: each byte of the long
+/// rule carries all waiting stars along.
 pub fn waiting_stars() -> Shape {
     let long = [b"/", &b"a".repeat(200_000)[..]].concat();
     let waiting = (0..).map(|index: usize| format!("*b{index}").into_bytes());
     shape([long].into_iter().chain(waiting), b"a")
 }
 
-/// Rules that need every word of two letters, and literals over the same letters: nearly every prefix
-/// of a literal ends in a shorter one.
+/// Rules that require all words of two letters, and literals over the same letters: nearly every
+/// prefix of a literal ends with a shorter one.
 pub fn words_then_literals() -> Shape {
     let mut random = Random::new(6);
     let words = [b"xx", b"xy", b"yx", b"yy"];
@@ -143,8 +144,8 @@ pub fn words_then_literals() -> Shape {
     shape((0..).map(pattern), b"xy")
 }
 
-/// Runs of one letter, each one longer than the last, then the longest one behind other letters: an
-/// automaton that notes at each state all literals that end there has the square of them.
+/// Longer and longer runs of one letter, then the longest one behind other letters: an automaton
+/// that lists the literals that end at each state is quadratic here.
 pub fn runs_within_runs() -> Shape {
     const RUN_BYTES: usize = 650;
     let pattern = |index: usize| match index.checked_sub(RUN_BYTES) {
@@ -154,18 +155,18 @@ pub fn runs_within_runs() -> Shape {
     shape((0..).map(pattern), b"ab")
 }
 
-/// One rule 8,000 times, whose literals a path of one letter nearly has at every place.
+/// One rule 8,000 times; its literals nearly match at every position of a path of one letter.
 pub fn one_rule_again_and_again() -> Shape {
     shape((0..8_000).map(|_| b"/*mmn*o".to_vec()), b"mn")
 }
 
-/// Rules that differ in a number, whose literals a path of one letter nearly has at every place: a search
-/// for each rule would look at the whole path for each.
+/// Rules that differ in a number; their literals nearly match at every position of a path of one
+/// letter, so a search per rule would read the whole path per rule.
 pub fn distinct_and_everywhere() -> Shape {
     shape((0..).map(|index: usize| format!("*mmn{index}*o").into_bytes()), b"mn0123456789")
 }
 
-/// Rules that need two of a hundred words, of which a path can hold all, and then a letter.
+/// Rules that require two of a hundred words and then a letter; a path can contain all words.
 pub fn pairs_of_words() -> Shape {
     let letters = b"abcdefgh";
     let mut random = Random::new(9);
@@ -177,7 +178,7 @@ pub fn pairs_of_words() -> Shape {
     shape((0..).map(pattern), letters)
 }
 
-/// The same behind rules that have too many states to build.
+/// [`one_rule_again_and_again`] behind rules with too many states to build.
 pub fn again_and_again_behind_many_states() -> Shape {
     let mut random = Random::new(8);
     let pattern = move |index: usize| match index {

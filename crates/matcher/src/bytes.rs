@@ -1,11 +1,12 @@
-//! Helpers on bytes that several layers need: white space, hex digits, percent triplets and a hash.
+//! Helpers on bytes that several modules share: hex digits, percent triplets, varints, a seeded
+//! hash, and the first bytes of a text as one number.
 
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
 
 use foldhash::quality::RandomState;
 
-/// The value of a hexadecimal digit, in either case.
+/// Returns the value of a hexadecimal digit in either case, `None` for other bytes.
 #[inline]
 pub fn hex_value(byte: u8) -> Option<u8> {
     match byte {
@@ -16,7 +17,8 @@ pub fn hex_value(byte: u8) -> Option<u8> {
     }
 }
 
-/// The byte that a percent triplet (`%41`) at the start of `text` stands for (RFC 3986, 2.1).
+/// Decodes the percent triplet (`%41`) at the start of `text` (RFC 3986, section 2.1); `None` if
+/// there is none.
 ///
 /// ```
 /// use portcullis_matcher::bytes::percent_triplet;
@@ -32,38 +34,24 @@ pub fn percent_triplet(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// Appends `byte` to `out` as a percent triplet with upper-case digits (RFC 3986, 2.1).
+/// Appends `byte` as a percent triplet with upper-case digits (RFC 3986, section 2.1).
 #[inline]
 pub fn push_percent_triplet(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
-/// Returns a hash of `bytes` for tables in memory. It differs from process to process, so nobody can
-/// choose byte strings that collide; it must not reach any output.
-///
-/// ```
-/// use portcullis_matcher::bytes::seeded_hash;
-///
-/// assert_eq!(seeded_hash(b"a"), seeded_hash(b"a"));
-/// assert_ne!(seeded_hash(b"a"), seeded_hash(b"b"));
-/// ```
+/// Returns a hash of `bytes` for tables in memory. The seed differs per process, so nobody can
+/// choose colliding keys; the hash must not reach any output.
 pub fn seeded_hash(bytes: &[u8]) -> u64 {
     static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
     HASHER.hash_one(bytes)
 }
 
-/// Whether two short texts are equal, such as names of hosts: a call costs more than they do.
-///
-/// ```
-/// use portcullis_matcher::bytes::are_same;
-///
-/// assert!(are_same(b"www.example.com", b"www.example.com"));
-/// assert!(!are_same(b"www.example.com", b"www.example.org"));
-/// ```
+/// Returns whether two short texts, such as host names, are equal; faster than a call of `memcmp`.
 #[inline]
 pub fn are_same(one: &[u8], other: &[u8]) -> bool {
-    // Pieces of both that overlap. From the end, where hosts differ.
+    // Compares overlapping pieces, the last one first: hosts mostly differ at their ends.
     macro_rules! by_pieces {
         ($number:ty) => {{
             const BYTES: usize = size_of::<$number>();
@@ -84,7 +72,7 @@ pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     one.iter().zip(other).all(|(one, other)| one == other)
 }
 
-/// `text` without the bytes of `set` at both its ends.
+/// Removes the bytes of `set` from both ends of `text`.
 #[inline]
 pub fn trim<'a>(text: &'a [u8], set: &[u8]) -> &'a [u8] {
     let Some(start) = text.iter().position(|byte| !set.contains(byte)) else {
@@ -93,7 +81,9 @@ pub fn trim<'a>(text: &'a [u8], set: &[u8]) -> &'a [u8] {
     let end = text.iter().rposition(|byte| !set.contains(byte)).map_or(start, |last| last + 1);
     &text[start..end]
 }
-/// Appends a number, seven bits a byte, the lowest first; the eighth bit says that more follow.
+
+/// Appends `number` as a varint: seven bits per byte, the lowest first; the high bit of a byte says
+/// that more bytes follow.
 pub fn push_varint(out: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -102,11 +92,10 @@ pub fn push_varint(out: &mut Vec<u8>, mut number: u32) {
     out.push(number as u8);
 }
 
-/// Bytes that a `u32` needs at most in this form.
+/// The longest varint of a `u32`.
 const VARINT_BYTES_MAX: usize = 5;
 
-/// Takes a number off the front of `bytes`; nothing if there is none that [`push_varint`] could
-/// have written.
+/// Takes a varint off the front of `bytes`; `None` if [`push_varint`] could not have written it.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
     let (&first, rest) = bytes.split_first()?;
@@ -122,8 +111,53 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u32> {
     let (own, rest) = bytes.split_at(length);
     let number = own.iter().rev().fold(0, |number, &byte| number << 7 | u64::from(byte & 0x7F));
     *bytes = rest;
-    // The last byte of the shortest form is not zero.
+    // The shortest form does not end with a zero byte.
     if own.last() == Some(&0) { None } else { u32::try_from(number).ok() }
+}
+
+/// Bytes of a chunk, the unit of 16-byte vectors.
+pub(crate) const CHUNK_BYTES: usize = 16;
+
+/// Returns the first [`CHUNK_BYTES`] of `text` as a little-endian number, padded with zeros.
+#[inline]
+pub(crate) fn first_bytes(text: &[u8]) -> u128 {
+    u128::from_le_bytes(match text.first_chunk() {
+        Some(chunk) => *chunk,
+        None => short_chunk(text),
+    })
+}
+
+/// Returns a text shorter than a chunk, padded with zeros.
+#[inline]
+pub(crate) fn short_chunk(text: &[u8]) -> [u8; CHUNK_BYTES] {
+    let halves = |low: u64, high: u64| (u128::from(low) | u128::from(high) << 64).to_le_bytes();
+    // Two overlapping loads are faster than a copy of unknown length.
+    if let (Some(start), Some(end)) = (text.first_chunk(), text.last_chunk()) {
+        let (start, end) = (u64::from_le_bytes(*start), u64::from_le_bytes(*end));
+        let beyond = text.len() - 8;
+        // The high half is the part of `end` behind the first eight bytes.
+        return match beyond {
+            0 => halves(start, 0),
+            _ => halves(start, end >> ((8 - beyond) * 8)),
+        };
+    }
+    if let (Some(start), Some(end)) = (text.first_chunk(), text.last_chunk()) {
+        let (start, end) = (u32::from_le_bytes(*start), u32::from_le_bytes(*end));
+        return halves(u64::from(start) | u64::from(end) << ((text.len() - 4) * 8), 0);
+    }
+    let byte = |index: usize| u64::from(text.get(index).copied().unwrap_or(0)) << (index * 8);
+    halves(byte(0) | byte(1) | byte(2), 0)
+}
+
+/// Iterates over the positions of the bits that are set, from the lowest on.
+#[inline]
+pub(crate) fn bits(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros() as usize;
+        let is_there = bits != 0;
+        bits &= bits.wrapping_sub(1);
+        is_there.then_some(place)
+    })
 }
 
 #[cfg(test)]
@@ -150,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_the_same_if_all_bytes_are() {
+    fn texts_of_every_length_are_compared_and_padded() {
         for length in 0..70 {
             let text: Vec<u8> = (1..=length).collect();
             assert!(are_same(&text, &text.clone()));
@@ -160,6 +194,8 @@ mod tests {
                 other[place] ^= 0x80;
                 assert!(!are_same(&text, &other), "{length} {place}");
             }
+            let padded = |index: usize| text.get(index).copied().unwrap_or(0);
+            assert_eq!(first_bytes(&text).to_le_bytes(), std::array::from_fn(padded), "{length}");
         }
     }
 }

@@ -1,10 +1,12 @@
-//! The form in which patterns and URLs are compared: percent escapes and bytes outside a URI.
+//! The normal form in which patterns and URLs are compared: percent escapes and bytes outside
+//! ASCII.
 //!
-//! Owns the one normaliser of the crate, a pure function of [`Escapes`]; patterns and URLs pass
-//! through the same code. A pattern's wildcards are cut out before, so that what is left of `*` and
-//! `$` is literal on both sides. Cost: one scan of the text; nothing is allocated or copied for a
-//! text that has its normal form already, which holds for nearly all real URLs. It cannot fail: any
-//! bytes have a normal form.
+//! This module owns the one normaliser, a pure function of [`Escapes`]; patterns and URLs pass
+//! through the same code. [`pattern`](crate::pattern) cuts wildcards out of a value first, so a `*`
+//! or `$` that reaches this code is a literal.
+//!
+//! Cost: one pass over the text. A text that already has its normal form, as nearly all real URLs
+//! do, is neither copied nor allocated. Nothing can fail: any bytes have a normal form.
 //!
 //! ```
 //! use portcullis_dialect::dialect::Escapes;
@@ -18,26 +20,27 @@
 use crate::bytes::{percent_triplet, push_percent_triplet};
 use portcullis_dialect::dialect::Escapes;
 
-/// What becomes of one byte.
+/// What happens to a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Treatment {
-    /// It stays.
+    /// Kept.
     Keep,
-    /// It becomes a percent triplet.
+    /// Replaced by a percent triplet.
     Escape,
-    /// It is a `%`: what follows decides.
+    /// `%`: depends on the next two bytes.
     Percent,
 }
 
 type Treatments = [Treatment; 256];
 
-/// `text` in the normal form of `escapes`: `text` itself if it has that form already, else what was
-/// written to `scratch`.
+/// Returns the normal form of `text`: `text` itself if nothing changes, otherwise the contents of
+/// `scratch`.
 #[inline]
 pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
     let treatments = treatments(escapes);
-    match first_changed(text, escapes, treatments) {
+    let special = first_special(text, treatments);
+    match special.and_then(|place| changed_from(text, place, escapes, treatments)) {
         None => text,
         Some(start) => {
             scratch.clear();
@@ -47,8 +50,8 @@ pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>)
     }
 }
 
-/// The first byte that may not stay. Whole chunks are tested without a branch for each byte,
-/// because nearly all of them stay.
+/// Returns the position of the first byte that may change. Nearly all bytes are kept, so whole
+/// chunks are tested without a branch per byte.
 #[inline]
 fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
     const CHUNK_BYTES: usize = 8;
@@ -59,14 +62,7 @@ fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
     text[start..].iter().position(is_special).map(|position| start + position)
 }
 
-/// The first byte that does not stay. A triplet that is in normal form does.
-#[inline]
-fn first_changed(text: &[u8], escapes: Escapes, treatments: &Treatments) -> Option<usize> {
-    let first = first_special(text, treatments)?;
-    changed_from(text, first, escapes, treatments)
-}
-
-/// The first byte that does not stay, if those before the special one at `place` do.
+/// Returns the position of the first byte that changes, from the special byte at `place` on.
 #[cold]
 fn changed_from(
     text: &[u8],
@@ -93,7 +89,7 @@ fn changed_from(
     }
 }
 
-/// Writes the normal form of `text`, whose first `start` bytes stay, to the end of `out`.
+/// Appends the normal form of `text` to `out`; the first `start` bytes are kept.
 #[cold]
 fn rewrite(
     text: &[u8],
@@ -133,7 +129,7 @@ fn rewrite(
     }
 }
 
-/// Whether a triplet for `value` is replaced by `value`.
+/// Returns whether a triplet for `value` is decoded.
 fn decodes(escapes: Escapes, value: u8) -> bool {
     match escapes {
         Escapes::AsWritten | Escapes::Google => false,
@@ -142,12 +138,12 @@ fn decodes(escapes: Escapes, value: u8) -> bool {
     }
 }
 
-/// Letters, digits and `-._~` (RFC 3986, section 2.3).
+/// Returns whether a byte is a letter, a digit or one of `-._~` (RFC 3986, section 2.3).
 const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Unreserved and reserved characters and `%` (RFC 3986, section 2).
+/// Returns whether a byte is unreserved, reserved or `%` (RFC 3986, section 2).
 const fn is_uri_byte(byte: u8) -> bool {
     is_unreserved(byte)
         || matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'%')
@@ -158,41 +154,28 @@ const fn is_uri_byte(byte: u8) -> bool {
 }
 
 const fn treatments(escapes: Escapes) -> &'static Treatments {
-    const AS_WRITTEN: Treatments = [Treatment::Keep; 256];
-    const DECODED: Treatments = percent(AS_WRITTEN);
-    const GOOGLE: Treatments = percent(escape_non_ascii(AS_WRITTEN));
-    const URI: Treatments = percent(escape_outside_uri());
     match escapes {
-        Escapes::AsWritten => &AS_WRITTEN,
-        Escapes::Decoded => &DECODED,
-        Escapes::Google => &GOOGLE,
-        Escapes::Uri => &URI,
+        Escapes::AsWritten => const { &table(Escapes::AsWritten) },
+        Escapes::Decoded => const { &table(Escapes::Decoded) },
+        Escapes::Google => const { &table(Escapes::Google) },
+        Escapes::Uri => const { &table(Escapes::Uri) },
     }
 }
 
-const fn percent(mut table: Treatments) -> Treatments {
-    table[b'%' as usize] = Treatment::Percent;
-    table
-}
-
-const fn escape_non_ascii(mut table: Treatments) -> Treatments {
-    let mut byte = 128;
-    while byte < 256 {
-        table[byte] = Treatment::Escape;
-        byte += 1;
-    }
-    table
-}
-
-/// `*` and `$` are URI characters, but a rule can name them literally only as `%2A` and `%24`
-/// (RFC 9309, section 2.2.3), so both sides spell them so.
-const fn escape_outside_uri() -> Treatments {
-    let mut table = [Treatment::Escape; 256];
+const fn table(escapes: Escapes) -> Treatments {
+    let mut table = [Treatment::Keep; 256];
     let mut byte = 0;
-    while byte < 128 {
-        if is_uri_byte(byte as u8) && !matches!(byte as u8, b'*' | b'$') {
-            table[byte] = Treatment::Keep;
-        }
+    while byte < table.len() {
+        table[byte] = match (escapes, byte as u8) {
+            (Escapes::AsWritten, _) => Treatment::Keep,
+            (_, b'%') => Treatment::Percent,
+            (Escapes::Google, 0x80..) => Treatment::Escape,
+            // A rule can only name these URI characters literally as `%2A` and `%24` (RFC 9309,
+            // section 2.2.3), so both sides are written that way.
+            (Escapes::Uri, b'*' | b'$') => Treatment::Escape,
+            (Escapes::Uri, byte) if !is_uri_byte(byte) => Treatment::Escape,
+            _ => Treatment::Keep,
+        };
         byte += 1;
     }
     table
@@ -226,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_is_found_wherever_it_stands() {
+    fn a_change_is_found_at_every_position() {
         for length in 0..40 {
             for position in 0..length {
                 let mut text = vec![b'a'; length];

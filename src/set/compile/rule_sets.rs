@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U16, U32};
 
-use crate::automaton::{SieveLine, push_text, sieve_of, table_word};
+use crate::automaton::{PrefilterLine, build_prefilter, push_text, table_word};
 use crate::bytes::seeded_hash;
 use crate::decision::Verdict;
 use crate::pattern::PathPattern;
@@ -21,7 +21,7 @@ pub struct RuleSets {
     /// The words of each, by number.
     pub words: Vec<U32>,
     /// The lines of all prefilters.
-    pub prefilters: Vec<SieveLine>,
+    pub prefilters: Vec<PrefilterLine>,
     /// By pattern, end to end: where its text begins, and whether it allows.
     pub patterns: Vec<U32>,
     /// The texts of patterns, each once.
@@ -94,7 +94,7 @@ impl RuleSets {
     pub fn compile(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         let compile = |(number, rules): (u32, OrderedRules)| {
-            (number, sieve_of(&rules.patterns, &outcomes(&rules.verdicts)))
+            (number, build_prefilter(&rules.patterns, &outcomes(&rules.verdicts)))
         };
         let compiled: Vec<_> = waiting.into_par_iter().map(compile).collect();
         for (number, lines) in compiled {

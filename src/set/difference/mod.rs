@@ -210,12 +210,12 @@ impl Difference {
         new: (&Arc<PolicySet>, Vec<AgentChain>),
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let inquiry = |(set, agents): (&Arc<PolicySet>, _)| {
+        let query = |(set, agents): (&Arc<PolicySet>, _)| {
             let limits = crate::automaton::Limits::default();
             Query::new(Arc::clone(set), agents, Detail::Reason, limits)
         };
         let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
-        let asked = Some((inquiry(old)?, inquiry(new)?));
+        let asked = Some((query(old)?, query(new)?));
         Ok(Difference { old: old_set, new: new_set, asked })
     }
 

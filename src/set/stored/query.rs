@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zerocopy::FromZeros;
 
-use crate::automaton::{Automata, Detail, Limits, Outcome, Patterns, SieveLine};
+use crate::automaton::{Automata, Detail, Limits, Outcome, Patterns, PrefilterLine};
 use crate::bytes::are_same;
 use crate::decision::Decision;
 use crate::dialect::RobotsTxtUrl;
@@ -95,14 +95,14 @@ impl Starts {
     fn get(&self, entry: usize) -> Option<Start> {
         match !self.0[entry].load(Ordering::Relaxed) {
             u64::MAX => None,
-            word => Some(Start { sieve: (word >> 32) as u32, number: word as u32 }),
+            word => Some(Start { prefilter: (word >> 32) as u32, number: word as u32 }),
         }
     }
 
     /// Remembers where the answers of a policy begin, by agent. Two threads may find the same.
     fn set(&self, first: usize, starts: &[Start]) {
-        for (entry, Start { sieve, number }) in (first..).zip(starts) {
-            let word = u64::from(*sieve) << 32 | u64::from(*number);
+        for (entry, Start { prefilter, number }) in (first..).zip(starts) {
+            let word = u64::from(*prefilter) << 32 | u64::from(*number);
             self.0[entry].store(!word, Ordering::Release);
         }
     }
@@ -116,7 +116,7 @@ impl Starts {
 }
 
 impl Query {
-    /// Looks up what the set calls the agents.
+    /// Probe up what the set calls the agents.
     ///
     /// # Errors
     ///
@@ -284,8 +284,8 @@ impl Query {
             };
             let same = entry.and_then(|_| entries.iter().position(|other| *other == entry));
             let start = match (selected, same) {
-                (_, Some(same)) => Start { sieve: Start::SHARED, number: same as u32 },
-                (Selected::Fixed(number), _) => Start { sieve: Start::FIXED, number },
+                (_, Some(same)) => Start { prefilter: Start::SHARED, number: same as u32 },
+                (Selected::Fixed(number), _) => Start { prefilter: Start::FIXED, number },
                 (Selected::Rules(rules), _) => {
                     let stored = self.set.rule_set(rules.rule_set)?;
                     let lines = self.set.prefilter(&stored)?;
@@ -293,8 +293,8 @@ impl Query {
                         self.set.pattern_table(&stored)?;
                     }
                     let lines = lines.filter(|_| self.limits.candidates_tried_max.is_some());
-                    let sieve = lines.map_or(Start::UNSIEVED, |lines| lines.start);
-                    Start { sieve, number: rules.rule_set.0 }
+                    let prefilter = lines.map_or(Start::NO_PREFILTER, |lines| lines.start);
+                    Start { prefilter, number: rules.rule_set.0 }
                 }
             };
             entries.push(entry);
@@ -346,7 +346,7 @@ impl Query {
 /// What a block of questions asks.
 struct Asked<'i> {
     query: &'i Query,
-    lines: &'i [SieveLine],
+    lines: &'i [PrefilterLine],
 }
 
 impl Policies for Asked<'_> {
@@ -369,7 +369,7 @@ impl Policies for Asked<'_> {
     #[inline(always)]
     fn start(&self, entry: usize) -> Start {
         // What was not found yet is not known, and never allowed.
-        const UNKNOWN: Start = Start { sieve: Start::FIXED, number: FIXED_UNKNOWN };
+        const UNKNOWN: Start = Start { prefilter: Start::FIXED, number: FIXED_UNKNOWN };
         self.query.starts.get(entry).unwrap_or(UNKNOWN)
     }
 
@@ -379,7 +379,7 @@ impl Policies for Asked<'_> {
     }
 
     #[inline(always)]
-    fn lines(&self) -> &[SieveLine] {
+    fn lines(&self) -> &[PrefilterLine] {
         self.lines
     }
 

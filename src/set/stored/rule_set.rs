@@ -5,7 +5,7 @@ use std::ops::Range;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::{U16, U32};
 
-use crate::automaton::{Outcome, PatternTexts, Patterns, SieveLine, is_constant};
+use crate::automaton::{Outcome, PatternTexts, Patterns, PrefilterLine, is_constant};
 use crate::pattern::PatternList;
 
 use super::super::file::Damage;
@@ -62,10 +62,10 @@ impl PolicySet {
     /// The lines of all prefilters. Those of a rule set may be used once
     /// [`PolicySet::prefilter`] has compared their checksums.
     #[inline]
-    pub(super) fn prefilter_lines(&self) -> &[SieveLine] {
+    pub(super) fn prefilter_lines(&self) -> &[PrefilterLine] {
         let bytes = self.file.uncompared(self.sections.prefilters);
-        let whole = bytes.len() - bytes.len() % size_of::<SieveLine>();
-        <[SieveLine]>::ref_from_bytes(&bytes[..whole]).unwrap_or_default()
+        let whole = bytes.len() - bytes.len() % size_of::<PrefilterLine>();
+        <[PrefilterLine]>::ref_from_bytes(&bytes[..whole]).unwrap_or_default()
     }
 
     /// Where the prefilter of a rule set stands among [`PolicySet::prefilter_lines`]; nothing if it is made
@@ -82,7 +82,7 @@ impl PolicySet {
             return Err(self.malformed_rule_set(rule_set, "a rule set has no prefilter"));
         }
         let section = self.sections.prefilters;
-        let _: &[SieveLine] = self.file.items(section, lines.start.into(), count.into())?;
+        let _: &[PrefilterLine] = self.file.items(section, lines.start.into(), count.into())?;
         Ok(Some(lines))
     }
 
@@ -189,7 +189,8 @@ impl StoredRuleSet<'_> {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
-        let lines = u64::from(self.words[rule_set::LINES].get()) * size_of::<SieveLine>() as u64;
+        let lines =
+            u64::from(self.words[rule_set::LINES].get()) * size_of::<PrefilterLine>() as u64;
         lines + (rule_set::WORDS as u64 + u64::from(self.patterns())) * size_of::<U32>() as u64
     }
 

@@ -1,62 +1,55 @@
-//! The lazy automaton of a rule set, and the lazy automata of a thread under one budget.
+//! The lazy automaton of a rule set, and the automata of a thread under one memory budget.
 //!
-//! An [`Automaton`] builds the states that paths walk to. States cost work, and a hostile rule set has
-//! more of them than anybody can build. So building has to be earned: it looks at no more than
-//! [`Limits::positions_per_byte`] NFA positions for each byte of the rule set and of the paths that asked
-//! it. A path that needs a state past that is answered by a [`scan`](super::scan), whose work is bounded
-//! by itself. The paths go on earning, so a rule set that is worth it gets its states later.
+//! An [`Automaton`] builds a state when a path first walks to it. A hostile rule set has more
+//! states than anyone can build, so building has a budget: [`Limits::positions_per_byte`] NFA
+//! positions for each byte of the rule set and of the paths asked so far. A path that needs a state
+//! beyond the budget is answered by a [`scan`](super::scan), whose work is bounded. Its bytes still
+//! add to the budget, so a rule set that is asked often gets its states later.
 //!
-//! [`Automata`] holds the automata of one thread. States that take more than a sixteenth of the budget
-//! are cleared where they are; when all automata together take more than the budget, all are cleared. What
-//! a rule set has earned and spent survives, so an automaton that is cleared again and again soon
-//! scans: clearing that does not pay ends by itself.
+//! [`Automata`] holds the automata of one thread. The states of one automaton are cleared when they
+//! take more than a sixteenth of the memory budget; all automata are cleared when they exceed it
+//! together. The build budget survives clearing, so an automaton that is cleared repeatedly ends up
+//! scanning.
 //!
-//! Nothing is shared between threads. What they could share, the NFA, takes two bytes per position and
-//! less time than the first state.
+//! Threads share nothing. The only candidate, the NFA, takes two bytes per position and builds
+//! faster than the first state.
 
 use hashbrown::HashMap;
 
-use crate::pattern::PatternList;
 use portcullis_dialect::limits::AUTOMATON_BUDGET_PART;
 
-use super::determinize::Determinizer;
-use super::nfa::Nfa;
-use super::program::{Walk, walk};
+use crate::pattern::PatternList;
+
+use super::dfa::LazyDfa;
+use super::program::Walk;
 use super::scan::Scanner;
 use super::{Detail, Limits, Outcome};
 
-/// The compiled patterns of one rule set, and one thread's memory for them.
+/// The patterns of one rule set, and the states that one thread has built for them.
 #[derive(Clone, Debug)]
 pub struct Automaton {
     patterns: PatternList,
     outcomes: Vec<Outcome>,
     limits: Limits,
-    states: Option<Box<States>>,
+    dfa: Option<Box<LazyDfa>>,
     scanner: Option<Box<Scanner>>,
     work: Work,
 }
 
-/// What is built of the automaton.
-#[derive(Clone, Debug)]
-struct States {
-    nfa: Nfa,
-    determinizer: Determinizer,
-}
-
-/// What an automaton has done since it was first asked.
+/// Counters of an automaton's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Bytes of the paths that were asked.
+    /// Bytes of the paths asked.
     pub bytes_asked: u64,
-    /// NFA positions that building looked at.
+    /// NFA positions read by building.
     pub positions: u64,
-    /// Nodes that were built.
+    /// Nodes built.
     pub nodes: u64,
-    /// Times that states were thrown away.
+    /// Times that states were cleared.
     pub clearings: u64,
-    /// Paths that were answered by a scan.
+    /// Paths answered by a scan.
     pub scans: u64,
-    /// Bytes, literals and patterns that scans looked at.
+    /// Bytes, literals and patterns visited by scans.
     pub scan_steps: u64,
 }
 
@@ -71,49 +64,32 @@ impl std::ops::AddAssign for Work {
     }
 }
 
-impl States {
-    fn new(patterns: &PatternList, outcomes: &[Outcome]) -> States {
-        let nfa = Nfa::new(patterns, outcomes);
-        let determinizer = Determinizer::new(&nfa);
-        States { nfa, determinizer }
-    }
-
-    #[inline]
-    fn walk(&self, path: &[u8], detail: Detail) -> Walk {
-        walk(self.determinizer.words(), self.determinizer.start(), path, 0, detail)
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.nfa.memory_bytes() + self.determinizer.memory_bytes()
-    }
-}
-
 impl Automaton {
-    /// An automaton of `patterns`, which are in order of precedence, the best first. `outcomes[i]` is
-    /// what a match of pattern *i* means. Nothing is built before a path asks.
+    /// Returns an automaton of `patterns` in order of precedence; `outcomes[i]` is the outcome of
+    /// pattern *i*. Nothing is built before the first path.
     ///
     /// # Panics
     ///
-    /// If there are not as many outcomes as patterns.
+    /// If the numbers of patterns and outcomes differ.
     pub fn new(patterns: PatternList, outcomes: Vec<Outcome>, limits: &Limits) -> Automaton {
         assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
         let (limits, work) = (*limits, Work::default());
-        Automaton { patterns, outcomes, limits, states: None, scanner: None, work }
+        Automaton { patterns, outcomes, limits, dfa: None, scanner: None, work }
     }
 
-    /// Returns the outcome of the best pattern that matches `path`, which is in normal form.
+    /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
     #[inline]
     pub fn decide(&mut self, path: &[u8], detail: Detail) -> Outcome {
         self.work.bytes_asked += path.len() as u64;
-        match self.states.as_ref().map(|states| states.walk(path, detail)) {
-            // Nearly always all is built, and then nothing else is looked at.
+        match self.dfa.as_ref().map(|dfa| dfa.walk(path, detail)) {
+            // Nearly always, all states are built.
             Some(Walk::Done(outcome)) => outcome,
             begun => self.build(path, detail, begun),
         }
     }
 
-    /// Returns the outcome of a path that needs something that is not built. `begun` is how far a walk
-    /// came, if there is anything yet.
+    /// Builds what `path` needs and returns its outcome. `begun` is the walk so far, if there are
+    /// states.
     #[inline(never)]
     fn build(&mut self, path: &[u8], detail: Detail, mut begun: Option<Walk>) -> Outcome {
         let mut may_clear = true;
@@ -121,25 +97,25 @@ impl Automaton {
             if !self.may_build() {
                 return self.scan(path);
             }
-            let Automaton { patterns, outcomes, states, .. } = self;
-            let states = states.get_or_insert_with(|| Box::new(States::new(patterns, outcomes)));
-            let States { nfa, determinizer } = &mut **states;
+            let Automaton { patterns, outcomes, dfa, .. } = self;
+            let dfa = dfa.get_or_insert_with(|| Box::new(LazyDfa::new(patterns, outcomes)));
             let walked = match begun.take() {
-                None => walk(determinizer.words(), determinizer.start(), path, 0, detail),
+                None => dfa.walk(path, detail),
                 Some(Walk::Unbuilt { slot, consumed }) => {
-                    let target = determinizer.build_slot(nfa, slot);
-                    walk(determinizer.words(), target, path, consumed, detail)
+                    dfa.build_and_walk((slot, consumed), path, detail)
                 }
                 Some(walked) => walked,
             };
-            self.work.positions += determinizer.take_work();
-            self.work.nodes += determinizer.take_nodes();
+            let (cost, states_bytes) = (dfa.take_cost(), dfa.states_bytes());
+            self.work.positions += cost.positions;
+            self.work.nodes += cost.nodes;
             match walked {
                 Walk::Done(outcome) => return outcome,
                 Walk::Unbuilt { .. } => begun = Some(walked),
             }
-            if self.states_bytes() > self.limits.automata_bytes_max / AUTOMATON_BUDGET_PART {
-                self.clear_states();
+            if states_bytes > self.limits.automata_bytes_max / AUTOMATON_BUDGET_PART {
+                self.dfa = None;
+                self.work.clearings += 1;
                 if !std::mem::take(&mut may_clear) {
                     return self.scan(path);
                 }
@@ -148,7 +124,7 @@ impl Automaton {
         }
     }
 
-    /// Whether building has been earned.
+    /// Returns whether the build budget allows another state.
     fn may_build(&self) -> bool {
         let rule_set_bytes = (self.patterns.byte_len() + self.patterns.len()) as u64;
         let earned = rule_set_bytes.saturating_add(self.work.bytes_asked);
@@ -165,31 +141,22 @@ impl Automaton {
         best.map_or(Outcome::NONE, |best| outcomes[best])
     }
 
-    fn clear_states(&mut self) {
-        self.states = None;
-        self.work.clearings += 1;
-    }
-
-    fn states_bytes(&self) -> usize {
-        self.states.as_ref().map_or(0, |states| states.determinizer.memory_bytes())
-    }
-
-    /// Returns what has been done since the automaton was first asked.
+    /// Returns the work done so far.
     pub fn work(&self) -> Work {
         self.work
     }
 
-    /// Returns the bytes of memory that this holds.
+    /// Returns the memory held, in bytes.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Automaton>()
             + self.patterns.memory_bytes()
             + size_of_val(&*self.outcomes)
-            + self.states.as_ref().map_or(0, |states| states.memory_bytes())
+            + self.dfa.as_ref().map_or(0, |dfa| dfa.memory_bytes())
             + self.scanner.as_ref().map_or(0, |scanner| scanner.memory_bytes())
     }
 }
 
-/// The automata of one thread, by the number of the rule set, under one budget.
+/// The automata of one thread by rule set number, under one memory budget.
 #[derive(Clone, Debug, Default)]
 pub struct Automata {
     of_rule_sets: HashMap<u32, Held, foldhash::fast::RandomState>,
@@ -197,21 +164,21 @@ pub struct Automata {
     clearings: u64,
 }
 
-/// What a thread holds of one rule set.
+/// What a thread holds for one rule set.
 #[derive(Clone, Debug)]
 enum Held {
     Automaton(Box<Automaton>),
-    /// The automaton was cleared; this is what it had done.
+    /// The work of an automaton that was cleared.
     Cleared(Box<Work>),
 }
 
 impl Automata {
-    /// Returns the outcome of `path` by the rule set with this number, whose patterns and outcomes `list`
-    /// makes if they are not held.
+    /// Returns the outcome of `path` under a rule set. `list` supplies the patterns and outcomes if
+    /// this does not hold them.
     ///
     /// # Errors
     ///
-    /// As `list`.
+    /// Returns the errors of `list`.
     pub fn decide<E>(
         &mut self,
         rule_set: u32,
@@ -229,7 +196,7 @@ impl Automata {
             self.of_rule_sets.insert(rule_set, Held::Automaton(Box::new(new)));
         }
         let Some(Held::Automaton(automaton)) = self.of_rule_sets.get_mut(&rule_set) else {
-            unreachable!("it was put there if it was not");
+            unreachable!("inserted above");
         };
         let before = automaton.memory_bytes();
         let outcome = automaton.decide(path, detail);
@@ -241,7 +208,7 @@ impl Automata {
         Ok(outcome)
     }
 
-    /// Throws all automata away.
+    /// Clears all automata.
     #[cold]
     fn clear(&mut self) {
         for held in self.of_rule_sets.values_mut() {
@@ -253,12 +220,12 @@ impl Automata {
         self.clearings += 1;
     }
 
-    /// Returns the bytes of memory that the automata hold.
+    /// Returns the memory that the automata hold, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 
-    /// Returns what all automata have done together, those included that were cleared.
+    /// Returns the work of all automata, including cleared ones.
     pub fn work(&self) -> Work {
         let mut sum = Work { clearings: self.clearings, ..Work::default() };
         for held in self.of_rule_sets.values() {

@@ -1,77 +1,59 @@
-//! Path patterns as one matcher.
+//! The patterns of a rule set as one matcher, which reports the first pattern that matches a path.
 //!
-//! Patterns in order of precedence are one automaton, which reports the pattern that decides: the first
-//! of the list that matches a path. Leftmost-first over that order is what dialects call the longest
-//! match. *This automaton is the definition.* Around it are accelerators, which must agree with it.
-//! A path takes the first of these that knows its outcome:
+//! *The automaton defines the answer*; everything around it is an accelerator that must agree with
+//! it. A path takes the first of these steps that decides it:
 //!
-//! | way | when | cost of a path |
+//! | step | when it decides | cost per path |
 //! |---|---|---|
-//! | constant | the patterns have one outcome whatever the path | none |
-//! | prefilter | no required prefix or literal of a pattern is in the path | two or three cache lines |
-//! | candidates | the prefilter names a few patterns, which are tried | a search for each |
-//! | lazy automaton | there are more candidates, or no prefilter | one node for a run of bytes |
-//! | scan | the path needs more states than building has earned | one pass for all patterns |
+//! | constant | the patterns have one outcome for all paths | none |
+//! | prefilter | the path has no required prefix or literal of any pattern | 2 or 3 cache lines |
+//! | candidates | the prefilter names a few patterns, which are matched one by one | one search each |
+//! | lazy automaton | more candidates, or no prefilter | one node per run of bytes |
+//! | scan | the path needs more states than the build budget allows | one pass for all patterns |
 //!
-//! The lazy automaton and the scan are an [`Automaton`]. A thread holds the automata of many rule sets
-//! under one budget, and [`Ways`](portcullis_robots::policy::Ways) counts who answered. Every bound is in
-//! [`Limits`]; reaching one changes the way and never the answer. One property test
-//! (`src/automaton/tests.rs`) holds every way to the definition. `DESIGN.md` beside this file goes from
-//! the naive matcher to this one, with what each step gained.
+//! [`Automaton`] owns the last two steps. [`build_prefilter`], the `probe_*` functions and
+//! [`try_candidates`] own the steps before; `portcullis_robots::policy::Block` runs them in order.
+//! [`reach`] answers for all paths at once. [`RegexEngine`] compiles the same patterns with
+//! regex-automata, for comparison.
 //!
-//! The module knows no agents, no URLs and no lines: give it a [`PatternList`](crate::pattern::PatternList) and for each pattern an
-//! [`Outcome`]. One automaton answers two questions: which pattern decides, and only whether it allows,
-//! for which a walk ends earlier ([`Detail`]). Use [`policy`](portcullis_robots::policy) to get from a robots.txt to
-//! an answer. [`RegexEngine`] is regex-automata over the same patterns, to compare with.
-//!
-//! ```
-//! use portcullis_matcher::automaton::{Automaton, Detail, Limits, Outcome};
-//! use portcullis_matcher::pattern::PatternList;
-//!
-//! let (allow, disallow) = (Outcome::new(1, true), Outcome::new(2, false));
-//! let mut patterns = PatternList::new();
-//! patterns.push(b"/private/*.png", true);
-//! patterns.push(b"/private/", true);
-//! let mut automaton = Automaton::new(patterns, vec![allow, disallow], &Limits::default());
-//! assert_eq!(automaton.decide(b"/private/a.png", Detail::Rule), allow);
-//! assert_eq!(automaton.decide(b"/private/a", Detail::Rule), disallow);
-//! assert!(!automaton.decide(b"/private/a", Detail::Reason).allows());
-//! assert_eq!(automaton.decide(b"/public", Detail::Rule), Outcome::NONE);
-//! ```
+//! One automaton serves both levels of [`Detail`]: the deciding rule, and only its verdict, where a
+//! walk ends earlier. Nothing can fail. Every bound is in [`Limits`]; a limit changes the step that
+//! answers, never the answer. `tests.rs` compares all steps with a naive definition; `DESIGN.md`
+//! gives the reasons and measurements.
 
-mod chunk;
-mod determinize;
+mod dfa;
 mod lazy;
 mod nfa;
 mod prefilter;
 mod program;
-mod reach;
 mod regex;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 use portcullis_dialect::limits;
 
-pub use lazy::Automata;
-pub use lazy::{Automaton, Work};
+pub use lazy::{Automata, Automaton, Work};
+pub use nfa::{Reach, reach};
 pub use prefilter::{
-    FirstLook, FirstLooks, Found, Looks, PatternText, PatternTexts, Patterns, SieveLine,
-    is_constant, may_begin, may_stand, push_text, sieve_of, table_word, text_units, try_candidates,
+    FirstProbe, FirstProbes, Found, PatternText, PatternTexts, Patterns, PrefilterLine, Probe,
+    build_prefilter, is_constant, probe_literals, probe_prefixes, push_text, table_word,
+    text_units, try_candidates,
 };
-pub use reach::Reach;
-pub use reach::reach;
 pub use regex::{RegexCache, RegexEngine, RegexError};
 pub use scan::matches as pattern_matches;
 
-/// What the match of a pattern means: a number of the caller's and a verdict, or [`Outcome::NONE`].
+/// The meaning of a pattern's match: a number chosen by the caller and a verdict, or
+/// [`Outcome::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Outcome(u32);
 
-/// How much an answer tells. Less means that a walk ends earlier.
+/// How much an answer reports. A walk ends earlier if less is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Detail {
     /// The verdict, and whether a rule gave it.
     Reason,
-    /// Which rule gave it.
+    /// The deciding rule as well.
     Rule,
 }
 
@@ -82,11 +64,11 @@ impl Outcome {
     /// The largest number.
     pub const NUMBER_MAX: u32 = (1 << 30) - 1;
 
-    /// The outcome with this number, of a pattern that allows or disallows.
+    /// Returns the outcome of a pattern with this number and verdict.
     ///
     /// # Panics
     ///
-    /// If `number` is 0 or more than [`Outcome::NUMBER_MAX`].
+    /// If `number` is 0 or above [`Outcome::NUMBER_MAX`].
     pub const fn new(number: u32, allows: bool) -> Outcome {
         assert!(
             number != 0 && number <= Outcome::NUMBER_MAX,
@@ -95,42 +77,42 @@ impl Outcome {
         Outcome(number << 1 | allows as u32)
     }
 
-    /// The outcome of a pattern that is not told.
+    /// Returns the outcome of an unreported pattern.
     #[inline]
     const fn some(allows: bool) -> Outcome {
         Outcome::new(Outcome::NUMBER_MAX, allows)
     }
 
-    /// The number; 0 if no pattern matches. It means nothing if an answer was asked for with
-    /// [`Detail::Reason`].
+    /// Returns the number; 0 if no pattern matches. Meaningless under [`Detail::Reason`].
     #[inline]
     pub const fn number(self) -> u32 {
         self.0 >> 1
     }
 
-    /// Whether it is one that can be made: what a file says may be none.
+    /// Returns whether [`Outcome::new`] could have made this; a word of a damaged file may be
+    /// invalid.
     #[inline]
-    const fn is_sound(self) -> bool {
+    const fn is_valid(self) -> bool {
         self.0 != 1
     }
 
-    /// Whether the pattern allows; false if no pattern matches.
+    /// Returns whether the pattern allows; false if no pattern matches.
     #[inline]
     pub const fn allows(self) -> bool {
         self.0 & 1 != 0
     }
 }
 
-/// What matching may spend. Reaching a limit changes the way to an answer, never the answer.
+/// Bounds on the work and memory of matching. A limit changes the step that answers, never the
+/// answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that the automata of one thread may hold.
+    /// Bytes of memory for all automata of a thread.
     pub automata_bytes_max: usize,
-    /// NFA positions that building states may look at for each byte of the rule set and of the paths that
-    /// asked it.
+    /// NFA positions that building may read per byte of the rule set and of the paths asked.
     pub positions_per_byte: u64,
-    /// Entries of the prefilter's index that are looked at for one path, and so patterns that are tried,
-    /// before the automaton is asked. `None` asks no prefilter.
+    /// Entries of the prefilter's index read per path, and so patterns tried, before the automaton
+    /// is asked. `None` disables the prefilter.
     pub candidates_tried_max: Option<usize>,
 }
 
@@ -143,6 +125,3 @@ impl Default for Limits {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,11 +1,15 @@
-//! The patterns of a rule set as one nondeterministic automaton, and its step.
+//! The patterns of a rule set as one nondeterministic finite automaton (NFA), and its step.
 //!
-//! A state of the NFA is a *position*: so many bytes of one pattern have matched. Pattern *p* with
-//! *n* bytes owns *n* + 1 positions, numbered in order, and patterns follow one another in the
-//! order of precedence; so an ascending list of positions is ordered by precedence too. That is
-//! what makes the two prunings of [`PositionSet`] one comparison each.
+//! A state of the NFA is a *position*: how many bytes of which pattern have matched. A pattern with
+//! *n* bytes owns *n* + 1 consecutive positions, and patterns follow one another in order of
+//! precedence. So an ascending list of positions is also ordered by precedence, and each pruning of
+//! a [`PositionSet`] is one comparison.
 //!
-//! Memory: 2 bytes a position and 8 a pattern. A step costs the positions that loop plus those that advance.
+//! [`dfa`](super::dfa) turns sets into states. [`reach`] explores the sets without building states.
+//! Memory: 2 bytes per position and 8 per pattern. A step costs the positions that loop plus those
+//! that advance.
+
+use std::collections::{BTreeSet, HashSet};
 
 use crate::pattern::{PathPattern, PatternList};
 
@@ -14,52 +18,48 @@ use super::Outcome;
 /// A position of the NFA.
 pub(super) type Position = u32;
 
-/// What is special about a position.
+/// What can happen at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
-    /// One byte leads on.
+    /// One byte advances.
     Plain,
-    /// One byte leads on, and any byte leads back, because a star stands before the position.
+    /// Follows a star: one byte advances, any byte loops.
     Looping,
-    /// The pattern ends here, and matches whatever follows.
+    /// The pattern ends here and matches any continuation.
     OpenEnd,
-    /// The pattern ends here, and matches if the path does too.
+    /// The pattern ends here and matches if the path ends too.
     AnchoredEnd,
 }
 
-/// The positions of all patterns, and what each pattern's match means.
+/// The positions of all patterns, and the outcomes of the patterns.
 #[derive(Clone, Debug)]
 pub(super) struct Nfa {
-    /// By position: the byte that leads to the next one; 0 at the end of a pattern.
+    /// By position: the byte that advances; 0 at the end of a pattern.
     bytes: Vec<u8>,
     /// By position.
     kinds: Vec<Kind>,
     /// By pattern.
     outcomes: Vec<Outcome>,
-    /// By pattern: its first position. Which pattern owns a position is found here by search: it is
-    /// asked for at stars and ends only, and a number for each position would triple the memory.
+    /// By pattern: its first position. The owner of a position is found by binary search, only at
+    /// stars and ends; storing it per position would triple the memory.
     starts: Vec<Position>,
 }
 
-/// A state of the DFA that is being built: what is known to match, and what still may.
+/// A state of the DFA: the best match so far, and the positions that can still change it.
 ///
-/// Two rules keep it small. A pattern that has matched beats every pattern after it, so their
-/// positions are dropped: this is leftmost-first over alternatives in the order of precedence.
-/// Within a pattern a star that has been reached can do all that earlier positions can, so they
-/// are dropped too. What is left after the last trimming can change the outcome.
+/// Two prunings keep the set small. A pattern that has matched beats all later patterns, so their
+/// positions are dropped; this is leftmost-first semantics. Within a pattern a star subsumes
+/// all earlier positions, so they are dropped too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct PositionSet {
-    /// What the best pattern that has matched means.
+    /// The outcome of the best pattern that has matched.
     pub best: Outcome,
     /// Ascending.
     pub positions: Vec<Position>,
 }
 
 impl Nfa {
-    /// # Panics
-    ///
-    /// If there are not as many outcomes as patterns.
     pub(super) fn new(patterns: &PatternList, outcomes: &[Outcome]) -> Nfa {
         assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
         let positions = patterns.byte_len() + patterns.len();
@@ -85,7 +85,7 @@ impl Nfa {
         }
     }
 
-    /// Returns the bytes of memory that this holds.
+    /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.bytes)
             + size_of_val(&*self.kinds)
@@ -93,28 +93,28 @@ impl Nfa {
             + size_of_val(&*self.starts)
     }
 
-    /// The byte that leads on from `position`; none at the end of a pattern.
+    /// Returns the byte that advances from `position`; `None` at the end of a pattern.
     #[inline]
     pub(super) fn byte(&self, position: Position) -> Option<u8> {
         let position = position as usize;
         matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.bytes[position])
     }
 
-    /// Whether any byte leads from `position` back to itself.
+    /// Returns whether any byte leads from `position` back to itself.
     #[inline]
     pub(super) fn loops(&self, position: Position) -> bool {
         self.kinds[position as usize] == Kind::Looping
     }
 
-    /// Whether an anchored pattern ends at `position`.
+    /// Returns whether an anchored pattern ends at `position`.
     #[inline]
     pub(super) fn is_anchored_end(&self, position: Position) -> bool {
         self.kinds[position as usize] == Kind::AnchoredEnd
     }
 
-    /// Extends `run`, the one byte that all `positions` ask for, by those that they have in common
-    /// behind it, to the next star, end, or byte that `stops`, or until it has `bytes_max`.
-    pub(super) fn common_stretch(
+    /// Appends to `run`, the byte on which all `positions` advance, the bytes that they share after
+    /// it: up to the next star, end or byte in `stops`, and to at most `bytes_max` bytes in total.
+    pub(super) fn extend_run(
         &self,
         positions: &[Position],
         stops: &[bool; 256],
@@ -128,20 +128,19 @@ impl Nfa {
             let kinds = self.kinds[from..].iter().take(room);
             kinds.take_while(|&&kind| kind == Kind::Plain).count()
         };
-        let stretch = &self.bytes[first + 1..][..plain(first + 1)];
-        let mut common = stretch.iter().take_while(|&&byte| !stops[usize::from(byte)]).count();
+        let shared = &self.bytes[first + 1..][..plain(first + 1)];
+        let mut common = shared.iter().take_while(|&&byte| !stops[usize::from(byte)]).count();
         for &other in others {
             let other = other as usize + 1;
-            let pairs =
-                self.kinds[other..].iter().zip(&self.bytes[other..]).zip(&stretch[..common]);
+            let pairs = self.kinds[other..].iter().zip(&self.bytes[other..]).zip(&shared[..common]);
             common = pairs
                 .take_while(|((kind, byte), expected)| **kind == Kind::Plain && byte == expected)
                 .count();
         }
-        run.extend_from_slice(&stretch[..common]);
+        run.extend_from_slice(&shared[..common]);
     }
 
-    /// The set before the first byte.
+    /// Returns the set before the first byte.
     pub(super) fn start(&self) -> PositionSet {
         let mut set = PositionSet::default();
         for &position in &self.starts {
@@ -153,8 +152,8 @@ impl Nfa {
         set
     }
 
-    /// Writes to `next` the set that follows `best` and two ascending lists of its positions: those
-    /// that loop, and those that the byte read leads on.
+    /// Writes to `next` the set after a byte: `looping` positions stay, `advancing` ones move by
+    /// one. Both lists are ascending.
     pub(super) fn step(
         &self,
         best: Outcome,
@@ -166,31 +165,21 @@ impl Nfa {
         next.positions.clear();
         let (mut looping, mut advancing) = (looping.iter().peekable(), advancing.iter().peekable());
         loop {
-            // A position in both lists loops first, which keeps the result ascending.
-            let target = match (looping.peek(), advancing.peek()) {
-                (Some(&&stays), Some(&&leaves)) if stays <= leaves => {
-                    looping.next();
-                    stays
-                }
-                (_, Some(&&leaves)) => {
-                    advancing.next();
-                    leaves + 1
-                }
-                (Some(&&stays), None) => {
-                    looping.next();
-                    stays
-                }
-                (None, None) => break,
+            // A position in both lists stays before it moves, which keeps the result ascending.
+            let stays = match advancing.peek() {
+                Some(leaves) => looping.next_if(|stays| stays <= leaves),
+                None => looping.next(),
             };
-            if !self.push(target, next) {
+            let target = stays.copied().or_else(|| Some(advancing.next()? + 1));
+            if !target.is_some_and(|target| self.push(target, next)) {
                 break;
             }
         }
         self.trim(next);
     }
 
-    /// Adds `position`, which is not less than those in the set. Returns false if no later pattern
-    /// can matter any more.
+    /// Adds `position`, which is not below those in the set. Returns false if later patterns no
+    /// longer matter.
     #[inline]
     fn push(&self, position: Position, set: &mut PositionSet) -> bool {
         match self.kinds[position as usize] {
@@ -208,7 +197,7 @@ impl Nfa {
         true
     }
 
-    /// Drops the positions of the pattern that owns `position`, which are the last of the set.
+    /// Drops the positions of the pattern that owns `position`; they are the last of the set.
     fn drop_pattern(&self, position: Position, set: &mut PositionSet) {
         let start = self.starts[self.pattern_of(position)];
         while set.positions.last().is_some_and(|&last| last >= start) {
@@ -216,8 +205,7 @@ impl Nfa {
         }
     }
 
-    /// Drops the positions that can only lead to the outcome that would be without them: the last
-    /// patterns, as long as they mean the same as the best that has matched.
+    /// Drops the last patterns as long as their outcome is the best so far: they cannot change it.
     fn trim(&self, set: &mut PositionSet) {
         while let Some(&last) = set.positions.last() {
             if self.outcome(last) != set.best {
@@ -227,26 +215,133 @@ impl Nfa {
         }
     }
 
-    /// The pattern that owns `position`.
+    /// Returns the pattern that owns `position`.
     fn pattern_of(&self, position: Position) -> usize {
         self.starts.partition_point(|&start| start <= position) - 1
     }
 
-    /// What a match of the pattern that owns `position` means.
+    /// Returns the outcome of the pattern that owns `position`.
     fn outcome(&self, position: Position) -> Outcome {
         self.outcomes[self.pattern_of(position)]
     }
 
-    /// Whether nothing that may still match says otherwise than the best that has matched. It costs a
-    /// look at each position, and only where something has matched.
+    /// Returns whether the verdict is final although the rule may still change. Costs a search per
+    /// position, but only after a first match.
     pub(super) fn is_settled(&self, set: &PositionSet) -> bool {
-        let says_same = |&position: &Position| self.outcome(position).allows() == set.best.allows();
-        set.best != Outcome::NONE && set.positions.iter().all(says_same)
+        let agrees = |&position: &Position| self.outcome(position).allows() == set.best.allows();
+        set.best != Outcome::NONE && set.positions.iter().all(agrees)
     }
 
-    /// The outcome if the path ends in this set.
+    /// Returns the outcome of a path that ends in this set.
     pub(super) fn outcome_at_end(&self, set: &PositionSet) -> Outcome {
         let anchored = |&&position: &&Position| self.is_anchored_end(position);
         set.positions.iter().find(anchored).map_or(set.best, |&position| self.outcome(position))
+    }
+}
+
+/// The first byte of every path.
+const PATH_START: u8 = b'/';
+
+/// How much of a site a rule set allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// No path is disallowed.
+    Everything,
+    /// Some paths are allowed and some are not.
+    Part,
+    /// Every path is disallowed.
+    Nothing,
+}
+
+/// Returns how much of a site the patterns allow, by exploring the reachable sets of positions
+/// until both verdicts are found; `None` if that takes more than `positions_max` positions.
+///
+/// # Panics
+///
+/// If there are not as many outcomes as patterns.
+pub fn reach(patterns: &PatternList, outcomes: &[Outcome], positions_max: u64) -> Option<Reach> {
+    let nfa = Nfa::new(patterns, outcomes);
+    let mut sets = vec![step(&nfa, &nfa.start(), Some(PATH_START))];
+    let mut known: HashSet<PositionSet, _> =
+        HashSet::with_hasher(foldhash::fast::RandomState::default());
+    let (mut allows, mut disallows) = (false, false);
+    let mut positions_left = positions_max;
+    while let Some(set) = sets.pop() {
+        let at_end = nfa.outcome_at_end(&set);
+        match at_end == Outcome::NONE || at_end.allows() {
+            true => allows = true,
+            false => disallows = true,
+        }
+        if allows && disallows {
+            return Some(Reach::Part);
+        }
+        if set.positions.is_empty() || nfa.is_settled(&set) || known.contains(&set) {
+            continue;
+        }
+        let asked: BTreeSet<u8> =
+            set.positions.iter().filter_map(|&position| nfa.byte(position)).collect();
+        // One representative of all bytes on which no position advances.
+        let other = (0..=u8::MAX).find(|byte| !asked.contains(byte));
+        for byte in asked.iter().copied().map(Some).chain(other.map(|_| None)) {
+            positions_left = positions_left.checked_sub(set.positions.len() as u64)?;
+            sets.push(step(&nfa, &set, byte));
+        }
+        known.insert(set);
+    }
+    Some(if disallows { Reach::Nothing } else { Reach::Everything })
+}
+
+/// Returns the set after `byte`, or after a byte on which no position advances.
+fn step(nfa: &Nfa, set: &PositionSet, byte: Option<u8>) -> PositionSet {
+    let positions = || set.positions.iter().copied();
+    let looping: Vec<_> = positions().filter(|&position| nfa.loops(position)).collect();
+    let advances = |&position: &_| byte.is_some() && nfa.byte(position) == byte;
+    let advancing: Vec<_> = positions().filter(advances).collect();
+    let mut next = PositionSet::default();
+    nfa.step(set.best, &looping, &advancing, &mut next);
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Patterns in order of precedence, each with whether it allows.
+    const CASES: &[(&[(&str, bool)], Reach)] = &[
+        (&[], Reach::Everything),
+        (&[("/", false)], Reach::Nothing),
+        (&[("*", false)], Reach::Nothing),
+        (&[("/abc", false), ("/", false)], Reach::Nothing),
+        (&[("/*.png$", false), ("/", false)], Reach::Nothing),
+        (&[("/abc", true), ("/", false)], Reach::Part),
+        (&[("/$", true), ("/", false)], Reach::Part),
+        (&[("/a", false)], Reach::Part),
+        (&[("*x", false)], Reach::Part),
+        (&[("/a*b$", false)], Reach::Part),
+        (&[("/$", false)], Reach::Part),
+        (&[("/a", true), ("/b*c", true)], Reach::Everything),
+        (&[("/", true), ("/", false)], Reach::Everything),
+        (&[("/*a", true), ("/", true)], Reach::Everything),
+        (&[("a", false)], Reach::Everything),
+    ];
+
+    #[test]
+    fn reach_of_small_rule_sets() {
+        for (patterns, expected) in CASES {
+            let mut list = PatternList::new();
+            patterns.iter().for_each(|(text, _)| list.push(text.as_bytes(), true));
+            let outcomes = (1..).zip(*patterns).map(|(at, &(_, allows))| Outcome::new(at, allows));
+            let outcomes: Vec<Outcome> = outcomes.collect();
+            assert_eq!(reach(&list, &outcomes, 1_000), Some(*expected), "{patterns:?}");
+        }
+    }
+
+    #[test]
+    fn reach_is_bounded() {
+        let mut list = PatternList::new();
+        list.push(b"/a*b*c*d", true);
+        let outcomes = [Outcome::new(1, true)];
+        assert_eq!(reach(&list, &outcomes, 3), None);
+        assert_eq!(reach(&list, &outcomes, 1_000), Some(Reach::Everything));
     }
 }

@@ -1,57 +1,53 @@
-//! The deterministic automaton as a string of words, and the walk over it.
+//! The deterministic automaton as an array of words, and the walk over it.
 //!
-//! Most of a rule set is a trie, and most of a trie is runs without a branch; so a state is not a
-//! row of a table. There are two kinds of node, and a byte that a node does not name takes its
-//! *miss* arc:
+//! Most of a rule set is a trie, and most of a trie is chains without a branch. So a state is not a
+//! table row but a node of one of two kinds; a byte that a node does not name takes its *miss* arc:
 //!
-//! - a **run**: bytes that have to follow one another. It matches by comparing memory;
-//! - a **branch**: a sorted list of bytes, each with its target.
+//! - a **run** is a sequence of bytes, matched by comparing memory;
+//! - a **branch** is a sorted list of bytes, each with a target.
 //!
-//! Where a star is alive, what a trie node does not name is what the star's own state does. The
-//! miss arc then leads there *without consuming the byte*, as a failure arc of Aho and Corasick
-//! does, instead of repeating the star's arcs in every node. A star's own state stays where it is
-//! on a miss, so a byte is looked at twice at most.
+//! Where a star is alive, the miss arc of a trie node is a failure arc as in Aho-Corasick: it leads
+//! to the star's own state *without consuming the byte*. The star's own state stays where it is on
+//! a miss, so each byte is read at most twice.
 //!
 //! | words | run | branch |
 //! |---|---|---|
 //! | 1 | kind, shape, number of bytes | kind, shape, number of bytes |
-//! | 0, 1 or 2, by shape | outcome if the path ends here or within the run; miss arc | the same |
-//! | the rest | target, then the bytes, four to a word | the bytes, four to a word, then a target each |
+//! | 0, 1 or 2, by shape | outcome at the end of the path; miss arc | the same |
+//! | the rest | target, then the bytes, four to a word | the bytes, four to a word, then the targets |
 //!
-//! Most nodes belong to a trie in which nothing has matched yet: a path that ends there, or leaves
-//! it, has no outcome. Their shape leaves both words out; where both would say the same outcome, one
-//! word says it.
+//! In most nodes nothing has matched yet, so both the end and the miss have no outcome, and their
+//! shape omits both words. If both are the same outcome, one word holds it.
 //!
-//! A target is a node (its first word), an outcome that nothing can change any more, or not built
-//! yet. An outcome in a target costs no memory access. A target may also say that what lies behind
-//! it can change the rule that decides, but no longer its verdict: whoever asks for the verdict
-//! alone stops there, so that one program serves both questions.
+//! A target is a node, a final outcome (no memory access), or unbuilt. A target can also be marked
+//! *settled*: the rule can still change, the verdict cannot. Walks that need only the verdict stop
+//! there, so one program serves both levels of [`Detail`].
 
-mod search;
-
+use wide::u8x16;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
+use crate::bytes::{CHUNK_BYTES, short_chunk};
+
 use super::{Detail, Outcome};
-use search::find_any;
 
 /// Where an arc leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Target(u32);
 
 impl Target {
-    /// An outcome, in the bits below.
+    /// An outcome, in the lower bits.
     const FINAL: u32 = 1 << 31;
-    /// A node behind which the verdict stays as it is.
+    /// A node after which the verdict is final.
     const SETTLED: u32 = 1 << 30;
-    /// What that verdict is, as in an [`Outcome`].
+    /// That verdict.
     const ALLOWS: u32 = 1 << 29;
     const NODE: u32 = Target::ALLOWS - 1;
-    /// The node has not been built.
+    /// A node that is not built yet.
     pub(super) const UNBUILT: Target = Target(Target::NODE);
-    /// A miss leads back to the same node, and consumes the byte.
+    /// A miss that consumes the byte and stays at the node.
     pub(super) const STAY: Target = Target(Target::NODE - 1);
-    /// The largest number of words that a program may have.
+    /// The largest number of words of a program.
     pub(super) const WORDS_MAX: usize = (Target::NODE - 2) as usize;
 
     pub(super) fn outcome(outcome: Outcome) -> Target {
@@ -63,14 +59,14 @@ impl Target {
         Target(word as u32)
     }
 
-    /// The same target, behind which the verdict stays that of `outcome`.
+    /// Marks a node after which the verdict is that of `outcome`.
     #[must_use]
     pub(super) fn settled(self, outcome: Outcome) -> Target {
         let allows = if outcome.allows() { Target::ALLOWS } else { 0 };
         Target(self.0 | Target::SETTLED | allows)
     }
 
-    /// The bits of a target at which a walk ends.
+    /// Returns the bits of a target that end a walk.
     #[inline]
     pub(super) fn stops(detail: Detail) -> u32 {
         match detail {
@@ -79,7 +75,7 @@ impl Target {
         }
     }
 
-    /// The outcome at a target that has one of the bits that stop a walk.
+    /// Returns the outcome of a target that ends a walk.
     #[inline]
     pub(super) fn stop_outcome(self) -> Outcome {
         if self.0 & Target::FINAL != 0 {
@@ -95,14 +91,14 @@ impl Target {
     }
 }
 
-/// What a node says about paths that end or leave it.
+/// The outcomes that a node stores for the end of the path and for a miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// Neither has an outcome.
+    /// None: both are [`Outcome::NONE`].
     Bare = 0,
-    /// Both have the same outcome.
+    /// One word for both.
     Same = 1,
-    /// Each has a word.
+    /// One word each.
     Full = 2,
 }
 
@@ -116,7 +112,7 @@ impl Shape {
     }
 }
 
-/// The word that a node begins with.
+/// The first word of a node.
 #[derive(Clone, Copy)]
 struct Header(u32);
 
@@ -136,7 +132,7 @@ impl Header {
         self.0 & Header::BRANCH != 0
     }
 
-    /// The words between the header and the arcs: none, one or two.
+    /// Returns the number of words between the header and the arcs.
     #[inline]
     fn shape(self) -> usize {
         (self.0 >> Header::SHAPE_SHIFT & 3) as usize
@@ -148,44 +144,43 @@ impl Header {
     }
 }
 
-/// The most bytes in one run; a longer one is several nodes.
+/// The most bytes of a run; longer ones become several nodes.
 pub(super) const RUN_BYTES_MAX: usize = 1 << 16;
 
-/// A slot of the program that holds a target.
+/// The position of a word that holds a target.
 pub(super) type Slot = u32;
 
-/// The nodes, one behind the other.
+/// The nodes, in the order in which they were built.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
     words: Vec<U32>,
 }
 
-/// How far a walk came.
+/// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Walk {
-    /// To the end of the path, or to an outcome that the rest of it cannot change.
+    /// At the end of the path or at a final outcome.
     Done(Outcome),
-    /// To an arc whose target is not built.
+    /// At an arc whose target is unbuilt.
     Unbuilt {
-        /// The slot that has to be filled.
+        /// The slot to fill.
         slot: Slot,
-        /// The bytes of the path that have been consumed, the arc's own included.
+        /// The number of bytes consumed, including the arc's own.
         consumed: usize,
     },
 }
 
 impl Program {
-    /// The words.
     pub(super) fn words(&self) -> &[U32] {
         &self.words
     }
 
-    /// Returns the bytes of memory that this holds.
+    /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.words.capacity() * size_of::<U32>()
     }
 
-    /// Appends a run of one byte or more. Its arcs are not built.
+    /// Appends a run of one byte or more, with unbuilt arcs.
     pub(super) fn push_run(&mut self, bytes: &[u8], at_end: Outcome, miss: Target) -> Target {
         debug_assert!(!bytes.is_empty() && bytes.len() <= RUN_BYTES_MAX);
         let node = self.push_head(false, bytes.len(), at_end, miss);
@@ -194,7 +189,7 @@ impl Program {
         node
     }
 
-    /// Appends a branch over ascending bytes. Its arcs are not built.
+    /// Appends a branch over ascending bytes, with unbuilt arcs.
     pub(super) fn push_branch(&mut self, bytes: &[u8], at_end: Outcome, miss: Target) -> Target {
         let node = self.push_head(true, bytes.len(), at_end, miss);
         self.push_bytes(bytes);
@@ -232,36 +227,29 @@ impl Program {
         Header(self.words[node.index()].get())
     }
 
-    /// The slot of the miss arc of a node that has one of its own.
+    /// Returns the slot of a miss arc; the node has the full shape.
     pub(super) fn miss_slot(&self, node: Target) -> Slot {
         debug_assert_eq!(self.header(node).shape(), Shape::Full as usize);
         node.index() as Slot + 2
     }
 
-    /// The slot of a run's target.
+    /// Returns the slot of a run's target.
     pub(super) fn run_slot(&self, node: Target) -> Slot {
         (node.index() + 1 + self.header(node).shape()) as Slot
     }
 
-    /// The slot of a branch's target for the byte at `index`.
+    /// Returns the slot of a branch's target for the byte at `index`.
     pub(super) fn branch_slot(&self, node: Target, index: usize) -> Slot {
         let header = self.header(node);
         (node.index() + 1 + header.shape() + header.count().div_ceil(4) + index) as Slot
     }
 
-    /// Fills a slot.
     pub(super) fn set(&mut self, slot: Slot, target: Target) {
         self.words[slot as usize] = U32::new(target.0);
     }
-
-    /// What a slot holds.
-    pub(super) fn target(&self, slot: Slot) -> Target {
-        Target(self.words[slot as usize].get())
-    }
 }
 
-/// Walks from `target` over `path`, of which `consumed` bytes have been read, as far as `detail`
-/// asks.
+/// Walks from `target` over `path` from byte `consumed` on, until `detail` is known.
 #[inline]
 pub(super) fn walk(
     words: &[U32],
@@ -325,10 +313,10 @@ pub(super) fn walk(
     }
 }
 
-/// How many of the `count` bytes packed in `words` the start of `text` repeats.
+/// Returns how many of the `count` bytes packed in `words` are a prefix of `text`.
 #[inline]
 fn common_prefix(words: &[U32], count: usize, text: &[u8]) -> usize {
-    // Most runs are left within their first word.
+    // Most walks leave a run within its first word.
     if let (Some(word), Some(chunk)) = (words.first(), text.first_chunk()) {
         let difference = word.get() ^ u32::from_le_bytes(*chunk);
         if difference != 0 {
@@ -351,12 +339,12 @@ fn common_prefix(words: &[U32], count: usize, text: &[u8]) -> usize {
     whole + tail.take_while(|(one, other)| one == other).count()
 }
 
-/// Where `byte` stands among the `count` bytes packed in `words`.
+/// Returns the position of `byte` among the `count` bytes packed in `words`.
 #[inline]
 fn find_byte(words: &[U32], count: usize, byte: u8) -> Option<usize> {
     let pattern = u32::from(byte) * 0x0101_0101;
     for (index, word) in words.iter().enumerate() {
-        // Mycroft's test for a zero byte; the lowest one that it reports is exact.
+        // Mycroft's test for a zero byte; the lowest byte that it reports is exact.
         let difference = word.get() ^ pattern;
         let zero = difference.wrapping_sub(0x0101_0101) & !difference & 0x8080_8080;
         if zero != 0 {
@@ -367,8 +355,57 @@ fn find_byte(words: &[U32], count: usize, byte: u8) -> Option<usize> {
     None
 }
 
+/// Returns the position of the first byte of `path`, from `from` on, that is packed in `words`, or
+/// the length of the path.
+///
+/// Most bytes under a star lead back to the star's own state: thirteen in sixteen nodes that walks
+/// over real paths enter. So they are searched sixteen at a time instead of walked. The padding of
+/// the last word counts as a byte, so the caller checks the result.
+#[inline]
+pub(super) fn find_any(words: &[U32], path: &[u8], from: usize) -> usize {
+    let bytes = path.len();
+    let Some(last) = bytes.checked_sub(CHUNK_BYTES) else {
+        let found = matches(words, short_chunk(path)) & ((1 << bytes) - 1);
+        return first_from(found, from).unwrap_or(bytes);
+    };
+    let mut position = from;
+    while position < bytes {
+        // The last chunk overlaps the one before.
+        let start = position.min(last);
+        let chunk = path[start..].first_chunk().expect("a chunk within the path");
+        let found = matches(words, *chunk);
+        if let Some(found) = first_from(found, position - start) {
+            return start + found;
+        }
+        position = start + CHUNK_BYTES;
+    }
+    bytes
+}
+
+/// Returns the position of the lowest bit from `from` on.
+#[inline]
+fn first_from(bits: u32, from: usize) -> Option<usize> {
+    let rest = bits >> from;
+    (rest != 0).then_some(from + rest.trailing_zeros() as usize)
+}
+
+/// Returns a mask of the bytes of `chunk` that are packed in `words`.
+#[inline]
+fn matches(words: &[U32], chunk: [u8; CHUNK_BYTES]) -> u32 {
+    let chunk = u8x16::new(chunk);
+    let mut found = u8x16::ZERO;
+    for word in words {
+        let [first, second, third, fourth] = word.get().to_le_bytes().map(u8x16::splat);
+        found |= chunk.simd_eq(first) | chunk.simd_eq(second);
+        found |= chunk.simd_eq(third) | chunk.simd_eq(fourth);
+    }
+    found.to_bitmask()
+}
+
 #[cfg(test)]
 mod tests {
+    use zerocopy::FromBytes;
+
     use super::*;
 
     fn packed(bytes: &[u8]) -> Vec<U32> {
@@ -395,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_found_where_they_are() {
+    fn a_byte_is_found_at_its_position() {
         let all: Vec<u8> = (0..=255).collect();
         for count in [0, 1, 3, 4, 5, 63, 255, 256] {
             let words = packed(&all[..count]);
@@ -404,8 +441,29 @@ mod tests {
                 assert_eq!(find_byte(&words, count, byte), expected);
             }
         }
-        // Padding is no byte.
+        // Padding does not count.
         assert_eq!(find_byte(&packed(b"a"), 1, 0), None);
         assert_eq!(find_byte(&packed(&[1, 255]), 2, 0), None);
+    }
+
+    #[test]
+    fn the_first_named_byte_is_found() {
+        for named in [&b"c\0\0\0"[..], b"bcde", b"\x80\xff\x01zyxw\xfe", b"0123456789c9", b""] {
+            let words = <[U32]>::ref_from_bytes(named).unwrap();
+            for length in 0..70 {
+                for at in 0..=length {
+                    let mut path = vec![b'a'; length];
+                    if let (Some(byte), Some(&last)) = (path.get_mut(at), named.last()) {
+                        *byte = last;
+                    }
+                    for from in 0..=length {
+                        let is_named = |byte: &u8| named.contains(byte);
+                        let expected = path[from..].iter().position(is_named);
+                        let expected = expected.map_or(length, |position| from + position);
+                        assert_eq!(find_any(words, &path, from), expected, "{named:?} {path:?}");
+                    }
+                }
+            }
+        }
     }
 }

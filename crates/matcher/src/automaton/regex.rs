@@ -1,35 +1,16 @@
-//! regex-automata over the same patterns: an engine to compare with.
+//! regex-automata over the same patterns, for tests and measurements.
 //!
-//! Owns the same question as [`Automaton`](super::Automaton), answered by somebody else's
-//! construction: the NFA is put together by hand, its determinization is the `regex` crate's own.
-//! So it shares the patterns with our automaton and none of its faults, and shows what a general
-//! engine costs here. Tests and measurements use it; no answer to a user comes from it, for which
-//! [`Automaton`](super::Automaton) is the neighbour.
+//! [`RegexEngine`] answers the question of [`Automaton`](super::Automaton) by the `regex` crate's
+//! own determinization. It shares the patterns with our automaton but no code, so it finds our
+//! faults and shows what a general engine costs. No answer to a user comes from it.
 //!
-//! The list becomes one alternation, best pattern first, under leftmost-first semantics: once an
-//! alternative has matched, those after it are dropped, so the last match that a search reports is
-//! the first pattern of the list that matches.
+//! The patterns become one alternation, best first, with leftmost-first semantics: the match that a
+//! search reports is the first pattern of the list that matches.
 //!
-//! | variant | building | an answer |
+//! | variant | building | a path |
 //! |---|---|---|
-//! | [`RegexEngine::dense`] | the whole table, exponential in the stars at worst, so it has a size limit and may fail | one table look-up for each byte |
-//! | [`RegexEngine::lazy`] | the NFA alone | the same look-up, after a state has been built in the [`RegexCache`]; a full cache is emptied |
-//!
-//! ```
-//! use portcullis_matcher::automaton::{Outcome, RegexEngine};
-//! use portcullis_matcher::pattern::PatternList;
-//!
-//! let outcomes = [Outcome::new(1, true), Outcome::new(2, false)];
-//! let mut patterns = PatternList::new();
-//! patterns.push(b"/private/*.png$", true);
-//! patterns.push(b"/private/", true);
-//! let engine = RegexEngine::dense(&patterns, &outcomes, 1 << 20)?;
-//! let mut cache = engine.cache();
-//! assert_eq!(engine.decide(b"/private/a.png", &mut cache), outcomes[0]);
-//! assert_eq!(engine.decide(b"/private/a.png?b", &mut cache), outcomes[1]);
-//! assert_eq!(engine.decide(b"/public", &mut cache), Outcome::NONE);
-//! # Ok::<(), portcullis_matcher::automaton::RegexError>(())
-//! ```
+//! | [`RegexEngine::dense`] | the whole table, exponential in the stars; fails at a size limit | one table look-up per byte |
+//! | [`RegexEngine::lazy`] | the NFA only | the same, plus states built in the [`RegexCache`], which is emptied when full |
 
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
 use regex_automata::hybrid;
@@ -56,51 +37,40 @@ enum Kind {
     Lazy(Box<hybrid::dfa::DFA>),
 }
 
-/// A thread's memory for one [`RegexEngine`].
+/// A thread's cache for one [`RegexEngine`].
 #[derive(Clone, Debug)]
 pub struct RegexCache(Option<hybrid::dfa::Cache>);
 
-/// The patterns are too much for regex-automata.
+/// regex-automata cannot compile the patterns.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct RegexError(Box<ErrorKind>);
-
-impl From<ErrorKind> for RegexError {
-    fn from(kind: ErrorKind) -> RegexError {
-        RegexError(Box::new(kind))
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum ErrorKind {
+pub enum RegexError {
+    /// The NFA has too many states.
     #[error("the patterns have too many positions for regex-automata: {0}; use fewer rules")]
     Nfa(#[from] Box<thompson::BuildError>),
+    /// The dense table exceeds the size limit.
     #[error(
         "the dense automaton cannot be built: {0}; raise the size limit or take the lazy variant"
     )]
-    Dense(#[from] dense::BuildError),
+    Dense(Box<dense::BuildError>),
+    /// The lazy automaton cannot be set up.
     #[error("the lazy automaton cannot be built: {0}; use fewer rules")]
-    Lazy(#[from] hybrid::BuildError),
+    Lazy(Box<hybrid::BuildError>),
 }
 
 impl RegexCache {
-    /// Bytes of memory that this holds.
+    /// Returns the memory held, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.0.as_ref().map_or(0, hybrid::dfa::Cache::memory_usage)
     }
 }
 
 impl RegexEngine {
-    /// Builds the whole table. `outcomes[i]` is what a match of pattern *i* means. Neither the table
-    /// nor what building it needs beside it may pass `size_limit_bytes`.
+    /// Builds the whole table; `outcomes[i]` is the outcome of pattern *i*.
     ///
     /// # Errors
     ///
-    /// If a limit is passed; that is to be expected of rules with several stars.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many outcomes as patterns.
+    /// If the table, or the memory to build it, exceeds `size_limit_bytes`. A few rules with
+    /// several stars are enough.
     pub fn dense(
         patterns: &PatternList,
         outcomes: &[Outcome],
@@ -112,34 +82,27 @@ impl RegexEngine {
             .accelerate(false)
             .dfa_size_limit(Some(size_limit_bytes))
             .determinize_size_limit(Some(size_limit_bytes));
-        let nfa = nfa(patterns, outcomes).map_err(ErrorKind::Nfa)?;
-        let dfa = dense::Builder::new().configure(config).build_from_nfa(&nfa);
-        let kind = Kind::Dense(Box::new(dfa.map_err(ErrorKind::Dense)?));
+        let dfa = dense::Builder::new().configure(config).build_from_nfa(&nfa(patterns, outcomes)?);
+        let kind = Kind::Dense(Box::new(dfa.map_err(|error| RegexError::Dense(error.into()))?));
         Ok(RegexEngine { kind, outcomes: outcomes.to_vec() })
     }
 
-    /// Builds the NFA, to which answers add states in a [`RegexCache`]. `outcomes[i]` is what a
-    /// match of pattern *i* means. The cache grows to 2 MiB, or to what a few states need if that
-    /// is more.
+    /// Builds the NFA; `outcomes[i]` is the outcome of pattern *i*. The cache grows to 2 MiB.
     ///
     /// # Errors
     ///
     /// If there are more positions than regex-automata can number.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many outcomes as patterns.
     pub fn lazy(patterns: &PatternList, outcomes: &[Outcome]) -> Result<RegexEngine, RegexError> {
         let config = hybrid::dfa::Config::new()
             .match_kind(MatchKind::LeftmostFirst)
             .skip_cache_capacity_check(true);
-        let nfa = nfa(patterns, outcomes).map_err(ErrorKind::Nfa)?;
-        let dfa = hybrid::dfa::Builder::new().configure(config).build_from_nfa(nfa);
-        let kind = Kind::Lazy(Box::new(dfa.map_err(ErrorKind::Lazy)?));
+        let dfa =
+            hybrid::dfa::Builder::new().configure(config).build_from_nfa(nfa(patterns, outcomes)?);
+        let kind = Kind::Lazy(Box::new(dfa.map_err(|error| RegexError::Lazy(error.into()))?));
         Ok(RegexEngine { kind, outcomes: outcomes.to_vec() })
     }
 
-    /// Memory for answers. It belongs to this engine; each thread needs its own.
+    /// Returns a cache for this engine; each thread needs its own.
     pub fn cache(&self) -> RegexCache {
         RegexCache(match &self.kind {
             Kind::Dense(_) => None,
@@ -147,16 +110,14 @@ impl RegexEngine {
         })
     }
 
-    /// The outcome of the best pattern that matches `path`, which is in normal form.
+    /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
     ///
     /// # Panics
     ///
-    /// May panic, or answer for the other, if `cache` was made by another engine.
+    /// If another engine made `cache`, this may panic or give a wrong answer.
     pub fn decide(&self, path: &[u8], cache: &mut RegexCache) -> Outcome {
         let input = Input::new(path).anchored(Anchored::Yes);
-        // A search gives up at quit bytes, of which there are none, and after so many emptied
-        // caches, of which no number is set.
-        const SEARCH: &str = "no search of ours gives up";
+        const SEARCH: &str = "no quit bytes and no limit on cache clears are set";
         let found = match &self.kind {
             Kind::Dense(dfa) => dfa.try_search_fwd(&input).expect(SEARCH),
             Kind::Lazy(dfa) => {
@@ -167,7 +128,7 @@ impl RegexEngine {
         found.map_or(Outcome::NONE, |found| self.outcomes[found.pattern().as_usize()])
     }
 
-    /// Bytes of memory that this holds, caches not counted.
+    /// Returns the memory held without caches, in bytes.
     pub fn memory_bytes(&self) -> usize {
         let automaton = match &self.kind {
             Kind::Dense(dfa) => dfa.memory_usage(),
@@ -177,7 +138,7 @@ impl RegexEngine {
     }
 }
 
-/// All patterns as the alternatives of one anchored NFA, best first.
+/// Builds one anchored alternation of all patterns, best first.
 fn nfa(patterns: &PatternList, outcomes: &[Outcome]) -> Result<NFA, Box<thompson::BuildError>> {
     assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
     let mut builder = Builder::new();
@@ -193,7 +154,7 @@ fn nfa(patterns: &PatternList, outcomes: &[Outcome]) -> Result<NFA, Box<thompson
     Ok(builder.build(start, start)?)
 }
 
-/// Adds the states of `pattern`, the last first, and returns the first.
+/// Adds the states of `pattern`, last to first, and returns the first.
 fn add_pattern(
     builder: &mut Builder,
     pattern: &PathPattern<'_>,
@@ -214,8 +175,7 @@ fn add_pattern(
     Ok(next)
 }
 
-/// Adds a loop over any byte that prefers to leave for `next`: what follows a star is best found
-/// at once, because then the loop can be dropped.
+/// Adds a loop over any byte. It prefers `next`: a literal found early ends the loop.
 fn add_star(builder: &mut Builder, next: StateID) -> Result<StateID, Box<thompson::BuildError>> {
     let star = builder.add_union(vec![next])?;
     let any = builder.add_range(Transition { start: 0, end: 255, next: star })?;

@@ -1,81 +1,67 @@
-//! All patterns of a rule set in one pass over a path, without states.
+//! A scan: all patterns of a rule set in one pass over a path, without states.
 //!
-//! This is the strategy of last resort, for a path that needs more states than building has earned. A
-//! pattern matches if its first literal begins the path, each later one is somewhere behind the one
-//! before it, and an anchored last one is at the end. Taking each literal at its first occurrence
-//! leaves the most room for the rest, so nothing is ever tried twice.
+//! The fallback for paths that need more states than the build budget allows, and home of
+//! [`matches`], which matches one pattern. A pattern matches if its first literal is a prefix of
+//! the path, each later literal follows the one before, and an anchored last literal ends the path.
+//! Taking each literal at its first occurrence leaves the most room for the rest, so nothing
+//! backtracks.
 //!
-//! Each pattern waits for one literal at a time. The distinct literals of all patterns are sorted, and
-//! each knows the longest other one that it begins with. At each place of the path a binary search finds
-//! the last literal that is not behind the rest of the path; it and those that it begins with
-//! are all that can be there. Every pattern that waits for a literal that is found waits for its
-//! next one from there on.
+//! Each pattern waits for one literal at a time. The distinct literals of the rule set are sorted,
+//! and each knows its *parent*, the longest other literal that is a prefix of it. At each position
+//! of the path, a binary search finds the last literal not above the rest of the path; only this
+//! literal and its ancestors can occur there. The patterns waiting for a literal that occurs move
+//! on to their next one.
 //!
-//! Cost: for each byte of the path a binary search and the literals that begin there; for each literal of
-//! the rule set, once a path, a few steps. Building sorts the literals. Memory: some thirty bytes
-//! for each literal.
+//! Cost per path: for each byte a binary search and the literals that nest there; for each literal
+//! of the rule set a few steps. Building sorts the literals. Memory: about thirty bytes per
+//! literal.
 
-use hashbrown::hash_map::Entry;
-use hashbrown::{HashMap, HashTable, hash_table};
+use std::collections::HashSet;
+
+use hashbrown::HashMap;
 use memchr::memmem;
 use wide::u8x16;
 
-use crate::bytes::seeded_hash;
+use crate::bytes::{CHUNK_BYTES, bits, first_bytes};
 use crate::pattern::{PathPattern, PatternList};
 
-use super::chunk::{CHUNK_BYTES, bits, first_bytes};
-
-/// In place of a literal's or a pattern's number: none.
+/// No literal, waiter or pattern.
 const NONE: u32 = u32::MAX;
 
-/// The literals of a rule set, and who waits for them.
+/// The literals of a rule set, and the patterns that wait for them.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner {
     /// The distinct literals, ascending.
     literals: Vec<Literal>,
-    /// By first byte: where its literals begin; and the end of all.
+    /// By first byte: the first literal with it; then the number of literals.
     starts: Vec<u32>,
-    /// The patterns that are asked: of equal ones the first, because it decides.
+    /// The distinct patterns, in order of precedence.
     waiters: Vec<Waiter>,
-    /// By waiter, then by literal: the literals' numbers.
+    /// By waiter, then by literal: numbers of literals.
     sequences: Vec<u32>,
-    /// The number of paths so far, which tells what is of this one.
+    /// The number of paths so far; marks per-path state as current.
     round: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Literal {
-    /// Where it is in the bytes of all patterns.
+    /// Its position in the bytes of all patterns.
     start: u32,
     length: u32,
-    /// The longest other literal that this one begins with.
+    /// The longest other literal that is a prefix of this one.
     parent: u32,
-    /// The first waiter that waits for this literal before anything has been found: at the path's
-    /// beginning, and anywhere.
+    /// The first waiter that starts with this literal as a prefix of the path.
     beginning: u32,
+    /// The first waiter that starts with this literal anywhere in the path.
     first: u32,
-    /// In this round: the first waiter that waits for it now, and whether it was found.
+    /// In this round: the first waiter that waits for it now.
     waiting: u32,
+    /// In this round: whether it was found.
     is_found: bool,
     round: u32,
 }
 
 impl Literal {
-    fn new(start: usize, length: usize) -> Literal {
-        let (start, length) = (start as u32, length as u32);
-        let none = NONE;
-        Literal {
-            start,
-            length,
-            parent: none,
-            beginning: none,
-            first: none,
-            waiting: none,
-            is_found: false,
-            round: 0,
-        }
-    }
-
     #[inline]
     fn text<'p>(&self, bytes: &'p [u8]) -> &'p [u8] {
         &bytes[self.start as usize..][..self.length as usize]
@@ -87,20 +73,21 @@ impl Literal {
 struct Waiter {
     pattern: u32,
     anchored: bool,
-    /// Its literals in `sequences`: the next one that it waits for, the first one and the end.
+    /// In `sequences`: the literal it waits for, its first literal, and the end of its literals.
     at: u32,
     first: u32,
     end: u32,
-    /// The place from which on it waits.
+    /// The position of the path from which it waits.
     from: u32,
-    /// The waiter behind it that waits for the same literal, before anything has been found and now.
+    /// The next waiter in the list of `Literal::beginning` or `Literal::first`.
     first_next: u32,
+    /// The next waiter in the list of `Literal::waiting`.
     next: u32,
 }
 
-/// One path, and what has been found in it.
+/// One path, and the matches found so far.
 struct Pass<'p> {
-    /// Those of all patterns.
+    /// The bytes of all patterns.
     bytes: &'p [u8],
     path: &'p [u8],
     /// The first pattern that matches.
@@ -108,7 +95,7 @@ struct Pass<'p> {
     steps: u64,
 }
 
-/// The first bytes of a text as a number that orders as they do.
+/// Returns the first bytes of `text` as a number with the same order.
 fn head(text: &[u8]) -> u64 {
     let mut head = [0; size_of::<u64>()];
     let bytes = text.len().min(head.len());
@@ -122,74 +109,64 @@ impl Scanner {
         let state = foldhash::fast::RandomState::default();
         let mut numbers: HashMap<&[u8], u32, _> =
             HashMap::with_capacity_and_hasher(patterns.len(), state);
-        let mut known: HashTable<(u64, u32)> = HashTable::with_capacity(patterns.len());
-        let mut waiters = Vec::with_capacity(patterns.len());
-        let mut literals = Vec::with_capacity(patterns.len());
-        let mut sequences = Vec::with_capacity(patterns.len() + patterns.stars());
-        let mut identity = Vec::new();
-        for (pattern, index) in patterns.iter().zip(0_u32..) {
-            pattern.write_identity(&mut identity);
-            let hash = seeded_hash(&identity);
-            let same = |&(other, number): &(u64, u32)| {
-                other == hash && patterns.get(number as usize).is_same(&pattern)
-            };
-            match known.entry(hash, same, |&(hash, _)| hash) {
-                hash_table::Entry::Occupied(_) => continue,
-                hash_table::Entry::Vacant(new) => new.insert((hash, index)),
-            };
-            let first = sequences.len() as u32;
+        for pattern in patterns.iter() {
             let mut start = pattern.start();
             for literal in pattern.literals() {
-                let number = match numbers.entry(literal) {
-                    Entry::Occupied(known) => *known.get(),
-                    Entry::Vacant(new) => {
-                        literals.push(Literal::new(start, literal.len()));
-                        *new.insert(literals.len() as u32 - 1)
-                    }
-                };
-                sequences.push(number);
+                numbers.entry(literal).or_insert(start as u32);
                 start += literal.len();
             }
-            let end = sequences.len() as u32;
+        }
+        // Most literals differ in their first bytes, which are compared without a memory access.
+        let mut order: Vec<(u64, &[u8], u32)> =
+            numbers.iter().map(|(text, start)| (head(text), *text, *start)).collect();
+        order.sort_unstable();
+        let mut literals: Vec<Literal> = Vec::with_capacity(order.len());
+        for (number, (_, text, start)) in (0_u32..).zip(order) {
+            let mut parent = number.wrapping_sub(1);
+            while let Some(literal) = literals.get(parent as usize) {
+                if text.starts_with(literal.text(bytes)) {
+                    break;
+                }
+                parent = literal.parent;
+            }
+            literals.push(Literal {
+                start,
+                length: text.len() as u32,
+                parent,
+                beginning: NONE,
+                first: NONE,
+                waiting: NONE,
+                is_found: false,
+                round: 0,
+            });
+            numbers.insert(text, number);
+        }
+        let mut waiters = Vec::with_capacity(patterns.len());
+        let mut sequences = Vec::with_capacity(patterns.len() + patterns.stars());
+        for (pattern, index) in patterns.iter().zip(0..) {
+            let first = sequences.len() as u32;
+            sequences.extend(pattern.literals().map(|literal| numbers[literal]));
             waiters.push(Waiter {
                 pattern: index,
                 anchored: pattern.anchored,
                 at: first,
                 first,
-                end,
+                end: sequences.len() as u32,
                 from: 0,
                 first_next: NONE,
                 next: NONE,
             });
         }
-        drop((numbers, known));
-        let text = |literal: &Literal| literal.text(bytes);
-        let of = |number: u32| text(&literals[number as usize]);
-        // The first bytes of most literals differ, and comparing those needs no look at the others.
-        let mut order: Vec<(u64, u32)> =
-            (0..literals.len() as u32).map(|number| (head(of(number)), number)).collect();
-        order.sort_unstable_by(|&(one_head, one), &(other_head, other)| {
-            one_head.cmp(&other_head).then_with(|| of(one).cmp(of(other)))
+        // Of equal patterns only the first can decide.
+        let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
+        waiters.retain(|waiter| {
+            let sequence = &sequences[waiter.first as usize..waiter.end as usize];
+            seen.insert((waiter.anchored, sequence))
         });
-        let mut ranks = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(&(_, number), rank)| ranks[number as usize] = rank);
-        sequences.iter_mut().for_each(|number| *number = ranks[*number as usize]);
-        let mut literals: Vec<Literal> =
-            order.iter().map(|&(_, number)| literals[number as usize]).collect();
-        for number in 1..literals.len() {
-            let mut parent = number as u32 - 1;
-            while parent != NONE {
-                let literal = &literals[parent as usize];
-                if text(&literals[number]).starts_with(text(literal)) {
-                    break;
-                }
-                parent = literal.parent;
-            }
-            literals[number].parent = parent;
-        }
+        drop(seen);
         let begins_before = |byte: usize| {
             let is_before = |literal: &Literal| {
-                text(literal).first().is_none_or(|&first| usize::from(first) < byte)
+                literal.text(bytes).first().is_none_or(|&first| usize::from(first) < byte)
             };
             literals.partition_point(is_before) as u32
         };
@@ -199,11 +176,11 @@ impl Scanner {
         scanner
     }
 
-    /// Files each waiter under what it waits for first.
+    /// Files each waiter under its first literal.
     fn file_waiters(&mut self) {
         for (waiter, number) in self.waiters.iter_mut().zip(0_u32..) {
             let prefix = &mut self.literals[self.sequences[waiter.first as usize] as usize];
-            // An anchored last literal is not waited for.
+            // An anchored last literal is compared, not waited for.
             let literals = waiter.end - waiter.first - u32::from(waiter.anchored);
             let list = if prefix.length > 0 || literals <= 1 {
                 &mut prefix.beginning
@@ -215,7 +192,7 @@ impl Scanner {
         }
     }
 
-    /// Returns the bytes of memory that this holds.
+    /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.literals)
             + size_of_val(&*self.starts)
@@ -223,8 +200,8 @@ impl Scanner {
             + size_of_val(&*self.sequences)
     }
 
-    /// Returns the first pattern that matches `path`, and how many bytes, literals and patterns were
-    /// looked at. `patterns` are those that the scanner was made of.
+    /// Returns the first pattern that matches `path`, and the number of bytes, literals and
+    /// patterns visited. `patterns` is the list given to [`Scanner::new`].
     pub(super) fn first_match(
         &mut self,
         patterns: &PatternList,
@@ -235,7 +212,7 @@ impl Scanner {
             1
         });
         let mut pass = Pass { bytes: patterns.bytes(), path, best: NONE, steps: 0 };
-        // The empty literal begins every path.
+        // The empty literal is a prefix of every path.
         if self.literals.first().is_some_and(|literal| literal.length == 0) {
             self.find(0, 0, &mut pass);
         }
@@ -248,7 +225,7 @@ impl Scanner {
         ((pass.best != NONE).then_some(pass.best as usize), pass.steps)
     }
 
-    /// Finds all literals that begin at `place`.
+    /// Finds all literals that occur at `place`.
     fn find_at(&mut self, place: usize, pass: &mut Pass<'_>) {
         let rest = &pass.path[place..];
         let byte = usize::from(rest[0]);
@@ -270,7 +247,7 @@ impl Scanner {
         }
     }
 
-    /// Has the patterns go on that wait for a literal, which begins at `place`.
+    /// Advances the patterns that wait for the literal `number`, which occurs at `place`.
     fn find(&mut self, number: usize, place: usize, pass: &mut Pass<'_>) {
         let literal = self.literal_of_round(number);
         let behind = place + literal.length as usize;
@@ -298,7 +275,7 @@ impl Scanner {
         }
     }
 
-    /// Notes that the literal that a waiter waits for was found, and ends before `end`.
+    /// Moves a waiter to its next literal after the current one was found to end at `end`.
     fn advance(&mut self, number: u32, end: usize, pass: &mut Pass<'_>) {
         let waiter = &mut self.waiters[number as usize];
         pass.steps += 1;
@@ -325,13 +302,13 @@ impl Scanner {
         self.wait(number, literal);
     }
 
-    /// Has a waiter wait for a literal.
+    /// Adds a waiter to the list of a literal.
     fn wait(&mut self, number: u32, literal: usize) {
         let next = std::mem::replace(&mut self.literal_of_round(literal).waiting, number);
         self.waiters[number as usize].next = next;
     }
 
-    /// A literal as it is in this round.
+    /// Returns a literal with its state reset for this round.
     fn literal_of_round(&mut self, number: usize) -> &mut Literal {
         let literal = &mut self.literals[number];
         if literal.round != self.round {
@@ -341,7 +318,7 @@ impl Scanner {
     }
 }
 
-/// The number of bytes with which both texts begin.
+/// Returns the length of the common prefix.
 fn common_bytes(one: &[u8], other: &[u8]) -> usize {
     let chunks = one.chunks_exact(CHUNK_BYTES).zip(other.chunks_exact(CHUNK_BYTES));
     let start = chunks.take_while(|(one, other)| one == other).count() * CHUNK_BYTES;
@@ -349,13 +326,13 @@ fn common_bytes(one: &[u8], other: &[u8]) -> usize {
     start + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// Whether `pattern` matches `path`.
+/// Returns whether `pattern` matches `path`.
 #[inline]
 pub fn matches(pattern: &PathPattern<'_>, path: &[u8]) -> bool {
     literals_match(pattern.literals(), pattern.anchored, path)
 }
 
-/// Whether a pattern of these literals, between which stars stand, matches `path`.
+/// Returns whether a pattern of these literals, separated by stars, matches `path`.
 #[inline]
 pub(super) fn literals_match<'l>(
     mut literals: impl Iterator<Item = &'l [u8]>,
@@ -382,11 +359,10 @@ pub(super) fn literals_match<'l>(
     }
 }
 
-/// Bytes of a text in which a literal is looked for without preparation: to prepare a search that is
-/// never slow takes longer than that.
+/// The longest text that is searched without preparation: preparing a linear search takes longer.
 const SHORT_BYTES: usize = 128;
 
-/// Where `literal` first stands in `text`.
+/// Returns the position of the first occurrence of `literal` in `text`.
 #[inline]
 fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
     let (Some(&first), Some(&last)) = (literal.first(), literal.last()) else { return Some(0) };
@@ -394,15 +370,15 @@ fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
     if text.len() > SHORT_BYTES {
         return memmem::find(text, literal);
     }
-    // Sixteen places are looked at together: the literal's ends have to stand there.
+    // Sixteen positions at once: the first and the last byte of the literal have to match.
     let places = |from: usize, byte: u8| {
         let bytes = u8x16::new(first_bytes(&text[from..]).to_le_bytes());
         bytes.simd_eq(u8x16::splat(byte)).to_bitmask()
     };
-    let stands = |place: &usize| *place <= last_start && text[*place..].starts_with(literal);
+    let occurs = |place: &usize| *place <= last_start && text[*place..].starts_with(literal);
     (0..=last_start).step_by(CHUNK_BYTES).find_map(|start| {
         let ends = places(start, first) & places(start + literal.len() - 1, last);
-        bits(ends & 0xffff).map(|place| start + place).find(stands)
+        bits(ends & 0xffff).map(|place| start + place).find(occurs)
     })
 }
 
@@ -411,7 +387,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_literal_is_found_where_it_first_stands() {
+    fn the_first_occurrence_is_found() {
         let text: Vec<u8> = (0..150_usize).map(|place| b"ab/\0"[place * place % 7 % 4]).collect();
         for length in [0, 1, 2, 15, 16, 17, 33, 40, 128, 150] {
             let text = &text[..length];

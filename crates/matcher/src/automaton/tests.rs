@@ -1,5 +1,5 @@
-//! One property: every way to an answer gives the one of the definition, with all limits forced to each
-//! way. The oracle is asked beside whole files, by `tests/suite.rs`, `tests/random.rs` and others.
+//! One property: every step gives the outcome of a naive definition, with limits that force each
+//! step. `tests/suite.rs`, `tests/random.rs` and others compare whole files with the oracle.
 
 use zerocopy::little_endian::{U16, U32};
 
@@ -8,7 +8,7 @@ use crate::vectors::{Kind, Vectors, Work as VectorWork};
 
 use super::*;
 
-/// A pattern's normal text against a path, by its definition.
+/// Matches a pattern's normal text by its definition.
 fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
     loop {
         match text {
@@ -35,7 +35,7 @@ fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     words
 }
 
-/// Limits under which automata walk, build, clear, scan and come back from a scan.
+/// Limits under which automata walk, build, clear, scan, and build again after a scan.
 fn all_limits() -> [Limits; 5] {
     let usual = Limits::default();
     let lazy = Limits { positions_per_byte: u64::MAX, ..usual };
@@ -48,11 +48,11 @@ fn all_limits() -> [Limits; 5] {
     ]
 }
 
-/// A rule set as every way needs it.
+/// A rule set in the representations of all steps.
 pub(super) struct RuleSet {
     pub(super) patterns: PatternList,
     pub(super) outcomes: Vec<Outcome>,
-    pub(super) lines: Vec<SieveLine>,
+    pub(super) lines: Vec<PrefilterLine>,
     table: Vec<U32>,
     texts: Vec<U16>,
 }
@@ -61,7 +61,7 @@ impl RuleSet {
     pub(super) fn of(texts: &[&[u8]], outcomes: &[Outcome]) -> RuleSet {
         let mut patterns = PatternList::new();
         texts.iter().for_each(|text| patterns.push(text, true));
-        let lines = sieve_of(&patterns, outcomes);
+        let lines = build_prefilter(&patterns, outcomes);
         let (mut table, mut texts) = (Vec::new(), Vec::new());
         for (pattern, outcome) in patterns.iter().zip(outcomes) {
             table.push(table_word(texts.len(), outcome.allows()));
@@ -74,42 +74,42 @@ impl RuleSet {
         Patterns { table: &self.table, texts: &self.texts }
     }
 
-    /// What the prefilter tells of a path if so many entries may be looked at, the same with every kind of
-    /// vectors.
-    pub(super) fn sift(&self, path: &[u8], entries_max: usize) -> Option<Outcome> {
+    /// Returns the outcome by the prefilter with a limit on entries; `None` if it does not decide
+    /// the path. All kinds of vectors have to agree.
+    pub(super) fn filter(&self, path: &[u8], entries_max: usize) -> Option<Outcome> {
         let (lines, patterns) = (&self.lines[..], self.patterns());
-        let sift = |vectors: Vectors| vectors.run(Sift { lines, patterns, path, entries_max });
-        let all: Vec<_> = Vectors::all().into_iter().map(sift).collect();
+        let filter = |vectors: Vectors| vectors.run(Filter { lines, patterns, path, entries_max });
+        let all: Vec<_> = Vectors::all().into_iter().map(filter).collect();
         assert!(all.iter().all(|it| *it == all[0]), "{:?}: {all:?}", bstr(path));
         all[0]
     }
 }
 
-/// All looks at a path, and the candidates that they leave.
-pub(super) struct Sift<'l> {
-    pub(super) lines: &'l [SieveLine],
+/// All probes of a path, and the candidates that they leave.
+pub(super) struct Filter<'l> {
+    pub(super) lines: &'l [PrefilterLine],
     pub(super) patterns: Patterns<'l, &'l [U16]>,
     pub(super) path: &'l [u8],
     pub(super) entries_max: usize,
 }
 
-impl VectorWork for Sift<'_> {
+impl VectorWork for Filter<'_> {
     type Output = Option<Outcome>;
 
-    fn with(self, looks: impl Kind) -> Option<Outcome> {
-        let Sift { lines, patterns, path, mut entries_max } = self;
-        let look = FirstLook::of(lines, 0)?;
+    fn with(self, probe: impl Kind) -> Option<Outcome> {
+        let Filter { lines, patterns, path, mut entries_max } = self;
+        let first = FirstProbe::of(lines, 0)?;
         let prefix_levels =
-            if look.may_begin(path)? { may_begin(lines, 0, path, looks) } else { 0 };
-        let stretches = look.has_stretches && may_stand(lines, 0, path, looks);
-        match (Found { prefix_levels, stretches }) {
-            Found { prefix_levels: 0, stretches: false } => Some(look.otherwise),
-            found => try_candidates((lines, 0), patterns, path, found, (&mut entries_max, looks)),
+            if first.probe_prefixes(path)? { probe_prefixes(lines, 0, path, probe) } else { 0 };
+        let literals = first.has_literals && probe_literals(lines, 0, path, probe);
+        match (Found { prefix_levels, literals }) {
+            Found { prefix_levels: 0, literals: false } => Some(first.otherwise),
+            found => try_candidates((lines, 0), patterns, path, found, (&mut entries_max, probe)),
         }
     }
 }
 
-/// The engines of regex-automata, with room for all rule sets of these tests.
+/// Both engines of regex-automata.
 fn regex_engines(patterns: &PatternList, outcomes: &[Outcome]) -> [RegexEngine; 2] {
     [
         RegexEngine::dense(patterns, outcomes, 64 * 1024 * 1024).expect("a small table"),
@@ -121,19 +121,19 @@ fn bstr(bytes: &[u8]) -> &bstr::BStr {
     bstr::BStr::new(bytes)
 }
 
-/// The property. Returns how many paths looks alone answered.
+/// Checks the property. Returns the number of paths that probes decided without candidates.
 ///
-/// Candidates tell the patterns apart by their place, so they are compared if `outcomes` do too.
+/// Candidates are numbered by position, so they are only compared if `outcomes` are too.
 fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) -> usize {
     let rules = RuleSet::of(texts, outcomes);
     let are_places = (1..).zip(outcomes).all(|(number, outcome)| outcome.number() == number);
     let build = |limits| Automaton::new(rules.patterns.clone(), outcomes.to_vec(), &limits);
     let mut automata = all_limits().map(build);
-    // Dense tables of more do not fit any room.
+    // Dense tables of more patterns get too large.
     let regex =
         if texts.len() > 50 { Vec::new() } else { regex_engines(&rules.patterns, outcomes).into() };
     let mut regex_caches: Vec<RegexCache> = regex.iter().map(|engine| engine.cache()).collect();
-    let mut told = 0;
+    let mut decided = 0;
     for path in paths {
         let first = texts.iter().position(|text| defined(text, path));
         let expected = first.map_or(Outcome::NONE, |index| outcomes[index]);
@@ -154,16 +154,16 @@ fn check(texts: &[&[u8]], outcomes: &[Outcome], paths: &[Vec<u8>]) -> usize {
             assert_eq!(engine.decide(path, cache), expected, "{engine:?}: {}", what());
         }
         if are_places {
-            let sifted = [0, 1, usize::MAX].map(|entries_max| rules.sift(path, entries_max));
-            for found in sifted.into_iter().flatten() {
+            let filtered = [0, 1, usize::MAX].map(|entries_max| rules.filter(path, entries_max));
+            for found in filtered.into_iter().flatten() {
                 assert_eq!(found, expected, "prefilter: {}", what());
             }
-            // Without a bound candidates answer whatever begins with a slash.
-            assert_eq!(sifted[2].is_some(), path.first() == Some(&b'/'), "{}", what());
-            told += usize::from(sifted[0].is_some());
+            // Without a limit, candidates decide every path that starts with a slash.
+            assert_eq!(filtered[2].is_some(), path.first() == Some(&b'/'), "{}", what());
+            decided += usize::from(filtered[0].is_some());
         }
     }
-    told
+    decided
 }
 
 #[test]
@@ -185,8 +185,7 @@ fn pairs_of_patterns() {
     }
 }
 
-/// Patterns that begin in each way that a prefilter tells apart, with prefixes and stretches of many
-/// lengths.
+/// Patterns with all kinds of requirements, with prefixes and literals of many lengths.
 pub(super) const PATTERNS: &[&[u8]] = &[
     b"/",
     b"",
@@ -219,7 +218,7 @@ pub(super) const PATTERNS: &[&[u8]] = &[
     b"/*/$",
 ];
 
-/// Paths of some of three bytes, short and long, and odd ones.
+/// Paths of three letters, short and long, and some with other bytes.
 pub(super) fn odd_paths(length_max: usize) -> Vec<Vec<u8>> {
     let mut paths = words(b"ab/", length_max);
     let long =
@@ -233,23 +232,23 @@ pub(super) fn odd_paths(length_max: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn prefixes_and_stretches() {
+fn prefixes_and_literals() {
     let paths = odd_paths(5);
-    let (mut told, mut asked) = (0, 0);
+    let (mut decided, mut asked) = (0, 0);
     for one in PATTERNS {
         for two in PATTERNS {
-            told += check(&[one, two], &[Outcome::new(1, true), Outcome::new(2, false)], &paths);
+            decided += check(&[one, two], &[Outcome::new(1, true), Outcome::new(2, false)], &paths);
             asked += paths.len();
         }
     }
-    // Paths of two letters match most such patterns.
-    assert!(told * 4 > asked, "{told} of {asked}");
+    // Paths of two letters match most of these patterns.
+    assert!(decided * 4 > asked, "{decided} of {asked}");
     let outcomes = (1..=22).map(|number| Outcome::new(number, number % 2 == 0));
     let outcomes: Vec<Outcome> = outcomes.collect();
     assert!(check(&PATTERNS[7..], &outcomes, &paths) > 0);
 }
 
-/// Many patterns that share prefixes or have none, and paths that are nearly theirs.
+/// Many patterns that share prefixes or have none, and paths that nearly match.
 #[test]
 fn many_patterns() {
     let text = |number: usize| match number % 50 {
@@ -311,11 +310,8 @@ fn a_dense_table_has_a_limit() {
 }
 
 #[test]
-fn regex_automata_agrees_that_nothing_matches() {
-    let patterns = PatternList::new();
-    for engine in regex_engines(&patterns, &[]) {
-        assert_eq!(engine.decide(b"/a", &mut engine.cache()), Outcome::NONE);
-    }
+fn no_patterns() {
+    check(&[], &[], &words(b"a/", 3));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use portcullis_dialect::{Decision, Reason, Verdict};
 use portcullis_matcher::automaton::{
-    FirstLook, FirstLooks, Found, Looks, Outcome, SieveLine, may_begin, may_stand, try_candidates,
+    FirstProbe, FirstProbes, Found, Outcome, PrefilterLine, Probe, probe_literals, probe_prefixes,
+    try_candidates,
 };
 use portcullis_matcher::vectors::{Kind, Work};
 
@@ -63,11 +64,11 @@ impl<P: Policies> Work for Block<'_, P> {
     type Output = Result<(), P::Failure>;
 
     #[inline(always)]
-    fn with(mut self, looks: impl Kind) -> Result<(), P::Failure> {
+    fn with(mut self, probe: impl Kind) -> Result<(), P::Failure> {
         self.make_room();
-        self.probe(looks);
-        self.probe_further(looks);
-        self.answer_open(looks)?;
+        self.probe(probe);
+        self.probe_further(probe);
+        self.answer_open(probe)?;
         let BlockMemory { repeats, decisions, sources, .. } = self.memory;
         for Repeat { answer, of } in repeats.drain(..) {
             decisions[answer as usize] = decisions[of as usize];
@@ -103,7 +104,7 @@ impl<P: Policies> Block<'_, P> {
     /// Answers each question by the first probe of its prefilter or by the decision that always
     /// holds, and lists the answers that need more.
     #[inline(always)]
-    fn probe(&mut self, looks: impl Looks) {
+    fn probe(&mut self, probe: impl Probe) {
         let Block { table, policies, paths, memory } = self;
         let first = FirstStage { table: *table, policies, paths };
         memory.starts.clear();
@@ -113,16 +114,16 @@ impl<P: Policies> Block<'_, P> {
             (0..policies.len()).for_each(|question| first.answer(question, memory));
         } else if ends * RUN_QUESTIONS_MIN > policies.len() {
             first.find_starts(memory);
-            first.answer_by_eights(memory, looks);
+            first.answer_by_eights(memory, probe);
         } else {
             first.find_starts_of_runs(memory);
-            first.answer_by_runs(memory, looks);
+            first.answer_by_runs(memory, probe);
         }
     }
 
     /// Runs the further probes, and lists the answers that they leave open.
     #[inline(always)]
-    fn probe_further(&mut self, looks: impl Looks) {
+    fn probe_further(&mut self, probe: impl Probe) {
         let Block { table, paths, memory, .. } = self;
         let lines = table.lines();
         let BlockMemory {
@@ -134,24 +135,26 @@ impl<P: Policies> Block<'_, P> {
             literal_hits,
             ..
         } = memory;
-        let sieve_of = |item: &WorkItem| starts[item.answer as usize].sieve as usize;
+        let prefilter_of = |item: &WorkItem| starts[item.answer as usize].prefilter as usize;
         for item in prefix_probes.items() {
-            let levels = may_begin(lines, sieve_of(item), paths[item.question as usize], looks);
+            let levels =
+                probe_prefixes(lines, prefilter_of(item), paths[item.question as usize], probe);
             prefix_levels[item.answer as usize] = levels;
             prefix_hits.push_if(levels != 0, *item);
         }
         for item in literal_probes.items() {
-            let is_open = may_stand(lines, sieve_of(item), paths[item.question as usize], looks);
+            let is_open =
+                probe_literals(lines, prefilter_of(item), paths[item.question as usize], probe);
             literal_hits.push_if(is_open, *item);
         }
     }
 
     /// Answers what is still open, by trying the few candidates of a prefilter or by an automaton.
     #[inline(always)]
-    fn answer_open(&mut self, looks: impl Looks) -> Result<(), P::Failure> {
+    fn answer_open(&mut self, probe: impl Probe) -> Result<(), P::Failure> {
         for index in 0..self.memory.literal_hits.items().len() {
             let item = self.memory.literal_hits.items()[index];
-            let outcome = self.try_or_walk(item, true, looks)?;
+            let outcome = self.try_or_walk(item, true, probe)?;
             self.answer(item, outcome);
             // Its prefixes have been tried as well.
             self.memory.prefix_levels[item.answer as usize] = 0;
@@ -159,7 +162,7 @@ impl<P: Policies> Block<'_, P> {
         for index in 0..self.memory.prefix_hits.items().len() {
             let item = self.memory.prefix_hits.items()[index];
             if self.memory.prefix_levels[item.answer as usize] != 0 {
-                let outcome = self.try_or_walk(item, false, looks)?;
+                let outcome = self.try_or_walk(item, false, probe)?;
                 self.answer(item, outcome);
             }
         }
@@ -177,18 +180,18 @@ impl<P: Policies> Block<'_, P> {
         &mut self,
         item: WorkItem,
         has_literals: bool,
-        looks: impl Looks,
+        probe: impl Probe,
     ) -> Result<Outcome, P::Failure> {
         let Block { table, paths, memory, .. } = self;
         let path = paths[item.question as usize];
         let answer = item.answer as usize;
-        let Start { sieve, number } = memory.starts[answer];
-        let found = Found { prefix_levels: memory.prefix_levels[answer], stretches: has_literals };
+        let Start { prefilter, number } = memory.starts[answer];
+        let found = Found { prefix_levels: memory.prefix_levels[answer], literals: has_literals };
         let entries_max = table.candidates_tried_max();
         let mut left = entries_max;
-        let how = (&mut left, looks);
+        let how = (&mut left, probe);
         let patterns = table.patterns(number);
-        let tried = try_candidates((table.lines(), sieve as usize), patterns, path, found, how);
+        let tried = try_candidates((table.lines(), prefilter as usize), patterns, path, found, how);
         memory.ways.entries += (entries_max - left) as u64;
         memory.ways.candidates += u64::from(tried.is_some());
         tried.map_or_else(|| self.walk(item), Ok)
@@ -264,14 +267,14 @@ impl<'b, P: Policies> FirstStage<'b, P> {
 
     /// Answers all questions for one agent, run by run.
     #[inline(always)]
-    fn answer_by_runs(self, memory: &mut BlockMemory, looks: impl Looks) {
+    fn answer_by_runs(self, memory: &mut BlockMemory, probe: impl Probe) {
         let mut start = 0;
         for run in 0..memory.run_ends.len() {
             let end = memory.run_ends[run];
             let entry = self.policies[start];
-            let sieve = memory.starts[start].sieve as usize;
-            match self.first_answer(entry as usize, sieve) {
-                Some(first) => self.answer_run(start..end, first, memory, looks),
+            let prefilter = memory.starts[start].prefilter as usize;
+            match self.first_answer(entry as usize, prefilter) {
+                Some(first) => self.answer_run(start..end, first, memory, probe),
                 None => (start..end).for_each(|question| self.answer(question, memory)),
             }
             start = end;
@@ -284,7 +287,7 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         questions: Range<usize>,
         first: FirstAnswer<'_>,
         memory: &mut BlockMemory,
-        looks: impl Looks,
+        probe: impl Probe,
     ) {
         let FirstAnswer { look, decision, source } = first;
         let mut start = questions.start;
@@ -293,7 +296,7 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         while let Some(paths) = self.paths[start..questions.end].first_chunk() {
             memory.decisions[start..][..EIGHT].fill(decision);
             memory.sources[start..][..EIGHT].fill(source);
-            note(start, look.look_at_eight(paths, looks), memory, alone);
+            note(start, look.probe_eight(paths, probe), memory, alone);
             start += EIGHT;
         }
         (start..questions.end).for_each(|question| alone(question, memory));
@@ -301,10 +304,10 @@ impl<'b, P: Policies> FirstStage<'b, P> {
 
     /// Answers all questions for one agent, eight by eight.
     #[inline(always)]
-    fn answer_by_eights(self, memory: &mut BlockMemory, looks: impl Looks) {
+    fn answer_by_eights(self, memory: &mut BlockMemory, probe: impl Probe) {
         let mut start = 0;
         while let Some(paths) = self.paths[start..].first_chunk() {
-            self.answer_eight(start, paths, memory, looks);
+            self.answer_eight(start, paths, memory, probe);
             start += EIGHT;
         }
         (start..self.paths.len()).for_each(|question| self.answer(question, memory));
@@ -316,11 +319,11 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         first: usize,
         paths: &[&[u8]; EIGHT],
         memory: &mut BlockMemory,
-        looks: impl Looks,
+        probe: impl Probe,
     ) {
         let FirstStage { table, policies, .. } = self;
         let starts = Start::words(&memory.starts[first..]).first_chunk().expect("one for each");
-        let (found, otherwise) = looks.look_at_eight(table.lines(), starts, paths);
+        let (found, otherwise) = probe.probe_eight(table.lines(), starts, paths);
         let policies = &policies[first..][..EIGHT];
         let decisions = &mut memory.decisions[first..][..EIGHT];
         let sources = &mut memory.sources[first..][..EIGHT];
@@ -342,8 +345,8 @@ impl<'b, P: Policies> FirstStage<'b, P> {
             policy => {
                 for agent in 0..agents {
                     let answer = question * agents + agent;
-                    let sieve = memory.starts[answer].sieve as usize;
-                    match self.first_answer(policy as usize * agents + agent, sieve) {
+                    let prefilter = memory.starts[answer].prefilter as usize;
+                    match self.first_answer(policy as usize * agents + agent, prefilter) {
                         Some(first) => self.probe(question, answer, first, memory),
                         None => self.answer_unfiltered(question, answer, memory),
                     }
@@ -366,11 +369,11 @@ impl<'b, P: Policies> FirstStage<'b, P> {
     ) {
         let path = self.paths[question];
         let FirstAnswer { look, decision, source } = first;
-        match look.may_begin(path) {
-            Some(may_begin) if !self.is_exempt(path) => {
+        match look.probe_prefixes(path) {
+            Some(probe_prefixes) if !self.is_exempt(path) => {
                 let item = WorkItem { question: question as u32, answer: answer as u32 };
-                memory.prefix_probes.push_if(may_begin, item);
-                memory.literal_probes.push_if(look.has_stretches, item);
+                memory.prefix_probes.push_if(probe_prefixes, item);
+                memory.literal_probes.push_if(look.has_literals, item);
                 (memory.decisions[answer], memory.sources[answer]) = (decision, source);
             }
             _ => self.answer_unfiltered(question, answer, memory),
@@ -381,8 +384,8 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         let FirstStage { table, paths, .. } = self;
         // An unanswered question is unknown; it never keeps an answer of the previous block.
         let mut decision = Decision::UNKNOWN;
-        let Start { sieve, number } = memory.starts[answer];
-        match sieve {
+        let Start { prefilter, number } = memory.starts[answer];
+        match prefilter {
             _ if self.is_exempt(paths[question]) => decision = Decision::ROBOTS_TXT,
             Start::FIXED => {
                 memory.ways.constant += 1;
@@ -402,8 +405,8 @@ impl<'b, P: Policies> FirstStage<'b, P> {
 
     /// Returns the first probe of an entry, or `None` if it has no prefilter.
     #[inline(always)]
-    fn first_answer(self, entry: usize, sieve: usize) -> Option<FirstAnswer<'b>> {
-        let look = FirstLook::of(self.table.lines(), sieve)?;
+    fn first_answer(self, entry: usize, prefilter: usize) -> Option<FirstAnswer<'b>> {
+        let look = FirstProbe::of(self.table.lines(), prefilter)?;
         let (decision, source) = (without_rule(look.otherwise), Source::of(entry, look.otherwise));
         Some(FirstAnswer { look, decision, source })
     }
@@ -418,7 +421,7 @@ impl<'b, P: Policies> FirstStage<'b, P> {
 /// The first probe of a prefilter, and the answer if it finds nothing.
 #[derive(Clone, Copy)]
 struct FirstAnswer<'t> {
-    look: FirstLook<'t>,
+    look: FirstProbe<'t>,
     decision: Decision,
     source: Source,
 }
@@ -427,13 +430,13 @@ struct FirstAnswer<'t> {
 #[inline(always)]
 fn note(
     first: usize,
-    found: FirstLooks,
+    found: FirstProbes,
     memory: &mut BlockMemory,
     answer_alone: impl Fn(usize, &mut BlockMemory),
 ) {
-    let FirstLooks { mut odd, may_begin, has_stretches } = found;
-    memory.prefix_probes.push_of_eight(may_begin & !odd, first);
-    memory.literal_probes.push_of_eight(has_stretches & !odd, first);
+    let FirstProbes { mut odd, probe_prefixes, has_literals } = found;
+    memory.prefix_probes.push_of_eight(probe_prefixes & !odd, first);
+    memory.literal_probes.push_of_eight(has_literals & !odd, first);
     while odd != 0 {
         answer_alone(first + odd.trailing_zeros() as usize, memory);
         odd &= odd - 1;
@@ -443,7 +446,7 @@ fn note(
 /// Loads starts and prefetches the first lines of their prefilters.
 struct Prefetch<'t, P> {
     table: &'t P,
-    lines: &'t [SieveLine],
+    lines: &'t [PrefilterLine],
     /// Combines what was loaded, so that the loads are not optimised away.
     seen: u64,
 }
@@ -481,7 +484,7 @@ impl<'t, P: Policies> Prefetch<'t, P> {
     #[inline(always)]
     fn fetched(&mut self, start: Start) -> Start {
         let line = |number: usize| {
-            self.lines.get(start.sieve as usize + number).map_or(0, |line| line[0].get())
+            self.lines.get(start.prefilter as usize + number).map_or(0, |line| line[0].get())
         };
         self.seen ^= line(0) ^ line(1);
         start

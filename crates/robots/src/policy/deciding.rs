@@ -14,14 +14,16 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use portcullis_dialect::Decision;
-use portcullis_matcher::automaton::{Automata, Outcome, PatternTexts, Patterns, SieveLine, Work};
+use portcullis_matcher::automaton::{
+    Automata, Outcome, PatternTexts, Patterns, PrefilterLine, Work,
+};
 
 /// Where the decision of an entry starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Start {
     /// The position of the rule set's prefilter, or one of the constants below.
-    pub sieve: u32,
+    pub prefilter: u32,
     /// The number of the rule set, or as the constant says.
     pub number: u32,
 }
@@ -32,10 +34,10 @@ impl Start {
     /// The decision is that of an earlier agent; `number` is its number.
     pub const SHARED: u32 = u32::MAX - 1;
     /// The rule set has no prefilter.
-    pub const UNSIEVED: u32 = u32::MAX - 2;
+    pub const NO_PREFILTER: u32 = u32::MAX - 2;
 
     /// The start of a question that has no policy.
-    pub const NOWHERE: Start = Start { sieve: Start::FIXED, number: 0 };
+    pub const NOWHERE: Start = Start { prefilter: Start::FIXED, number: 0 };
 
     /// Views starts as pairs of words.
     #[inline]
@@ -74,7 +76,7 @@ pub trait Policies {
     fn fixed(&self, number: u32) -> Decision;
 
     /// Returns the cache lines of all prefilters.
-    fn lines(&self) -> &[SieveLine];
+    fn lines(&self) -> &[PrefilterLine];
 
     /// Returns the patterns of a rule set that has a prefilter.
     fn patterns(&self, rule_set: u32) -> Patterns<'_, Self::Texts<'_>>;

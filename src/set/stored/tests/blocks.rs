@@ -82,11 +82,11 @@ fn whence(query: &Query, question: usize, agent: usize, memory: &QueryMemory) ->
 fn blocks_are_answered_as_single_questions() {
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
     let paths = paths();
-    let sieved = Limits::default();
+    let filtered = Limits::default();
     let limits = [
-        sieved,
-        Limits { candidates_tried_max: Some(0), ..sieved },
-        Limits { candidates_tried_max: None, ..sieved },
+        filtered,
+        Limits { candidates_tried_max: Some(0), ..filtered },
+        Limits { candidates_tried_max: None, ..filtered },
     ];
     for limits in limits {
         for detail in [Detail::Reason, Detail::Rule] {

@@ -59,7 +59,7 @@ pub struct Verified {
 }
 
 impl PolicySet {
-    /// Looks at everything: every block and its checksum, what lies between, every string, host,
+    /// Probe at everything: every block and its checksum, what lies between, every string, host,
     /// capture, policy and rule set; and works out anew from the texts what was compiled from them.
     ///
     /// It reads the whole file, on the calling thread's rayon pool.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use zerocopy::little_endian::{U16, U32};
 
-use crate::automaton::{SieveLine, sieve_of, text_units};
+use crate::automaton::{PrefilterLine, build_prefilter, text_units};
 use crate::policy::{OrderedRules, outcomes};
 
 use super::super::super::file::Damage;
@@ -65,7 +65,7 @@ impl FoundRuleSets {
         let ends = [
             (set.sections.patterns, next_pattern * size_of::<U32>() as u64),
             (set.sections.pattern_texts, u64::from(next_text) * size_of::<U16>() as u64),
-            (set.sections.prefilters, next_line * size_of::<SieveLine>() as u64),
+            (set.sections.prefilters, next_line * size_of::<PrefilterLine>() as u64),
             (set.sections.rule_sets, found.len() * (rule_set::WORDS * size_of::<U32>()) as u64),
         ];
         for (section, end) in ends {
@@ -151,5 +151,5 @@ fn is_of(
     let lines = &set.prefilter_lines()[lines.start as usize..lines.end as usize];
     Ok(patterns == rules.patterns
         && found == expected
-        && *lines == sieve_of(&rules.patterns, &expected))
+        && *lines == build_prefilter(&rules.patterns, &expected))
 }

@@ -1,65 +1,65 @@
-//! The patterns that looks leave, tried one by one.
+//! The patterns that probes leave, matched one by one.
 //!
-//! The text of a pattern is in one piece, so that trying it costs an access to memory or two. It is made of
-//! 16-bit units:
+//! A pattern is stored in one piece, so that matching it takes a memory access or two and no parsing. It
+//! consists of 16-bit units:
 //!
-//! | units | |
+//! | units | contents |
 //! |---|---|
-//! | 1 | the number of bytes × 4, + 1 if the path ends with the pattern, + 2 if each `*` is a star |
-//! | 2 | the number of bytes, if it is [`LONG`] or more: the first unit has [`LONG`] instead |
-//! | the rest | the bytes with their stars, two to a unit, filled up with a zero |
+//! | 1 | the number of bytes × 4, + 1 if anchored, + 2 if each `*` is a star |
+//! | 2, if there are [`LONG`] bytes or more | the number of bytes; the first unit has [`LONG`] |
+//! | the rest | the bytes with their stars, two to a unit, padded with a zero |
 //!
-//! Rule sets share the texts of equal patterns. A rule set is a *table* of a word for each pattern in order of
-//! precedence: where its text begins × 2, + 1 if it allows.
+//! Rule sets share the units of equal patterns. The *table* of a rule set has a word per pattern in
+//! order of precedence: the position of the pattern's first unit × 2, + 1 if the pattern allows.
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::automaton::Outcome;
-use crate::automaton::chunk::{bits, first_bytes};
 use crate::automaton::scan::literals_match;
+use crate::bytes::{bits, first_bytes};
 use crate::pattern::{PathPattern, PatternList};
 
-use super::filter::{self, LEVELS};
-use super::needs::string_of;
-use super::{Head, Looks, SieveLine, head_of, index, pairs};
+use super::bloom::{self, LEVELS};
+use super::required::string_of;
+use super::{Head, PrefilterLine, Probe, index, teddy};
 
-/// What looks found in a path.
+/// What the probes found in a path.
 #[derive(Clone, Copy)]
 pub struct Found {
-    /// As [`may_begin`](super::may_begin) told; none if the first look did not ask for it.
+    /// The result of [`probe_prefixes`](super::probe_prefixes); 0 if it was not needed.
     pub prefix_levels: u8,
-    /// As [`may_stand`](super::may_stand) told.
-    pub stretches: bool,
+    /// The result of [`probe_literals`](super::probe_literals).
+    pub literals: bool,
 }
 
-/// What the best pattern that matches `path` means, by trying those that the index names for what was found;
-/// `None` if that takes a look at more than `left` entries of the index, from which those that are looked at are
-/// taken.
+/// Matches `path` against the patterns that the index has for what was found, and returns the
+/// outcome of the best. `None` if that takes more than `left` entries of the index, or the
+/// prefilter is damaged; the entries read are subtracted from `left`.
 #[inline]
 pub fn try_candidates<'l>(
-    (lines, at): (&'l [SieveLine], usize),
+    (lines, at): (&'l [PrefilterLine], usize),
     patterns: Patterns<'l, impl PatternTexts<'l>>,
     path: &'l [u8],
     found: Found,
-    (left, looks): (&'l mut usize, impl Looks),
+    (left, probe): (&'l mut usize, impl Probe),
 ) -> Option<Outcome> {
-    let (sieve, head) = head_of(lines, at)?;
-    let mut candidates = Candidates::new((sieve, head), patterns, left, path, looks)?;
+    let (lines, head) = Head::at(lines, at)?;
+    let mut candidates = Candidates::new((lines, head), patterns, left, path, probe)?;
     let bytes = first_bytes(path.get(1..)?);
     for level in bits((found.prefix_levels & head.prefix_levels).into()) {
-        candidates.try_beginning(level, filter::cut(bytes, level))?;
+        candidates.try_prefix(level, bloom::cut(bytes, level))?;
     }
-    if found.stretches && head.stretch_levels != 0 {
-        candidates.try_stretches()?;
+    if found.literals && head.literal_levels != 0 {
+        candidates.try_literals()?;
     }
     let outcome = candidates.best.map_or(Outcome(head.otherwise.get()), |(_, outcome)| outcome);
-    outcome.is_sound().then_some(outcome)
+    outcome.is_valid().then_some(outcome)
 }
 
-/// The patterns that are tried for one path.
-struct Candidates<'l, T, L> {
-    sieve: &'l [SieveLine],
+/// The candidates of one path.
+struct Candidates<'l, T, P> {
+    lines: &'l [PrefilterLine],
     head: &'l Head,
     filter: &'l [U64],
     path: &'l [u8],
@@ -67,46 +67,35 @@ struct Candidates<'l, T, L> {
     entries: usize,
     patterns: Patterns<'l, T>,
     left: &'l mut usize,
-    looks: L,
-    /// The position of the best one that matches, and what it means.
+    probe: P,
+    /// The position of the best pattern that matches, and its outcome.
     best: Option<(usize, Outcome)>,
 }
 
-impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
+impl<'l, T: PatternTexts<'l>, P: Probe> Candidates<'l, T, P> {
     #[inline]
     fn new(
-        (sieve, head): (&'l [SieveLine], &'l Head),
+        (lines, head): (&'l [PrefilterLine], &'l Head),
         patterns: Patterns<'l, T>,
         left: &'l mut usize,
         path: &'l [u8],
-        looks: L,
-    ) -> Option<Candidates<'l, T, L>> {
+        probe: P,
+    ) -> Option<Candidates<'l, T, P>> {
         let entries = head.entries();
-        if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_needs()) {
+        if *left == 0 || path.first() != Some(&b'/') || (entries == 0 && head.has_probes()) {
             return None;
         }
-        let words = sieve.as_flattened().get(head.filter_start()..)?;
+        let words = lines.as_flattened().get(head.filter_start()..)?;
         let (filter, words) = words.split_at_checked(head.filter_words())?;
         let words = <[U32]>::ref_from_bytes(words.as_bytes()).ok()?;
         let index = words.get(..index::words_for(entries))?;
-        Some(Candidates {
-            sieve,
-            head,
-            filter,
-            path,
-            index,
-            entries,
-            patterns,
-            left,
-            looks,
-            best: None,
-        })
+        let best = None;
+        Some(Candidates { lines, head, filter, path, index, entries, patterns, left, probe, best })
     }
 
-    /// Tries the patterns that need a prefix, alone or beside a stretch, which was cut to a level; `None` if those
-    /// are too many.
+    /// Tries the patterns that require a prefix of this level, alone or with a literal.
     #[inline]
-    fn try_beginning(&mut self, level: usize, prefix: u64) -> Option<()> {
+    fn try_prefix(&mut self, level: usize, prefix: u64) -> Option<()> {
         if self.head.alone_levels >> level & 1 != 0 {
             self.try_all(prefix)?;
         }
@@ -116,39 +105,40 @@ impl<'l, T: PatternTexts<'l>, L: Looks> Candidates<'l, T, L> {
         }
     }
 
-    /// Tries the patterns that need a prefix and a stretch behind it.
+    /// Tries the patterns that require this prefix and a literal behind it.
     fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
         let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
-        let pairs = self.head.pairs_of_both(self.sieve)?;
-        let looks = self.looks;
-        let fails = |place: usize| {
-            let string = string_of(prefix, behind.get(place..).unwrap_or_default());
-            filter::has(self.filter, string) != Some(false) && self.try_all(string).is_none()
+        let pairs = self.head.pairs_of_both(self.lines)?;
+        let probe = self.probe;
+        let fails = |position: usize| {
+            let string = string_of(prefix, behind.get(position..).unwrap_or_default());
+            bloom::has(self.filter, string) != Some(false) && self.try_all(string).is_none()
         };
-        (!pairs::stand(pairs, behind, looks, fails)).then_some(())
+        (!teddy::any(pairs, behind, probe, fails)).then_some(())
     }
 
-    /// Tries the patterns that need a stretch which stands in the path.
+    /// Tries the patterns that require a literal of the path.
     #[inline]
-    fn try_stretches(&mut self) -> Option<()> {
-        let (looks, path) = (self.looks, self.path);
-        let pairs = self.head.pairs(self.sieve)?;
-        let fails = |place: usize| {
-            let text = path.get(place..).unwrap_or_default();
-            let levels = looks.levels_of(self.filter, text, self.head.stretch_levels);
-            let mut strings = filter::cuts(first_bytes(text), levels.unwrap_or(u8::MAX));
+    fn try_literals(&mut self) -> Option<()> {
+        let (probe, path) = (self.probe, self.path);
+        let pairs = self.head.pairs(self.lines)?;
+        let fails = |position: usize| {
+            let text = path.get(position..).unwrap_or_default();
+            let levels = probe.levels_of(self.filter, text, self.head.literal_levels);
+            let mut strings = bloom::cuts(first_bytes(text), levels.unwrap_or(u8::MAX));
             !strings.all(|string| self.try_all(string).is_some())
         };
-        (!pairs::stand(pairs, path, looks, fails)).then_some(())
+        (!teddy::any(pairs, path, probe, fails)).then_some(())
     }
 
-    /// Tries the patterns that need a string; `None` if the bucket that it is in has more entries than are left.
+    /// Tries the patterns that require `string`; `None` if its bucket has more entries than are
+    /// left.
     #[inline]
     fn try_all(&mut self, string: u64) -> Option<()> {
-        let index = (self.index, self.entries, (string, self.head.seed()));
-        let (words, print) = index::bucket_of(index.0, index.1, index.2)?;
+        let key = (string, self.head.seed());
+        let (words, fingerprint) = index::bucket_of(self.index, self.entries, key)?;
         *self.left = self.left.checked_sub(words.len())?;
-        for place in words.iter().filter_map(|&word| index::place_of(word, print)) {
+        for place in words.iter().filter_map(|&word| index::place_of(word, fingerprint)) {
             if self.best.is_none_or(|(best, _)| place < best) {
                 let outcome = self.patterns.outcome_of(place, self.path)?;
                 self.best = outcome.map(|it| (place, it)).or(self.best);
@@ -162,15 +152,15 @@ const ANCHORED: u16 = 1;
 const HAS_STARS: u16 = 2;
 const COUNT_SHIFT: u32 = 2;
 
-/// The number of bytes that stands for a longer one, which follows.
+/// The number of bytes that says that a larger one follows.
 const LONG: usize = 0x3fff;
 
-/// Units of all texts, more than which a table cannot tell apart.
+/// The most units that a table can address.
 const TEXT_UNITS_MAX: usize = 1 << 31;
 
-/// Units in which the texts of patterns stand.
+/// The units of stored patterns.
 pub trait PatternTexts<'l>: Copy {
-    /// So many units from `at` on; `None` if they are not there, or damaged.
+    /// Returns `count` units from `at` on; `None` if they are out of bounds or damaged.
     fn units(self, at: usize, count: usize) -> Option<&'l [U16]>;
 }
 
@@ -184,13 +174,13 @@ impl<'l> PatternTexts<'l> for &'l [U16] {
 /// The patterns of one rule set.
 #[derive(Clone, Copy)]
 pub struct Patterns<'l, T> {
-    /// The table.
+    /// The table of the rule set.
     pub table: &'l [U32],
-    /// The texts of all rule sets.
+    /// The words of all rule sets.
     pub texts: T,
 }
 
-/// Appends the text of a pattern. One that has stars has no other `*` (see
+/// Appends the units of a pattern. One that has stars has no other `*` (see
 /// [`normal_text`](crate::pattern::normal_text)).
 pub fn push_text(pattern: &PathPattern<'_>, units: &mut Vec<U16>) {
     let stars = pattern.stars().len();
@@ -215,17 +205,18 @@ pub fn push_text(pattern: &PathPattern<'_>, units: &mut Vec<U16>) {
     }
 }
 
-/// The word of a table for the pattern whose text begins at `at`.
+/// Returns the word of a table for a pattern whose units start at `at`.
 ///
 /// # Panics
 ///
-/// If a table cannot tell that from other places.
+/// If `at` is 2³¹ or more.
 pub fn table_word(at: usize, allows: bool) -> U32 {
     assert!(at < TEXT_UNITS_MAX, "patterns have fewer than 2^32 bytes; compile several sets");
     U32::new((at as u32) << 1 | u32::from(allows))
 }
 
-/// The units of the text that begins at `at`, if it is written as [`push_text`] does.
+/// Returns the units of the pattern at `at`; `None` unless they are exactly as [`push_text`] writes
+/// them.
 pub fn text_units<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<&'l [U16]> {
     let text = PatternText::at(texts, at)?;
     let mut patterns = PatternList::new();
@@ -233,24 +224,24 @@ pub fn text_units<'l>(texts: impl PatternTexts<'l>, at: usize) -> Option<&'l [U1
     let pattern = patterns.get(0);
     let mut units = Vec::new();
     push_text(&pattern, &mut units);
-    // Stars that follow one another, or stand at the end, are written in another way.
+    // Adjacent and final stars have another canonical form.
     let ends_open = pattern.stars().last() == Some(pattern.bytes.len());
     let is_once = pattern.stars().is_sorted_by(|one, other| one < other);
     texts.units(at, units.len()).filter(|found| **found == *units && !ends_open && is_once)
 }
 
-/// A pattern that was written.
+/// A stored pattern.
 #[derive(Clone, Copy)]
 pub struct PatternText<'w> {
-    /// Its bytes with its stars, as a rule has them that is in normal form.
+    /// The bytes with their stars, as in a rule in normal form.
     pub bytes: &'w [u8],
     has_stars: bool,
-    /// Whether the path ends with the pattern, which a rule says by `$`.
+    /// Whether the pattern has to match to the end of the path (`$`).
     pub is_anchored: bool,
 }
 
 impl<'w> PatternText<'w> {
-    /// The pattern that begins at a place; `None` if there is none.
+    /// Reads the pattern at `place`; `None` if it is damaged.
     #[inline]
     pub fn at(texts: impl PatternTexts<'w>, place: usize) -> Option<PatternText<'w>> {
         let shape = texts.units(place, 1)?[0].get();
@@ -267,7 +258,7 @@ impl<'w> PatternText<'w> {
         Some(PatternText { bytes, has_stars, is_anchored })
     }
 
-    /// What stands between the stars.
+    /// Splits the pattern at its stars.
     #[inline]
     fn literals(&self) -> impl Iterator<Item = &'w [u8]> + use<'w> {
         let mut rest = Some(self.bytes);
@@ -299,7 +290,7 @@ impl<'w> PatternText<'w> {
 }
 
 impl<'l, T: PatternTexts<'l>> Patterns<'l, T> {
-    /// What a match of the pattern at `index` means, and its text; `None` if there is none.
+    /// Returns the outcome and the words of the pattern at `index`; `None` if there is none.
     #[inline]
     fn get(&self, index: usize) -> Option<(Outcome, PatternText<'l>)> {
         let word = self.table.get(index)?.get();
@@ -308,15 +299,16 @@ impl<'l, T: PatternTexts<'l>> Patterns<'l, T> {
         Some((Outcome::new(number, word & 1 != 0), text))
     }
 
-    /// What the pattern at `index` means if it matches `path`; `None` if there is no such pattern.
+    /// Returns the outcome of the pattern at `index` if it matches `path`; `None` if there is no
+    /// such pattern.
     #[inline]
     fn outcome_of(&self, index: usize, path: &[u8]) -> Option<Option<Outcome>> {
         let (outcome, text) = self.get(index)?;
         Some(text.matches(path).then_some(outcome))
     }
 
-    /// All patterns and what their matches mean; `None` if one is not there, or if they have more bytes
-    /// than `bytes_max` together.
+    /// Returns all patterns and their outcomes; `None` if one is damaged, or if they have more than
+    /// `bytes_max` bytes.
     pub fn list(&self, bytes_max: usize) -> Option<(PatternList, Vec<Outcome>)> {
         let mut patterns = PatternList::new();
         let mut outcomes = Vec::with_capacity(self.table.len());

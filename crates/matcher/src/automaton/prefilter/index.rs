@@ -1,36 +1,35 @@
-//! From strings to the patterns that need them.
+//! A hash index from required strings to the patterns that require them.
 //!
-//! Strings are spread over buckets by a hash, two to a bucket. The words of a bucket's patterns are adjacent,
-//! so that one with many is as long as those are, and no longer to build. Each has some bits of its
-//! string's hash, which tell it from others of the bucket.
+//! There are two entries per bucket on average, and the entries of a bucket are adjacent, so a
+//! bucket has any length. An entry holds the position of its pattern and a fingerprint of the hash
+//! of its string.
 //!
-//! Whoever writes the rules chooses the strings, and could choose them so that all are in one bucket. So the
-//! hash has a seed: the first one with which no bucket has more than a few distinct strings.
+//! The author of the rules chooses the strings and could put them all into one bucket. So the hash
+//! has a seed: the first one that leaves no bucket with more than a few distinct strings.
 
 use zerocopy::little_endian::U32;
 
-/// Bits of a word for the pattern's position; the others are for the hash.
+/// Bits of an entry for the position of the pattern; the others are the fingerprint.
 const PLACE_BITS: u32 = 20;
 
-/// Patterns that can be told apart.
+/// The most patterns of an index.
 pub(super) const PLACES_MAX: usize = 1 << PLACE_BITS;
 
-/// Distinct strings of a bucket with which a seed is good. Two are the mean; of strings that nobody chose
-/// a million have a bucket of ten or so.
+/// The most distinct strings of a bucket under a good seed. The mean is two; a million random
+/// strings have a bucket of about ten.
 const STRINGS_PER_BUCKET_MAX: u32 = 12;
 
-/// Seeds that are tried. With the last one buckets are as they are: what is looked at for a path is bounded
-/// in any case.
+/// Seeds that are tried. If none is good, buckets may be long; the work per path is bounded anyway.
 pub(super) const SEEDS_MAX: u32 = 16;
 
-/// What a pattern needs, cut to a level, and the position of the pattern.
+/// A required string, cut to its level, and the position of the pattern.
 pub(super) type Entry = (u64, u32);
 
 fn buckets_for(entries: usize) -> usize {
     entries.div_ceil(2)
 }
 
-/// Words for an index with so many entries.
+/// Returns the number of words of an index.
 pub(super) fn words_for(entries: usize) -> usize {
     match entries {
         0 => 0,
@@ -38,7 +37,7 @@ pub(super) fn words_for(entries: usize) -> usize {
     }
 }
 
-/// Fills an index, and returns its seed. For each bucket there is a word that tells where its patterns end.
+/// Fills an index and returns its seed. The index starts with the bounds of the buckets.
 pub(super) fn fill(entries: &[Entry], words: &mut [U32]) -> u32 {
     if entries.is_empty() {
         return 0;
@@ -57,13 +56,13 @@ pub(super) fn fill(entries: &[Entry], words: &mut [U32]) -> u32 {
     for &(string, place_of_pattern) in entries {
         let hash = hash(string, seed);
         let place = &mut starts[bucket(hash, buckets)];
-        patterns[*place as usize].set(print(hash) << PLACE_BITS | place_of_pattern);
+        patterns[*place as usize].set(fingerprint(hash) << PLACE_BITS | place_of_pattern);
         *place += 1;
     }
     seed
 }
 
-/// The first seed with which no bucket has many distinct strings.
+/// Returns the first good seed, or 0.
 fn seed_of(entries: &[Entry]) -> u32 {
     if entries.len() <= STRINGS_PER_BUCKET_MAX as usize {
         return 0;
@@ -84,8 +83,7 @@ fn seed_of(entries: &[Entry]) -> u32 {
     (0..SEEDS_MAX).find(is_good).unwrap_or(0)
 }
 
-/// The words of the bucket that a string is in, and the bits of its hash that are kept; `None` if there is
-/// no such index.
+/// Returns the bucket of a string and the string's fingerprint; `None` if the index is damaged.
 #[inline]
 pub(super) fn bucket_of(
     words: &[U32],
@@ -96,18 +94,18 @@ pub(super) fn bucket_of(
     let bucket = bucket(hash, buckets);
     let ends = words.get(bucket..=bucket + 1)?;
     let (start, end) = (ends[0].get() as usize, ends[1].get() as usize);
-    Some((words.get(buckets + 1..)?.get(start..end)?, print(hash)))
+    Some((words.get(buckets + 1..)?.get(start..end)?, fingerprint(hash)))
 }
 
-/// The position of the pattern of a word, if it has these bits of a hash.
+/// Returns the position of the pattern of an entry; `None` if its fingerprint is another.
 #[inline]
-pub(super) fn place_of(word: U32, print: u32) -> Option<usize> {
+pub(super) fn place_of(word: U32, fingerprint: u32) -> Option<usize> {
     let word = word.get();
-    (word >> PLACE_BITS == print).then_some(word as usize & (PLACES_MAX - 1))
+    (word >> PLACE_BITS == fingerprint).then_some(word as usize & (PLACES_MAX - 1))
 }
 
-/// The high bits depend on all of a string. Each seed has a factor of its own, so that strings which are in one
-/// bucket with one seed are not with another.
+/// Returns a hash whose high bits depend on all of `string`. Each seed has its own factor, so
+/// strings that share a bucket under one seed are spread under another.
 #[inline]
 fn hash(string: u64, seed: u32) -> u64 {
     const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
@@ -121,9 +119,9 @@ fn bucket(hash: u64, buckets: usize) -> usize {
     (((hash >> 32) * buckets as u64) >> 32) as usize
 }
 
-/// The bits of a hash that are kept: others than those that name the bucket.
+/// Returns the bits of a hash that identify a string within its bucket.
 #[inline]
-fn print(hash: u64) -> u32 {
+fn fingerprint(hash: u64) -> u32 {
     (hash as u32) >> PLACE_BITS
 }
 
@@ -131,9 +129,8 @@ fn print(hash: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Strings that are in the first bucket with the first seed are spread by another.
     #[test]
-    fn strings_that_were_chosen_are_spread() {
+    fn strings_chosen_to_collide_are_spread() {
         let count = 4_000;
         let buckets = buckets_for(count);
         let chosen = (1_u64..).filter(|&string| bucket(hash(string, 0), buckets) == 0);
@@ -142,9 +139,9 @@ mod tests {
         let seed = fill(&entries, &mut words);
         assert_ne!(seed, 0);
         for &(string, place) in &entries {
-            let (found, print) = bucket_of(&words, count, (string, seed)).unwrap();
+            let (found, fingerprint) = bucket_of(&words, count, (string, seed)).unwrap();
             assert!(found.len() <= STRINGS_PER_BUCKET_MAX as usize);
-            assert!(found.iter().any(|&word| place_of(word, print) == Some(place as usize)));
+            assert!(found.iter().any(|&word| place_of(word, fingerprint) == Some(place as usize)));
         }
     }
 }

@@ -1,51 +1,39 @@
-//! A prefilter's looks with the vectors of x86-64 processors: what the module has of `unsafe`.
+//! The probes of a prefilter with the vectors of x86-64 processors.
 //!
-//! The functions that others call are given a value which says that the processor has what they use.
+//! The prefilter's `unsafe` code. Entry points take an [`Avx2`] or [`Avx512`] as proof that the
+//! processor has the instructions.
 
 #![allow(unsafe_code, reason = "calls vector instructions")]
 
-use std::arch::x86_64::{
-    __m128i, __m256i, __m512i, _mm_maskz_loadu_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256,
-    _mm256_bsrli_epi128, _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_set_m128i,
-    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
-    _mm256_zextsi128_si256, _mm512_add_epi64, _mm512_and_si512, _mm512_broadcast_i32x4,
-    _mm512_cmpeq_epi64_mask, _mm512_cmple_epu64_mask, _mm512_cvtepi64_epi32, _mm512_loadu_si512,
-    _mm512_mask_cmpeq_epi64_mask, _mm512_mask_cmpneq_epi64_mask, _mm512_mask_i64gather_epi64,
-    _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi64, _mm512_mul_epu32, _mm512_mullo_epi64,
-    _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_slli_epi64,
-    _mm512_sllv_epi64, _mm512_srli_epi16, _mm512_srli_epi64, _mm512_sub_epi64,
-    _mm512_test_epi8_mask, _mm512_test_epi64_mask, _mm512_xor_si512,
-};
+use std::arch::x86_64::*;
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
 use crate::automaton::Outcome;
-use crate::automaton::chunk::{CHUNK_BYTES, short_chunk};
+use crate::bytes::{CHUNK_BYTES, short_chunk};
 use crate::vectors::{Avx2, Avx512, first_bits};
 
-use super::filter::{FACTOR, HIGH_FACTOR, KEPT, LEVELS, SHIFTS};
-use super::looks::{FirstLooks, is_odd};
-use super::pairs::{PLACES, WINDOW, places_told};
-use super::{FirstLook, HEAD_WORDS, LINE_WORDS, SieveLine};
+use super::bloom::{FACTOR, HIGH_FACTOR, LEVELS, SHIFTS, half_masks};
+use super::probe::{FirstProbe, FirstProbes, is_odd};
+use super::teddy::{POSITIONS, WINDOW, valid_positions};
+use super::{HEAD_WORDS, LINE_WORDS, PrefilterLine};
 
-/// See [`places`](super::pairs::places).
+/// See [`positions`](super::teddy::positions).
 #[inline(always)]
-pub(super) fn places_by_32(_: Avx2, line: &SieveLine, rest: &[u8]) -> u64 {
-    // SAFETY: the function has no duty but to be called where its instructions are, and the value
-    // says that they are.
-    unsafe { places_in_halves(line, rest) }
+pub(super) fn positions_by_32(_: Avx2, line: &PrefilterLine, rest: &[u8]) -> u64 {
+    // SAFETY: the target features are the only requirement, and the proof is given.
+    unsafe { positions_in_halves(line, rest) }
 }
 
-/// See [`places`](super::pairs::places).
+/// See [`positions`](super::teddy::positions).
 #[inline(always)]
-pub(super) fn places_by_64(_: Avx512, line: &SieveLine, rest: &[u8]) -> u64 {
+pub(super) fn positions_by_64(_: Avx512, line: &PrefilterLine, rest: &[u8]) -> u64 {
     // SAFETY: as above.
-    unsafe { places_at_once(line, rest) }
+    unsafe { positions_at_once(line, rest) }
 }
 
-/// See [`levels_of`](super::filter::levels_of); the first bytes are those of `text`.
+/// See [`levels_of`](super::bloom::levels_of); looks up the first bytes of `text`.
 #[inline(always)]
 pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
     // SAFETY: as above.
@@ -54,7 +42,7 @@ pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> O
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn places_in_halves(line: &SieveLine, rest: &[u8]) -> u64 {
+fn positions_in_halves(line: &PrefilterLine, rest: &[u8]) -> u64 {
     let row = |index: usize| {
         let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
         _mm256_broadcastsi128_si256(vector(bytes.expect("a line has four rows")))
@@ -62,37 +50,37 @@ fn places_in_halves(line: &SieveLine, rest: &[u8]) -> u64 {
     let rows = [row(0), row(1), row(2), row(3)];
     let Some(last) = rest.len().checked_sub(CHUNK_BYTES) else {
         let chunk = _mm256_zextsi128_si256(vector(&short_chunk(rest)));
-        return u64::from(places_of(rows, chunk) & 0xffff);
+        return u64::from(positions_of(rows, chunk) & 0xffff);
     };
     let chunk = |start: usize| {
         let bytes = rest[start..].first_chunk();
-        vector(bytes.expect("it ends with the path at the latest"))
+        vector(bytes.expect("a chunk within the path"))
     };
-    let mut places = 0;
-    for start in [0, 2 * PLACES] {
+    let mut positions = 0;
+    for start in [0, 2 * POSITIONS] {
         let [one, other] =
-            [start, start + PLACES].map(|start| start.min(last).min(WINDOW - PLACES));
-        let found = places_of(rows, _mm256_set_m128i(chunk(other), chunk(one)));
-        let told =
-            |found: u32, start: usize| (u64::from(found) & places_told(start == last)) << start;
-        places |= told(found, one) | told(found >> CHUNK_BYTES, other);
-        if last <= start + PLACES {
+            [start, start + POSITIONS].map(|start| start.min(last).min(WINDOW - POSITIONS));
+        let found = positions_of(rows, _mm256_set_m128i(chunk(other), chunk(one)));
+        let valid =
+            |found: u32, start: usize| (u64::from(found) & valid_positions(start == last)) << start;
+        positions |= valid(found, one) | valid(found >> CHUNK_BYTES, other);
+        if last <= start + POSITIONS {
             break;
         }
     }
-    places
+    positions
 }
 
 #[inline]
 fn vector(bytes: &[u8; CHUNK_BYTES]) -> __m128i {
-    // SAFETY: both are sixteen bytes, and any bytes are a vector.
+    // SAFETY: both types are sixteen bytes, and any bytes are valid.
     unsafe { std::mem::transmute(*bytes) }
 }
 
-/// The places of two chunks that have a bucket whose pairs may stand there.
+/// Returns a mask of the positions of two chunks that match a bucket.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn places_of(rows: [__m256i; 4], first: __m256i) -> u32 {
+fn positions_of(rows: [__m256i; 4], first: __m256i) -> u32 {
     let half = _mm256_set1_epi8(15);
     let low = |bytes| _mm256_and_si256(bytes, half);
     let high = |bytes| _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half);
@@ -106,15 +94,15 @@ fn places_of(rows: [__m256i; 4], first: __m256i) -> u32 {
         _mm256_shuffle_epi8(rows[3], high(second)),
     );
     let buckets = _mm256_and_si256(of_first, of_second);
-    let strangers = _mm256_cmpeq_epi8(buckets, _mm256_setzero_si256());
-    !_mm256_movemask_epi8(strangers).cast_unsigned()
+    let unmatched = _mm256_cmpeq_epi8(buckets, _mm256_setzero_si256());
+    !_mm256_movemask_epi8(unmatched).cast_unsigned()
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn places_at_once(line: &SieveLine, rest: &[u8]) -> u64 {
+fn positions_at_once(line: &PrefilterLine, rest: &[u8]) -> u64 {
     let bytes = |text: &[u8]| {
-        // SAFETY: bytes that the mask leaves out are not read; the others are those of the text.
+        // SAFETY: the mask limits the load to the bytes of `text`.
         unsafe { _mm512_maskz_loadu_epi8(first_bits(text.len()), text.as_ptr().cast()) }
     };
     let row = |index: usize| {
@@ -142,27 +130,27 @@ fn all(number: u64) -> __m512i {
     _mm512_set1_epi64(number.cast_signed())
 }
 
-/// All levels at once, one in each eighth of a vector.
+/// Looks up all levels at once, one per 64-bit lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn eight_levels_of(filter: &[U64], text: &[u8], levels: u8) -> u8 {
     let numbers = |numbers: [u64; LEVELS.len()]| -> __m512i {
-        // SAFETY: both are eight words, and any words are a vector.
+        // SAFETY: both types are eight words, and any words are valid.
         unsafe { std::mem::transmute(numbers) }
     };
     let mask = first_bits(text.len().min(CHUNK_BYTES)) as u16;
-    // SAFETY: bytes that the mask leaves out are not read; the others are those of the text.
+    // SAFETY: the mask limits the load to the bytes of `text`.
     let bytes = unsafe { _mm_maskz_loadu_epi8(mask, text.as_ptr().cast()) };
-    // SAFETY: a vector of sixteen bytes is two words.
+    // SAFETY: both types are sixteen bytes, and any bytes are valid.
     let [low, high]: [u64; 2] = unsafe { std::mem::transmute(bytes) };
-    let (kept_low, kept_high) = const { (KEPT.low(), KEPT.high()) };
-    let low = _mm512_and_si512(all(low), numbers(kept_low));
-    let high = _mm512_and_si512(all(high), numbers(kept_high));
+    let (low_masks, high_masks) = const { (half_masks(0), half_masks(64)) };
+    let low = _mm512_and_si512(all(low), numbers(low_masks));
+    let high = _mm512_and_si512(all(high), numbers(high_masks));
     let strings = _mm512_xor_si512(low, _mm512_mullo_epi64(high, all(HIGH_FACTOR)));
     has_eight(filter, levels, strings)
 }
 
-/// Which of eight strings a filter, which has a word at least, may have, as far as they are asked for.
+/// Returns a mask of the `asked` strings that a filter may have; the filter is not empty.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn has_eight(filter: &[U64], asked: u8, strings: __m512i) -> u8 {
@@ -170,13 +158,13 @@ fn has_eight(filter: &[U64], asked: u8, strings: __m512i) -> u8 {
     let words = words_of(hashes, all(filter.len() as u64));
     let found = if filter.len() <= LEVELS.len() {
         let mask = first_bits(filter.len()) as u8;
-        // SAFETY: words that the mask leaves out are not read; the others are those of the filter.
+        // SAFETY: the mask limits the load to the words of `filter`.
         let filter = unsafe { _mm512_maskz_loadu_epi64(mask, filter.as_ptr().cast()) };
         _mm512_permutexvar_epi64(words, filter)
     } else {
         let none = _mm512_setzero_si512();
-        // SAFETY: the high half of a product of a number below 2^32 and the filter's length, which is
-        // less than that too, is below the length.
+        // SAFETY: the high half of a product of a number below 2^32 and the filter's length, also
+        // below 2^32, is below the length.
         unsafe { _mm512_mask_i64gather_epi64::<8>(none, asked, words, filter.as_ptr().cast()) }
     };
     let bits = bits_of(hashes);
@@ -190,7 +178,7 @@ fn hashes_of(strings: __m512i) -> __m512i {
     _mm512_xor_si512(hashes, _mm512_srli_epi64::<29>(hashes))
 }
 
-/// The words of filters with so many words.
+/// Returns the words of eight hashes in filters with so many words.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn words_of(hashes: __m512i, counts: __m512i) -> __m512i {
@@ -207,40 +195,43 @@ fn bits_of(hashes: __m512i) -> __m512i {
     )
 }
 
-/// Lines of prefilters up to which none is numbered with more bits than steps here have room for.
+/// The most lines for which the arithmetic here cannot overflow.
 const LINES_MAX: usize = 1 << 28;
 
 /// The base-2 logarithm of the words of a line.
 const LINE_SHIFT: u32 = LINE_WORDS.ilog2();
 
-/// See [`look_of_one_at`](super::looks::look_of_one_at).
+/// See [`Probe::probe_eight_by_one`](super::Probe::probe_eight_by_one).
 #[inline(always)]
-pub(super) fn look_of_one_at(_: Avx512, look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
-    // SAFETY: the function has no duty but to be called where its instructions are, and the value
-    // says that they are.
-    unsafe { look_of_one_at_eight(look, paths) }
+pub(super) fn probe_eight_by_one(
+    _: Avx512,
+    first: &FirstProbe<'_>,
+    paths: &[&[u8]; 8],
+) -> FirstProbes {
+    // SAFETY: as above.
+    unsafe { by_one(first, paths) }
 }
 
-/// See [`look_at`](super::looks::look_at).
+/// See [`Probe::probe_eight`](super::Probe::probe_eight).
 #[inline(always)]
-pub(super) fn look_at(
+pub(super) fn probe_eight(
     _: Avx512,
-    lines: &[SieveLine],
+    lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
-) -> (FirstLooks, [Outcome; 8]) {
+) -> (FirstProbes, [Outcome; 8]) {
     match lines.len() {
         // SAFETY: as above.
-        1..=LINES_MAX => unsafe { look_at_eight(lines, starts, paths) },
-        _ => super::looks::look_at(lines, starts, paths),
+        1..=LINES_MAX => unsafe { by_eight(lines, starts, paths) },
+        _ => super::probe::probe_eight(lines, starts, paths),
     }
 }
 
-/// The bytes with which eight paths begin.
+/// The bytes of eight paths after the first.
 struct Beginnings {
     bytes: __m512i,
-    /// Of which paths they are told: those that are not odd and begin with `/`.
-    told: u8,
+    /// The paths that are not odd and start with `/`.
+    valid: u8,
 }
 
 #[inline]
@@ -254,37 +245,37 @@ fn beginnings_of(paths: &[&[u8]; 8]) -> Beginnings {
     let odd = paths.map(|path| u8::from(is_odd(path)));
     let odd = (0..8).fold(0, |bits, place| bits | odd[place] << place);
     let begins = _mm512_cmpeq_epi64_mask(low(bytes, 0xff), all(b'/'.into()));
-    Beginnings { bytes: _mm512_srli_epi64::<8>(bytes), told: begins & !odd }
+    Beginnings { bytes: _mm512_srli_epi64::<8>(bytes), valid: begins & !odd }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn look_of_one_at_eight(look: &FirstLook<'_>, paths: &[&[u8]; 8]) -> FirstLooks {
-    let Beginnings { bytes, told } = beginnings_of(paths);
-    let has_stretches = if look.has_stretches { u8::MAX } else { 0 };
-    if look.beginnings.is_empty() {
-        return FirstLooks { odd: u8::MAX, may_begin: 0, has_stretches };
+fn by_one(first: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
+    let Beginnings { bytes, valid } = beginnings_of(paths);
+    let has_literals = if first.has_literals { u8::MAX } else { 0 };
+    if first.filter.is_empty() {
+        return FirstProbes { odd: u8::MAX, probe_prefixes: 0, has_literals };
     }
-    let may_begin = has_eight(look.beginnings, told, low(bytes, look.kept));
-    FirstLooks { odd: !told, may_begin, has_stretches }
+    let probe_prefixes = has_eight(first.filter, valid, low(bytes, first.mask));
+    FirstProbes { odd: !valid, probe_prefixes, has_literals }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn look_at_eight(
-    lines: &[SieveLine],
+fn by_eight(
+    lines: &[PrefilterLine],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],
-) -> (FirstLooks, [Outcome; 8]) {
-    let Beginnings { bytes, told } = beginnings_of(paths);
-    // SAFETY: both are eight words of eight bytes.
+) -> (FirstProbes, [Outcome; 8]) {
+    let Beginnings { bytes, valid } = beginnings_of(paths);
+    // SAFETY: both types are eight words of eight bytes.
     let starts = unsafe { _mm512_loadu_si512(starts.as_ptr().cast()) };
-    let sieves = low(starts, u32::MAX.into());
+    let prefilters = low(starts, u32::MAX.into());
     let is_within =
-        _mm512_cmple_epu64_mask(_mm512_add_epi64(sieves, all(1)), all(lines.len() as u64));
-    let places = _mm512_slli_epi64::<LINE_SHIFT>(sieves);
+        _mm512_cmple_epu64_mask(_mm512_add_epi64(prefilters, all(1)), all(lines.len() as u64));
+    let places = _mm512_slli_epi64::<LINE_SHIFT>(prefilters);
     let word = |within: u8, places: __m512i| {
-        // SAFETY: words that the mask leaves out are not read; the others are of lines that there are.
+        // SAFETY: the mask limits the load to words of `lines`.
         unsafe {
             let none = _mm512_setzero_si512();
             _mm512_mask_i64gather_epi64::<8>(none, within, places, lines.as_ptr().cast())
@@ -293,35 +284,36 @@ fn look_at_eight(
     let outcomes = word(is_within, places);
     let levels = word(is_within, _mm512_add_epi64(places, all(1)));
     let otherwise = low(outcomes, u32::MAX.into());
-    let beginning_lines = _mm512_srli_epi64::<32>(levels);
-    let ends = _mm512_add_epi64(sieves, beginning_lines);
+    let first_lines = _mm512_srli_epi64::<32>(levels);
+    let ends = _mm512_add_epi64(prefilters, first_lines);
     let is_whole = _mm512_cmple_epu64_mask(ends, all(lines.len() as u64))
-        & _mm512_test_epi64_mask(beginning_lines, beginning_lines)
+        & _mm512_test_epi64_mask(first_lines, first_lines)
         & is_within;
-    let is_sound = _mm512_mask_cmpneq_epi64_mask(is_whole, otherwise, all(1));
+    let is_valid = _mm512_mask_cmpneq_epi64_mask(is_whole, otherwise, all(1));
 
-    let kept = _mm512_srli_epi64::<32>(outcomes);
-    let hashes = hashes_of(_mm512_and_si512(bytes, kept));
+    let masks = _mm512_srli_epi64::<32>(outcomes);
+    let hashes = hashes_of(_mm512_and_si512(bytes, masks));
     let head = all(HEAD_WORDS as u64);
-    let words = _mm512_slli_epi64::<LINE_SHIFT>(beginning_lines);
+    let words = _mm512_slli_epi64::<LINE_SHIFT>(first_lines);
     let words = _mm512_add_epi64(words_of(hashes, _mm512_sub_epi64(words, head)), head);
-    // The high half of a product of a number below 2^32 and the count of words is below the count.
+    // Within the first lines: the high half of a product of a number below 2^32 and the count of
+    // words is below the count.
     let found = word(is_whole, _mm512_add_epi64(places, words));
     let bits = bits_of(hashes);
-    let told = told & is_sound;
+    let valid = valid & is_valid;
     let otherwise = _mm512_cvtepi64_epi32(otherwise);
-    // SAFETY: both are eight words of four bytes.
+    // SAFETY: both types are eight words of four bytes.
     let otherwise: [u32; 8] = unsafe { std::mem::transmute(otherwise) };
-    let looks = FirstLooks {
-        odd: !told,
-        may_begin: _mm512_mask_cmpeq_epi64_mask(told, _mm512_and_si512(found, bits), bits),
-        has_stretches: _mm512_test_epi64_mask(levels, all(0xff00)),
+    let probes = FirstProbes {
+        odd: !valid,
+        probe_prefixes: _mm512_mask_cmpeq_epi64_mask(valid, _mm512_and_si512(found, bits), bits),
+        has_literals: _mm512_test_epi64_mask(levels, all(0xff00)),
     };
-    (looks, otherwise.map(Outcome))
+    (probes, otherwise.map(Outcome))
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn low(numbers: __m512i, kept: u64) -> __m512i {
-    _mm512_and_si512(numbers, all(kept))
+fn low(numbers: __m512i, mask: u64) -> __m512i {
+    _mm512_and_si512(numbers, all(mask))
 }

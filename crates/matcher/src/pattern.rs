@@ -1,13 +1,15 @@
-//! Path patterns: the literal bytes and wildcards of a rule, in normal form.
+//! Path patterns: the literal bytes and wildcards of a rule's value, in normal form.
 //!
-//! Owns what a rule's value *means* under a dialect: which bytes it compares, where `*` stands,
-//! whether it is anchored by `$`, and how many bytes count for precedence. It does not match
-//! anything: that is [`automaton`](crate::automaton). A [`PatternList`] keeps the patterns of one
-//! rule set end to end in three allocations, in the order in which they are pushed; the order is
-//! the caller's and means precedence to the automaton.
+//! This module owns what a value means under a dialect: which bytes are compared, where `*` stands,
+//! whether `$` anchors the end, and how many bytes count for precedence. It matches nothing; that
+//! is [`automaton`](crate::automaton).
 //!
-//! Cost: one scan of each value; memory is the bytes plus 12 bytes a pattern and 4 a star. It
-//! cannot fail: a value that can match no path is reported as such, and kept out of lists.
+//! [`normal_text`] turns a value into its normal text. [`PatternList`] parses normal texts and
+//! keeps the patterns of one rule set in three allocations. Their order is the caller's; the
+//! automaton reads it as precedence.
+//!
+//! Cost: one pass over each value; 12 bytes per pattern and 4 per star besides the literal bytes.
+//! Nothing can fail: [`normal_text`] returns false for a value that matches no path.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -25,23 +27,84 @@
 //! assert!(pattern.anchored);
 //! ```
 
-mod text;
+use portcullis_dialect::dialect::{IndexPage, PathRules, UnrootedPattern};
 
 use crate::bytes::push_varint;
+use crate::escape::normalise;
 
-pub use text::{index_page_text, normal_text};
+/// Writes the normal text of `value`, a rule's value without surrounding white space, to `text`.
+/// Returns false if the value matches no path: it is empty, or no path starts the way it does.
+///
+/// In a dialect with wildcards every `*` of the text is a wildcard and a final `$` is the anchor;
+/// literal ones are escaped. The length of the text is the length that counts for precedence
+/// (RFC 9309, section 2.2.2).
+pub fn normal_text(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) -> bool {
+    text.clear();
+    let Some(&first) = value.first() else {
+        return false;
+    };
+    if first != b'/' && first != b'*' {
+        match rules.unrooted {
+            UnrootedPattern::NeverMatches => return false,
+            UnrootedPattern::SlashPrepended => text.push(b'/'),
+        }
+    }
+    if rules.wildcards {
+        push_with_wildcards(value, rules, text);
+    } else {
+        push_literal(value, rules, text);
+        // Every path starts with a slash, so no path starts with a literal star.
+        return first != b'*';
+    }
+    true
+}
+
+fn push_with_wildcards(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
+    let (body, anchored) = match value.strip_suffix(b"$") {
+        Some(body) => (body, true),
+        None => (value, false),
+    };
+    let mut rest = body;
+    while let Some(star) = memchr::memchr(b'*', rest) {
+        push_literal(&rest[..star], rules, text);
+        text.push(b'*');
+        rest = &rest[star + 1..];
+    }
+    push_literal(rest, rules, text);
+    if anchored {
+        text.push(b'$');
+    }
+}
+
+fn push_literal(literal: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
+    let mut scratch = Vec::new();
+    text.extend_from_slice(normalise(literal, rules.escapes, &mut scratch));
+}
+
+/// Returns the second pattern of an `Allow` rule whose value ends in `/index.htm…`: its directory,
+/// anchored. `None` if the dialect has no such rule or the value is another.
+///
+/// google/robotstxt tries the directory if the rule itself does not match. The rule is longer, so
+/// it decides whenever it matches.
+pub fn index_page_text(text: &[u8], rules: &PathRules) -> Option<Vec<u8>> {
+    if rules.index_page == IndexPage::NoMeaning {
+        return None;
+    }
+    let slash = memchr::memrchr(b'/', text)?;
+    text[slash..].starts_with(b"/index.htm").then(|| [&text[..=slash], b"$"].concat())
+}
 
 /// The patterns of one rule set, end to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PatternList {
     /// The literal bytes of all patterns.
     bytes: Vec<u8>,
-    /// Positions in `bytes` before which a star stands, ascending.
+    /// The positions in `bytes` that follow a star, ascending.
     stars: Vec<u32>,
     ends: Vec<PatternEnd>,
 }
 
-/// Where a pattern ends in the two lists.
+/// The ends of a pattern in the two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct PatternEnd {
     bytes: u32,
@@ -54,31 +117,25 @@ struct PatternEnd {
 pub struct PathPattern<'l> {
     /// The literal bytes, without wildcards.
     pub bytes: &'l [u8],
-    /// Whether the path must end where the pattern does.
+    /// Whether a match has to end at the end of the path.
     pub anchored: bool,
     stars: &'l [u32],
     base: u32,
 }
 
 impl<'l> PathPattern<'l> {
-    /// Whether both match the same paths by the same bytes and stars, in whatever lists they stand.
-    pub fn is_same(&self, other: &PathPattern<'_>) -> bool {
-        (self.bytes, self.anchored) == (other.bytes, other.anchored)
-            && self.stars().eq(other.stars())
-    }
-
-    /// The positions in `bytes` before which any bytes may stand, ascending and distinct.
+    /// Returns the positions in `bytes` that follow a star, ascending and distinct.
     pub fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'l {
         let base = self.base;
         self.stars.iter().map(move |&star| (star - base) as usize)
     }
 
-    /// The position of the pattern's first byte in [`PatternList::bytes`].
+    /// Returns the position of the first byte in [`PatternList::bytes`].
     pub fn start(&self) -> usize {
         self.base as usize
     }
 
-    /// Writes bytes that two patterns have in common exactly if they are equal.
+    /// Writes a key to `out` that is the same for equal patterns and for no others.
     pub fn write_identity(&self, out: &mut Vec<u8>) {
         out.clear();
         out.push(self.anchored.into());
@@ -87,14 +144,14 @@ impl<'l> PathPattern<'l> {
         out.extend_from_slice(self.bytes);
     }
 
-    /// The literal stretches: the first is compared at the start of the path, each later one
-    /// follows a star. The first is empty for a pattern that starts with a star.
+    /// Returns the literals: the first is a prefix of the path, each later one follows a star. The
+    /// first is empty if the pattern starts with a star.
     pub fn literals(&self) -> impl Iterator<Item = &'l [u8]> + 'l {
         literals_between(self.bytes, self.stars())
     }
 }
 
-/// The stretches of a pattern's bytes between its stars; see [`PathPattern::literals`].
+/// Splits `bytes` at `stars`; see [`PathPattern::literals`].
 #[inline]
 fn literals_between<'l>(
     bytes: &'l [u8],
@@ -108,53 +165,53 @@ fn literals_between<'l>(
 }
 
 impl PatternList {
-    /// A list without patterns.
+    /// Returns an empty list.
     pub fn new() -> PatternList {
         PatternList::default()
     }
 
-    /// The number of patterns.
+    /// Returns the number of patterns.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no pattern.
+    /// Returns whether there is no pattern.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The literal bytes of all patterns, end to end.
+    /// Returns the literal bytes of all patterns, end to end.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The literal bytes of all patterns together.
+    /// Returns the number of literal bytes of all patterns.
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The stars of all patterns together.
+    /// Returns the number of stars of all patterns.
     pub fn stars(&self) -> usize {
         self.stars.len()
     }
 
-    /// Bytes of memory that this holds.
+    /// Returns the memory that the list holds, in bytes.
     pub fn memory_bytes(&self) -> usize {
         size_of_val(&*self.bytes) + size_of_val(&*self.stars) + size_of_val(&*self.ends)
     }
 
-    /// Removes all patterns and keeps the memory.
+    /// Removes all patterns; keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.stars.clear();
         self.ends.clear();
     }
 
-    /// The pattern at `index`.
+    /// Returns the pattern at `index`.
     ///
     /// # Panics
     ///
-    /// If `index` is not less than [`PatternList::len`].
+    /// If `index` is not below [`PatternList::len`].
     pub fn get(&self, index: usize) -> PathPattern<'_> {
         let end = self.ends[index];
         let (bytes, stars) = match index.checked_sub(1) {
@@ -169,15 +226,15 @@ impl PatternList {
         }
     }
 
-    /// The patterns in order.
+    /// Iterates over the patterns in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = PathPattern<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 
     /// Appends the pattern whose normal text is `text` (see [`normal_text`]).
     ///
-    /// Several stars in a row are one. A star at the end says nothing, because a pattern that is
-    /// not anchored matches whatever follows; `*$` at the end says the same.
+    /// Adjacent stars are one. A final `*` or `*$` is dropped: a pattern without an anchor matches
+    /// any continuation.
     pub fn push(&mut self, text: &[u8], wildcards: bool) {
         let mut anchored = false;
         if wildcards {
@@ -185,18 +242,15 @@ impl PatternList {
             anchored = body.is_some();
             self.push_wildcards(body.unwrap_or(text));
             let at_end = self.stars.last() == Some(&offset(self.bytes.len()));
-            if at_end && self.stars_of_last() > 0 {
+            let own_stars = self.stars.len() - self.ends.last().map_or(0, |end| end.stars as usize);
+            if at_end && own_stars > 0 {
                 self.stars.pop();
                 anchored = false;
             }
         } else {
             self.bytes.extend_from_slice(text);
         }
-        self.ends.push(PatternEnd {
-            bytes: offset(self.bytes.len()),
-            stars: offset(self.stars.len()),
-            anchored,
-        });
+        self.end_pattern(anchored);
     }
 
     /// Appends a pattern of these literals, between which stars stand.
@@ -210,27 +264,28 @@ impl PatternList {
             self.stars.push(offset(self.bytes.len()));
             self.bytes.extend_from_slice(literal);
         }
-        self.ends.push(PatternEnd {
-            bytes: offset(self.bytes.len()),
-            stars: offset(self.stars.len()),
-            anchored,
-        });
+        self.end_pattern(anchored);
     }
 
-    /// Makes room for so many patterns, and for so many bytes of all.
+    fn end_pattern(&mut self, anchored: bool) {
+        let (bytes, stars) = (offset(self.bytes.len()), offset(self.stars.len()));
+        self.ends.push(PatternEnd { bytes, stars, anchored });
+    }
+
+    /// Reserves memory for `patterns` more patterns with `bytes` more bytes in total.
     pub fn reserve(&mut self, patterns: usize, bytes: usize) {
         self.ends.reserve(patterns);
         self.bytes.reserve(bytes);
     }
 
-    /// Gives back the memory that is not used.
+    /// Releases unused memory.
     pub fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
         self.stars.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// Appends literals and stars of `body`, in which every `*` is a wildcard.
+    /// Appends the literals and stars of `body`, in which every `*` is a wildcard.
     fn push_wildcards(&mut self, body: &[u8]) {
         let own_stars = self.stars.len();
         let mut rest = body;
@@ -244,20 +299,17 @@ impl PatternList {
         }
         self.bytes.extend_from_slice(rest);
     }
-
-    /// Stars pushed since the last complete pattern.
-    fn stars_of_last(&self) -> usize {
-        self.stars.len() - self.ends.last().map_or(0, |end| end.stars as usize)
-    }
 }
 
-/// A position in a list. A rule set within [`limits`](portcullis_dialect::limits) has far fewer bytes.
+/// A position in a list; [`limits`](portcullis_dialect::limits) keeps rule sets far below 4 GiB.
 fn offset(position: usize) -> u32 {
     u32::try_from(position).expect("a rule set is smaller than 4 GiB")
 }
 
 #[cfg(test)]
 mod tests {
+    use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
+
     use super::*;
 
     fn shape(text: &[u8]) -> (Vec<u8>, Vec<usize>, bool) {
@@ -306,5 +358,44 @@ mod tests {
         list.push(b"/a*$", false);
         assert_eq!(list.get(0).bytes, b"/a*$");
         assert!(!list.get(0).anchored);
+    }
+
+    fn text(dialect: &Dialect, value: &[u8]) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        normal_text(value, &dialect.paths, &mut text).then_some(text)
+    }
+
+    #[test]
+    fn each_dialect_has_its_form() {
+        type Row = (&'static Dialect, &'static [u8], Option<&'static [u8]>);
+        let rows: [Row; 14] = [
+            (&RFC_9309, b"/a$b$", Some(b"/a%24b$")),
+            (&RFC_9309, b"/a%2a*", Some(b"/a%2A*")),
+            (&RFC_9309, b"/%7e\xe3", Some(b"/~%E3")),
+            (&RFC_9309, b"/%4*1", Some(b"/%4*1")),
+            (&RFC_9309, b"a", None),
+            (&RFC_9309, b"$", None),
+            (&RFC_9309, b"", None),
+            (&GOOGLE, b"/%7e$b\xe3$", Some(b"/%7E$b%E3$")),
+            (&GOOGLE, b"*a", Some(b"*a")),
+            (&KOSTER_1996, b"/%7ejoe%2f", Some(b"/~joe%2F")),
+            (&KOSTER_1996, b"a*$", Some(b"/a*$")),
+            (&KOSTER_1996, b"*a", None),
+            (&ORIGINAL_1994, b"cheese.htm", Some(b"/cheese.htm")),
+            (&ORIGINAL_1994, b"/%7e", Some(b"/%7e")),
+        ];
+        for (dialect, value, expected) in rows {
+            assert_eq!(text(dialect, value).as_deref(), expected, "{} {value:?}", dialect.name);
+        }
+    }
+
+    #[test]
+    fn an_index_page_is_its_directory() {
+        let page = |text: &[u8]| index_page_text(text, &GOOGLE.paths);
+        assert_eq!(page(b"/a/index.html").as_deref(), Some(&b"/a/$"[..]));
+        assert_eq!(page(b"/*/index.htm$").as_deref(), Some(&b"/*/$"[..]));
+        assert_eq!(page(b"/index.html/b"), None);
+        assert_eq!(page(b"/index*.htm"), None);
+        assert_eq!(index_page_text(b"/index.htm", &RFC_9309.paths), None);
     }
 }
