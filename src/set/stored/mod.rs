@@ -17,12 +17,11 @@
 mod capture;
 mod document;
 mod hosts;
-mod on_demand;
 mod places;
 mod policy;
 mod query;
 mod rule_set;
-mod same;
+mod rules;
 mod standings;
 #[cfg(test)]
 mod tests;

@@ -25,9 +25,9 @@ use crate::vectors::Vectors;
 
 use super::super::file::Damage;
 use super::hosts::{Place, Search, key_with_scheme, place};
-use super::on_demand::patterns_of;
 use super::policy::{FIXED_UNKNOWN, Selected, SelectedRules, fixed};
 use super::rule_set::{RuleSetNumber, StoredTexts};
+use super::rules::patterns_of;
 use super::tokens::AgentTokens;
 use super::{HostPosition, PolicyNumber, PolicySet};
 

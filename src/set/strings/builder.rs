@@ -15,15 +15,8 @@ use crate::set::file::{Destination, SectionKind, SetFileWriter, WriteError};
 /// tell paths apart.
 const HEAD_BYTES: usize = 28;
 
-/// Strings that are sorted at once, if the sample shows their order well: some 40 MB. A set has fewer than
-/// 2^16 times as many. Tests have few strings and go the same way.
-const SORTED_STRINGS: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
-
 /// Strings that one thread front-codes as one piece: whole buckets.
 const PIECE_STRINGS: usize = BUCKET_STRINGS << if cfg!(test) { 1 } else { 12 };
-
-/// Strings of the sample for each part.
-const SAMPLES: usize = 1 << 5;
 
 /// A string of a table that is being built. What it will be called is known when all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,7 +119,7 @@ impl StringTableBuilder {
         }
         drop(numbers);
         let string = |number: u32| string_at(&bytes, &ends, number);
-        let order = sorted(ends.len(), string);
+        let order = sorted(ends.len() as u32, string);
         let mut ids = vec![StringID(0); order.len()];
         (0..).zip(&order).for_each(|(id, &number)| ids[number as usize] = StringID(id));
         let piece = |numbers: &[u32]| {
@@ -144,28 +137,9 @@ impl StringTableBuilder {
     }
 }
 
-/// The numbers from 0 to `count` in the order of their strings.
-///
-/// Strings are compared by their first bytes, which lie side by side, and looked up where those
-/// are equal. Those bytes take more memory than most strings, so many strings are sorted part by part: each
-/// part has the strings between two of a sample.
-fn sorted<'s>(count: usize, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32> {
-    let sample: Vec<u32> = (0..count as u32).step_by(SORTED_STRINGS / SAMPLES).collect();
-    let sample = sort(sample, &string);
-    let bounds: Vec<&[u8]> =
-        sample.chunks_exact(SAMPLES).skip(1).map(|part| string(part[0])).collect();
-    let part = |number| bounds.partition_point(|bound| *bound <= string(number)) as u16;
-    let parts: Vec<u16> = match bounds.is_empty() {
-        true => vec![0; count],
-        false => (0..count as u32).into_par_iter().map(part).collect(),
-    };
-    let mut numbers: Vec<Vec<u32>> = vec![Vec::new(); bounds.len() + 1];
-    (0..).zip(parts).for_each(|(number, part)| numbers[usize::from(part)].push(number));
-    numbers.into_iter().flat_map(|part| sort(part, &string)).collect()
-}
-
-/// These numbers in the order of their strings.
-fn sort<'s>(numbers: Vec<u32>, string: &(impl Fn(u32) -> &'s [u8] + Sync)) -> Vec<u32> {
+/// The numbers from 0 to `count` in the order of their strings, on 32 bytes of memory for each: strings
+/// are compared by their first bytes, which lie side by side, and looked up where those are equal.
+fn sorted<'s>(count: u32, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32> {
     let key = |number: u32| {
         let mut first = [0; HEAD_BYTES];
         let string = string(number);
@@ -173,7 +147,7 @@ fn sort<'s>(numbers: Vec<u32>, string: &(impl Fn(u32) -> &'s [u8] + Sync)) -> Ve
         first[..bytes].copy_from_slice(&string[..bytes]);
         (first, number)
     };
-    let mut keys: Vec<([u8; HEAD_BYTES], u32)> = numbers.into_par_iter().map(key).collect();
+    let mut keys: Vec<([u8; HEAD_BYTES], u32)> = (0..count).into_par_iter().map(key).collect();
     keys.par_sort_unstable_by(|(one_head, one), (other_head, other)| {
         one_head.cmp(other_head).then_with(|| string(*one).cmp(string(*other)))
     });

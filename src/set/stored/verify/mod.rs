@@ -15,7 +15,6 @@
 //! the calling thread's rayon pool. Memory: what merging the set takes, each distinct file once.
 
 mod hosts;
-mod names;
 mod pieces;
 mod policies;
 mod rule_sets;
@@ -82,7 +81,7 @@ impl PolicySet {
         self.verify_provenance()?;
         self.verify_words()?;
         let mut texts = Texts::of(self)?;
-        let names = names::verified(self)?;
+        let names = self.verified_names()?;
         let mut rule_sets = FoundRuleSets::of(self)?;
         let mut policies = FoundPolicies::of(self, &names, &mut rule_sets, &mut texts)?;
         rule_sets.all_needed(self)?;

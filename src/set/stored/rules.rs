@@ -1,15 +1,15 @@
-//! What the lazy automata of rule sets are made of: patterns as the set keeps them, or ordered anew.
+//! The rules that agents obey: what lazy automata are made of, and what a difference of sets compares.
 
 use crate::automaton::Outcome;
 use crate::decision::Verdict;
 use crate::pattern::PatternList;
 use crate::policy::OrderedRules;
-use crate::syntax::RobotsTxt;
+use crate::syntax::{Group, RobotsTxt};
 
 use super::super::compile::record_order;
 use super::super::file::Damage;
-use super::policy::SelectedRules;
-use super::{PolicyNumber, PolicySet, RuleSetKind};
+use super::policy::{Selected, SelectedRules};
+use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
 
 /// Returns the patterns of a rule set in order of precedence, and what their matches mean. An outcome
 /// has the number of the pattern, or of the rule's record, counted from the first rule of the first
@@ -54,10 +54,59 @@ pub(super) fn ordered(
 fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize>> {
     let mut groups = file.groups().iter().enumerate();
     let find = |&(rule, record): &(u32, u32)| {
-        let is_it = |group: &crate::syntax::Group| {
+        let is_it = |group: &Group| {
             group.rules.start == rule && rule.checked_add(group.user_agents.end) == Some(record)
         };
         groups.find(|(_, group)| is_it(group)).map(|(index, _)| index)
     };
     positions.iter().map(find).collect()
+}
+
+impl StoredPolicy<'_> {
+    /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
+    /// and the same values, byte for byte. Lines, the spelling of field names, comments and other
+    /// records do not matter. The two scratches are overwritten.
+    pub(in crate::set) fn has_records_of(
+        &self,
+        other: &StoredPolicy<'_>,
+        [own_text, other_text]: &mut [Vec<u8>; 2],
+    ) -> Result<bool, Damage> {
+        let (own, others) = (self.record_list()?, other.record_list()?);
+        if own.len() != others.len() {
+            return Ok(false);
+        }
+        // Kinds first: no text has to be read for them.
+        for index in 0..own.len() {
+            if own.kind(index)? != others.kind(index)? {
+                return Ok(false);
+            }
+        }
+        for index in 0..own.len() {
+            let own_start = own.read(index, own_text)?;
+            let other_start = others.read(index, other_text)?;
+            if own_text[own_start..] != other_text[other_start..] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Query {
+    /// The rules that an agent obeys by the policy at `position`, in order of precedence: none if no
+    /// group speaks to it, or there is no file.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn obeyed_rules(
+        &self,
+        position: PolicyNumber,
+        agent: usize,
+    ) -> Result<OrderedRules, Damage> {
+        match self.set.policy(position)?.select(&self.tokens[agent])? {
+            Selected::Fixed(_) => Ok(OrderedRules::default()),
+            Selected::Rules(selected) => ordered(&self.set, &selected).map(|(rules, _)| rules),
+        }
+    }
 }
