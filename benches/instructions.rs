@@ -14,14 +14,14 @@ mod common;
 use std::hint::black_box;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use portcullis::automaton::{Automaton, Limits};
-use portcullis::bench::Numbered;
-use portcullis::decision::Verdict;
-use portcullis::limits::RECORDS_AT_ONCE;
-use portcullis::policy::{Detail, OrderedRules};
-use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::synth::Corpus;
-use portcullis::target::{Origin, SplitUrl, host_key};
+use portcullis_bench::Numbered;
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_matcher::automaton::{Automaton, Limits};
+use portcullis_robots::policy::{Detail, OrderedRules};
+use portcullis_robots::target::{Origin, SplitUrl, host_key};
+use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_synth::Corpus;
 
 use self::common::{DIALECT, Walk};
 

@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use portcullis::batch::Classifier;
-use portcullis::bench::Originals;
-use portcullis::policy::Detail;
-use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::target::{SplitUrl, host_key};
+use portcullis_bench::Originals;
+use portcullis_robots::policy::Detail;
+use portcullis_robots::target::{SplitUrl, host_key};
+use portcullis_set::batch::Classifier;
+use portcullis_set::{LoadConfig, PolicySet};
 
 use self::common::{DIALECT, Walk};
 

@@ -16,15 +16,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use bstr::ByteSlice;
-use portcullis::analysis::{
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis_dialect::id::RuleID;
+use portcullis_lint::analysis::{
     AgentRules, Equivalence, Limits, Robot, RuleStanding, Search, Standing, equivalence,
 };
-use portcullis::decision::{Decision, Verdict};
-use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis::id::RuleID;
-use portcullis::oracle;
-use portcullis::policy::AgentChain;
-use portcullis::syntax::RobotsTxt;
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::RobotsTxt;
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error>;

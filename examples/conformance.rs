@@ -17,12 +17,12 @@ use std::time::Instant;
 
 use bstr::ByteSlice;
 use flate2::read::MultiGzDecoder;
-use portcullis::batch::{Classifier, ClassifierMemory, Vectors};
-use portcullis::decision::{Decision, Verdict};
-use portcullis::dialect::GOOGLE;
-use portcullis::limits::RECORDS_AT_ONCE;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::GOOGLE;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_set::{LoadConfig, PolicySet};
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -12,10 +12,10 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use portcullis::dialect::RFC_9309;
-use portcullis::limits::ROBOTS_BYTES_MAX;
-use portcullis::syntax::RobotsTxt;
-use portcullis::synth::{Answers, Archive, ArchiveFormat, ArchivedFile};
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_synth::{Answers, Archive, ArchiveFormat, ArchivedFile};
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;

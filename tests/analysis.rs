@@ -7,12 +7,12 @@ mod standing;
 
 use bstr::ByteSlice;
 use common::{Random, words};
-use portcullis::analysis::{Equivalence, Example, Limits, Rules, Search, equivalence};
-use portcullis::decision::Verdict;
-use portcullis::dialect::Dialect;
-use portcullis::oracle;
-use portcullis::policy::OrderedRules;
-use portcullis::syntax::RobotsTxt;
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_lint::analysis::{Equivalence, Example, Limits, Rules, Search, equivalence};
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::OrderedRules;
+use portcullis_robots::syntax::RobotsTxt;
 use rayon::prelude::*;
 
 /// The agent that asks; no file names it.

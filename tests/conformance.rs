@@ -8,8 +8,8 @@ mod page;
 
 use std::path::Path;
 
-use portcullis::dialect::Dialect;
-use portcullis::policy::AgentChain;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::policy::AgentChain;
 
 #[test]
 fn the_page_is_up_to_date() {

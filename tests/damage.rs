@@ -13,14 +13,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use common::Random;
-use portcullis::batch::{Classifier, Provenance};
-use portcullis::decision::Decision;
-use portcullis::dialect::RFC_9309;
-use portcullis::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::compile::{CompileConfig, to_vec};
-use portcullis::set::stored::RuleSetKind;
-use portcullis::set::{IngestConfig, Input, PolicySet, SetError, ingest};
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::{Classifier, Provenance};
+use portcullis_set::compile::{CompileConfig, to_vec};
+use portcullis_set::stored::RuleSetKind;
+use portcullis_set::{IngestConfig, Input, PolicySet, SetError, ingest};
 
 /// Random places at which a bit is flipped, and at which the file is cut.
 const RANDOM_PLACES: usize = 10_000;

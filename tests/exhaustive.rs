@@ -19,17 +19,17 @@ use bstr::{BStr, ByteSlice};
 use common::{
     Configuration, Random, configurations, origin, policies_of, scattered, sets_of, words,
 };
-use portcullis::automaton::{Outcome, RegexEngine};
-use portcullis::batch::{Classifier, Vectors};
-use portcullis::decision::Decision;
-use portcullis::dialect::Dialect;
-use portcullis::limits::RECORDS_AT_ONCE;
-use portcullis::oracle;
-use portcullis::pattern::{PatternList, normal_text};
-use portcullis::policy::AgentChain;
-use portcullis::set::PolicySet;
-use portcullis::set::stored::{Query, QueryMemory};
-use portcullis::target::{ComparedPaths, compared_path, split};
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_matcher::automaton::{Outcome, RegexEngine};
+use portcullis_matcher::pattern::{PatternList, normal_text};
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::target::{ComparedPaths, compared_path, split};
+use portcullis_set::PolicySet;
+use portcullis_set::batch::{Classifier, Vectors};
+use portcullis_set::stored::{Query, QueryMemory};
 use rayon::prelude::*;
 
 /// Bytes that patterns are made of.

@@ -16,13 +16,13 @@ mod shapes;
 
 use bstr::ByteSlice;
 use common::Random;
-use portcullis::automaton::{Automaton, Limits, Outcome, Work, pattern_matches};
-use portcullis::decision::{Decision, Verdict};
-use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{AUTOMATON_BUDGET_PART, ROBOTS_BYTES_MAX};
-use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
-use portcullis::syntax::RobotsTxt;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::limits::{AUTOMATON_BUDGET_PART, ROBOTS_BYTES_MAX};
+use portcullis_matcher::automaton::{Automaton, Limits, Outcome, Work, pattern_matches};
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis_robots::syntax::RobotsTxt;
 use shapes::Shape;
 
 const DIALECT: &Dialect = &RFC_9309;

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use portcullis::access::UnixSeconds;
-use portcullis::capture::CaptureFormat;
-use portcullis::decision::PolicyState;
-use portcullis::dialect::RFC_9309;
-use portcullis::limits::ROBOTS_BYTES_MAX;
-use portcullis::set::{
+use portcullis_capture::CaptureFormat;
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::{
     Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, merge,
 };
-use portcullis::syntax::RobotsTxt;
-use portcullis::synth::{Answers, Archive, ArchiveFormat, Corpus};
+use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
 use tempfile::TempDir;
 
 const HOSTS: u64 = 3_000;
@@ -183,7 +183,7 @@ fn the_sample_speaks_for_both_schemes() {
     assert_eq!(ingested.counts.origins, 2 * files as u64);
     let known = ingested.counts.in_state(PolicyState::Rules);
     assert_eq!(known + ingested.counts.in_state(PolicyState::NoRules), 2 * files as u64);
-    let merged = merge([portcullis::set::Part::of(&ingested)], config().dialect, ingested.outages);
+    let merged = merge([portcullis_set::Part::of(&ingested)], config().dialect, ingested.outages);
     assert_eq!((states(&merged), &merged.counts), (states(&ingested), &ingested.counts));
 }
 

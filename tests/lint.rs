@@ -12,9 +12,9 @@ mod fixing;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::lint::{Code, LineIndex, LintConfig, Report, catalogue, lint};
-use portcullis::synth::Corpus;
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_lint::{Code, LineIndex, LintConfig, Report, catalogue, lint};
+use portcullis_synth::Corpus;
 
 use case::{Case, cases};
 

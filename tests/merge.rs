@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 mod common;
 
 use common::Random;
-use portcullis::access::{LongOutage, UnixSeconds};
-use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{
+use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::{
     IngestConfig, Ingested, Input, Merger, OutageConfig, PolicySet, Provenance, ingest,
 };
 

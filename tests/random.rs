@@ -19,13 +19,13 @@ use std::sync::Arc;
 
 use case::{Check, Expected, checks_of};
 use common::{Configuration, Random, configurations, origin, scattered, sets_of};
-use portcullis::batch::{Classifier, ClassifierMemory, Vectors};
-use portcullis::decision::{Decision, Reason, Verdict};
-use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
-use portcullis::oracle;
-use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_set::{LoadConfig, PolicySet};
 use rayon::prelude::*;
 
 /// The default number of cases. Each is compared several times.

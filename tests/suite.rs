@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 
 use case::{Check, Expected, checks_of};
 use engines::{ENGINES, ENGINES_WITHOUT_RULES};
-use portcullis::batch::Vectors;
-use portcullis::decision::Decision;
-use portcullis::dialect::Dialect;
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_set::batch::Vectors;
 
 /// Failures that are printed; a broken engine fails thousands of checks.
 const PRINTED_FAILURES_MAX: usize = 20;

@@ -3,12 +3,12 @@
 
 use std::hint::black_box;
 
-use portcullis::automaton::{Automaton, Limits, Outcome};
-use portcullis::dialect::{Dialect, GOOGLE};
-use portcullis::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
-use portcullis::set::PolicySet;
-use portcullis::syntax::{Lexer, RobotsTxt};
-use portcullis::target::{SplitUrl, compared_path, host_key, split};
+use portcullis_dialect::dialect::{Dialect, GOOGLE};
+use portcullis_matcher::automaton::{Automaton, Limits, Outcome};
+use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis_robots::syntax::{Lexer, RobotsTxt};
+use portcullis_robots::target::{SplitUrl, compared_path, host_key, split};
+use portcullis_set::PolicySet;
 
 pub const DIALECT: &Dialect = &GOOGLE;
 

@@ -7,8 +7,8 @@ mod case;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use portcullis::dialect::Dialect;
-use portcullis::syntax::RobotsTxt;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::syntax::RobotsTxt;
 
 use case::Check;
 

@@ -3,14 +3,14 @@
 
 use std::sync::{Arc, Once};
 
-use portcullis::batch::{Classifier, Vectors};
-use portcullis::decision::{Decision, Verdict};
-use portcullis::dialect::Dialect;
-use portcullis::limits::RECORDS_AT_ONCE;
-use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail, Ways};
-use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::syntax::RobotsTxt;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::{AgentChain, Detail, Ways};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::batch::{Classifier, Vectors};
+use portcullis_set::{LoadConfig, PolicySet};
 
 use crate::common::{at_origin, configurations, scattered, sets_of};
 use crate::{head, hosts};

@@ -1,6 +1,6 @@
 //! The small head of an input: bytes that choose, and lines.
 
-use portcullis::dialect::Dialect;
+use portcullis_dialect::dialect::Dialect;
 
 /// The dialect that the first byte of `data` chooses (`0` to `4`, the oldest first), and the rest.
 pub(crate) fn dialect(data: &[u8]) -> Option<(&'static Dialect, &[u8])> {

@@ -1,6 +1,6 @@
 //! Hosts on which engine, oracle and the `url` crate differ on purpose.
 
-use portcullis::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
+use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use url::Url;
 
 /// Whether the host of `url`, which the oracle takes for a URL, is of a kind that the engine looks
@@ -40,7 +40,7 @@ fn last_label(host: &[u8]) -> &[u8] {
 /// - `http:host`, `http:/host` and `http:///host` name a server there; here `://` and then the host
 ///   are needed.
 /// - `"`, `` ` ``, `{` and `}` may stand in a host there; no name has them, so here they may not.
-/// - A URL and a host of any length are taken there; here [`limits`](portcullis::limits) hold.
+/// - A URL and a host of any length are taken there; here [`limits`](portcullis_dialect::limits) hold.
 pub(crate) fn url_crate_differs(record: &[u8], theirs: &Url) -> bool {
     let host = theirs.host_str().unwrap_or_default();
     let controls = record.iter().any(|&byte| byte < b' ' || byte == 0x7f);

@@ -1,12 +1,12 @@
 //! The form in which paths and patterns are compared, and single patterns.
 
-use portcullis::automaton::{self, Automaton, Detail, Limits, Outcome};
-use portcullis::bytes::percent_triplet;
-use portcullis::dialect::{Dialect, Escapes, UnrootedPattern};
-use portcullis::escape;
-use portcullis::oracle;
-use portcullis::pattern::{PatternList, normal_text};
-use portcullis::target::{compared_path, split};
+use portcullis_dialect::dialect::{Dialect, Escapes, UnrootedPattern};
+use portcullis_matcher::automaton::{self, Automaton, Detail, Limits, Outcome};
+use portcullis_matcher::bytes::percent_triplet;
+use portcullis_matcher::escape;
+use portcullis_matcher::pattern::{PatternList, normal_text};
+use portcullis_oracle as oracle;
+use portcullis_robots::target::{compared_path, split};
 
 use crate::common::configurations;
 use crate::head;

@@ -1,8 +1,8 @@
 //! Parsing: lists that hold what the lines say, and positions that hold what the lists say.
 
-use portcullis::decision::Verdict;
-use portcullis::dialect::{BlankLine, Dialect, Field};
-use portcullis::syntax::{Content, Lexer, NoteKind, Record, RobotsTxt, Span, records};
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::{BlankLine, Dialect, Field};
+use portcullis_robots::syntax::{Content, Lexer, NoteKind, Record, RobotsTxt, Span, records};
 
 use crate::head;
 

@@ -2,10 +2,12 @@
 
 use std::net::Ipv6Addr;
 
-use portcullis::dialect::Dialect;
-use portcullis::oracle;
-use portcullis::target::{BadUrl, Origin, SplitUrl, default_port, host_key, split as split_url};
-use portcullis::target::{compared_path, split_assuming};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_oracle as oracle;
+use portcullis_robots::target::{
+    BadUrl, Origin, SplitUrl, default_port, host_key, split as split_url,
+};
+use portcullis_robots::target::{compared_path, split_assuming};
 use url::{Host, Url};
 
 use crate::{head, hosts};

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use portcullis::audit::{Audit, ChunkFindings, Findings, Report, page};
-use portcullis::input::Records;
+use portcullis_audit::{Audit, ChunkFindings, Findings, Report, page};
+use portcullis_capture::input::Records;
 
 use super::engine::Engine;
 use super::exit::ExitStatus;

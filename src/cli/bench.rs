@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use portcullis::bench::{self, Corpus, MemoryUse, Originals, RunnerCommand, Settings};
-use portcullis::set::LoadConfig;
+use portcullis_bench as bench;
+use portcullis_bench::{Corpus, MemoryUse, Originals, RunnerCommand, Settings};
+use portcullis_set::LoadConfig;
 
 use super::args::BenchArgs;
 use super::engine::Engine;

@@ -3,11 +3,11 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use portcullis::batch::Session;
-use portcullis::decision::{Decision, Verdict};
-use portcullis::policy::Detail;
-use portcullis::report::{explanation, explanation_json, tsv};
-use portcullis::visible::visible;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_report::{explanation, explanation_json, tsv};
+use portcullis_robots::policy::Detail;
+use portcullis_robots::visible::visible;
+use portcullis_set::batch::Session;
 
 use super::args::{CheckArgs, Color};
 use super::engine::Engine;

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis::input::Records;
-use portcullis::policy::Detail;
-use portcullis::report::advertools::{self, Advertools};
-use portcullis::report::{Counts, json_lines::JsonLines, tsv::Tsv, write_chunk};
+use portcullis_capture::input::Records;
+use portcullis_report::advertools::{self, Advertools};
+use portcullis_report::{Counts, json_lines::JsonLines, tsv::Tsv, write_chunk};
+use portcullis_robots::policy::Detail;
 
 use super::args::{ClassifyArgs, ClassifyFormat, Format};
 use super::engine::Engine;

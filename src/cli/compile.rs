@@ -7,18 +7,18 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
-use portcullis::access::UnixSeconds;
-use portcullis::capture::CaptureNote;
-use portcullis::decision::PolicyState;
-use portcullis::dialect::Dialect;
-use portcullis::report::{CaptureDates, Figures};
-use portcullis::set::compile::{self, CompileConfig, CompiledSet};
-use portcullis::set::{
+use portcullis_capture::CaptureNote;
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_report::{CaptureDates, Figures};
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::NoteKind;
+use portcullis_robots::visible::visible;
+use portcullis_set::compile::{self, CompileConfig, CompiledSet};
+use portcullis_set::{
     self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger,
     OutageConfig, PolicySet, Provenance, ProvenanceInput, Strictness,
 };
-use portcullis::syntax::NoteKind;
-use portcullis::visible::visible;
 use serde::Serialize;
 
 use super::args::{CompileArgs, MergeArgs, OutageArgs};
@@ -149,7 +149,7 @@ fn ingest(
     let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
     let observer =
         Observer { progress: Progress::over(&paths, shows_progress), bar: Mutex::default() };
-    let ingested = engine.install(|| set::ingest(inputs, config, &observer));
+    let ingested = engine.install(|| portcullis_set::ingest(inputs, config, &observer));
     drop(observer); // The bar is removed before messages are written.
     // The JSON summary has the same problems, if there is one; an error names the first itself.
     let reports = ingested.as_ref().map_or_else(IngestError::inputs, |done| &done.inputs);
@@ -186,7 +186,7 @@ struct Observer {
 }
 
 impl IngestObserver for Observer {
-    fn progressed(&self, progress: &set::Progress) {
+    fn progressed(&self, progress: &portcullis_set::Progress) {
         self.progress.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
         // If another thread is drawing, this one does not wait.
         if let Ok(mut bar) = self.bar.try_lock() {

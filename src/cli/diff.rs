@@ -7,22 +7,24 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
-use portcullis::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence, robots_named};
-use portcullis::batch::{Classifier, Session};
-use portcullis::decision::Verdict;
-use portcullis::dialect::RFC_9309;
-use portcullis::input::Records;
-use portcullis::kind::FileKind;
-use portcullis::limits::ROBOTS_BYTES_MAX;
-use portcullis::policy::{Detail, Selection};
-use portcullis::report::CaptureDates;
-use portcullis::report::difference::files::{Answer, Compared, write_json, write_tsv};
-use portcullis::report::difference::origins;
-use portcullis::report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
-use portcullis::set::read_text;
-use portcullis::set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet, SetError};
-use portcullis::syntax::RobotsTxt;
-use portcullis::visible::visible;
+use portcullis_capture::input::Records;
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_lint::analysis::{
+    AgentRules, Equivalence, Limits, Robot, equivalence, robots_named,
+};
+use portcullis_report::CaptureDates;
+use portcullis_report::difference::files::{Answer, Compared, write_json, write_tsv};
+use portcullis_report::difference::origins;
+use portcullis_report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
+use portcullis_robots::kind::FileKind;
+use portcullis_robots::policy::{Detail, Selection};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::visible::visible;
+use portcullis_set::batch::{Classifier, Session};
+use portcullis_set::read_text;
+use portcullis_set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet, SetError};
 use serde::{Serialize, Serializer};
 
 use super::args::{DiffArgs, Format, InputArgs, QuestionArgs};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, ensure};
-use portcullis::batch::Classifier;
-use portcullis::kind::{FileKind, WrongKind};
-use portcullis::policy::Detail;
-use portcullis::report::{CaptureDates, Figures};
-use portcullis::set::{LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError};
-use portcullis::syntax::NoteKind;
+use portcullis_report::{CaptureDates, Figures};
+use portcullis_robots::kind::{FileKind, WrongKind};
+use portcullis_robots::policy::Detail;
+use portcullis_robots::syntax::NoteKind;
+use portcullis_set::batch::Classifier;
+use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::mapped;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis::input::Records;
-use portcullis::policy::Detail;
-use portcullis::report::filter::{self, Fate, Quantifier};
-use portcullis::report::{Counts, Filtered};
+use portcullis_capture::input::Records;
+use portcullis_report::filter::{self, Fate, Quantifier};
+use portcullis_report::{Counts, Filtered};
+use portcullis_robots::policy::Detail;
 
 use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;

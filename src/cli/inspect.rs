@@ -7,15 +7,15 @@
 use std::fmt::{Display, Write as _};
 
 use anyhow::Context;
-use portcullis::access::UnixSeconds;
-use portcullis::decision::PolicyState;
-use portcullis::set::stats::{
+use portcullis_dialect::decision::PolicyState;
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::{NoteKind, RecordKind};
+use portcullis_robots::visible::visible;
+use portcullis_set::stats::{
     Dates, HostDetail, HostGroup, HostPolicy, HostQuery, Named, OriginStats, PolicyFigures,
     RobotCount, RuleSetStats, SharedRuleSet, Stats, Tier,
 };
-use portcullis::set::{InputReport, PolicySet, Provenance};
-use portcullis::syntax::{NoteKind, RecordKind};
-use portcullis::visible::visible;
+use portcullis_set::{InputReport, PolicySet, Provenance};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -203,7 +203,7 @@ fn stats_text(set: &PolicySet, stats: &Stats<'_>, provenance: Option<Provenance<
     let inputs: Vec<InputReport> = provenance.iter().flat_map(|it| it.inputs()).collect();
     push_origins(&mut text, origins, &inputs);
     let records = &stats.other_records;
-    let field = |field: &portcullis::set::stats::FieldCount| {
+    let field = |field: &portcullis_set::stats::FieldCount| {
         let mut row = row(visible(&field.name).to_string(), &[field.records, field.origins]);
         row.push(share(field.origins, origins.origins));
         row

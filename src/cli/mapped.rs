@@ -12,8 +12,8 @@
 
 use std::path::Path;
 
-use portcullis::input::OpenConfig;
-use portcullis::set::{PolicySet, SetError};
+use portcullis_capture::input::OpenConfig;
+use portcullis_set::{PolicySet, SetError};
 
 /// Maps the policy set at `path`.
 ///

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use clap::error::{ContextKind, ContextValue};
-use portcullis::visible::visible;
+use portcullis_robots::visible::visible;
 
 /// Writes the program's name and a message.
 pub fn say(message: impl Display) {

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-use portcullis::atomic_file::{AtomicFile, Complete};
+use portcullis_set::atomic_file::{AtomicFile, Complete};
 
 /// Where an output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

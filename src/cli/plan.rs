@@ -9,12 +9,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use portcullis::access::LongOutage;
-use portcullis::dialect::{Dialect, LongUnreachable, RFC_9309};
-use portcullis::input::Terminator;
-use portcullis::limits::ROBOTS_BYTES_MAX;
-use portcullis::policy::AgentChain;
-use portcullis::set::Strictness;
+use portcullis_capture::input::Terminator;
+use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_robots::access::LongOutage;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::Strictness;
 
 use super::args::{FigureArgs, Format, InputArgs, PolicyArgs, QuestionArgs, RunArgs};
 use super::output::Destination;

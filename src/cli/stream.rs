@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use portcullis::batch::runner::{self, Config};
-use portcullis::batch::{Classifier, Session};
-use portcullis::input::{ChunkConfig, Source};
-use portcullis::set::Damage;
+use portcullis_capture::input::{ChunkConfig, Source};
+use portcullis_set::Damage;
+use portcullis_set::batch::runner::{self, Config};
+use portcullis_set::batch::{Classifier, Session};
 
 use super::mapped;
 use super::output::OutputFailed;

@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis::access::UnixSeconds;
-use portcullis::report::{CaptureDates, Counts, Filtered, Run, Summary};
-use portcullis::set::PolicySet;
-use portcullis::visible;
+use portcullis_report::{CaptureDates, Counts, Filtered, Run, Summary};
+use portcullis_robots::access::UnixSeconds;
+use portcullis_set::PolicySet;
 use serde::Serialize;
 
 use super::engine::Policies;
@@ -74,7 +73,7 @@ pub fn show(
 /// A value as one line of JSON.
 pub fn to_json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    visible::write_json(value, &mut line)?;
+    portcullis_robots::json::write_json(value, &mut line)?;
     line.push(b'\n');
     Ok(line)
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use portcullis::atomic_file::{AtomicFolder, Complete};
-use portcullis::synth::{Answers, Archive, ArchiveFormat, Corpus};
+use portcullis_set::atomic_file::{AtomicFolder, Complete};
+use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
 use rayon::prelude::*;
 
 use super::args::{SynthArgs, SynthFormat};

@@ -1,7 +1,7 @@
 //! Tables in plain text: the first column to the left, numbers to the right.
 
-use portcullis::limits::TABLE_CELL_CHARACTERS_MAX;
-use portcullis::visible::{cut_characters, visible};
+use portcullis_dialect::limits::TABLE_CELL_CHARACTERS_MAX;
+use portcullis_robots::visible::{cut_characters, visible};
 
 /// Appends a table after an empty line, or nothing if it has no rows.
 ///

@@ -3,11 +3,11 @@
 use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use portcullis::access::{LongOutage, UnixSeconds};
-use portcullis::bench::{Model, RunnerCommand};
-use portcullis::capture::CaptureFormat;
-use portcullis::dialect::Dialect;
-use portcullis::limits::PROCESSOR_THREADS_MAX;
+use portcullis_bench::{Model, RunnerCommand};
+use portcullis_capture::CaptureFormat;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::message::say_plainly;
 

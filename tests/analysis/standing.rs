@@ -1,11 +1,13 @@
 //! What each rule is there for, by asking the oracle about every small URL.
 
 use bstr::ByteSlice;
-use portcullis::analysis::{Example, Limits, RuleStanding, Rules, Standing, Successor, standings};
-use portcullis::decision::Decision;
-use portcullis::dialect::Dialect;
-use portcullis::oracle;
-use portcullis::syntax::RobotsTxt;
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_lint::analysis::{
+    Example, Limits, RuleStanding, Rules, Standing, Successor, standings,
+};
+use portcullis_oracle as oracle;
+use portcullis_robots::syntax::RobotsTxt;
 use rayon::prelude::*;
 
 use crate::common::{Random, words};

@@ -1,6 +1,6 @@
 //! Reports about hostile files stay within bounds. What is counted is bytes and findings, not seconds.
 
-use portcullis::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX, SHOWN_BYTES_MAX};
+use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX, SHOWN_BYTES_MAX};
 use serde_json::Value;
 
 use super::*;
@@ -64,7 +64,7 @@ fn what_does_not_fit_into_an_output_at_once_follows_in_order() {
     let output = folder.ok(&line);
     let lines: Vec<&[u8]> =
         output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
-    assert!(output.stdout.len() > portcullis::limits::CHUNK_OUTPUT_BYTES_MAX);
+    assert!(output.stdout.len() > portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX);
     assert_eq!(lines.len(), RECORDS);
     for (number, line) in lines.iter().enumerate() {
         let start = format!("{{\"url\":\"http://a.example/{number}\",");

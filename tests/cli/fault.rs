@@ -12,10 +12,10 @@ use std::process::{Child, Command as Process, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis::batch::Classifier;
-use portcullis::decision::Verdict;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{Damage, PolicySet};
+use portcullis_dialect::decision::Verdict;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::Classifier;
+use portcullis_set::{Damage, PolicySet};
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use portcullis::set::PolicySet;
+use portcullis_set::PolicySet;
 
 use super::*;
 

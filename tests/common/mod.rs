@@ -7,17 +7,17 @@
 
 use std::sync::Arc;
 
-use portcullis::automaton::Limits;
-use portcullis::decision::Decision;
-use portcullis::dialect::Dialect;
-use portcullis::limits::URL_BYTES_MAX;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::URL_BYTES_MAX;
+use portcullis_matcher::automaton::Limits;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::target::{Origin, host_key, split};
+use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::{
     BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, PolicySet, Standing,
 };
-use portcullis::syntax::RobotsTxt;
-use portcullis::target::{Origin, host_key, split};
 
 /// One way in which the engine can answer.
 #[derive(Clone, Copy, Debug)]

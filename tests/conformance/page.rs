@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use portcullis::dialect::Dialect;
+use portcullis_dialect::dialect::Dialect;
 use serde::Deserialize;
 
 use crate::case::{Check, checks_of};

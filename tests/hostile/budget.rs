@@ -1,11 +1,11 @@
 //! Many hostile files in one set, in random order: the automata of a thread stay within their
 //! budget.
 
-use portcullis::automaton::Limits;
-use portcullis::batch::Classifier;
-use portcullis::limits::{AUTOMATON_BUDGET_PART, CANDIDATES_TRIED_MAX, RECORDS_AT_ONCE};
-use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail};
+use portcullis_dialect::limits::{AUTOMATON_BUDGET_PART, CANDIDATES_TRIED_MAX, RECORDS_AT_ONCE};
+use portcullis_matcher::automaton::Limits;
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::Classifier;
 
 use crate::common::{Random, origin, scattered, sets_of};
 use crate::{AGENT, DIALECT};

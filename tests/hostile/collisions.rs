@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use portcullis::dialect::RFC_9309;
-use portcullis::set::compile::{self, CompileConfig};
-use portcullis::set::{BlobPool, IngestConfig, Input, LoadConfig, PolicySet, ingest};
-use portcullis::syntax::RobotsTxt;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::{BlobPool, IngestConfig, Input, LoadConfig, PolicySet, ingest};
 use xxhash_rust::xxh3::xxh3_64;
 
 const TEXTS: u32 = 1_000;

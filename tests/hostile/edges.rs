@@ -1,12 +1,12 @@
 //! Input at a limit, and one byte past it.
 
-use portcullis::batch::Classifier;
-use portcullis::decision::{Decision, Reason, Verdict};
-use portcullis::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
-use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis_dialect::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::Classifier;
+use portcullis_set::{LoadConfig, PolicySet};
 
 use crate::AGENT;
 

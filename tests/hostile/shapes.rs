@@ -1,7 +1,7 @@
 //! Expensive rule sets. Each fills a file of the largest size unless its documentation says
 //! otherwise.
 
-use portcullis::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 
 use crate::common::Random;
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::limits::ROBOTS_BYTES_MAX;
-use portcullis::lint::{Code, Diagnostic, LintConfig, apply, lint};
-use portcullis::policy::AgentChain;
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_lint::{Code, Diagnostic, LintConfig, apply, lint};
+use portcullis_robots::policy::AgentChain;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

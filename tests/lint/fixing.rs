@@ -1,10 +1,10 @@
 //! Checks fixed files against the oracle.
 
-use portcullis::analysis::Limits;
-use portcullis::dialect::Dialect;
-use portcullis::lint::{FixConfig, LintConfig, fix, lint};
-use portcullis::oracle;
-use portcullis::synth::Corpus;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_lint::analysis::Limits;
+use portcullis_lint::{FixConfig, LintConfig, fix, lint};
+use portcullis_oracle as oracle;
+use portcullis_synth::Corpus;
 
 use crate::common::{Random, words};
 

@@ -114,7 +114,7 @@ const WHITE_SPACE: &[u8] = b"  \t\x0b\x0c";
 const CONTROLS: &[u8] = b"\0\0\x01\x07\x0b\x1f\x7f\x80";
 
 /// The longest line that google/robotstxt reads in full.
-const LINE_BYTES: usize = portcullis::limits::GOOGLE_LINE_BYTES_MAX;
+const LINE_BYTES: usize = portcullis_dialect::limits::GOOGLE_LINE_BYTES_MAX;
 
 /// Returns a file of up to 24 lines. Two in three are well-formed.
 pub fn robots_file(random: &mut Random) -> RobotsFile {

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use portcullis::batch::{Classifier, Vectors};
-use portcullis::decision::{Decision, Reason};
-use portcullis::dialect::Dialect;
-use portcullis::limits::RECORDS_AT_ONCE;
-use portcullis::policy::{AgentChain, Detail};
+use portcullis_dialect::decision::{Decision, Reason};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::{Classifier, Vectors};
 
 use crate::case::Check;
 use crate::common::{self, Configuration, at_origin, configurations, scattered};

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use portcullis::decision::{Decision, Reason, Verdict};
-use portcullis::dialect::Dialect;
-use portcullis::id::LineNumber;
-use portcullis::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use serde::Deserialize;
 
 /// One question with its expected answer.

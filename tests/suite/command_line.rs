@@ -6,7 +6,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 use crate::case::{self, Check, Expected};
-use portcullis::id::LineNumber;
+use portcullis_dialect::id::LineNumber;
 
 /// The checks of each run of the program, by file and arguments.
 type Runs<'c> = BTreeMap<(&'c [u8], Vec<String>), Vec<&'c Check>>;

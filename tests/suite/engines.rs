@@ -3,14 +3,14 @@
 //! The oracle is the reference. The classifier runs with each strategy, over a set loaded for the
 //! agent and over a compiled set, with and without rules, cold (the first time) and hot (again).
 
-use portcullis::Robots;
-use portcullis::automaton::Limits;
-use portcullis::batch::Classifier;
-use portcullis::decision::Decision;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::compile::CompileConfig;
-use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::target::{Origin, split};
+use portcullis_dialect::decision::Decision;
+use portcullis_matcher::automaton::Limits;
+use portcullis_robots::Robots;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::target::{Origin, split};
+use portcullis_set::batch::Classifier;
+use portcullis_set::compile::CompileConfig;
+use portcullis_set::{LoadConfig, PolicySet};
 
 use crate::case::Check;
 use crate::common;
@@ -52,8 +52,8 @@ fn oracle(check: &Check) -> Decision {
     let Check { dialect, robots, robots_bytes_max, url, .. } = check;
     let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
     match &check.robots_url {
-        None => portcullis::oracle::decide(dialect, robots, *robots_bytes_max, &agents, url),
-        Some(robots_url) => portcullis::oracle::decide_in_scope(
+        None => portcullis_oracle::decide(dialect, robots, *robots_bytes_max, &agents, url),
+        Some(robots_url) => portcullis_oracle::decide_in_scope(
             dialect,
             robots_url,
             robots,

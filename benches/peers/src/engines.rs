@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use fast_robots::{ParseOptions, RobotsMatcher, RobotsTxt};
-use portcullis::bench::{
+use portcullis_bench::{
     Built, Corpus, Engine, EngineKind, FileMatcher, PerFile, Question, locked_version,
 };
 
@@ -27,7 +27,7 @@ fn peer<'c, M: FileMatcher<'c> + 'c>(name: &str, corpus: &'c Corpus) -> Engine<'
     let agent = corpus.agent.name();
     let build = move |files: &[&'c [u8]]| Built::timed(|| Ok(PerFile::<M>::new(files, agent)));
     Engine {
-        version: locked_version(name).to_owned(),
+        version: locked_version(include_str!("../../../Cargo.lock"), name).to_owned(),
         kind: EngineKind::Peer,
         ..Engine::built_in(name, build)
     }

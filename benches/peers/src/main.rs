@@ -1,7 +1,7 @@
 //! `portcullis bench` with the robots.txt matchers of crates.io as further engines.
 //!
 //! `portcullis-peers ROBOTS URLS AGENT` takes the flags of `portcullis bench`; `scripts/peers` builds
-//! and runs it. [`portcullis::bench`] measures. `../METHODOLOGY.md` says what is measured, what is left
+//! and runs it. [`portcullis_bench`] measures. `../METHODOLOGY.md` says what is measured, what is left
 //! out and where our bias lies.
 
 use std::fs;
@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use portcullis::bench::{self, Corpus, MemoryUse, Model, Originals, RunnerCommand, Settings};
-use portcullis::dialect::Dialect;
-use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis_bench as bench;
+use portcullis_bench::{Corpus, MemoryUse, Model, Originals, RunnerCommand, Settings};
+use portcullis_dialect::dialect::Dialect;
 use portcullis_peers::{engines, system};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::{LoadConfig, PolicySet};
 
 /// Measure portcullis beside other robots.txt matchers on your own files and URLs
 ///

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use portcullis::input::OpenConfig;
-use portcullis::set::{PolicySet, SetError};
+use portcullis_capture::input::OpenConfig;
+use portcullis_set::{PolicySet, SetError};
 
 /// Returns free memory to the system, where the allocator can.
 ///

@@ -7,8 +7,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use portcullis::bench::{BenchError, Built, Corpus, Engine, Matcher, Question, Settings};
-use portcullis::synth;
+use portcullis_bench::{BenchError, Built, Corpus, Engine, Matcher, Question, Settings};
 use portcullis_peers::goals::{
     Effort, Engines, Goals, Inputs, Outcome, Programs, Row, Sizes, measure, usual_engines,
 };
@@ -41,7 +40,7 @@ const ROWS: [&str; 16] = [
 const ROWS_OF_ENGINES: usize = 6;
 
 fn write_corpus(seed: u64, robots: &Path, urls: &Path) {
-    let corpus = synth::Corpus::new(seed, 30);
+    let corpus = portcullis_synth::Corpus::new(seed, 30);
     fs::create_dir_all(robots).unwrap();
     for host in 0..corpus.hosts() {
         let mut text = Vec::new();

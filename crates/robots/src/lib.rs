@@ -10,6 +10,7 @@
 //! | [`access`] | answers to GET /robots.txt: states, expiry, outages | a few comparisons |
 //! | [`kind`] | file kinds by first bytes | one pass |
 //! | [`visible`] | untrusted text made safe to show | one pass |
+//! | `json` | the same in JSON, with the feature `serde` | one pass |
 //!
 //! `portcullis-matcher` matches patterns; `portcullis`' policy sets hold the files of many hosts.
 //! The feature `serde` adds `Serialize` for decisions and explanations.
@@ -24,6 +25,8 @@
 //! ```
 
 pub mod access;
+#[cfg(feature = "serde")]
+pub mod json;
 pub mod kind;
 pub mod policy;
 mod robots;

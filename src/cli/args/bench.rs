@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use portcullis::bench::{Model, RunnerCommand};
+use portcullis_bench::{Model, RunnerCommand};
 
 use super::super::values;
 use super::PolicyArgs;

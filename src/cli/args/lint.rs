@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use portcullis::dialect::Dialect;
-use portcullis::lint::Code;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_lint::Code;
 
 use super::super::values::{self, BytesMax};
 use super::Color;

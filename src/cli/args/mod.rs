@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use portcullis::dialect::Dialect;
+use portcullis_dialect::dialect::Dialect;
 
 use super::exit;
 use super::values::{self, BytesMax};

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use portcullis::access::{LongOutage, UnixSeconds};
-use portcullis::capture::CaptureFormat;
-use portcullis::dialect::Dialect;
+use portcullis_capture::CaptureFormat;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::super::values::{self, BytesMax};
 use super::{Format, RunArgs};

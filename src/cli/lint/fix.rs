@@ -5,10 +5,11 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use portcullis::kind::FileKind;
-use portcullis::limits::LINT_FINDINGS_PER_CODE_MAX;
-use portcullis::lint::{self, FixConfig, Report};
-use portcullis::visible::is_hidden;
+use portcullis_dialect::limits::LINT_FINDINGS_PER_CODE_MAX;
+use portcullis_lint as lint;
+use portcullis_lint::{FixConfig, Report};
+use portcullis_robots::kind::FileKind;
+use portcullis_robots::visible::is_hidden;
 use similar::TextDiff;
 
 use super::super::output::Output;

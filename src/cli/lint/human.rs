@@ -7,9 +7,9 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Patch, Renderer, Snippet,
 };
-use portcullis::lint::format::{Linted, Omitted, ReportFormat};
-use portcullis::lint::{Diagnostic, Edit, Place, Safety, Severity};
-use portcullis::visible::{is_hidden, visible};
+use portcullis_lint::format::{Linted, Omitted, ReportFormat};
+use portcullis_lint::{Diagnostic, Edit, Place, Safety, Severity};
+use portcullis_robots::visible::{is_hidden, visible};
 
 /// Columns of a line. They do not depend on the terminal, so that output is reproducible.
 const WIDTH: usize = 120;

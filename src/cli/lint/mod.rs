@@ -13,15 +13,13 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use portcullis::dialect::{Dialect, RFC_9309};
-use portcullis::input::{read_robots_txt, read_robots_txt_from, system_text};
-use portcullis::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
-use portcullis::lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
-use portcullis::lint::{
-    Code, Diagnostic, FixConfig, LintConfig, Report, Severity, catalogue, lint,
-};
-use portcullis::policy::AgentChain;
-use portcullis::visible::visible;
+use portcullis_capture::input::{read_robots_txt, read_robots_txt_from, system_text};
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
+use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
+use portcullis_lint::{Code, Diagnostic, FixConfig, LintConfig, Report, Severity, catalogue, lint};
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::visible::visible;
 use rayon::prelude::*;
 
 use self::human::Human;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use portcullis::bench::command_line;
+use portcullis_bench::command_line;
 use portcullis_peers::goals::{
     Effort, Inputs, Programs, Sizes, hostile_trial, measure, usual_engines,
 };

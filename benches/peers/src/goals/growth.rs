@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use portcullis::batch::{Classifier, ClassifierMemory};
-use portcullis::bench::{ListRun, MadeUpHosts, RuleGrowth, on_all_cores};
-use portcullis::decision::Verdict;
-use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::PolicySet;
+use portcullis_bench::{ListRun, MadeUpHosts, RuleGrowth, on_all_cores};
+use portcullis_dialect::decision::Verdict;
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::PolicySet;
+use portcullis_set::batch::{Classifier, ClassifierMemory};
 use rayon::prelude::*;
 
 use super::{AGENT, Behind, DIALECT, Effort, Fault, Figure, Measured, Pass, Sizes};
@@ -18,7 +18,7 @@ use crate::system;
 
 /// The cost of hot decisions with many rules divided by that with few.
 pub(super) fn rules(has_star: bool, sizes: &Sizes, effort: &Effort) -> Measured {
-    let wrong = |error: portcullis::bench::EngineError| Fault::Wrong(error.0);
+    let wrong = |error: portcullis_bench::EngineError| Fault::Wrong(error.0);
     let mut few = RuleGrowth::new(sizes.rules[0], has_star).map_err(wrong)?;
     let mut many = RuleGrowth::new(sizes.rules[1], has_star).map_err(wrong)?;
     let paths = few.paths();

@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use portcullis::batch::Classifier;
-use portcullis::bench::{Resident, Spread, on_all_cores};
-use portcullis::decision::Verdict;
-use portcullis::oracle;
-use portcullis::policy::{AgentChain, Detail};
-use portcullis::set::{LoadConfig, PolicySet};
-use portcullis::synth::random::SplitMix64;
+use portcullis_bench::{Resident, Spread, on_all_cores};
+use portcullis_dialect::decision::Verdict;
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::Classifier;
+use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_synth::random::SplitMix64;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -396,7 +396,7 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use portcullis::limits::ROBOTS_BYTES_MAX;
+    use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 
     use super::*;
 

@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use portcullis::bench::ListRun;
-use portcullis::policy::AgentChain;
-use portcullis::set::PolicySet;
-use portcullis::synth::random::SplitMix64;
+use portcullis_bench::ListRun;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::PolicySet;
+use portcullis_synth::random::SplitMix64;
 use serde::Deserialize;
 
 use super::{AGENT, Behind, Effort, Fault, Figure, Measured, Pass, Programs, Sizes, cannot_write};

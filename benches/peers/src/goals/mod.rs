@@ -23,14 +23,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use portcullis::bench::{
+use portcullis_bench::{
     self, BASELINE, BenchError, Cell, Corpus, Engine, EngineReport, Machine, Model, Order,
     Originals, Report, Settings, Spread, Standing,
 };
-use portcullis::dialect::{Dialect, GOOGLE};
-use portcullis::limits::ROBOTS_BYTES_MAX;
-use portcullis::policy::AgentChain;
-use portcullis::set::{LoadConfig, PolicySet};
+use portcullis_dialect::dialect::{Dialect, GOOGLE};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::{LoadConfig, PolicySet};
 use serde::{Deserialize, Serialize};
 
 use self::lists::Work;
@@ -333,7 +333,7 @@ pub fn usual_engines<'c>(
     corpus: &'c Corpus,
     settings: &Settings,
 ) -> Result<Vec<Engine<'c>>, BenchError> {
-    bench::chosen(corpus, crate::engines::all(corpus), settings)
+    portcullis_bench::chosen(corpus, crate::engines::all(corpus), settings)
 }
 
 /// Measures everything; `progress` gets a line for each step.
@@ -489,7 +489,7 @@ fn report(
         engines: names,
         ..Settings::default()
     };
-    bench::run(corpus, &engines(corpus, &settings)?, &settings, progress)
+    portcullis_bench::run(corpus, &engines(corpus, &settings)?, &settings, progress)
 }
 
 /// A peer's time divided by ours.
@@ -565,7 +565,7 @@ fn rounds<K: Ord>(
     for _ in 0..rounds {
         for (_, pass, seconds) in &mut work {
             let Ok(values) = seconds else { continue };
-            match bench::turn(fill, pass) {
+            match portcullis_bench::turn(fill, pass) {
                 Ok(value) => values.push(value),
                 Err(fault) => *seconds = Err(fault),
             }

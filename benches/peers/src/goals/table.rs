@@ -1,7 +1,7 @@
 //! The page of results: `benches/RESULTS.md`.
 
-use portcullis::bench::Spread;
-use portcullis::bench::document::{self, Part};
+use portcullis_bench::Spread;
+use portcullis_bench::document::{self, Part};
 
 use super::{AGENT, Behind, DIALECT, Fault, Figure, Goals, Outcome, Relation, Row, ShapeReport};
 

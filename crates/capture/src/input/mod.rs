@@ -1,7 +1,7 @@
 //! Bytes of a URL list: from a mapped file, a pipe, gzip or zstd, cut into chunks and records.
 //!
 //! Owns opening ([`Source`]), decompression, cutting at record ends ([`Chunks`]) and splitting
-//! ([`Records`]). It knows nothing about URLs, fields or verdicts. Use [`capture`](crate::capture) for
+//! ([`Records`]). It knows nothing about URLs, fields or verdicts. Use [`capture`](crate) for
 //! archives, which reads its files through this module.
 //!
 //! An input is a stream, decompressed if its first bytes say so, and held a chunk at a time. A regular

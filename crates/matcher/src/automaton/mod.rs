@@ -13,7 +13,7 @@
 //!
 //! [`Automaton`] owns the last two steps. [`build_prefilter`], the `probe_*` functions and
 //! [`try_candidates`] own the steps before; `portcullis_robots::policy::Block` runs them in order.
-//! [`reach`] answers for all paths at once. [`RegexEngine`] compiles the same patterns with
+//! [`reach`] answers for all paths at once. `RegexEngine` (feature `regex`) compiles the same patterns with
 //! regex-automata, for comparison.
 //!
 //! One automaton serves both levels of [`Detail`]: the deciding rule, and only its verdict, where a
@@ -26,6 +26,7 @@ mod lazy;
 mod nfa;
 mod prefilter;
 mod program;
+#[cfg(any(test, feature = "regex"))]
 mod regex;
 mod scan;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use prefilter::{
     build_prefilter, is_constant, probe_literals, probe_prefixes, push_text, table_word,
     text_units, try_candidates,
 };
+#[cfg(any(test, feature = "regex"))]
 pub use regex::{RegexCache, RegexEngine, RegexError};
 pub use scan::matches as pattern_matches;
 

@@ -1,0 +1,389 @@
+//! The pass over the list: each thread counts, and the URLs to show are taken in input order.
+//!
+//! Owns the counters of an audit. A [`Worker`] adds what is only a sum to its own `Tally`. What
+//! depends on the order of the input (the first URLs that a rule decided, the first invalid records,
+//! origins without a policy) goes to the [`ChunkFindings`] of the chunk, and [`Findings`] takes those
+//! chunk by chunk. So the result is the same for any number of threads.
+//!
+//! Cost per URL: one lookup of the host per run of URLs with one origin, and a few additions. Memory:
+//! two counters per rule in each thread; once, a few counters per host that occurs, a few URLs per rule
+//! that decided, and at most [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
+
+use std::sync::atomic::Ordering;
+
+use hashbrown::HashMap;
+
+use super::Audit;
+use super::catalog::{Catalog, Policy};
+use portcullis_capture::input::Record;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::limits::{
+    AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX,
+};
+use portcullis_report::Counts;
+use portcullis_robots::visible::cut_to_show;
+use portcullis_set::Damage;
+use portcullis_set::batch::ClassifierMemory;
+
+/// A text that is kept.
+pub(super) type Text = Vec<u8>;
+
+type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// The counts of one thread, and finally of all.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub counts: Counts,
+    /// URLs that a rule decided for any class of agents; see [`Catalog`].
+    pub rules: Vec<u64>,
+    /// The same by class.
+    pub class_rules: Vec<u64>,
+    /// The hosts of URLs with a known policy, by key: http or the only scheme of the key, then https.
+    pub hosts: Map<Text, [Option<OriginCounts>; 2]>,
+    /// Records without text.
+    pub empty: u64,
+    /// Records longer than a URL may be.
+    pub too_long: u64,
+}
+
+/// The URLs of one origin.
+#[derive(Clone, Debug)]
+pub(super) struct OriginCounts {
+    /// The number of its policy.
+    pub policy: usize,
+    pub urls: u64,
+    /// URLs that a class of agents must not fetch.
+    pub disallowed: Vec<u64>,
+}
+
+impl Tally {
+    pub fn new(catalog: &Catalog, agents: usize) -> Tally {
+        Tally {
+            counts: Counts::new(agents),
+            rules: vec![0; catalog.rules],
+            class_rules: vec![0; catalog.class_rules],
+            hosts: Map::default(),
+            empty: 0,
+            too_long: 0,
+        }
+    }
+
+    /// Adds the counts of another thread.
+    pub fn merge(&mut self, other: Tally) {
+        self.counts.merge(&other.counts);
+        add(&mut self.rules, &other.rules);
+        add(&mut self.class_rules, &other.class_rules);
+        self.add_hosts(other.hosts);
+        self.empty += other.empty;
+        self.too_long += other.too_long;
+    }
+
+    fn add_hosts(&mut self, hosts: impl IntoIterator<Item = (Text, [Option<OriginCounts>; 2])>) {
+        for (key, origins) in hosts {
+            let sums = self.hosts.entry(key).or_default();
+            for (sum, origin) in sums.iter_mut().zip(origins) {
+                match (sum.as_mut(), origin) {
+                    (_, None) => {}
+                    (None, origin) => *sum = origin,
+                    (Some(sum), Some(origin)) => {
+                        sum.urls += origin.urls;
+                        add(&mut sum.disallowed, &origin.disallowed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn add(counters: &mut [u64], others: &[u64]) {
+    counters.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+}
+
+/// The findings of one chunk that depend on the order of the input.
+#[derive(Debug, Default)]
+pub struct ChunkFindings {
+    samples: Vec<Sample>,
+    /// The first records that are not URLs.
+    invalid: Vec<Text>,
+    /// Origins without a policy, each with its place in the order of first occurrence and its URLs.
+    unknown: Map<Text, (usize, u64)>,
+}
+
+/// A URL that a rule decided.
+#[derive(Debug)]
+struct Sample {
+    /// The counter of the rule.
+    rule: usize,
+    host: Text,
+    url: Text,
+}
+
+/// The findings of all chunks so far.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// By the counter of the rule.
+    pub(super) samples: Map<usize, Samples>,
+    pub(super) invalid: Vec<Text>,
+    pub(super) unknown: UnknownOrigins,
+}
+
+/// The first URLs that a rule decided.
+#[derive(Debug)]
+pub(super) struct Samples {
+    /// The host of the first.
+    pub host: Text,
+    pub urls: Vec<Text>,
+}
+
+impl Findings {
+    /// Adds the findings of a chunk. Chunks have to come in the order of the input.
+    pub fn add(&mut self, audit: &Audit, chunk: &ChunkFindings) {
+        for Sample { rule, host, url } in &chunk.samples {
+            let new = || Samples { host: host.clone(), urls: Vec::with_capacity(AUDIT_SAMPLES) };
+            let samples = self.samples.entry(*rule).or_insert_with(new);
+            if samples.urls.len() < AUDIT_SAMPLES {
+                samples.urls.push(url.clone());
+            }
+            if samples.urls.len() == AUDIT_SAMPLES {
+                // Only later chunks can see this, and their samples are not needed.
+                audit.has_samples[*rule].store(true, Ordering::Relaxed);
+            }
+        }
+        let room = AUDIT_SAMPLES - self.invalid.len();
+        self.invalid.extend(chunk.invalid.iter().take(room).cloned());
+        let mut unknown: Vec<_> = chunk.unknown.iter().collect();
+        unknown.sort_unstable_by_key(|(_, (place, _))| *place);
+        for (origin, (_, urls)) in unknown {
+            self.unknown.add(origin, *urls, AUDIT_UNKNOWN_ORIGINS_MAX);
+        }
+    }
+}
+
+/// Origins without a policy and their URLs, as many as come first.
+#[derive(Debug, Default)]
+pub(super) struct UnknownOrigins {
+    pub counts: Map<Text, u64>,
+    /// URLs of all origins.
+    pub urls: u64,
+    /// URLs of origins that came when the table was full.
+    pub uncounted: u64,
+}
+
+impl UnknownOrigins {
+    fn add(&mut self, origin: &[u8], urls: u64, origins_max: usize) {
+        self.urls += urls;
+        if self.counts.len() < origins_max || self.counts.contains_key(origin) {
+            *self.counts.entry_ref(origin).or_default() += urls;
+        } else {
+            self.uncounted += urls;
+        }
+    }
+}
+
+/// The counting state of one thread of an [`Audit`]. Dropping it adds its counts to the audit.
+#[derive(Debug)]
+pub struct Worker<'a> {
+    audit: &'a Audit,
+    assumed_scheme: Option<&'a [u8]>,
+    memory: ClassifierMemory,
+    tally: Tally,
+    scratch: Vec<u8>,
+    /// The number of samples in this chunk, by the counter of the rule.
+    in_chunk: Map<usize, usize>,
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        // After a panic a record may be half counted, and nobody reads the sum.
+        if !std::thread::panicking() {
+            self.audit.tally().merge(std::mem::take(&mut self.tally));
+        }
+    }
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(audit: &'a Audit, assumed_scheme: Option<&'a [u8]>) -> Worker<'a> {
+        Worker {
+            audit,
+            assumed_scheme,
+            memory: audit.classifier.memory(),
+            tally: Tally::new(&audit.catalog, audit.classifier.agents().len()),
+            scratch: Vec::new(),
+            in_chunk: Map::default(),
+        }
+    }
+
+    /// Counts the records of a chunk and replaces `findings` with those of the chunk.
+    ///
+    /// # Errors
+    ///
+    /// If a damaged part of the set is read.
+    pub fn work<'c>(
+        &mut self,
+        mut records: impl Iterator<Item = Record<'c>>,
+        findings: &mut ChunkFindings,
+    ) -> Result<(), Damage> {
+        findings.samples.clear();
+        findings.invalid.clear();
+        findings.unknown.clear();
+        self.in_chunk.clear();
+        let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
+        loop {
+            block.clear();
+            block.extend(records.by_ref().take(RECORDS_AT_ONCE));
+            if block.is_empty() {
+                // A map of all hosts in each thread would take too much memory.
+                self.audit.tally().add_hosts(self.tally.hosts.drain());
+                return Ok(());
+            }
+            self.block(&block, findings)?;
+        }
+    }
+
+    /// Counts the records of a block, origin by origin.
+    fn block(&mut self, block: &[Record<'_>], findings: &mut ChunkFindings) -> Result<(), Damage> {
+        let classifier = &self.audit.classifier;
+        let agents = classifier.agents().len();
+        let mut memory = std::mem::take(&mut self.memory);
+        let decisions = classifier.classify(block, self.assumed_scheme, &mut memory)?.to_vec();
+        let mut origins = classifier.origins(block, &memory).peekable();
+        while let Some((first, scheme, key)) = origins.next() {
+            let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
+            let records = &block[first..end];
+            let decisions = &decisions[first * agents..end * agents];
+            for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
+                self.tally.counts.add(record.whole().len(), decisions);
+            }
+            match decisions[0].verdict {
+                Verdict::Allow | Verdict::Disallow => {
+                    self.known((scheme, key), records, decisions, findings)?;
+                }
+                Verdict::Unknown => {
+                    set_origin(scheme, key, &mut self.scratch);
+                    let place = findings.unknown.len();
+                    let unknown = findings.unknown.entry_ref(self.scratch.as_slice());
+                    unknown.or_insert((place, 0)).1 += records.len() as u64;
+                }
+                Verdict::Invalid => {
+                    records.iter().for_each(|record| self.invalid(record.text(), findings));
+                }
+            }
+        }
+        drop(origins);
+        self.memory = memory;
+        Ok(())
+    }
+
+    fn invalid(&mut self, text: &[u8], findings: &mut ChunkFindings) {
+        if text.trim_ascii().is_empty() {
+            self.tally.empty += 1;
+            return;
+        }
+        self.tally.too_long += u64::from(text.len() > URL_BYTES_MAX);
+        if findings.invalid.len() < AUDIT_SAMPLES {
+            findings.invalid.push(cut_to_show(text).into());
+        }
+    }
+
+    /// Counts the URLs of one origin with a known policy.
+    #[inline]
+    fn known(
+        &mut self,
+        (scheme, key): (&[u8], &[u8]),
+        records: &[Record<'_>],
+        decisions: &[Decision],
+        findings: &mut ChunkFindings,
+    ) -> Result<(), Damage> {
+        let catalog = &self.audit.catalog;
+        let is_https = scheme.eq_ignore_ascii_case(b"https");
+        let (host, place) = if catalog.set.is_universal() {
+            (&b"*"[..], 0)
+        } else if is_https || scheme.eq_ignore_ascii_case(b"http") {
+            (key, usize::from(is_https))
+        } else {
+            set_origin(scheme, key, &mut self.scratch);
+            (self.scratch.as_slice(), 0)
+        };
+        let origin = match &mut self.tally.hosts.entry_ref(host).or_default()[place] {
+            Some(origin) => origin,
+            new => {
+                let number = catalog.set.policy_of(scheme, key)?;
+                let policy = number.ok_or_else(|| catalog.misfiled())?.index();
+                let disallowed = vec![0; catalog.policies[policy].classes.len()];
+                new.insert(OriginCounts { policy, urls: 0, disallowed })
+            }
+        };
+        origin.urls += records.len() as u64;
+        let policy = &catalog.policies[origin.policy];
+        let agents = policy.class_of.len();
+        for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
+            for (class, disallowed) in policy.classes.iter().zip(&mut origin.disallowed) {
+                let decision = &decisions[class.agent];
+                *disallowed += u64::from(decision.verdict == Verdict::Disallow);
+            }
+            let rules = (&mut self.tally.rules[..], &mut self.tally.class_rules[..]);
+            decided(policy, decisions, rules, |rule| {
+                // Earlier chunks may have enough samples.
+                if self.audit.has_samples[rule].load(Ordering::Relaxed) {
+                    return;
+                }
+                let in_chunk = self.in_chunk.entry(rule).or_default();
+                if *in_chunk < AUDIT_SAMPLES {
+                    *in_chunk += 1;
+                    let url = cut_to_show(record.text()).into();
+                    findings.samples.push(Sample { rule, host: host.into(), url });
+                }
+            })
+            .ok_or_else(|| catalog.misfiled())?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts a URL for the rules that decided it, and calls `first` with the counter of each. `None` if a
+/// rule has no counter.
+#[inline]
+fn decided(
+    policy: &Policy,
+    decisions: &[Decision],
+    (rules, class_rules): (&mut [u64], &mut [u64]),
+    mut first: impl FnMut(usize),
+) -> Option<()> {
+    for (number, class) in policy.classes.iter().enumerate() {
+        let Some(rule) = decisions[class.agent].rule else { continue };
+        class_rules[class.rules.counter(rule)?] += 1;
+        // A rule that decided for several classes counts the URL once.
+        let earlier = policy.classes[..number].iter();
+        if !earlier.into_iter().any(|class| decisions[class.agent].rule == Some(rule)) {
+            let counter = policy.rules.counter(rule)?;
+            rules[counter] += 1;
+            first(counter);
+        }
+    }
+    Some(())
+}
+
+/// Sets `out` to `scheme://key`, with the scheme in lower case.
+fn set_origin(scheme: &[u8], key: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    out.extend(scheme.iter().map(u8::to_ascii_lowercase));
+    out.extend_from_slice(b"://");
+    out.extend_from_slice(key);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_counts_what_it_has_exactly() {
+        let mut origins = UnknownOrigins::default();
+        for origin in ["a", "b", "a", "c", "d", "b", "c", "a"] {
+            origins.add(origin.as_bytes(), 1, 2);
+        }
+        let mut counts: Vec<_> = origins.counts.iter().map(|(it, count)| (&**it, *count)).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [(&b"a"[..], 3), (b"b", 2)]);
+        assert_eq!((origins.urls, origins.uncounted), (8, 3));
+    }
+}

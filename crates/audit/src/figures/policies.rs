@@ -1,0 +1,223 @@
+//! Policies, each read once: what they allow the agents, and the robots that they name.
+
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use super::{largest, shown};
+use crate::catalog::{Catalog, Policy};
+use crate::model::{AgentReach, List, ReachCounts, RobotFigures, RobotRow};
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_matcher::automaton::Reach;
+use portcullis_robots::policy::{AgentChain, Audience, Selection, reach};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::Damage;
+
+/// Policies that are read before their findings are added up. Bounds the memory for findings.
+const POLICIES_AT_ONCE: usize = 4_096;
+
+/// How much a robot may fetch; `None` if a limit ended the search.
+type KnownReach = Option<Reach>;
+
+/// The findings over all policies.
+pub(super) struct Policies {
+    /// By agent.
+    pub reach: Vec<AgentReach>,
+    pub robots: Robots,
+    /// By policy.
+    pub sizes: Vec<Sizes>,
+}
+
+/// The size of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sizes {
+    /// By group, its rules.
+    pub groups: Vec<u32>,
+    /// What robots may fetch that the file does not name; `None` without a group for them.
+    pub default: Option<KnownReach>,
+}
+
+impl Sizes {
+    /// All rules of the file.
+    pub fn rules(&self) -> u64 {
+        self.groups.iter().map(|&rules| u64::from(rules)).sum()
+    }
+}
+
+/// How a file addresses an agent.
+#[derive(Clone, Copy)]
+enum Addressed {
+    ByName,
+    ByDefault,
+    NotAtAll,
+}
+
+/// The findings in one policy.
+struct ReadPolicy {
+    /// By agent.
+    agents: Vec<(Addressed, KnownReach)>,
+    robots: Vec<(Vec<u8>, KnownReach)>,
+    has_rules: bool,
+    sizes: Sizes,
+}
+
+/// The robots that files name.
+#[derive(Default)]
+pub(super) struct Robots {
+    named: HashMap<Vec<u8>, RobotRow, foldhash::fast::RandomState>,
+    others: RobotRow,
+    naming_origins: u64,
+    without_default: u64,
+    /// Policies with more rules than the limit.
+    pub policies_not_known: u64,
+}
+
+impl Policies {
+    pub fn of(catalog: &Catalog, agents: &[AgentChain]) -> Result<Policies, Damage> {
+        let reach = |agent: &AgentChain| AgentReach {
+            agent: agent.name().to_owned(),
+            ..AgentReach::default()
+        };
+        let mut policies = Policies {
+            reach: agents.iter().map(reach).collect(),
+            robots: Robots::default(),
+            sizes: Vec::with_capacity(catalog.policies.len()),
+        };
+        let numbers: Vec<usize> = (0..catalog.policies.len()).collect();
+        for numbers in numbers.chunks(POLICIES_AT_ONCE) {
+            let read = |&number: &usize| read(catalog, number, agents);
+            let read: Vec<Result<ReadPolicy, Damage>> =
+                numbers.par_iter().with_min_len(16).map(read).collect();
+            for (&number, read) in numbers.iter().zip(read) {
+                policies.add(&catalog.policies[number], read?);
+            }
+        }
+        Ok(policies)
+    }
+
+    fn add(&mut self, policy: &Policy, read: ReadPolicy) {
+        let origins = policy.origins;
+        for (sum, (addressed, reach)) in self.reach.iter_mut().zip(read.agents) {
+            *match addressed {
+                Addressed::ByName => &mut sum.named,
+                Addressed::ByDefault => &mut sum.by_default,
+                Addressed::NotAtAll => &mut sum.unnamed,
+            } += origins;
+            sum.reach.add(origins, reach);
+        }
+        let robots = &mut self.robots;
+        let default = read.sizes.default;
+        let is_not_known =
+            read.robots.iter().any(|(_, reach)| reach.is_none()) || default == Some(None);
+        robots.policies_not_known += u64::from(is_not_known);
+        robots.naming_origins += if read.robots.is_empty() { 0 } else { origins };
+        match default {
+            Some(reach) => robots.others.add(policy, reach),
+            None if read.has_rules => robots.without_default += origins,
+            None => {}
+        }
+        for (name, reach) in read.robots {
+            robots.named.entry(name).or_default().add(policy, reach);
+        }
+        self.sizes.push(read.sizes);
+    }
+}
+
+impl ReachCounts {
+    fn add(&mut self, origins: u64, reach: KnownReach) {
+        *match reach {
+            Some(Reach::Everything) => &mut self.everything,
+            Some(Reach::Part) => &mut self.part,
+            Some(Reach::Nothing) => &mut self.nothing,
+            None => &mut self.not_known,
+        } += origins;
+    }
+}
+
+impl RobotRow {
+    fn add(&mut self, policy: &Policy, reach: KnownReach) {
+        self.origins += policy.origins;
+        self.hosts += policy.hosts;
+        self.reach.add(policy.origins, reach);
+    }
+}
+
+fn read(catalog: &Catalog, number: usize, agents: &[AgentChain]) -> Result<ReadPolicy, Damage> {
+    let policy = &catalog.policies[number];
+    if policy.has_file() {
+        return catalog.with_file(number, |file| read_file(catalog, file, agents));
+    }
+    let reach = match policy.access.verdict {
+        Verdict::Disallow => Reach::Nothing,
+        _ => Reach::Everything,
+    };
+    Ok(ReadPolicy {
+        agents: vec![(Addressed::NotAtAll, Some(reach)); agents.len()],
+        robots: Vec::new(),
+        has_rules: false,
+        sizes: Sizes::default(),
+    })
+}
+
+fn read_file(catalog: &Catalog, file: &RobotsTxt<'_>, agents: &[AgentChain]) -> ReadPolicy {
+    let dialect = catalog.set.dialect();
+    let rules_of = |group: usize| file.rules_of(&file.groups()[group]).len();
+    let mut known: HashMap<_, _, foldhash::fast::RandomState> = HashMap::default();
+    // Rules of all combinations of groups so far.
+    let mut patterns = 0;
+    let mut reach = |groups: &[usize]| {
+        if let Some(&known) = known.get(groups) {
+            return known;
+        }
+        patterns += groups.iter().map(|&group| rules_of(group)).sum::<usize>();
+        let found = (patterns <= POLICY_PATTERNS_MAX).then(|| reach(file, groups, dialect));
+        *known.entry(groups.to_vec()).or_insert(found.flatten())
+    };
+    let agents = agents.iter().map(|agent| match Selection::of(file, agent, dialect) {
+        Selection::NoRules | Selection::NoGroup => (Addressed::NotAtAll, Some(Reach::Everything)),
+        Selection::Groups { groups, token: Some(_) } => (Addressed::ByName, reach(&groups)),
+        Selection::Groups { groups, token: None } => (Addressed::ByDefault, reach(&groups)),
+    });
+    let agents = agents.collect();
+    let audience = Audience::of(file, dialect);
+    let default = &audience.default_groups;
+    let default = (!default.is_empty()).then(|| reach(default));
+    let robots = audience.robots.iter().map(|robot| {
+        // Names are equal if they look equal.
+        let name = String::from_utf8_lossy(&robot.name).into_owned().into_bytes();
+        (name, reach(&robot.groups))
+    });
+    let robots = robots.collect();
+    let groups = (0..file.groups().len()).map(|group| rules_of(group) as u32).collect();
+    ReadPolicy {
+        agents,
+        robots,
+        has_rules: !file.rules().is_empty(),
+        sizes: Sizes { groups, default },
+    }
+}
+
+impl Robots {
+    /// The figures, and the `top` robots that most origins name.
+    pub fn figures(self, agents: &[AgentChain], top: usize) -> RobotFigures {
+        let is_asked = |name: &[u8]| {
+            let mut tokens = agents.iter().flat_map(AgentChain::tokens);
+            tokens.any(|token| token.as_bytes().eq_ignore_ascii_case(name))
+        };
+        let total = self.named.len() as u64;
+        let most = largest(self.named, top, |(name, row)| (row.origins, Reverse(name.clone())));
+        let row = |(name, row): (Vec<u8>, RobotRow)| RobotRow {
+            name: shown(&name),
+            asked: is_asked(&name),
+            ..row
+        };
+        RobotFigures {
+            naming_origins: self.naming_origins,
+            without_default: self.without_default,
+            others: RobotRow { name: "*".to_owned(), ..self.others },
+            most_named: List { total, rows: most.into_iter().map(row).collect() },
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Rules: what they decided, which decided nothing, and which never can.
+//!
+//! The last are found on the automata of each set of rules that some agent follows. A rule may be
+//! shadowed for one agent and decide for another that follows other groups too; it is reported only
+//! if it never decides for any agent.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::{largest, shown};
+use crate::Audit;
+use crate::catalog::{Policy, groups_followed, sorted_union};
+use crate::counting::{Findings, Tally};
+use crate::model::{
+    CoveringRule, DecidingRule, IdleRule, List, NeverCause, NeverCounts, NeverRule, RuleFigures,
+    RuleRow,
+};
+use portcullis_dialect::id::RuleID;
+use portcullis_dialect::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_ANALYSIS_STATES_MAX};
+use portcullis_lint::analysis::{AgentRules, Limits, Robot, Standing, Successor, never_deciding};
+use portcullis_robots::policy::Selection;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::Damage;
+
+/// The figures, with at most `top` rows per list.
+pub(super) fn figures(
+    audit: &Audit,
+    tally: &Tally,
+    findings: &Findings,
+    asked: &[u64],
+    never: Never,
+    top: usize,
+) -> Result<RuleFigures, Damage> {
+    let policies = || audit.catalog.policies.iter().zip(asked);
+    let rules_asked = policies().filter(|(_, urls)| **urls > 0).map(|(it, _)| it.applicable).sum();
+    let deciding = deciding(audit, tally, findings, top)?;
+    let idle = rules_asked - deciding.total;
+    Ok(RuleFigures {
+        rules: policies().map(|(policy, _)| policy.applicable).sum(),
+        asked: rules_asked,
+        deciding,
+        idle: List { total: idle, rows: idle_rows(audit, tally, asked, top)? },
+        never: never.rules,
+        never_by_cause: never.by_cause,
+        not_known: never.not_known,
+    })
+}
+
+fn deciding(
+    audit: &Audit,
+    tally: &Tally,
+    findings: &Findings,
+    top: usize,
+) -> Result<List<DecidingRule>, Damage> {
+    let policies = &audit.catalog.policies;
+    let counted = tally.rules.iter().copied().enumerate().filter(|&(_, urls)| urls > 0);
+    let total = counted.clone().count() as u64;
+    // A rule that decided has a sample.
+    let with_samples =
+        counted.filter_map(|(rule, urls)| Some((rule, urls, findings.samples.get(&rule)?)));
+    // The counters of a policy are in the order of its rules, and so of lines.
+    let most = largest(with_samples, top, |&(rule, urls, samples)| {
+        (urls, Reverse((&*samples.host, rule)))
+    });
+    let row = |(counter, urls, samples): (usize, u64, &crate::counting::Samples)| {
+        // A policy without counters starts where the next one does, which comes after it.
+        let number = policies.partition_point(|policy| policy.rules.base <= counter) - 1;
+        let policy = &policies[number];
+        let rule = RuleID((counter - policy.rules.base) as u32 + policy.rules.first);
+        let row = audit.catalog.with_file(number, |file| {
+            Described::of(audit, policy, file).row(rule, &samples.host)
+        })?;
+        let mut by_agent = vec![0; policy.class_of.len()];
+        for &agent in &row.agents {
+            let class = &policy.classes[policy.class_of[agent] as usize];
+            by_agent[agent] = class.rules.counter(rule).map_or(0, |it| tally.class_rules[it]);
+        }
+        let samples = samples.urls.iter().map(|url| shown(url)).collect();
+        Ok(DecidingRule { row, urls, by_agent, samples })
+    };
+    Ok(List { total, rows: most.into_iter().map(row).collect::<Result<_, _>>()? })
+}
+
+/// The first idle rules, those of the policies with the most URLs first.
+fn idle_rows(
+    audit: &Audit,
+    tally: &Tally,
+    asked: &[u64],
+    top: usize,
+) -> Result<Vec<IdleRule>, Damage> {
+    let policies = &audit.catalog.policies;
+    let mut numbers: Vec<usize> = (0..policies.len()).filter(|&it| asked[it] > 0).collect();
+    numbers.sort_unstable_by_key(|&number| (Reverse(asked[number]), &policies[number].first_host));
+    let mut rows = Vec::new();
+    for number in numbers {
+        if rows.len() >= top {
+            break;
+        }
+        let policy = &policies[number];
+        let decided = tally.rules[policy.rules.counters()].iter().filter(|urls| **urls > 0);
+        if decided.count() as u64 == policy.applicable {
+            continue;
+        }
+        let is_idle = |rule: &RuleID| {
+            policy.rules.counter(*rule).is_none_or(|counter| tally.rules[counter] == 0)
+        };
+        let urls = asked[number];
+        audit.catalog.with_file(number, |file| {
+            let described = Described::of(audit, policy, file);
+            let idle = described.applicable().filter(is_idle).take(top - rows.len());
+            rows.extend(
+                idle.map(|rule| IdleRule { row: described.row(rule, &policy.first_host), urls }),
+            );
+        })?;
+    }
+    Ok(rows)
+}
+
+/// A policy's file, and the groups that apply to each agent.
+struct Described<'f> {
+    hosts: u64,
+    file: &'f RobotsTxt<'f>,
+    /// By agent.
+    followed: Vec<Vec<usize>>,
+}
+
+impl<'f> Described<'f> {
+    fn of(audit: &Audit, policy: &Policy, file: &'f RobotsTxt<'f>) -> Described<'f> {
+        let dialect = audit.catalog.set.dialect();
+        let agents = audit.classifier.agents().iter();
+        let followed = agents.map(|agent| groups_followed(file, agent, dialect)).collect();
+        Described { hosts: policy.hosts, file, followed }
+    }
+
+    /// The rules with a pattern that apply to some agent.
+    fn applicable(&self) -> impl Iterator<Item = RuleID> {
+        let groups = sorted_union(&self.followed).into_iter();
+        let rules = groups.flat_map(|group| self.file.groups()[group].rule_ids());
+        rules.filter(|rule| !self.file.rules()[rule.index()].value.is_empty())
+    }
+
+    /// A rule, as `host` has it.
+    fn row(&self, rule: RuleID, host: &[u8]) -> RuleRow {
+        let groups = self.file.groups();
+        // Groups without rules start where the next one does.
+        let group = groups.iter().rposition(|group| group.rules.contains(&rule.0));
+        let name = group.and_then(|group| self.file.user_agents_of(&groups[group]).first());
+        let applies = |agent: &usize| group.is_some_and(|it| self.followed[*agent].contains(&it));
+        let found = &self.file.rules()[rule.index()];
+        RuleRow {
+            host: shown(host),
+            hosts: self.hosts,
+            line: found.line.get(),
+            verdict: found.verdict.as_str(),
+            rule: shown(found.value),
+            group: name.map(|line| shown(line.value)).unwrap_or_default(),
+            agents: (0..self.followed.len()).filter(applies).collect(),
+        }
+    }
+}
+
+/// The rules of all policies that never decide.
+pub(super) struct Never {
+    rules: List<NeverRule>,
+    by_cause: NeverCounts,
+    /// Rules for which a limit ended the search.
+    not_known: u64,
+    /// Policies with such rules.
+    pub policies_not_known: u64,
+}
+
+/// What a rule does, over the agents that it applies to.
+enum Fate {
+    Decides,
+    NotKnown,
+    Never { cause: NeverCause, by: Vec<RuleID> },
+}
+
+/// The rules of one policy by their fate, in order; those that decide are left out.
+type Fates = Vec<(RuleID, Fate)>;
+
+/// Finds the rules that never decide, with at most `top` rows.
+pub(super) fn never(audit: &Audit, asked: &[u64], top: usize) -> Result<Never, Damage> {
+    let policies = &audit.catalog.policies;
+    let find = |number: usize| match policies[number].applicable {
+        0 => Ok(Vec::new()),
+        _ => audit.catalog.with_file(number, |file| fates(audit, &policies[number], file)),
+    };
+    // One by one, because one policy may take as long as thousands of others.
+    let found: Vec<Result<Fates, Damage>> = (0..policies.len()).into_par_iter().map(find).collect();
+    let found: Vec<Fates> = found.into_iter().collect::<Result<_, _>>()?;
+    let not_known =
+        |fates: &Fates| fates.iter().filter(|it| matches!(it.1, Fate::NotKnown)).count() as u64;
+    let mut by_cause = NeverCounts::default();
+    for (_, fate) in found.iter().flatten() {
+        match fate {
+            Fate::Never { cause: NeverCause::NoUrl, .. } => by_cause.no_url += 1,
+            Fate::Never { cause: NeverCause::Shadowed, .. } => by_cause.shadowed += 1,
+            Fate::Never { cause: NeverCause::Equal, .. } => by_cause.equal += 1,
+            Fate::Decides | Fate::NotKnown => {}
+        }
+    }
+    Ok(Never {
+        rules: List {
+            total: by_cause.no_url + by_cause.shadowed + by_cause.equal,
+            rows: never_rows(audit, asked, &found, top)?,
+        },
+        by_cause,
+        not_known: found.iter().map(not_known).sum(),
+        policies_not_known: found.iter().filter(|fates| not_known(fates) > 0).count() as u64,
+    })
+}
+
+/// The fates of a policy's rules that have a pattern and apply to some agent.
+fn fates(audit: &Audit, policy: &Policy, file: &RobotsTxt<'_>) -> Fates {
+    let mut fates: BTreeMap<RuleID, Fate> = BTreeMap::new();
+    for class in policy.classes.iter().filter(|class| class.rules.len > 0) {
+        let agent = Robot::Agent(&audit.classifier.agents()[class.agent]);
+        let rules = AgentRules::new(file, agent, audit.catalog.set.dialect());
+        for (rule, fate) in class_fates(file, &rules) {
+            // A rule that decides for one class decides.
+            match (fates.get(&rule), &fate) {
+                (Some(Fate::Decides), _) | (Some(_), Fate::Never { .. }) => {}
+                _ => drop(fates.insert(rule, fate)),
+            }
+        }
+    }
+    fates.into_iter().filter(|(_, fate)| !matches!(fate, Fate::Decides)).collect()
+}
+
+/// The fates of the rules with a pattern that one class follows.
+fn class_fates(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Fates {
+    let limits = Limits {
+        positions_max: AUDIT_ANALYSIS_POSITIONS_MAX,
+        states_max: AUDIT_ANALYSIS_STATES_MAX,
+    };
+    let Selection::Groups { groups, .. } = rules.selection() else { return Vec::new() };
+    let mut found = never_deciding(rules.rules(), &limits).into_iter().peekable();
+    // A pattern that cannot match the start of a path is not among the ordered rules.
+    let mut ordered = rules.rules().ordered.rules.clone();
+    ordered.sort_unstable();
+    let fate = |rule: RuleID| {
+        let fate = match found.next_if(|found| found.rule == rule) {
+            Some(found) => Fate::of(found.standing),
+            None if ordered.binary_search(&rule).is_ok() => Fate::Decides,
+            None => Fate::Never { cause: NeverCause::NoUrl, by: Vec::new() },
+        };
+        (rule, fate)
+    };
+    let rules = groups.iter().flat_map(|&group| file.groups()[group].rule_ids());
+    rules.filter(|rule| !file.rules()[rule.index()].value.is_empty()).map(fate).collect()
+}
+
+impl Fate {
+    fn of(standing: Standing) -> Fate {
+        let never = |cause, by| Fate::Never { cause, by };
+        match standing {
+            Standing::Decides { .. } | Standing::Redundant { .. } => Fate::Decides,
+            Standing::Unknown(_) => Fate::NotKnown,
+            Standing::NeverMatches => never(NeverCause::NoUrl, Vec::new()),
+            Standing::Equal { to } => never(NeverCause::Equal, vec![to]),
+            Standing::Shadowed { by } => {
+                let rule = |successor| match successor {
+                    Successor::Rule(rule) => Some(rule),
+                    Successor::RobotsTxt | Successor::NoRule => None,
+                };
+                never(NeverCause::Shadowed, by.into_iter().filter_map(rule).collect())
+            }
+        }
+    }
+}
+
+/// The first rules that never decide, those of the policies with the most URLs first.
+fn never_rows(
+    audit: &Audit,
+    asked: &[u64],
+    found: &[Fates],
+    top: usize,
+) -> Result<Vec<NeverRule>, Damage> {
+    let policies = &audit.catalog.policies;
+    let mut numbers: Vec<usize> = (0..policies.len()).collect();
+    numbers.sort_unstable_by_key(|&number| {
+        let policy = &policies[number];
+        (Reverse((asked[number], policy.origins)), &policy.first_host)
+    });
+    let mut rows = Vec::new();
+    for number in numbers {
+        let never = |(rule, fate): &(RuleID, Fate)| match fate {
+            Fate::Never { cause, by } => Some((*rule, *cause, by.clone())),
+            Fate::Decides | Fate::NotKnown => None,
+        };
+        let never: Vec<_> = found[number].iter().filter_map(never).take(top - rows.len()).collect();
+        if never.is_empty() {
+            continue;
+        }
+        audit.catalog.with_file(number, |file| {
+            let described = Described::of(audit, &policies[number], file);
+            rows.extend(never.into_iter().map(|(rule, cause, by)| NeverRule {
+                row: described.row(rule, &policies[number].first_host),
+                urls: asked[number],
+                cause,
+                covered_by: by.into_iter().map(|rule| covering(file, rule)).collect(),
+            }));
+        })?;
+    }
+    Ok(rows)
+}
+
+fn covering(file: &RobotsTxt<'_>, rule: RuleID) -> CoveringRule {
+    let rule = &file.rules()[rule.index()];
+    CoveringRule { line: rule.line.get(), verdict: rule.verdict.as_str(), rule: shown(rule.value) }
+}

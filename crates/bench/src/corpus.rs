@@ -1,0 +1,411 @@
+//! What is measured on: files, and URLs whose file is known, the same for every engine.
+//!
+//! Owns reading a list and finding each URL's file. The policies are those of a [`PolicySet`]; the
+//! texts are the set's records, or [`Originals`], the files as they were written: other engines read
+//! comments too, and that costs them time. A URL becomes a question (a file, and path and query in
+//! the normal form of the dialect). The list itself is kept as well, because the oracle reads URLs as
+//! they are written. Reading fails if the list or the set cannot be read, or if no URL has a file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use portcullis_capture::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Terminator};
+use portcullis_capture::{
+    BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
+};
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::target::{compared_path, host_key, split};
+use portcullis_set::stored::{PolicyNumber, StoredPolicy};
+use portcullis_set::{Damage, LoadConfig, LoadError, PolicySet, read_text};
+
+use super::judge::allows_without_file;
+use super::questions::QuestionList;
+
+/// A corpus could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorpusError {
+    /// The list cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] InputError),
+    /// There is no question.
+    #[error("{}: no URL is of an origin with a robots.txt; name a list that fits the policies", path.display())]
+    NoQuestion {
+        /// Where the list is.
+        path: PathBuf,
+    },
+    /// The set is damaged.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+}
+
+/// Lines of a list that are not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Lines that are not URLs.
+    pub invalid: usize,
+    /// URLs of origins without a file.
+    pub without_file: usize,
+    /// URLs whose normal form is not UTF-8, which most engines cannot take.
+    pub not_text: usize,
+}
+
+/// Files and questions.
+#[derive(Debug)]
+pub struct Corpus {
+    /// The policies.
+    pub set: Arc<PolicySet>,
+    /// The agent.
+    pub agent: AgentChain,
+    /// Where the list is.
+    pub list_path: PathBuf,
+    /// The questions, in the order of the list.
+    pub questions: QuestionList,
+    /// What is not measured.
+    pub left_out: LeftOut,
+    /// URLs of origins without a file that are allowed by what the absence of the file means. No engine
+    /// is asked about them, but a run over the list meets them.
+    pub allowed_without_file: u64,
+    /// Distinct texts as they were read, each with the number of its bytes that count.
+    texts: Vec<(Box<[u8]>, usize)>,
+    /// The limit on a file's size that applies to the texts.
+    bytes_max: Option<usize>,
+    /// By file: its text.
+    files: Vec<u32>,
+    list: Vec<u8>,
+    /// By question: its line in `list`.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Corpus {
+    /// Reads the list at `path` and finds the file of each URL. Without `originals` a file consists of
+    /// what the set keeps of it: its user-agent lines and rules.
+    ///
+    /// # Errors
+    ///
+    /// If the list cannot be read, no URL is of an origin with a file, or the set is damaged.
+    pub fn load(
+        set: impl Into<Arc<PolicySet>>,
+        originals: Option<Originals>,
+        agent: AgentChain,
+        path: &Path,
+    ) -> Result<Corpus, CorpusError> {
+        let mut list = Vec::new();
+        for chunk in Source::open(path, OpenConfig::default())?.chunks(ChunkConfig::default()) {
+            list.extend_from_slice(&chunk?);
+        }
+        let kind = FileKind::of(&list);
+        if kind.is_no_url_list() {
+            let name = path.display().to_string();
+            return Err(InputError::from(WrongKind { name, kind, wanted: Wanted::UrlList }).into());
+        }
+        let set = set.into();
+        let limit = set.robots_bytes_max().filter(|_| originals.is_some());
+        let mut corpus = Corpus {
+            set,
+            agent,
+            list_path: path.to_owned(),
+            questions: QuestionList::default(),
+            left_out: LeftOut::default(),
+            allowed_without_file: 0,
+            texts: Vec::new(),
+            bytes_max: limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            files: Vec::new(),
+            list: Vec::new(),
+            lines: Vec::new(),
+        };
+        let mut filing = corpus.file_hosts(originals)?;
+        corpus.read_list(&list, &mut filing)?;
+        corpus.list = list;
+        match corpus.questions.is_empty() {
+            true => Err(CorpusError::NoQuestion { path: path.to_owned() }),
+            false => Ok(corpus),
+        }
+    }
+
+    /// The dialect of the policies.
+    pub fn dialect(&self) -> &'static Dialect {
+        self.set.dialect()
+    }
+
+    /// The files: one per host, two where http and https differ. Equal files of several hosts are the
+    /// same bytes in memory.
+    pub fn files(&self) -> Vec<&[u8]> {
+        let file = |&text: &u32| {
+            let (text, counted) = &self.texts[text as usize];
+            &text[..*counted]
+        };
+        self.files.iter().map(file).collect()
+    }
+
+    /// The number of distinct texts of files.
+    pub fn distinct_texts(&self) -> usize {
+        let mut texts = self.files.clone();
+        texts.sort_unstable();
+        texts.dedup();
+        texts.len()
+    }
+
+    /// Texts that are longer than the limit.
+    pub fn texts_cut(&self) -> usize {
+        self.texts.iter().filter(|(text, counted)| *counted < text.len()).count()
+    }
+
+    /// A file as it was read, and how much of it counts.
+    pub fn text_as_read(&self, file: usize) -> (&[u8], Option<usize>) {
+        (&self.texts[self.files[file] as usize].0, self.bytes_max)
+    }
+
+    /// The line of the list that the question with this number comes from.
+    pub fn record(&self, number: usize) -> &[u8] {
+        let (start, end) = self.lines[number];
+        &self.list[start..end]
+    }
+
+    /// Lines of the list, empty ones included.
+    pub fn list_records(&self) -> usize {
+        Records::new(&self.list, Terminator::LineFeed).count()
+    }
+
+    /// Bytes of the list.
+    pub fn list_bytes(&self) -> u64 {
+        self.list.len() as u64
+    }
+
+    fn read_list(&mut self, list: &[u8], filing: &mut Filing) -> Result<(), Damage> {
+        let dialect = self.dialect();
+        let (mut host, mut scratch, mut normal) = (Vec::new(), Vec::new(), Vec::new());
+        let mut end = 0;
+        for record in Records::new(list, Terminator::LineFeed) {
+            let start = end;
+            end += record.whole().len();
+            let url = split(record.text(), dialect.paths.path_start);
+            let known = url.and_then(|url| Ok((url, host_key(&url, &mut host)?)));
+            let Ok((url, key)) = known else {
+                self.left_out.invalid += 1;
+                continue;
+            };
+            let text = match self.found_for(filing, url.scheme, key)? {
+                Some(Found::Text(text)) => text,
+                found => {
+                    if let Some(Found::Access(verdict)) = found {
+                        let allows = allows_without_file(dialect, verdict, record.text());
+                        self.allowed_without_file += u64::from(allows);
+                    }
+                    self.left_out.without_file += 1;
+                    continue;
+                }
+            };
+            normal.clear();
+            normal.extend(url.scheme.iter().map(u8::to_ascii_lowercase));
+            normal.extend_from_slice(b"://");
+            normal.extend_from_slice(key);
+            let origin = normal.len();
+            let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
+            normal.extend_from_slice(path.as_bytes());
+            let Ok(normal_text) = std::str::from_utf8(&normal) else {
+                self.left_out.not_text += 1;
+                continue;
+            };
+            // With one policy for everything, all hosts share one file.
+            let key = if self.set.is_universal() { b"" } else { key };
+            let file = filing.file(key, text, &mut self.files);
+            self.questions.push(file, normal_text, normal.len() - origin);
+            self.lines.push((start, start + record.text().len()));
+        }
+        Ok(())
+    }
+
+    fn found_for(
+        &self,
+        filing: &Filing,
+        scheme: &[u8],
+        key: &[u8],
+    ) -> Result<Option<Found>, Damage> {
+        let Some(policy) = self.set.policy_of(scheme, key)? else { return Ok(None) };
+        if let Some(&verdict) = filing.without_file.get(&policy) {
+            return Ok(Some(Found::Access(verdict)));
+        }
+        let https = scheme.eq_ignore_ascii_case(b"https");
+        let text = match &filing.originals {
+            Some(originals) => originals.get(key, https).map(|at| filing.of_original[at]),
+            None => filing.of_policy.get(&policy).copied(),
+        };
+        Ok(text.map(Found::Text))
+    }
+
+    /// Files a text for each policy that has one, or each original, and a file for each host in the
+    /// order of the hosts' keys.
+    fn file_hosts(&mut self, originals: Option<Originals>) -> Result<Filing, Damage> {
+        let mut filing = Filing::default();
+        let set = Arc::clone(&self.set);
+        for policy in set.policies() {
+            let policy = policy?;
+            let access = policy.access()?;
+            // Without a file, the state decides and no engine is asked.
+            if !matches!(access.state, PolicyState::Rules | PolicyState::NoRules) {
+                filing.without_file.insert(policy.number(), access.verdict);
+            } else if originals.is_none() {
+                filing.of_policy.insert(policy.number(), self.texts.len() as u32);
+                let text = text_of(&policy)?;
+                self.texts.push((text.as_slice().into(), text.len()));
+            }
+        }
+        if let Some(mut originals) = originals {
+            let mut known: HashMap<Box<[u8]>, u32> = HashMap::new();
+            for text in std::mem::take(&mut originals.texts) {
+                let new = self.texts.len() as u32;
+                let number = *known.entry(text.clone()).or_insert(new);
+                filing.of_original.push(number);
+                if number == new {
+                    let counted = counted_bytes(&text, self.bytes_max);
+                    self.texts.push((text, counted));
+                }
+            }
+            filing.originals = Some(originals);
+        }
+        if set.is_universal() {
+            return Ok(filing);
+        }
+        for host in set.hosts() {
+            let host = host?;
+            for https in host.schemes() {
+                let scheme: &[u8] = if https { b"https" } else { b"http" };
+                if let Some(Found::Text(text)) = self.found_for(&filing, scheme, host.key())? {
+                    filing.file(host.key(), text, &mut self.files);
+                }
+            }
+        }
+        Ok(filing)
+    }
+}
+
+/// What is known of an origin.
+enum Found {
+    /// A file with this text.
+    Text(u32),
+    /// No file, and what its absence means for every path.
+    Access(Verdict),
+}
+
+/// Where texts are filed while a corpus is made.
+#[derive(Default)]
+struct Filing {
+    originals: Option<Originals>,
+    /// By original: its text.
+    of_original: Vec<u32>,
+    of_policy: HashMap<PolicyNumber, u32>,
+    without_file: HashMap<PolicyNumber, Verdict>,
+    /// By host and text: the file.
+    files: HashMap<(Box<[u8]>, u32), u32>,
+}
+
+impl Filing {
+    fn file(&mut self, host: &[u8], text: u32, files: &mut Vec<u32>) -> usize {
+        let file = self.files.entry((host.into(), text)).or_insert_with(|| {
+            files.push(text);
+            files.len() as u32 - 1
+        });
+        *file as usize
+    }
+}
+
+/// The bytes up to the limit without the line that the limit cuts: one engine cuts by itself, one
+/// refuses the file, others read on, and all have to read the same bytes.
+fn counted_bytes(text: &[u8], bytes_max: Option<usize>) -> usize {
+    let Some(bytes_max) = bytes_max.filter(|&bytes_max| text.len() > bytes_max) else {
+        return text.len();
+    };
+    let is_end = |&byte: &u8| matches!(byte, b'\n' | b'\r');
+    if is_end(&text[bytes_max]) {
+        return bytes_max;
+    }
+    text[..bytes_max].iter().rposition(is_end).map_or(0, |last| last + 1)
+}
+
+/// A stored policy's user-agent lines and rules as a file again.
+fn text_of(policy: &StoredPolicy<'_>) -> Result<Vec<u8>, Damage> {
+    let mut text = Vec::new();
+    for record in policy.records()? {
+        text.extend_from_slice(&record.text);
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+/// The texts of robots.txt files as they were written: by host, for http and for https, or one text
+/// for every URL.
+#[derive(Debug, Default)]
+pub struct Originals {
+    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
+    texts: Vec<Box<[u8]>>,
+}
+
+impl Originals {
+    /// Reads a file, or a folder of files named by host. Unreadable files of a folder are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the file or the folder cannot be read.
+    pub fn load(path: &Path, config: &LoadConfig) -> Result<Originals, LoadError> {
+        let mut originals = Originals::default();
+        if !path.is_dir() {
+            originals.texts.push(read_text(path, config)?.0.as_slice().into());
+            return Ok(originals);
+        }
+        let failed = |error: CaptureError| LoadError::Folder(error.to_string());
+        let mut folder = folder::open(path).map_err(failed)?;
+        let reading = ReadConfig { robots_bytes_max: config.robots_bytes_max };
+        while let Some(batch) = folder.next_batch().map_err(failed)? {
+            batch.read(&reading, &mut originals);
+        }
+        Ok(originals)
+    }
+
+    /// The texts, in the order in which they were read.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter().map(|text| &**text)
+    }
+
+    /// The number of an origin's text, by the key of its host.
+    pub fn get(&self, key: &[u8], https: bool) -> Option<usize> {
+        match self.of_host.is_empty() {
+            true => Some(0),
+            false => self.of_host.get(key)?[usize::from(https)],
+        }
+    }
+}
+
+impl CaptureSink for Originals {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let Subject::Host(host) = capture.subject else { return };
+        let Some(keys) = folder::host_keys(host) else { return };
+        for (scheme, key) in keys.into_iter().enumerate() {
+            self.of_host.entry(key).or_default()[scheme] = Some(self.texts.len());
+        }
+        self.texts.push(capture.body.into_owned().into());
+    }
+
+    fn broken(&mut self, _: BrokenRecord) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_the_limit_cuts_is_dropped() {
+        let text = b"allow: /\nallow: /b\n";
+        for (bytes_max, counted) in
+            [(None, 19), (Some(19), 19), (Some(18), 18), (Some(17), 9), (Some(4), 0)]
+        {
+            assert_eq!(counted_bytes(text, bytes_max), counted, "{bytes_max:?}");
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The built-in engines: ours in its variants, other constructions over our patterns, and the oracle.
+//!
+//! [`built_in`] is the table. The other constructions share our parser, our order of precedence and
+//! equal rule sets with ours, so that only the matching differs. [`Numbered`] asks texts by number,
+//! without hosts and URLs, through the code that decides for every caller.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_matcher::automaton::{Limits, Outcome, RegexCache, RegexEngine, pattern_matches};
+use portcullis_matcher::pattern::PatternList;
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::target::{ComparedPaths, Origin};
+use portcullis_set::batch::{Classifier, ClassifierMemory};
+use portcullis_set::stored::{Query, QueryMemory};
+use portcullis_set::{LoadConfig, PolicySet};
+
+use super::corpus::Corpus;
+use super::engine::{Built, Engine, EngineError, Matcher, Pass, Tally};
+use super::questions::{HostTable, Question, QuestionList};
+
+/// The engine that others are compared with by default.
+pub const BASELINE: &str = "portcullis";
+
+/// Bytes that a dense table of regex-automata, or building it, may take: 128 KiB. The lazy variant
+/// answers for a larger rule set. With a megabyte, building 9,000 real rule sets takes more than a
+/// minute and a gigabyte, and decisions cost no less.
+const DENSE_BYTES_MAX: usize = 128 << 10;
+
+/// Every built-in engine for a corpus, the baseline first.
+pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
+    let usual = Limits::default();
+    let lazy = Limits { candidates_tried_max: None, ..usual };
+    let scan = Limits { positions_per_byte: 0, ..lazy };
+    let (agent, dialect) = (&corpus.agent, corpus.dialect());
+    let parse = move |files: &[&[u8]]| {
+        for text in files {
+            black_box(RobotsTxt::parse(text, dialect, None).rules().len());
+        }
+    };
+    let regex = |name: &str, dense: bool| Engine {
+        version: "0.4".to_owned(), // as the manifest has it
+        ..Engine::built_in(name, move |files| {
+            Built::timed(|| Regex::new(RuleSets::of(files, agent, dialect), dense))
+        })
+    };
+    vec![
+        Engine { parse: Some(Box::new(parse)), ..one_set(corpus, BASELINE, usual) },
+        Engine::built_in("portcullis-alone", move |files| {
+            let alone = |text: &&[u8]| Numbered::new(&[text], agent, dialect, usual);
+            Built::timed(|| Ok(Alone(files.iter().map(alone).collect())))
+        }),
+        one_set(corpus, "portcullis-lazy", lazy),
+        one_set(corpus, "portcullis-scan", scan),
+        Engine::built_in("sorted-scan", move |files| {
+            Built::timed(|| Ok(Scan(RuleSets::of(files, agent, dialect))))
+        }),
+        regex("regex-automata-lazy", false),
+        regex("regex-automata-dense", true),
+        Engine {
+            reads_each_time: true,
+            ..Engine::built_in("oracle", move |files| {
+                let (files, tokens) = (files.to_vec(), agent.tokens().collect());
+                Ok(Built {
+                    time: Duration::ZERO,
+                    matcher: Box::new(Judge { dialect, tokens, files }),
+                })
+            })
+        },
+    ]
+}
+
+/// All files compiled into one set.
+fn one_set<'c>(corpus: &'c Corpus, name: &str, limits: Limits) -> Engine<'c> {
+    Engine::built_in(name, move |files| {
+        Built::timed(|| {
+            // The limit on a file's size was applied when the corpus was made.
+            let numbered = Numbered::new(files, &corpus.agent, corpus.dialect(), limits);
+            Ok(OneSet { corpus, limits, numbered, classifier: None })
+        })
+    })
+}
+
+/// Texts compiled to a set in memory for one agent, and asked by their numbers.
+pub struct Numbered {
+    query: Query,
+    memory: QueryMemory,
+    /// By text: its policy.
+    policies: Vec<u32>,
+    /// The policies of the block that is asked.
+    asked: Vec<u32>,
+}
+
+impl Numbered {
+    /// Compiles all of each text.
+    pub fn new(
+        texts: &[&[u8]],
+        agent: &AgentChain,
+        dialect: &'static Dialect,
+        limits: Limits,
+    ) -> Numbered {
+        let config = LoadConfig {
+            robots_bytes_max: None,
+            agents: Some([agent.clone()].into()),
+            ..LoadConfig::new(dialect)
+        };
+        let origin = |number: usize| {
+            let url = format!("http://h{number:08}.example/robots.txt");
+            Origin::of_robots_txt(url.as_bytes()).expect("a URL")
+        };
+        let origins: Vec<Origin> = (0..texts.len()).map(origin).collect();
+        let set = PolicySet::of_files(origins.iter().zip(texts.iter().copied()), &config);
+        let number = |origin: &Origin| {
+            let policy = set.policy_of(b"http", origin.key().as_bytes());
+            let policy = policy.expect("what was just compiled is whole");
+            policy.expect("each text has an origin").index() as u32
+        };
+        let policies = origins.iter().map(number).collect();
+        let query = Query::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
+            .expect("it was compiled for the agent");
+        Numbered { query, memory: QueryMemory::default(), policies, asked: Vec::new() }
+    }
+
+    /// Decides paths in normal form, each by the text with the number beside it.
+    #[inline]
+    pub fn decide(&mut self, texts: impl Iterator<Item = usize>, paths: &[&[u8]]) -> &[Decision] {
+        self.asked.clear();
+        self.asked.extend(texts.map(|text| self.policies[text]));
+        let paths = ComparedPaths::assume_normal(paths);
+        let decided = self.query.decide(&self.asked, paths, &mut self.memory);
+        decided.expect("what was just compiled is whole")
+    }
+
+    /// Whether a text allows a path.
+    #[inline]
+    pub fn allows(&mut self, text: usize, path: &[u8]) -> bool {
+        self.decide([text].into_iter(), &[path])[0].verdict == Verdict::Allow
+    }
+
+    /// Bytes of the set and of what was built for its questions.
+    pub fn bytes(&self) -> u64 {
+        self.query.set().bytes() + self.memory.memory_bytes() as u64
+    }
+}
+
+struct OneSet<'c> {
+    corpus: &'c Corpus,
+    limits: Limits,
+    numbered: Numbered,
+    /// Made by the first batch, which is not timed.
+    classifier: Option<(Classifier, ClassifierMemory)>,
+}
+
+impl Matcher for OneSet<'_> {
+    #[inline]
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        self.numbered.allows(question.file, question.path.as_bytes())
+    }
+
+    /// Asks in blocks, as a batch does.
+    fn pass(&mut self, list: &QuestionList) -> Result<Pass, EngineError> {
+        let start = Instant::now();
+        let mut tally = Tally::default();
+        let mut paths: Vec<&[u8]> = Vec::new();
+        for (files, block) in black_box(list).blocks(RECORDS_AT_ONCE) {
+            paths.clear();
+            paths.extend(block);
+            for decision in self.numbered.decide(files, &paths) {
+                tally.add(decision.verdict == Verdict::Allow);
+            }
+        }
+        Ok(Pass { time: start.elapsed(), tally })
+    }
+
+    /// Asks the set of the corpus, which finds origins by itself.
+    fn batch(&mut self, list: &QuestionList, _: &HostTable) -> Result<Pass, EngineError> {
+        let failed = |error: &dyn std::fmt::Display| EngineError(error.to_string());
+        if self.classifier.is_none() {
+            let (set, agents) = (Arc::clone(&self.corpus.set), vec![self.corpus.agent.clone()]);
+            let made = Classifier::with_limits(set, agents, Detail::Reason, self.limits);
+            let classifier = made.map_err(|error| failed(&error))?;
+            let memory = classifier.memory();
+            self.classifier = Some((classifier, memory));
+        }
+        let Some((classifier, memory)) = &mut self.classifier else {
+            return Err(failed(&"no classifier"));
+        };
+        let start = Instant::now();
+        let mut tally = Tally::default();
+        let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
+        let mut urls = black_box(list).iter().map(|question| question.url);
+        loop {
+            block.clear();
+            block.extend(urls.by_ref().take(RECORDS_AT_ONCE));
+            if block.is_empty() {
+                return Ok(Pass { time: start.elapsed(), tally });
+            }
+            let decided = classifier.classify(&block, None, memory);
+            for decision in decided.map_err(|error| failed(&error))? {
+                tally.add(decision.verdict == Verdict::Allow);
+            }
+        }
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.numbered.bytes())
+    }
+}
+
+/// A set for each file. Files share nothing, as those of the peers.
+struct Alone(Vec<Numbered>);
+
+impl Matcher for Alone {
+    #[inline]
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        self.0[question.file].allows(0, question.path.as_bytes())
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.0.iter().map(Numbered::bytes).sum())
+    }
+}
+
+/// Rule sets in order of precedence, each once, and the rule set of each file.
+struct RuleSets {
+    sets: Vec<OrderedRules>,
+    /// By file; `None` if everything is allowed.
+    of_file: Vec<Option<u32>>,
+    allows_robots_txt: bool,
+}
+
+impl RuleSets {
+    /// Parses each file and orders the rules of the groups that apply to the agent.
+    fn of(files: &[&[u8]], agent: &AgentChain, dialect: &Dialect) -> RuleSets {
+        let mut known: HashMap<(PatternList, Vec<Verdict>), u32> = HashMap::new();
+        let mut sets = Vec::new();
+        let mut rule_set = |text: &&[u8]| {
+            let file = RobotsTxt::parse(text, dialect, None);
+            let Selection::Groups { groups, .. } = Selection::of(&file, agent, dialect) else {
+                return None;
+            };
+            let rules = OrderedRules::new(&file, &groups, &dialect.paths);
+            let key = (rules.patterns.clone(), rules.verdicts.clone());
+            Some(*known.entry(key).or_insert_with(|| {
+                sets.push(rules);
+                sets.len() as u32 - 1
+            }))
+        };
+        let of_file = files.iter().map(&mut rule_set).collect();
+        let allows_robots_txt = dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        RuleSets { sets, of_file, allows_robots_txt }
+    }
+
+    /// The rule set that answers; `None` if the URL is allowed whatever the rules are.
+    #[inline]
+    fn rule_set(&self, question: Question<'_>) -> Option<usize> {
+        if self.allows_robots_txt && question.path == "/robots.txt" {
+            return None;
+        }
+        self.of_file[question.file].map(|set| set as usize)
+    }
+}
+
+/// The patterns in order of precedence; the first that matches decides.
+struct Scan(RuleSets);
+
+impl Matcher for Scan {
+    #[inline]
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        let Some(set) = self.0.rule_set(question) else { return true };
+        let rules = &self.0.sets[set];
+        let path = question.path.as_bytes();
+        let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
+        first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.0.sets.iter().map(|rules| rules.patterns.memory_bytes() as u64).sum())
+    }
+}
+
+/// An automaton of regex-automata for each rule set.
+struct Regex {
+    rule_sets: RuleSets,
+    engines: Vec<(RegexEngine, RegexCache)>,
+    /// Rule sets without a dense table, if dense tables were asked for.
+    too_large: Option<usize>,
+}
+
+impl Regex {
+    fn new(rule_sets: RuleSets, dense: bool) -> Result<Regex, EngineError> {
+        let mut too_large = 0;
+        let mut build = |rules: &OrderedRules| {
+            let outcomes = outcomes(&rules.verdicts);
+            let built = dense
+                .then(|| RegexEngine::dense(&rules.patterns, &outcomes, DENSE_BYTES_MAX).ok())
+                .flatten();
+            too_large += usize::from(built.is_none());
+            let engine = match built {
+                Some(engine) => engine,
+                None => RegexEngine::lazy(&rules.patterns, &outcomes)
+                    .map_err(|error| EngineError(error.to_string()))?,
+            };
+            let cache = engine.cache();
+            Ok((engine, cache))
+        };
+        let engines = rule_sets.sets.iter().map(&mut build).collect::<Result<_, EngineError>>()?;
+        Ok(Regex { rule_sets, engines, too_large: dense.then_some(too_large) })
+    }
+}
+
+impl Matcher for Regex {
+    #[inline]
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        let Some(set) = self.rule_sets.rule_set(question) else { return true };
+        let (engine, cache) = &mut self.engines[set];
+        let outcome = engine.decide(question.path.as_bytes(), cache);
+        outcome == Outcome::NONE || outcome.allows()
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let bytes = |(engine, cache): &(RegexEngine, RegexCache)| {
+            (engine.memory_bytes() + cache.memory_bytes()) as u64
+        };
+        Some(self.engines.iter().map(bytes).sum())
+    }
+
+    fn note(&self) -> Option<String> {
+        let (too_large, all, kib) = (self.too_large?, self.engines.len(), DENSE_BYTES_MAX >> 10);
+        Some(format!(
+            "{too_large} of {all} rule sets exceed {kib} KiB as a dense table and are lazy"
+        ))
+    }
+}
+
+/// The oracle, which reads the whole file for each question.
+struct Judge<'c> {
+    dialect: &'static Dialect,
+    tokens: Vec<&'c str>,
+    files: Vec<&'c [u8]>,
+}
+
+impl Matcher for Judge<'_> {
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        let (text, url) = (self.files[question.file], question.url.as_bytes());
+        oracle::decide(self.dialect, text, None, &self.tokens, url).verdict == Verdict::Allow
+    }
+}

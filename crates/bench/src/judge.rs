@@ -1,0 +1,194 @@
+//! The oracle's answers, and the comparison of an engine's answers with them.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
+use portcullis_oracle as oracle;
+
+use super::corpus::Corpus;
+use super::engine::{EngineError, EngineKind, Matcher, Tally};
+use super::questions::QuestionList;
+
+/// Differences that are shown per engine.
+const EXAMPLES_MAX: usize = 3;
+
+/// The oracle's answers to all questions of a corpus.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// By the number of the question.
+    allowed: Vec<bool>,
+}
+
+/// Whether an engine's answers are right.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Every answer is the oracle's.
+    #[default]
+    Verified,
+    /// A peer that answers differently somewhere. This does not say who is right.
+    Differs,
+    /// A built-in engine that answers differently or not at all: it has no times.
+    Wrong,
+    /// The engine failed as a whole, with the reason.
+    Failed(String),
+}
+
+/// An answer that is not the oracle's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// The URL, in normal form.
+    pub url: String,
+    /// The engine's answer: `allow`, `disallow` or `nothing`.
+    pub answer: &'static str,
+    /// The oracle's answer.
+    pub oracle: &'static str,
+}
+
+/// The result of comparing an engine with the oracle.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// The conclusion.
+    pub standing: Standing,
+    /// URLs that it was asked about.
+    pub asked: usize,
+    /// URLs that it answered.
+    pub answered: usize,
+    /// URLs that it allows.
+    pub allowed: u64,
+    /// The checksum of its answers in the order of the list, in hexadecimal digits.
+    pub checksum: String,
+    /// The oracle's checksum of the same questions.
+    pub oracle_checksum: String,
+    /// Answers that are not the oracle's.
+    pub differing: usize,
+    /// The first of those, and of missing answers of a built-in engine.
+    pub examples: Vec<Example>,
+    /// Files that it refuses, by reason.
+    pub files_refused: BTreeMap<String, usize>,
+    /// By the number of the question: the answer, if there is one.
+    #[serde(skip)]
+    pub(super) answers: Vec<Option<bool>>,
+}
+
+impl Judgement {
+    /// Asks the oracle every question of `corpus`, on the calling thread's rayon pool. It reads each
+    /// URL as the list has it, so that our own normal form is judged too.
+    pub fn of(corpus: &Corpus) -> Judgement {
+        let tokens: Vec<&str> = corpus.agent.tokens().collect();
+        let files: Vec<usize> = corpus.questions.iter().map(|question| question.file).collect();
+        let judge = |(number, &file): (usize, &usize)| {
+            let (text, bytes_max) = corpus.text_as_read(file);
+            let record = corpus.record(number);
+            let decision = oracle::decide(corpus.dialect(), text, bytes_max, &tokens, record);
+            decision.verdict == Verdict::Allow
+        };
+        Judgement { allowed: files.par_iter().enumerate().map(judge).collect() }
+    }
+
+    /// The tally of the oracle's answers to a list.
+    pub fn tally(&self, list: &QuestionList) -> Tally {
+        Tally::of(list.numbers().map(|number| self.allowed[number]))
+    }
+
+    /// Asks an engine all questions of `list` and compares.
+    pub fn compare(
+        &self,
+        kind: EngineKind,
+        matcher: &mut dyn Matcher,
+        list: &QuestionList,
+    ) -> Verification {
+        let answers = match matcher.answers(list) {
+            Ok(answers) if answers.len() == list.len() => answers,
+            Ok(answers) => {
+                let (given, asked) = (answers.len(), list.len());
+                let error = format!("gave {given} answers to {asked} questions");
+                return Verification::failed(EngineError(error));
+            }
+            Err(error) => return Verification::failed(error),
+        };
+        let mut found = Verification {
+            asked: list.len(),
+            answers: vec![None; self.allowed.len()],
+            ..Verification::default()
+        };
+        let (mut given, mut judged) = (Tally::default(), Tally::default());
+        for ((question, number), answer) in list.iter().zip(list.numbers()).zip(answers) {
+            let oracle = self.allowed[number];
+            found.answers[number] = answer;
+            if let Some(answer) = answer {
+                found.answered += 1;
+                given.add(answer);
+                judged.add(oracle);
+            }
+            let is_missing = answer.is_none() && kind == EngineKind::BuiltIn;
+            if !is_missing && answer.is_none_or(|answer| answer == oracle) {
+                continue;
+            }
+            found.differing += 1;
+            if found.examples.len() < EXAMPLES_MAX {
+                let word = |allows| if allows { "allow" } else { "disallow" };
+                found.examples.push(Example {
+                    url: question.url.to_owned(),
+                    answer: answer.map_or("nothing", word),
+                    oracle: word(oracle),
+                });
+            }
+        }
+        for reason in matcher.refusals() {
+            *found.files_refused.entry(reason).or_default() += 1;
+        }
+        found.allowed = given.allowed;
+        [found.checksum, found.oracle_checksum] =
+            [given, judged].map(|tally| format!("{:016x}", tally.checksum));
+        found.standing = match (found.differing, kind) {
+            (0, _) if found.answered == 0 => Standing::Failed("answers no URL".to_owned()),
+            (0, _) => Standing::Verified,
+            (_, EngineKind::BuiltIn) => Standing::Wrong,
+            (_, EngineKind::Peer | EngineKind::Runner) => Standing::Differs,
+        };
+        found
+    }
+}
+
+impl Verification {
+    /// The verification of an engine that failed as a whole.
+    pub(super) fn failed(error: EngineError) -> Verification {
+        Verification { standing: Standing::Failed(error.0), ..Verification::default() }
+    }
+
+    /// Compares the tally of a timed pass with its answers when it was compared.
+    ///
+    /// # Errors
+    ///
+    /// If they differ.
+    pub(super) fn expect(&self, list: &QuestionList, tally: Tally) -> Result<(), EngineError> {
+        let expected = Tally::of(list.numbers().map(|number| self.answers[number] == Some(true)));
+        if tally == expected {
+            return Ok(());
+        }
+        let (now, before) = (tally.allowed, expected.allowed);
+        Err(EngineError(format!(
+            "a timed pass allowed {now} URLs and the comparison {before}, or others; no time counts"
+        )))
+    }
+
+    /// Whether times of the engine may be shown.
+    pub fn may_be_timed(&self) -> bool {
+        matches!(self.standing, Standing::Verified | Standing::Differs)
+    }
+}
+
+/// Returns whether `record` is allowed at an origin without a file, where `verdict` holds for every
+/// path. The dialect may allow /robots.txt itself in any case.
+pub(super) fn allows_without_file(dialect: &Dialect, verdict: Verdict, record: &[u8]) -> bool {
+    let is_exempt = || {
+        dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
+            && oracle::compared_path(dialect, record).as_deref() == Some(b"/robots.txt")
+    };
+    verdict == Verdict::Allow || is_exempt()
+}

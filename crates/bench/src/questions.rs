@@ -1,0 +1,242 @@
+//! Questions (a file and a path), lists of them in memory in the order in which they are asked, and a
+//! table from origins to files.
+//!
+//! [`HostTable`] is what a program around a matcher of one file would write: a split at the path and
+//! the standard library's hash table (SipHash). Ours has its own look-up and does not use it.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use portcullis_synth::random::scatter;
+
+/// One question to a matcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question<'l> {
+    /// The position of the URL's robots.txt among the files.
+    pub file: usize,
+    /// Path and query in the dialect's normal form.
+    pub path: &'l str,
+    /// The same after scheme, host and port.
+    pub url: &'l str,
+}
+
+/// Questions whose texts are in memory in the order in which they are asked.
+#[derive(Clone, Debug, Default)]
+pub struct QuestionList {
+    text: String,
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The number that the question had in the list that this one was chosen from.
+    number: u32,
+    file: u32,
+    url: u32,
+    path: u32,
+    end: u32,
+}
+
+/// The order in which questions are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// In random order: hosts alternate, as they do in the list of a crawl.
+    Shuffled,
+    /// By file, then by path: caches and branches learn one host's rules.
+    Grouped,
+}
+
+impl Order {
+    /// Both orders.
+    pub const ALL: [Order; 2] = [Order::Shuffled, Order::Grouped];
+
+    /// The name in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Order::Shuffled => "shuffled",
+            Order::Grouped => "grouped",
+        }
+    }
+}
+
+impl QuestionList {
+    /// Adds a question; its path is the last `path_bytes` of `url`.
+    ///
+    /// # Panics
+    ///
+    /// If the texts of a list exceed 4 GiB, or `url` is shorter than its path.
+    pub fn push(&mut self, file: usize, url: &str, path_bytes: usize) {
+        let number = self.places.len();
+        self.push_numbered(number as u32, file, url, path_bytes);
+    }
+
+    fn push_numbered(&mut self, number: u32, file: usize, url: &str, path_bytes: usize) {
+        let start = self.text.len();
+        self.text.push_str(url);
+        let end = u32::try_from(self.text.len()).expect("a list of questions fits in 4 GiB");
+        let path = end - path_bytes as u32;
+        assert!(path >= start as u32, "a path is a part of its URL");
+        self.places.push(Place { number, file: file as u32, url: start as u32, path, end });
+    }
+
+    /// The number of questions.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether the list is empty.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// All questions in order.
+    #[inline]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Question<'_>> {
+        self.places.iter().map(|&place| self.at(place))
+    }
+
+    /// The files and the paths, as bytes, of all questions in order, in blocks of this size.
+    #[inline]
+    pub fn blocks(
+        &self,
+        questions: usize,
+    ) -> impl Iterator<Item = (impl ExactSizeIterator<Item = usize>, impl Iterator<Item = &[u8]>)>
+    {
+        let text = self.text.as_bytes();
+        self.places.chunks(questions).map(move |places| {
+            let path = move |place: &Place| &text[place.path as usize..place.end as usize];
+            (places.iter().map(|place| place.file as usize), places.iter().map(path))
+        })
+    }
+
+    /// By position: the number that the question had in the list that this one was chosen from.
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.places.iter().map(|place| place.number as usize)
+    }
+
+    #[inline]
+    fn at(&self, place: Place) -> Question<'_> {
+        let Place { file, url, path, end, .. } = place;
+        Question {
+            file: file as usize,
+            path: &self.text[path as usize..end as usize],
+            url: &self.text[url as usize..end as usize],
+        }
+    }
+
+    /// The questions for whose number `is_kept` holds, in their order.
+    pub fn kept(&self, is_kept: impl Fn(usize) -> bool) -> QuestionList {
+        let places = self.places.iter().filter(|place| is_kept(place.number as usize));
+        self.laid_out(places.copied())
+    }
+
+    /// `count` questions chosen by `seed` alone, in their order; all, if there are no more.
+    pub fn sample(&self, count: usize, seed: u64) -> QuestionList {
+        let mut chosen = self.places.clone();
+        if chosen.len() > count {
+            chosen.sort_by_key(|place| scatter(seed, place.number.into()));
+            chosen.truncate(count);
+            chosen.sort_by_key(|place| place.number);
+        }
+        self.laid_out(chosen.into_iter())
+    }
+
+    /// All questions in another order.
+    pub fn ordered(&self, order: Order, seed: u64) -> QuestionList {
+        let mut places = self.places.clone();
+        match order {
+            Order::Shuffled => {
+                places.sort_by_key(|place| Reverse(scatter(seed, place.number.into())))
+            }
+            Order::Grouped => places.sort_by_key(|&place| (place.file, self.at(place).path)),
+        }
+        self.laid_out(places.into_iter())
+    }
+
+    fn laid_out(&self, places: impl Iterator<Item = Place>) -> QuestionList {
+        let mut list = QuestionList::default();
+        for place in places {
+            let Question { file, url, path } = self.at(place);
+            list.push_numbered(place.number, file, url, path.len());
+        }
+        list
+    }
+}
+
+/// Files by origin.
+#[derive(Clone, Debug, Default)]
+pub struct HostTable(HashMap<Box<str>, u32>);
+
+impl HostTable {
+    /// The origins of the questions of a list.
+    pub fn of(list: &QuestionList) -> HostTable {
+        let mut origins = HashMap::new();
+        for question in list.iter() {
+            let origin = &question.url[..question.url.len() - question.path.len()];
+            origins.entry(origin.into()).or_insert(question.file as u32);
+        }
+        HostTable(origins)
+    }
+
+    /// The question of a URL in normal form; `None` if its origin is unknown.
+    #[inline]
+    pub fn resolve<'u>(&self, url: &'u str) -> Option<Question<'u>> {
+        let bytes = url.as_bytes();
+        let host = memchr::memchr(b':', bytes)? + "://".len();
+        let rest = bytes.get(host..)?;
+        let path = host + memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len());
+        let (origin, path) = url.split_at_checked(path)?;
+        let &file = self.0.get(origin)?;
+        Some(Question { file: file as usize, path, url })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list() -> QuestionList {
+        let mut list = QuestionList::default();
+        for (file, url) in [(1, "http://b/y"), (0, "http://a/z"), (1, "http://b/x")] {
+            list.push(file, url, 2);
+        }
+        list
+    }
+
+    #[test]
+    fn a_list_keeps_texts_and_numbers_in_any_order() {
+        let grouped = list().ordered(Order::Grouped, 0);
+        let paths: Vec<&str> = grouped.iter().map(|question| question.path).collect();
+        assert_eq!(paths, ["/z", "/x", "/y"]);
+        assert_eq!(grouped.numbers().collect::<Vec<_>>(), [1, 2, 0]);
+        assert_eq!(grouped.iter().nth(1).unwrap().url, "http://b/x");
+        let mut numbers: Vec<usize> = list().ordered(Order::Shuffled, 7).numbers().collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_sample_depends_on_the_seed_alone() {
+        let sample = |seed| list().sample(2, seed).numbers().collect::<Vec<_>>();
+        assert_eq!(sample(3), sample(3));
+        assert_eq!(sample(3).len(), 2);
+        assert!((0..20).any(|seed| sample(seed) != sample(3)));
+        assert_eq!(list().sample(9, 1).len(), 3);
+    }
+
+    #[test]
+    fn a_url_finds_its_file() {
+        let mut list = QuestionList::default();
+        list.push(3, "https://a.example:8443/x?y", 4);
+        list.push(4, "http://b.example/", 1);
+        let hosts = HostTable::of(&list);
+        for question in list.iter() {
+            assert_eq!(hosts.resolve(question.url), Some(question));
+        }
+        assert_eq!(hosts.resolve("http://c.example/"), None);
+        assert_eq!(hosts.resolve("nothing"), None);
+    }
+}

@@ -1,0 +1,326 @@
+//! Whole measurements of engines that are right, lie, panic, refuse and change their minds.
+
+use std::time::Duration;
+
+use super::*;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::{LoadConfig, PolicySet};
+
+const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private\nAllow: /private/*.html$\n";
+const LIST: &[u8] = b"https://a.example/\nhttps://a.example/private/x\nno URL\n\
+    http://b.example:81/private/x.html\r\nhttps://a.example/private?y\n";
+
+/// How an engine answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Right,
+    AllowsAll,
+    Panics,
+    Refuses,
+    ChangesItsMind,
+    CannotBuild,
+}
+
+struct Act {
+    manner: Manner,
+    asked: usize,
+}
+
+fn actor<'c>(name: &str, kind: EngineKind, manner: Manner) -> Engine<'c> {
+    let build = move |_: &[&[u8]]| match manner {
+        Manner::CannotBuild => Err(EngineError("no memory\nleft".to_owned())),
+        manner => Built::timed(|| Ok(Act { manner, asked: 0 })),
+    };
+    Engine { version: "1 <&>".to_owned(), kind, ..Engine::built_in(name, build) }
+}
+
+impl Matcher for Act {
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        self.asked += 1;
+        let right = !question.path.starts_with("/private") || question.path.ends_with(".html");
+        match self.manner {
+            Manner::Panics => panic!("it happens"),
+            Manner::AllowsAll => true,
+            Manner::ChangesItsMind if self.asked > 4 => true,
+            _ => right,
+        }
+    }
+
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+        let refuses = self.manner == Manner::Refuses;
+        Ok(list.iter().map(|it| if refuses { None } else { self.answer(it) }).collect())
+    }
+
+    fn refusals(&self) -> Vec<String> {
+        let refuses = self.manner == Manner::Refuses;
+        refuses.then(|| "not for me".to_owned()).into_iter().collect()
+    }
+}
+
+fn corpus() -> Corpus {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("urls.txt");
+    std::fs::write(&path, LIST).unwrap();
+    let set = PolicySet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
+    let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
+    Corpus::load(set, None, agent, &path).unwrap()
+}
+
+fn quick() -> Settings {
+    Settings {
+        rounds: 2,
+        seconds_per_pass: 0.0,
+        models: vec![Model::Compile, Model::FirstTouch, Model::DecideHot, Model::Batch],
+        ..Settings::default()
+    }
+}
+
+fn report_of(kind: EngineKind, manner: Manner) -> Report {
+    let corpus = corpus();
+    let right = actor("right", EngineKind::BuiltIn, Manner::Right);
+    run(&corpus, &[right, actor("actor", kind, manner)], &quick(), &|_| ()).unwrap()
+}
+
+fn hot(order: Order) -> Cell {
+    Cell::of(Model::DecideHot, Some(order))
+}
+
+#[test]
+fn an_engine_that_is_right_is_timed_in_every_way() {
+    let report = report_of(EngineKind::BuiltIn, Manner::Right);
+    assert!(!report.has_fault());
+    assert_eq!((report.corpus.questions, report.corpus.left_out.invalid), (4, 1));
+    assert_eq!((report.corpus.files, report.corpus.allowed), (1, 2));
+    for engine in &report.engines {
+        assert_eq!(engine.verification.standing, Standing::Verified);
+        assert_eq!(engine.verification.checksum, report.corpus.checksum);
+        assert_eq!(engine.results.len(), 7, "{:?}", engine.results);
+        assert!(engine.result(hot(Order::Grouped)).unwrap().ratio.is_some());
+        assert_eq!(engine.single.as_ref().unwrap().questions, 8);
+    }
+}
+
+#[test]
+fn a_built_in_engine_that_lies_is_wrong_and_has_no_times() {
+    for manner in [Manner::AllowsAll, Manner::Panics] {
+        let report = report_of(EngineKind::BuiltIn, manner);
+        let actor = &report.engines[1];
+        assert!(report.has_fault());
+        assert_eq!(actor.verification.standing, Standing::Wrong);
+        assert!(actor.results.is_empty() && actor.single.is_none());
+        let example = &actor.verification.examples[0];
+        let (answer, url) = match manner {
+            Manner::Panics => ("nothing", "https://a.example/"),
+            _ => ("allow", "https://a.example/private/x"),
+        };
+        assert_eq!((example.answer, example.url.as_str()), (answer, url));
+        let text = markdown(&report);
+        assert!(text.contains("**WRONG**") && text.contains(url), "{text}");
+        assert!(!report.engines[0].results.is_empty());
+    }
+}
+
+#[test]
+fn a_peer_that_differs_is_counted_and_timed() {
+    let report = report_of(EngineKind::Peer, Manner::AllowsAll);
+    let actor = &report.engines[1];
+    assert!(!report.has_fault());
+    assert_eq!(actor.verification.standing, Standing::Differs);
+    assert_eq!((actor.verification.differing, actor.verification.examples.len()), (2, 2));
+    assert_ne!(actor.verification.checksum, actor.verification.oracle_checksum);
+    assert!(actor.result(hot(Order::Shuffled)).is_some());
+}
+
+#[test]
+fn a_peer_that_answers_nothing_takes_nothing_from_the_others() {
+    for manner in [Manner::Panics, Manner::Refuses] {
+        let report = report_of(EngineKind::Peer, manner);
+        let actor = &report.engines[1];
+        assert_eq!((actor.verification.answered, actor.verification.differing), (0, 0));
+        assert!(actor.results.is_empty());
+        assert_eq!(actor.verification.standing, Standing::Failed("answers no URL".to_owned()));
+        assert_eq!(report.corpus.timed, 4);
+        assert!(report.engines[0].result(hot(Order::Shuffled)).is_some());
+    }
+    let refused = report_of(EngineKind::Peer, Manner::Refuses);
+    assert_eq!(refused.engines[1].verification.files_refused["not for me"], 1);
+}
+
+#[test]
+fn an_engine_that_changes_its_mind_has_no_times() {
+    let report = report_of(EngineKind::BuiltIn, Manner::ChangesItsMind);
+    let actor = &report.engines[1];
+    assert!(
+        matches!(&actor.verification.standing, Standing::Failed(why) if why.contains("timed pass"))
+    );
+    assert!(actor.results.is_empty() && report.has_fault());
+}
+
+#[test]
+fn an_engine_that_cannot_be_built_says_why() {
+    let report = report_of(EngineKind::Peer, Manner::CannotBuild);
+    assert!(!report.has_fault());
+    let text = markdown(&report);
+    assert!(text.contains("**FAILED**") && text.contains("failed: no memory left"), "{text}");
+}
+
+#[test]
+fn every_built_in_engine_is_right() {
+    let corpus = corpus();
+    let engines = chosen(&corpus, Vec::new(), &quick()).unwrap();
+    let report = run(&corpus, &engines, &Settings { rounds: 1, ..quick() }, &|_| ()).unwrap();
+    for engine in &report.engines {
+        assert_eq!(engine.verification.standing, Standing::Verified, "{}", engine.name);
+        assert!(engine.result(hot(Order::Shuffled)).is_some(), "{}", engine.name);
+    }
+}
+
+#[test]
+fn names_have_to_be_somebodys() {
+    let corpus = corpus();
+    let named = |name: &str| Settings { engines: vec![name.to_owned()], ..quick() };
+    assert!(matches!(
+        chosen(&corpus, Vec::new(), &named("nobody")).err(),
+        Some(BenchError::NoSuchEngine { .. })
+    ));
+    assert_eq!(chosen(&corpus, Vec::new(), &named("oracle")).unwrap().len(), 1);
+    let twice = actor("oracle", EngineKind::Peer, Manner::Right);
+    let same = chosen(&corpus, vec![twice], &quick()).err();
+    assert_eq!(same, Some(BenchError::SameName { name: "oracle".to_owned() }));
+    let none = Settings { rounds: 0, ..quick() };
+    assert_eq!(run(&corpus, &[], &none, &|_| ()).err(), Some(BenchError::NoRound));
+}
+
+#[test]
+fn a_list_that_asks_nothing_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("urls.txt");
+    std::fs::write(&path, "nothing\n").unwrap();
+    let set = PolicySet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
+    let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
+    let error = Corpus::load(set, None, agent, &path).unwrap_err();
+    assert!(matches!(error, CorpusError::NoQuestion { .. }));
+}
+
+#[test]
+fn a_report_is_json_and_a_page_that_needs_nothing_else() {
+    let mut report = report_of(EngineKind::Peer, Manner::AllowsAll);
+    report.curves.push(Curve {
+        title: "A & B".to_owned(),
+        x: "rules".to_owned(),
+        y: "ns".to_owned(),
+        lines: vec![CurveLine {
+            engine: "<one>".to_owned(),
+            points: vec![(10.0, 3.0), (1e5, 4e6)],
+            note: Some("it ends".to_owned()),
+        }],
+    });
+    let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    let result = &json["engines"][1]["results"][0];
+    for member in ["model", "order", "threads", "per", "median_ns", "min_ns", "max_ns", "ratio"] {
+        assert!(result.get(member).is_some(), "{member}: {result}");
+    }
+    assert_eq!(json["engines"][1]["verification"]["standing"], "differs");
+    let page = page(&report);
+    assert_is_well_formed(&page);
+    for outside in ["http://www", "src=", "href=", "@import", "url(", "<script"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("1 &lt;&amp;&gt;") && page.contains("A &amp; B"));
+    assert!(page.matches("<svg").count() >= 4 && page.contains("prefers-color-scheme: dark"));
+}
+
+/// Every element that is opened is closed, in order; attributes are quoted.
+#[track_caller]
+fn assert_is_well_formed(page: &str) {
+    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    let mut open = Vec::new();
+    for (position, _) in page.match_indices('<') {
+        let tag = page[position + 1..].split('>').next().unwrap();
+        assert!(!tag.contains('<') && tag.matches('"').count().is_multiple_of(2), "{tag}");
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if let Some(closed) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(closed), "at byte {position}");
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[cfg(unix)]
+mod runners {
+    use super::*;
+
+    /// The report of a runner in some way of its own.
+    fn runner_report(mode: &str) -> Report {
+        let corpus = corpus();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/bench/runner.sh");
+        let mut command: RunnerCommand = format!("script=sh {script} {mode}").parse().unwrap();
+        command.patience = Duration::from_millis(if mode == "hang" { 300 } else { 20_000 });
+        let settings =
+            Settings { engines: vec!["portcullis".to_owned()], runners: vec![command], ..quick() };
+        let engines = chosen(&corpus, Vec::new(), &settings).unwrap();
+        run(&corpus, &engines, &settings, &|_| ()).unwrap()
+    }
+
+    #[test]
+    fn a_runner_tells_its_own_times_and_is_compared() {
+        let report = runner_report("allow");
+        let runner = &report.engines[1];
+        assert_eq!((runner.name.as_str(), runner.version.as_str()), ("script", "1.0"));
+        assert_eq!(runner.verification.standing, Standing::Differs);
+        assert_eq!((runner.verification.answered, runner.verification.differing), (4, 2));
+        assert_eq!(runner.result(hot(Order::Shuffled)).unwrap().median_ns, 100.0);
+        let compile = Cell::of(Model::Compile, None);
+        assert_eq!(runner.result(compile).unwrap().median_ns, 1000.0);
+    }
+
+    #[test]
+    fn a_runner_that_breaks_the_protocol_fails_alone() {
+        for (mode, why) in [
+            ("crash", "ended before"),
+            ("hang", "said nothing for 0.3 s"),
+            ("babble", "well, let me think"),
+            ("short", "3 answers to 4 URLs"),
+        ] {
+            let report = runner_report(mode);
+            let standing = &report.engines[1].verification.standing;
+            assert!(
+                matches!(standing, Standing::Failed(said) if said.contains(why)),
+                "{standing:?}"
+            );
+            assert!(report.engines[1].results.is_empty() && !report.has_fault());
+            assert!(report.engines[0].result(hot(Order::Grouped)).is_some(), "{mode}");
+        }
+    }
+
+    #[test]
+    fn a_runner_may_refuse_files() {
+        let report = runner_report("refuse");
+        let verification = &report.engines[1].verification;
+        assert_eq!(verification.files_refused["too long for me"], 1);
+        assert_eq!((verification.asked, verification.answered), (4, 0));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_fails_alone() {
+        let corpus = corpus();
+        let runners = vec!["gone=/no/such/program".parse().unwrap()];
+        let settings = Settings { engines: vec!["oracle".to_owned()], runners, ..quick() };
+        let engines = chosen(&corpus, Vec::new(), &settings).unwrap();
+        let report = run(&corpus, &engines, &settings, &|_| ()).unwrap();
+        let standing = &report.engines[1].verification.standing;
+        assert!(matches!(standing, Standing::Failed(why) if why.contains("cannot be started")));
+    }
+
+    #[test]
+    fn a_runner_is_a_name_and_a_command() {
+        for text in ["", "a", "a=", "=b", "a= "] {
+            assert!(text.parse::<RunnerCommand>().is_err(), "{text}");
+        }
+        let command: RunnerCommand = "a=b c=d".parse().unwrap();
+        assert_eq!(command.words, ["b", "c=d"]);
+    }
+}

@@ -1,0 +1,329 @@
+//! Folders of robots.txt files named by host: `example.com`, `example.com.txt`,
+//! `example.com.robots.txt`, `example.com:8080`.
+//!
+//! Each file is an answer with status 200 and the file as its body, decompressed if it is gzip or zstd.
+//! When it was fetched is not known: a file's time is when it was written here.
+//!
+//! Of two files for one host the first by name counts. The others are broken records that may be
+//! skipped. So is an entry that is no regular file (or a link to one), whose name is no host, or that is
+//! surely another kind of file. A file that the system will not give, or whose compression is damaged,
+//! is [unreadable](super::BrokenKind::Unreadable). Subfolders are not entered.
+//!
+//! Cost: a file is opened, read to its end and closed, without asking for its size, on the thread that
+//! reads its batch. The list of names is held in memory and sorted, so that nothing depends on the file
+//! system's order.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::input::{InputError, fill_robots_txt};
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::limits::FOLDER_BATCH_FILES;
+use portcullis_robots::target::{host_key, split};
+
+use super::body::settle;
+use super::{
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureFormat, CaptureSink,
+    ReadConfig, Subject,
+};
+
+/// What may follow the host in a file's name.
+const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
+
+/// Cuts a folder into batches of files; [`open`] makes it.
+pub struct Folder {
+    path: Arc<Path>,
+    entries: std::vec::IntoIter<Entry>,
+}
+
+/// Lists the folder at `path`.
+///
+/// # Errors
+///
+/// If it is no folder, or its list cannot be read.
+pub fn open(path: &Path) -> Result<Folder, CaptureError> {
+    let entries = list(path).map_err(|source| {
+        let name = path.display().to_string();
+        CaptureError::Unreadable { name, source }
+    })?;
+    Ok(Folder { path: path.into(), entries: entries.into_iter() })
+}
+
+const NO_FILE: &str = "not a regular file; a folder of hosts has nothing else";
+const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
+const NO_HOST: &str = "its name is no host; name it by the host, like example.com.txt";
+const SAME_HOST: &str = "an earlier file, by name, is of the same host; keep one of them";
+
+/// A name in the folder, and why it is not read, if it is not.
+type Entry = (OsString, Option<&'static str>);
+
+/// Lists the folder, sorted by name. Of two files for one host the first counts.
+fn list(path: &Path) -> io::Result<Vec<Entry>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        // Most file systems tell the kind with the name. A dead link is found unreadable later.
+        let kind = entry.file_type()?;
+        let is_file = kind.is_file()
+            || kind.is_symlink() && std::fs::metadata(entry.path()).map_or(true, |it| it.is_file());
+        names.push((entry.file_name(), is_file));
+    }
+    names.sort_unstable();
+    let mut origins = HashSet::new();
+    let entry = |(name, is_file): (OsString, bool)| {
+        let problem = if is_file { check_name(&name, &mut origins).err() } else { Some(NO_FILE) };
+        (name, problem)
+    };
+    Ok(names.into_iter().map(entry).collect())
+}
+
+fn check_name(name: &OsStr, origins: &mut HashSet<(bool, Vec<u8>)>) -> Result<(), &'static str> {
+    if CaptureFormat::of_name(Path::new(name)).is_some() {
+        return Err(ARCHIVE);
+    }
+    let [http, https] = host_keys(host_of(name.as_encoded_bytes())).ok_or(NO_HOST)?;
+    // Both are inserted, so that a file is of all of its host's origins or of none.
+    let is_new = origins.insert((false, http)) & origins.insert((true, https));
+    if is_new { Ok(()) } else { Err(SAME_HOST) }
+}
+
+impl BatchReader for Folder {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        let entries: Vec<Entry> = self.entries.by_ref().take(FOLDER_BATCH_FILES).collect();
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Files { folder: Arc::clone(&self.path), entries })))
+    }
+}
+
+/// Some files of a folder.
+struct Files {
+    folder: Arc<Path>,
+    entries: Vec<Entry>,
+}
+
+impl Batch for Files {
+    /// Always 0: the sizes of files are not asked for.
+    fn stored_bytes(&self) -> u64 {
+        0
+    }
+
+    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+        let mut scratch = Vec::new();
+        for (name, problem) in &self.entries {
+            let text = match problem {
+                Some(problem) => Err(BrokenRecord::senseless(place(name), *problem)),
+                None => self.read_file(name, config, &mut scratch),
+            };
+            match text {
+                Ok(text) => {
+                    let host = Subject::Host(host_of(name.as_encoded_bytes()));
+                    let settled = settle(200, Some(Cow::Borrowed(text)), true, config);
+                    sink.capture(Capture::new(host, None, settled));
+                }
+                Err(broken) => sink.broken(broken),
+            }
+        }
+    }
+}
+
+impl Files {
+    fn read_file<'t>(
+        &self,
+        name: &OsStr,
+        config: &ReadConfig,
+        scratch: &'t mut Vec<u8>,
+    ) -> Result<&'t [u8], BrokenRecord> {
+        let path = self.folder.join(name);
+        let path_name = path.display().to_string();
+        let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
+        let read = File::open(&path)
+            .map_err(|error| InputError::Open { name: path_name.clone(), error })
+            .and_then(|file| fill_robots_txt(&path_name, file, bytes_max, scratch));
+        read.map_err(|error| match error {
+            InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
+            // Some systems list a folder as a file.
+            InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
+                BrokenRecord::senseless(place(name), NO_FILE)
+            }
+            error => BrokenRecord::unreadable(place(name), error.to_string()),
+        })
+    }
+}
+
+fn place(name: &OsStr) -> String {
+    format!("file {}", name.display())
+}
+
+/// The host that a file is named by, if it is named by one.
+fn host_of(name: &[u8]) -> &[u8] {
+    ENDINGS.iter().find_map(|ending| name.strip_suffix(*ending)).unwrap_or(name)
+}
+
+/// The keys of a host for http and for https (see [`host_key`]), which differ if it has one scheme's
+/// default port behind it. `None` if it is no host.
+pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let key = |scheme: &[u8]| {
+        let url = [scheme, b"://", host, b"/"].concat();
+        let parts = split(&url, RFC_9309.paths.path_start).ok()?;
+        // It has to be the host alone, without user information or a path.
+        let is_whole = parts.path == b"/" && !host.contains(&b'@');
+        is_whole.then(|| host_key(&parts, &mut Vec::new()).map(<[u8]>::to_vec).ok())?
+    };
+    Some([key(b"http")?, key(b"https")?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Keeper, read_all};
+    use crate::{BrokenKind, CaptureNote, CaptureNotes};
+    use portcullis_dialect::limits::FILE_READ_BYTES;
+    use portcullis_robots::access::Answer;
+
+    fn read_folder(path: &Path) -> Keeper {
+        read_all(&mut open(path).unwrap(), Some(10))
+    }
+
+    #[test]
+    fn names_are_hosts() {
+        let keys = |name: &str| {
+            let keys = host_keys(host_of(name.as_bytes()))?;
+            Some(keys.map(|key| String::from_utf8(key).unwrap()))
+        };
+        let both = |http: &str, https: &str| Some([http.to_owned(), https.to_owned()]);
+        assert_eq!(keys("Example.COM"), both("example.com", "example.com"));
+        assert_eq!(keys("example.com.txt"), both("example.com", "example.com"));
+        assert_eq!(keys("example.com.robots.txt"), both("example.com", "example.com"));
+        assert_eq!(keys("exämple.com"), both("xn--exmple-cua.com", "xn--exmple-cua.com"));
+        assert_eq!(keys("a.example:8443"), both("a.example:8443", "a.example:8443"));
+        assert_eq!(keys("a.example:443"), both("a.example:443", "a.example"));
+        assert_eq!(keys("[::1]:80.txt"), both("[::1]", "[::1]:80"));
+        for name in ["user@a.example", "a b", ".txt", "a.example?", "a:x", "a#b", "a:0x50"] {
+            assert_eq!(keys(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn of_two_files_for_one_host_the_first_by_name_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.example.txt", "a.example", "A.Example.robots.txt", "a.example:443"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        let found = read_all(&mut open(folder.path()).unwrap(), None);
+        assert_eq!(found.captures.len(), 1);
+        assert_eq!(&*found.captures[0].capture.body, b"A.Example.robots.txt");
+        assert!(found.broken.iter().all(|broken| broken.problem == SAME_HOST), "{found:?}");
+        assert_eq!(found.broken.len(), 3);
+    }
+
+    #[test]
+    fn files_are_captures_in_the_order_of_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let files: &[(&str, &str)] = &[
+            ("c.example", ""),
+            ("b.example.txt", "0123456789ab"),
+            ("a.example", "0123456789abc"),
+            ("d.example", &"d".repeat(3 * FILE_READ_BYTES)),
+            ("user@e.example", "no host"),
+            ("dump.warc.gz", "another format"),
+        ];
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        std::fs::create_dir(folder.path().join("f.example")).unwrap();
+        let found = read_folder(folder.path());
+
+        let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
+        let expected = [
+            ("a.example", "0123456789ab", cut),
+            ("b.example", "0123456789ab", CaptureNotes::EMPTY),
+            ("c.example", "", CaptureNotes::EMPTY),
+            ("d.example", "dddddddddddd", cut),
+        ];
+        assert_eq!(found.captures.len(), expected.len(), "{found:?}");
+        for (kept, (host, body, notes)) in found.captures.iter().zip(expected) {
+            assert!(kept.is_host);
+            assert_eq!(kept.subject, host);
+            assert_eq!(&*kept.capture.body, body.as_bytes());
+            assert_eq!(kept.capture.notes, notes);
+            assert_eq!(kept.capture.answer, Answer::Status(200));
+            assert_eq!(kept.capture.captured_at, None);
+        }
+        let broken: Vec<_> =
+            found.broken.iter().map(|broken| (broken.place.as_str(), broken.kind)).collect();
+        let senseless = |place| (place, BrokenKind::Senseless);
+        let expected =
+            ["file dump.warc.gz", "file f.example", "file user@e.example"].map(senseless);
+        assert_eq!(broken, expected);
+    }
+
+    #[test]
+    fn a_long_file_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let text: Vec<u8> = (0..5 * FILE_READ_BYTES + 1).map(|index| index as u8).collect();
+        std::fs::write(folder.path().join("a.example"), &text).unwrap();
+        let found = read_all(&mut open(folder.path()).unwrap(), None);
+        assert!(found.captures[0].capture.body == text, "the file came out changed");
+        assert_eq!(found.captures[0].capture.notes, CaptureNotes::EMPTY);
+    }
+
+    #[test]
+    fn more_files_than_a_batch_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = 2 * FOLDER_BATCH_FILES + 1;
+        for index in 0..count {
+            std::fs::write(folder.path().join(format!("h{index:04}.example")), "x").unwrap();
+        }
+        let found = read_folder(folder.path());
+        let hosts: Vec<_> = found.captures.iter().map(|kept| kept.subject.as_str()).collect();
+        assert_eq!(hosts.len(), count);
+        assert!(hosts.is_sorted());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_a_dead_one_is_unreadable() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let other = tempfile::tempdir().unwrap();
+        std::fs::write(other.path().join("file"), "text").unwrap();
+        symlink(other.path().join("file"), folder.path().join("a.example")).unwrap();
+        symlink(other.path(), folder.path().join("b.example")).unwrap();
+        symlink(other.path().join("nothing"), folder.path().join("c.example")).unwrap();
+        let found = read_folder(folder.path());
+        assert_eq!(found.captures.len(), 1);
+        assert_eq!(&*found.captures[0].capture.body, b"text");
+        let kinds: Vec<_> = found.broken.iter().map(|broken| broken.kind).collect();
+        assert_eq!(kinds, [BrokenKind::Senseless, BrokenKind::Unreadable]);
+        assert!(
+            found.broken[1].problem.ends_with("c.example: no such file or directory"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_goes_before_it_is_read_is_unreadable() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.example"), "text").unwrap();
+        let mut reader = open(folder.path()).unwrap();
+        std::fs::remove_file(folder.path().join("a.example")).unwrap();
+        let found = read_all(&mut reader, None);
+        assert_eq!((found.captures.len(), found.broken.len()), (0, 1));
+        assert_eq!(found.broken[0].kind, BrokenKind::Unreadable);
+    }
+
+    #[test]
+    fn what_is_no_folder_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(open(file.path()).is_err());
+        assert!(open(&file.path().join("nothing")).is_err());
+    }
+}

@@ -1,0 +1,325 @@
+//! Formats: which reader an input gets, by its kind, its first bytes or its name.
+//!
+//! Use [`open`] unless the format is known. Cost: at most the first record is read, and no byte is
+//! consumed. An input that is surely something else is an error that names the right flag.
+
+use std::path::Path;
+
+use crate::input::{InputError, OpenConfig, Source, Terminator};
+use portcullis_dialect::limits::FORMAT_BYTES_MAX;
+use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
+
+use super::{BatchReader, CaptureError, folder, json_lines, warc};
+
+/// How captures are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CaptureFormat {
+    /// A folder of robots.txt files named by host.
+    Folder,
+    /// JSON Lines.
+    JsonLines,
+    /// WARC.
+    Warc,
+    /// Parquet; read if the crate is built with its feature `parquet`.
+    Parquet,
+}
+
+impl CaptureFormat {
+    /// Every format.
+    pub const ALL: [CaptureFormat; 4] = [
+        CaptureFormat::Folder,
+        CaptureFormat::JsonLines,
+        CaptureFormat::Warc,
+        CaptureFormat::Parquet,
+    ];
+
+    /// Endings of file names, before the ending of a compression.
+    const ENDINGS: [(&'static [u8], CaptureFormat); 5] = [
+        (b".jsonl", CaptureFormat::JsonLines),
+        (b".ndjson", CaptureFormat::JsonLines),
+        (b".json", CaptureFormat::JsonLines),
+        (b".warc", CaptureFormat::Warc),
+        (b".parquet", CaptureFormat::Parquet),
+    ];
+
+    /// The format's name, for command lines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CaptureFormat::Folder => "folder",
+            CaptureFormat::JsonLines => "jsonl",
+            CaptureFormat::Warc => "warc",
+            CaptureFormat::Parquet => "parquet",
+        }
+    }
+
+    /// The format that a file name promises, in any case and before `.gz` or `.zst`.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use portcullis_capture::CaptureFormat;
+    ///
+    /// let of_name = |name| CaptureFormat::of_name(Path::new(name));
+    /// assert_eq!(of_name("crawl/00000.warc.gz"), Some(CaptureFormat::Warc));
+    /// assert_eq!(of_name("robots.gz"), None);
+    /// ```
+    pub fn of_name(path: &Path) -> Option<CaptureFormat> {
+        let name = path.file_name()?.as_encoded_bytes();
+        let plain = [b".gz".as_slice(), b".zst"]
+            .into_iter()
+            .find_map(|ending| without_ending(name, ending))
+            .unwrap_or(name);
+        let promised = CaptureFormat::ENDINGS
+            .into_iter()
+            .find(|(ending, _)| without_ending(plain, ending).is_some());
+        promised.map(|(_, format)| format)
+    }
+}
+
+/// `name` without `ending`, which it has in any case.
+fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
+    let (rest, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(rest)
+}
+
+/// The columns of a Parquet file. For those that are not named here, the first of the usual names
+/// counts that the file has, in any case:
+///
+/// | | |
+/// |---|---|
+/// | `url` | `url`, `robots_url`, `uri` |
+/// | `host` | `host`, `domain`, `hostname` |
+/// | `status` | `status`, `fetch_status`, `http_status` |
+/// | `body` | `body`, `content`, `robots_txt`, `text` |
+/// | `fetched_at` | `fetched_at`, `fetch_time`, `warc_date`, `timestamp` |
+///
+/// Either a URL or a host is required. A host that is named here wins over a URL that is not;
+/// otherwise the URL wins. Of the others, only `fetched_at` may be missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParquetColumns {
+    /// The requested URL, a text.
+    pub url: Option<String>,
+    /// The host whose robots.txt was requested, a text.
+    pub host: Option<String>,
+    /// The status of the answer, a number; `null` or 0 if there was none.
+    pub status: Option<String>,
+    /// The decoded body, bytes or text; `null` if it is not known.
+    pub body: Option<String>,
+    /// When it was answered: a timestamp (in UTC if it has no zone), or a text as in RFC 3339.
+    pub fetched_at: Option<String>,
+}
+
+/// How a file of captures is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaptureConfig {
+    /// How its bytes are read. Folders and Parquet ignore it.
+    pub input: OpenConfig,
+    /// The columns of a Parquet file.
+    pub columns: ParquetColumns,
+}
+
+/// Opens the file or folder at `path`, or standard input if `path` is `-`.
+///
+/// Without a `format`, the first bytes of a file decide ([`FileKind::of`]), or if they leave it open,
+/// its name ([`CaptureFormat::of_name`]).
+///
+/// # Errors
+///
+/// [`CaptureError::Input`] if it cannot be opened, or is surely something else;
+/// [`CaptureError::NotThisFormat`] if its format is unknown, or if it is Parquet that cannot be read:
+/// compressed as a whole, from a pipe, without its columns, or in a build without the feature.
+pub fn open(
+    path: &Path,
+    format: Option<CaptureFormat>,
+    config: &CaptureConfig,
+) -> Result<Box<dyn BatchReader>, CaptureError> {
+    let known = format.or_else(|| path.is_dir().then_some(CaptureFormat::Folder));
+    if known == Some(CaptureFormat::Folder) {
+        return Ok(Box::new(folder::open(path)?));
+    }
+    let mut source = Source::open(path, config.input)?;
+    let format = match known {
+        Some(format) => format,
+        None => look(path, &mut source)?,
+    };
+    match format {
+        CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
+        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source))),
+        CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
+        CaptureFormat::Parquet => open_parquet(path, source, &config.columns),
+    }
+}
+
+fn not_this_format(source: &Source, problem: impl Into<String>) -> CaptureError {
+    CaptureError::NotThisFormat { name: source.name().to_owned(), problem: problem.into() }
+}
+
+/// Detects the format by the first bytes of `source`, or by its name.
+fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError> {
+    let first = source.peek(Terminator::LineFeed, FORMAT_BYTES_MAX)?;
+    let kind = FileKind::of(first);
+    let by_name = CaptureFormat::of_name(path);
+    let found = match kind {
+        FileKind::Warc => Some(CaptureFormat::Warc),
+        FileKind::Parquet => Some(CaptureFormat::Parquet),
+        FileKind::Captures => Some(CaptureFormat::JsonLines),
+        // The first line may be too long to show that it is a capture.
+        FileKind::Json => by_name.or(Some(CaptureFormat::JsonLines)),
+        FileKind::Html | FileKind::Text | FileKind::UrlList => by_name,
+        _ => {
+            let (name, wanted) = (source.name().to_owned(), Wanted::Captures);
+            return Err(InputError::from(WrongKind { name, kind, wanted }).into());
+        }
+    };
+    let problem = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+    found.ok_or_else(|| not_this_format(source, problem))
+}
+
+#[cfg(feature = "parquet")]
+fn open_parquet(
+    path: &Path,
+    mut source: Source,
+    columns: &ParquetColumns,
+) -> Result<Box<dyn BatchReader>, CaptureError> {
+    if path == Path::new("-") {
+        let problem =
+            "Parquet is read from its end, which a pipe hides; store it and name the file";
+        return Err(not_this_format(&source, problem));
+    }
+    if source.coding()?.is_some() {
+        let problem =
+            "Parquet is read from its end, which compression hides; decompress the file first";
+        return Err(not_this_format(&source, problem));
+    }
+    Ok(Box::new(super::parquet::open(path, columns)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_parquet(
+    _: &Path,
+    source: Source,
+    _: &ParquetColumns,
+) -> Result<Box<dyn BatchReader>, CaptureError> {
+    let problem = "Parquet is not built in; \
+                   build with it: cargo install portcullis --features parquet";
+    Err(not_this_format(&source, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Keeper, read_all};
+    use portcullis_robots::kind::POLICY_SET;
+
+    const LINE: &str = "{\"url\": \"http://a.example/robots.txt\", \"status\": 404}\n";
+
+    #[test]
+    fn names() {
+        use CaptureFormat::{JsonLines, Parquet, Warc};
+        let rows = [
+            ("a.jsonl", Some(JsonLines)),
+            ("a.ndjson.gz", Some(JsonLines)),
+            ("A.JSON.ZST", Some(JsonLines)),
+            ("a.warc", Some(Warc)),
+            ("a.b.warc.gz", Some(Warc)),
+            ("a.warc.zst", Some(Warc)),
+            ("a.parquet", Some(Parquet)),
+            ("a.snappy.parquet", Some(Parquet)),
+            ("a.parquet.gz", Some(Parquet)),
+            ("a.gz", None),
+            ("a.warc.gz.gz", None),
+            ("warc", None),
+            ("json.txt", None),
+            ("a.warc/b", None),
+            ("", None),
+            ("..", None),
+            ("-", None),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(CaptureFormat::of_name(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[track_caller]
+    fn read(path: &Path, format: Option<CaptureFormat>) -> Keeper {
+        match open(path, format, &CaptureConfig::default()) {
+            Ok(mut reader) => read_all(&mut *reader, None),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[track_caller]
+    fn problem(path: &Path, format: Option<CaptureFormat>) -> String {
+        match open(path, format, &CaptureConfig::default()) {
+            Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("{path:?} was opened"),
+        }
+    }
+
+    #[test]
+    fn what_it_is_wins_over_its_first_bytes_and_these_over_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let hosts = folder.path().join("hosts.jsonl");
+        std::fs::create_dir(&hosts).unwrap();
+        std::fs::write(hosts.join("a.example"), "").unwrap();
+        assert!(read(&hosts, None).captures[0].is_host);
+
+        let file = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        assert!(open(&file("a.jsonl", b"PAR1"), None, &CaptureConfig::default()).is_err());
+        assert_eq!(read(&file("a.warc", LINE.as_bytes()), None).captures.len(), 1);
+        assert!(open(&file("b.warc", POLICY_SET), None, &CaptureConfig::default()).is_err());
+        assert_eq!(read(&file("empty.jsonl", b""), None).captures, []);
+        assert_eq!(read(&file("a.json", LINE.as_bytes()), None).captures.len(), 1);
+        assert_eq!(read(&file("dump", LINE.as_bytes()), None).captures.len(), 1);
+        let zstd = zstd::encode_all(LINE.as_bytes(), 1).unwrap();
+        assert_eq!(read(&file("b", &zstd), None).captures.len(), 1);
+        assert_eq!(read(&file("c.zst", &zstd), None).captures.len(), 1);
+        let named = file("d.warc", LINE.as_bytes());
+        assert_eq!(read(&named, Some(CaptureFormat::JsonLines)).captures.len(), 1);
+
+        let said = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+        let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+        assert_eq!(read(&file("e", warc), None).broken, []);
+        assert_eq!(problem(&file("empty", b""), None), said);
+        assert_eq!(problem(&file("f", b"User-agent: *\n"), None), said);
+        assert_eq!(
+            read(&file("f", b"User-agent: *\n"), Some(CaptureFormat::JsonLines)).broken.len(),
+            1
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_unreadable() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("a.jsonl");
+        let open = |path: &Path, format| open(path, format, &CaptureConfig::default()).err();
+        for format in [None, Some(CaptureFormat::JsonLines), Some(CaptureFormat::Folder)] {
+            let error = open(&missing, format).expect("there is nothing");
+            assert!(error.to_string().ends_with("a.jsonl: no such file or directory"), "{error}");
+        }
+        let error = open(folder.path(), Some(CaptureFormat::JsonLines));
+        assert!(matches!(error, Some(CaptureError::Input { .. })), "{error:?}");
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    #[test]
+    fn parquet_names_the_feature() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump");
+        std::fs::write(&path, b"PAR1").unwrap();
+        assert!(problem(&path, None).ends_with("--features parquet"));
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn parquet_is_read_where_it_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet.zst");
+        std::fs::write(&path, zstd::encode_all(&b"PAR1"[..], 1).unwrap()).unwrap();
+        assert!(problem(&path, None).ends_with("decompress the file first"));
+    }
+}

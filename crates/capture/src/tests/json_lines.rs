@@ -1,0 +1,374 @@
+//! Lines that are good, odd and damaged.
+
+use portcullis_robots::access::{Answer, CachingHeaders, UnixSeconds};
+
+use super::{Keeper, Kept, read_all};
+use crate::input::{OpenConfig, Source};
+use crate::json_lines::{WHITE_SPACE, open};
+use crate::{BatchReader, BrokenKind, Capture, CaptureNote, CaptureNotes, Subject};
+
+/// The most that counts in these tests; two bytes more are handed out.
+const MAX: usize = 10;
+
+fn read(lines: impl AsRef<[u8]>) -> Keeper {
+    let lines = std::io::Cursor::new(lines.as_ref().to_vec());
+    read_all(&mut open(Source::from_reader("lines", lines, OpenConfig::default())), Some(MAX))
+}
+
+/// The one capture of the line that `members` make together with a URL.
+#[track_caller]
+fn capture(members: &str) -> Capture<'static> {
+    let found = read(format!(r#"{{"url": "u", {members}}}"#));
+    assert_eq!(found.broken, [], "{members}");
+    let [Kept { subject, is_host: false, capture }] = &found.captures[..] else {
+        panic!("{members}: {found:?}");
+    };
+    assert_eq!(subject, "u");
+    capture.clone()
+}
+
+/// What is wrong with the one line `line`.
+#[track_caller]
+fn problem(line: &str) -> String {
+    let found = read(line);
+    assert_eq!(found.captures, [], "{line}");
+    let [broken] = &found.broken[..] else { panic!("{line}: {found:?}") };
+    assert_eq!((broken.place.as_str(), broken.kind), ("line 1", BrokenKind::Senseless));
+    broken.problem.clone()
+}
+
+fn notes(notes: &[CaptureNote]) -> CaptureNotes {
+    notes.iter().fold(CaptureNotes::EMPTY, |all, &note| all.with(note))
+}
+
+#[test]
+fn every_member_is_read() {
+    let line = concat!(
+        r#"{"unknown": {"url": [1]}, "url": "https://a.example/robots.txt", "status": 200, "#,
+        r#""fetched_at": "2024-05-01T12:00:00Z", "headers": {"Content-Type": "text/HTML; a=b", "#,
+        r#""CACHE-CONTROL": ["max-age=60", "public"], "age": "7", "X": 1, "#,
+        r#""date": "Wed, 01 May 2024 12:00:00 GMT", "Expires": "0", "Location": "/x"}, "#,
+        r#""redirects": ["a", {"status": 301, "url": "b"}], "body": "Allow: /é"}"#,
+    );
+    let found = read(line);
+    assert_eq!((found.captures.len(), found.broken.len()), (1, 0), "{found:?}");
+    assert_eq!(found.captures[0].subject, "https://a.example/robots.txt");
+    let noon = UnixSeconds(1_714_564_800);
+    let expected = Capture {
+        subject: Subject::Url(b""),
+        captured_at: Some(noon),
+        redirects_followed: 2,
+        answer: Answer::Status(200),
+        location: None,
+        caching: CachingHeaders {
+            max_age: Some(60),
+            no_cache: false,
+            expires: Some(UnixSeconds(0)),
+            date: Some(noon),
+            age: 7,
+        },
+        body: "Allow: /é".as_bytes().into(),
+        notes: notes(&[CaptureNote::HtmlContentType]),
+    };
+    assert_eq!(found.captures[0].capture, expected);
+}
+
+#[test]
+fn answers() {
+    use Answer::{BrokenBody, NoAnswer, Status};
+    let rows = [
+        (r#""status": 200, "body": """#, Status(200)),
+        (r#""status": 200.0, "body": """#, Status(200)),
+        (r#""status": 200, "body": "", "error": null, "truncated": false"#, Status(200)),
+        (r#""status": 200, "body": "", "error": "", "truncated": """#, Status(200)),
+        (r#""status": 200, "body": "", "error": false, "truncated": 0"#, Status(200)),
+        (r#""status": 200, "body": "", "error": 0.0, "truncated": -0"#, Status(200)),
+        (r#""status": 200, "body": null"#, BrokenBody),
+        (r#""status": 200"#, BrokenBody),
+        (r#""status": 200, "body": "a", "error": "reset""#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": true"#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": "length""#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": 1"#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": -1"#, BrokenBody),
+        (r#""status": 200, "body": "a", "error": {"code": [1]}"#, BrokenBody),
+        (r#""status": 200, "body": "a", "error": [{}]"#, BrokenBody),
+        (r#""status": 204"#, Status(204)),
+        (r#""status": 205"#, Status(205)),
+        (r#""status": 206"#, BrokenBody),
+        (r#""status": 301"#, Status(301)),
+        (r#""status": 304"#, Status(304)),
+        (r#""status": 404, "error": "not found""#, Status(404)),
+        (r#""status": 503, "body": "busy", "truncated": true"#, Status(503)),
+        (r#""status": 999"#, Status(999)),
+        (r#""status": 1"#, Status(1)),
+        (r#""error": "no such host""#, NoAnswer),
+        (r#""status": null, "error": "no such host""#, NoAnswer),
+        (r#""status": 0, "error": {"kind": "dns"}, "body": "a""#, NoAnswer),
+    ];
+    for (members, expected) in rows {
+        assert_eq!(capture(members).answer, expected, "{members}");
+    }
+}
+
+#[test]
+fn bodies() {
+    use CaptureNote::{BodyCut, Truncated};
+    let rows: &[(&str, &[u8], &[CaptureNote])] = &[
+        (r#""status": 200, "body": "a\r\n\u00e9\ud83d\ude00\u0000""#, "a\r\né😀\0".as_bytes(), &[]),
+        (r#""status": 200, "body_base64": "/wAK""#, b"\xff\0\n", &[]),
+        (r#""status": 200, "body_base64": "\/wAK", "body": null"#, b"\xff\0\n", &[]),
+        (r#""status": 200, "body_base64": "YQ==""#, b"a", &[]),
+        (r#""status": 200, "body_base64": "YQ""#, b"a", &[]),
+        (r#""status": 200, "body_base64": """#, b"", &[]),
+        (r#""status": 200, "body": "0123456789ab""#, b"0123456789ab", &[]),
+        (r#""status": 200, "body": "0123456789abc""#, b"0123456789ab", &[BodyCut]),
+        (r#""status": 200, "body": "0123456789ab\n\n""#, b"0123456789ab", &[BodyCut]),
+        (r#""status": 200, "body_base64": "MDEyMzQ1Njc4OWFi""#, b"0123456789ab", &[]),
+        (r#""status": 200, "body_base64": "MDEyMzQ1Njc4OWFiYw==""#, b"0123456789ab", &[BodyCut]),
+        // What lies past all that counts is not decoded.
+        (r#""status": 200, "body_base64": "MDEyMzQ1Njc4OWFiY2Rl!""#, b"0123456789ab", &[BodyCut]),
+        (r#""status": 200, "body": "0123456789a", "truncated": true"#, b"", &[Truncated]),
+        (
+            r#""status": 200, "body": "0123456789ab", "truncated": true"#,
+            b"0123456789ab",
+            &[Truncated],
+        ),
+        (
+            r#""status": 299, "body": "0123456789abc", "truncated": true"#,
+            b"0123456789ab",
+            &[BodyCut, Truncated],
+        ),
+        (r#""status": 404, "body": "gone", "truncated": true"#, b"", &[Truncated]),
+        // Nobody asks for it.
+        (r#""status": 404, "body_base64": "!""#, b"", &[]),
+    ];
+    for &(members, body, expected) in rows {
+        let found = capture(members);
+        assert_eq!((&*found.body, found.notes), (body, notes(expected)), "{members}");
+    }
+}
+
+#[test]
+fn redirects_and_their_places() {
+    let rows: &[(&str, u32, Option<&[u8]>)] = &[
+        (r#""status": 404"#, 0, None),
+        (r#""status": 404, "redirects": null"#, 0, None),
+        (r#""status": 404, "redirects": []"#, 0, None),
+        (r#""status": 404, "redirects": ["a\n", "b", {"url": null}]"#, 3, None),
+        (r#""status": 404, "headers": {"location": "/a"}"#, 0, None),
+        (r#""status": 302, "headers": {"location": "/\u0061"}"#, 0, Some(b"/a")),
+        (r#""status": 302, "headers": {"LOCATION": ["/a", "/b"]}"#, 0, Some(b"/a")),
+        (r#""status": 302, "headers": {"location": []}"#, 0, None),
+        (r#""status": 302, "headers": {"location": null}"#, 0, None),
+        (r#""status": 302, "headers": null"#, 0, None),
+    ];
+    for &(members, followed, location) in rows {
+        let found = capture(members);
+        assert_eq!(found.redirects_followed, followed, "{members}");
+        assert_eq!(found.location.as_deref(), location, "{members}");
+    }
+}
+
+#[test]
+fn header_fields_may_come_twice() {
+    let found = capture(r#""status": 404, "headers": {"Age": "1", "age": ["5", "2"]}"#);
+    assert_eq!(found.caching.age, 5);
+}
+
+#[test]
+fn times() {
+    let rows = [
+        (r#""status": 404"#, None),
+        (r#""status": 404, "fetched_at": null"#, None),
+        (r#""status": 404, "fetched_at": "1970-01-01T01:00:01.5+01:00""#, Some(1)),
+    ];
+    for (members, seconds) in rows {
+        assert_eq!(capture(members).captured_at, seconds.map(UnixSeconds), "{members}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let bad_status =
+        |found| format!("its status is {found}; at most three digits are wanted, or null");
+    // @ is the column at which the parser stopped.
+    let no_status = "@: expected a status of at most three digits, or null";
+    let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
+    let rows = [
+        ("nothing", "no object of JSON: one object a line is wanted"),
+        (r#"["u", 404]"#, "no object of JSON: one object a line is wanted"),
+        ("{", "@: EOF while parsing an object"),
+        (r#"{"status": 404}"#, "@: missing field `url`"),
+        (r#"{"url": null}"#, "@: invalid type: null, expected a string"),
+        (r#"{"url": "u"}"#, "no `status` and no `error`: nothing says what came of it"),
+        (
+            r#"{"url": "u", "status": 0, "error": ""}"#,
+            "no `status` and no `error`: nothing says what came of it",
+        ),
+        (r#"{"url": "u", "url": "u", "status": 404}"#, "@: duplicate field `url`"),
+        (r#"{"url": "u", "status": 404} {}"#, "@: trailing characters"),
+        (r#"{"url": "u", "status": "404"}"#, no_status),
+        (r#"{"url": "u", "status": 1000}"#, &bad_status("1000")),
+        (r#"{"url": "u", "status": -1}"#, &bad_status("-1")),
+        (r#"{"url": "u", "status": 200.5}"#, &bad_status("200.5")),
+        (r#"{"url": "u", "status": 1e9}"#, &bad_status("1000000000")),
+        (
+            r#"{"url": "u", "status": 404, "headers": ["Age"]}"#,
+            "@: invalid type: sequence, expected an object of header fields, or null",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "headers": {"Age": 1}}"#,
+            "@: expected a text or a list of texts for a header field",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "redirects": 2}"#,
+            "@: invalid type: integer `2`, expected a sequence",
+        ),
+        (r#"{"url": "u", "status": 404, "redirects": [2]}"#, no_redirect),
+        (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, no_redirect),
+        (r#"{"url": "u", "status": 200, "body": "\ud800"}"#, "@: unexpected end of hex escape"),
+        (
+            r#"{"url": "u", "status": 200, "body": "", "body_base64": ""}"#,
+            "both `body` and `body_base64`; keep the one that is right",
+        ),
+        (
+            r#"{"url": "u", "status": 200, "body_base64": "a"}"#,
+            "`body_base64` is no base64: Invalid input length: 1",
+        ),
+        (
+            r#"{"url": "u", "status": 200, "body_base64": "YQ\n=="}"#,
+            "`body_base64` is no base64: Invalid symbol 10, offset 2.",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
+            "its time is \"today\"; RFC 3339 is wanted: 2024-05-01T12:00:00Z",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
+            "@: invalid type: integer `1`, expected a string",
+        ),
+    ];
+    for (line, expected) in rows {
+        let found = problem(line);
+        let found = match found.strip_prefix("column ").and_then(|rest| rest.split_once(": ")) {
+            Some((column, rest)) => {
+                assert!((1..=line.len()).contains(&column.parse().unwrap()), "{line}: {found}");
+                format!("@: {rest}")
+            }
+            None => found,
+        };
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_broken() {
+    let found = read(b"{\"url\": \"\xff\", \"status\": 404}\n{\"url\": \"u\", \"status\": 404}\n");
+    assert_eq!((found.captures.len(), found.broken.len()), (1, 1));
+    assert!(found.broken[0].problem.contains("invalid unicode"), "{found:?}");
+}
+
+#[test]
+fn deep_values_are_broken_or_passed_over() {
+    let deep = |member: &str| {
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        read(format!(r#"{{"url": "u", "status": 404, "{member}": {open}{close}}}"#))
+    };
+    assert_eq!(deep("unknown").captures.len(), 1);
+    for member in ["error", "truncated", "status", "redirects", "headers", "body"] {
+        let found = deep(member);
+        assert_eq!(found.captures.len() + found.broken.len(), 1, "{member}");
+    }
+}
+
+#[test]
+fn lines_are_counted_over_batches() {
+    let good = r#"{"url": "u", "status": 404}"#;
+    let mut lines = String::from("\u{feff}");
+    let mut broken_at = Vec::new();
+    for number in 1..=120_000 {
+        match number % 1000 {
+            7 => lines.push_str("nothing\r\n"),
+            8 => lines.push_str(" \t\r\n"),
+            9 => lines.push('\n'),
+            _ => lines.extend([good, "\n"]),
+        }
+        if number % 1000 == 7 {
+            broken_at.push(format!("line {number}"));
+        }
+    }
+    let found = read(&lines);
+    let places: Vec<_> = found.broken.into_iter().map(|broken| broken.place).collect();
+    assert_eq!(places, broken_at);
+    assert_eq!(found.captures.len(), 120_000 - 3 * 120);
+    assert_eq!(found.stored_bytes, lines.len() as u64);
+}
+
+#[test]
+fn a_mark_counts_at_the_start_alone() {
+    let line = "\u{feff}{\"url\": \"u\", \"status\": 404}\n";
+    let found = read(line.repeat(2));
+    assert_eq!((found.captures.len(), found.broken.len()), (1, 1));
+    assert_eq!(found.broken[0].place, "line 2");
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_an_error() {
+    let line = "{\"url\": \"u\", \"status\": 404}\n";
+    let zstd = zstd::encode_all(line.repeat(9).as_bytes(), 1).unwrap();
+    assert_eq!(read(&zstd).captures.len(), 9);
+    let short = std::io::Cursor::new(zstd[..zstd.len() - 1].to_vec());
+    let mut reader = open(Source::from_reader("short", short, OpenConfig::default()));
+    let error = std::iter::repeat_with(|| reader.next_batch()).find_map(|batch| match batch {
+        Ok(batch) => {
+            assert!(batch.is_some(), "the end is missing, but nobody says so");
+            None
+        }
+        Err(error) => Some(error),
+    });
+    assert!(error.unwrap().to_string().starts_with("short is cut short"));
+}
+
+/// SplitMix64: seeded chance, the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+    }
+}
+
+/// Whatever happens to the bytes, every line that is not empty is a capture or broken.
+#[test]
+fn flipped_bytes_lose_no_line() {
+    let lines = [
+        r#"{"url":"https://a.example/robots.txt","status":200,"headers":{"Content-Type":"text/plain","Age":["1","2"]},"body":"User-agent: *\nDisallow: /\u00e9"}"#,
+        r#"{"url":"https://b.example/robots.txt","status":200,"fetched_at":"2024-05-01T12:00:00Z","body_base64":"VXNlci1hZ2VudDogKgo=","truncated":false}"#,
+        r#"{"url":"https://c.example/robots.txt","status":null,"error":{"kind":"dns"},"redirects":["http://c.example/",{"url":"d"}]}"#,
+        r#"{"url":"https://d.example/robots.txt","status":301,"headers":{"Location":"/other"},"more":[1,2.5e3,true,{}]}"#,
+    ];
+    let text = lines.join("\n").into_bytes();
+    let mut random = Random(2024);
+    for round in 0..100_000 {
+        let mut bytes = text.clone();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(bytes.len());
+            bytes[at] = match random.below(4) {
+                0 => bytes[at] ^ 1 << random.below(8),
+                1 => b"\"\\{}[]:,\n\r \0"[random.below(12)],
+                2 => bytes[random.below(bytes.len())],
+                _ => random.below(256) as u8,
+            };
+        }
+        let said = bytes
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !portcullis_matcher::bytes::trim(line, WHITE_SPACE).is_empty())
+            .count();
+        let found = read(&bytes);
+        let shown = bytes.escape_ascii();
+        assert_eq!(found.captures.len() + found.broken.len(), said, "round {round}: {shown}");
+    }
+}

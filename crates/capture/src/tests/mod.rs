@@ -1,0 +1,62 @@
+//! What the tests of the readers share: a sink that keeps what it gets.
+
+mod http;
+mod json_lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod warc;
+
+use std::borrow::Cow;
+
+use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject};
+
+/// A capture that owns what it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub subject: String,
+    pub is_host: bool,
+    /// Borrows nothing but the empty subject that stands in for the one above.
+    pub capture: Capture<'static>,
+}
+
+/// Everything that a reader handed out.
+#[derive(Debug, Default)]
+pub(crate) struct Keeper {
+    pub captures: Vec<Kept>,
+    pub broken: Vec<BrokenRecord>,
+    pub stored_bytes: u64,
+}
+
+impl CaptureSink for Keeper {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let (subject, is_host) = match capture.subject {
+            Subject::Url(url) => (url, false),
+            Subject::Host(host) => (host, true),
+        };
+        self.captures.push(Kept {
+            subject: String::from_utf8_lossy(subject).into_owned(),
+            is_host,
+            capture: Capture {
+                subject: Subject::Url(b""),
+                location: capture.location.map(|location| Cow::Owned(location.into_owned())),
+                body: Cow::Owned(capture.body.into_owned()),
+                ..capture
+            },
+        });
+    }
+
+    fn broken(&mut self, broken: BrokenRecord) {
+        self.broken.push(broken);
+    }
+}
+
+/// Reads everything.
+#[track_caller]
+pub(crate) fn read_all(reader: &mut dyn BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
+    let mut keeper = Keeper::default();
+    while let Some(batch) = reader.next_batch().unwrap() {
+        keeper.stored_bytes += batch.stored_bytes();
+        batch.read(&ReadConfig { robots_bytes_max }, &mut keeper);
+    }
+    keeper
+}

@@ -1,0 +1,410 @@
+//! Columns of every layout, and files that are damaged.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::types::{Int16Type, Int32Type};
+use arrow_array::{
+    ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Float32Array, Float64Array,
+    Int16Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray, RecordBatch,
+    StringArray, StringViewArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt64Array,
+};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use tempfile::TempDir;
+
+use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
+use portcullis_robots::access::{Answer, UnixSeconds};
+
+use super::{Keeper, read_all};
+use crate::parquet::open;
+use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, ParquetColumns, ReadConfig};
+
+type Columns = Vec<(&'static str, ArrayRef)>;
+
+/// A Parquet file with these columns, of which null may stand in each.
+fn written(columns: Columns, properties: WriterProperties) -> (TempDir, PathBuf) {
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let file = File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    (folder, path)
+}
+
+fn read_with(columns: Columns, names: &ParquetColumns) -> Keeper {
+    let (_folder, path) = written(columns, WriterProperties::default());
+    read_all(&mut open(&path, names).unwrap(), Some(10))
+}
+
+fn read(columns: Columns) -> Keeper {
+    read_with(columns, &ParquetColumns::default())
+}
+
+#[track_caller]
+fn problem(columns: Columns, names: &ParquetColumns) -> String {
+    let (_folder, path) = written(columns, WriterProperties::default());
+    match open(&path, names) {
+        Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the file was opened"),
+    }
+}
+
+fn texts(values: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+fn column<A: arrow_array::Array + 'static>(array: A) -> ArrayRef {
+    Arc::new(array)
+}
+
+/// A row that is all right but for what stands in `others`.
+fn one_row(others: Columns) -> Columns {
+    let mut columns: Columns = vec![
+        ("url", texts(&["u"])),
+        ("status", column(Int32Array::from(vec![200]))),
+        ("body", texts(&["text"])),
+    ];
+    for (name, column) in others {
+        columns.retain(|(other, _)| *other != name);
+        columns.push((name, column));
+    }
+    columns
+}
+
+#[test]
+fn every_row_is_a_capture_or_broken() {
+    let found = read(vec![
+        ("extra", texts(&["x"; 10])),
+        (
+            "body",
+            column(BinaryArray::from_opt_vec(vec![
+                Some(b"\xff\0"),
+                None,
+                None,
+                Some(b"x"),
+                Some(b"x"),
+                Some(b"x"),
+                Some(b""),
+                Some(b"0123456789ab"),
+                Some(b"0123456789abc"),
+                Some(b"x"),
+            ])),
+        ),
+        (
+            "status",
+            column(Int64Array::from(vec![
+                Some(200),
+                Some(200),
+                Some(204),
+                Some(404),
+                None,
+                Some(0),
+                Some(200),
+                Some(200),
+                Some(299),
+                Some(1000),
+            ])),
+        ),
+        (
+            "url",
+            column(StringArray::from(vec![
+                Some("a"),
+                Some("b"),
+                Some("c"),
+                Some("d"),
+                Some("e"),
+                Some("f"),
+                None,
+                Some("g"),
+                Some("h"),
+                Some("i"),
+            ])),
+        ),
+    ]);
+    let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
+    let expected: &[(&str, Answer, &[u8], CaptureNotes)] = &[
+        ("a", Answer::Status(200), b"\xff\0", CaptureNotes::EMPTY),
+        ("b", Answer::BrokenBody, b"", CaptureNotes::EMPTY),
+        ("c", Answer::Status(204), b"", CaptureNotes::EMPTY),
+        ("d", Answer::Status(404), b"", CaptureNotes::EMPTY),
+        ("e", Answer::NoAnswer, b"", CaptureNotes::EMPTY),
+        ("f", Answer::NoAnswer, b"", CaptureNotes::EMPTY),
+        ("g", Answer::Status(200), b"0123456789ab", CaptureNotes::EMPTY),
+        ("h", Answer::Status(299), b"0123456789ab", cut),
+    ];
+    assert_eq!(found.captures.len(), expected.len(), "{found:?}");
+    for (kept, &(subject, answer, body, notes)) in found.captures.iter().zip(expected) {
+        assert_eq!(kept.subject, subject);
+        assert!(!kept.is_host);
+        assert_eq!(kept.capture.answer, answer, "{subject}");
+        assert_eq!(&*kept.capture.body, body, "{subject}");
+        assert_eq!(kept.capture.notes, notes, "{subject}");
+        assert_eq!(kept.capture.captured_at, None);
+    }
+    let broken: Vec<_> =
+        found.broken.iter().map(|broken| (&*broken.place, &*broken.problem)).collect();
+    let status = "its status is 1000; at most three digits are wanted, or null";
+    assert_eq!(broken, [("row 7", "its URL is null"), ("row 10", status)]);
+}
+
+#[test]
+fn texts_in_every_layout() {
+    let layouts: [ArrayRef; 8] = [
+        column(BinaryArray::from(vec![&b"x"[..]])),
+        column(LargeBinaryArray::from(vec![&b"x"[..]])),
+        column(BinaryViewArray::from(vec![&b"x"[..]])),
+        column(StringArray::from(vec!["x"])),
+        column(LargeStringArray::from(vec!["x"])),
+        column(StringViewArray::from(vec!["x"])),
+        column(["x"].into_iter().collect::<DictionaryArray<Int32Type>>()),
+        column(["x"].into_iter().collect::<DictionaryArray<Int16Type>>()),
+    ];
+    for layout in layouts {
+        let found = read(one_row(vec![("url", layout.clone()), ("body", layout.clone())]));
+        assert_eq!(found.captures[0].subject, "x", "{}", layout.data_type());
+        assert_eq!(&*found.captures[0].capture.body, b"x", "{}", layout.data_type());
+    }
+}
+
+#[test]
+fn statuses_in_every_layout() {
+    let found = |status: ArrayRef| {
+        let found = read(one_row(vec![("status", status)]));
+        found.captures.first().map(|kept| kept.capture.answer)
+    };
+    let status = |status| Some(Answer::Status(status));
+    assert_eq!(found(column(Int16Array::from(vec![404]))), status(404));
+    assert_eq!(found(column(UInt8Array::from(vec![200]))), status(200));
+    assert_eq!(found(column(UInt64Array::from(vec![503]))), status(503));
+    assert_eq!(found(column(UInt64Array::from(vec![u64::MAX]))), None);
+    assert_eq!(found(column(Int64Array::from(vec![-200]))), None);
+    assert_eq!(found(column(Float64Array::from(vec![301.0]))), status(301));
+    assert_eq!(found(column(Float32Array::from(vec![301.0]))), status(301));
+    assert_eq!(found(column(Float64Array::from(vec![f64::NAN]))), Some(Answer::NoAnswer));
+    assert_eq!(found(column(Float64Array::from(vec![200.5]))), None);
+    assert_eq!(found(column(Float64Array::from(vec![-1.0]))), None);
+}
+
+#[test]
+fn times_in_every_layout() {
+    let found = |times: ArrayRef| {
+        let found = read(one_row(vec![("fetched_at", times)]));
+        found.captures.first().map(|kept| kept.capture.captured_at)
+    };
+    let seven = Some(Some(UnixSeconds(7)));
+    assert_eq!(found(column(TimestampSecondArray::from(vec![7]))), seven);
+    assert_eq!(found(column(TimestampMillisecondArray::from(vec![7_999]))), seven);
+    assert_eq!(found(column(TimestampMicrosecondArray::from(vec![7_000_000]))), seven);
+    assert_eq!(found(column(TimestampNanosecondArray::from(vec![7_000_000_001]))), seven);
+    let zoned = TimestampMillisecondArray::from(vec![7_000]).with_timezone("+01:00");
+    assert_eq!(found(column(zoned)), seven);
+    assert_eq!(found(column(TimestampMillisecondArray::from(vec![None]))), Some(None));
+    assert_eq!(found(column(TimestampMillisecondArray::from(vec![-1]))), None);
+    assert_eq!(found(texts(&["1970-01-01T00:00:07Z"])), seven);
+    assert_eq!(found(column(StringArray::from(vec![None::<&str>]))), Some(None));
+    assert_eq!(found(texts(&["today"])), None);
+
+    let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
+    let said = "its time is \"today\"; RFC 3339 is wanted: 2024-05-01T12:00:00Z";
+    assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
+}
+
+#[test]
+fn columns_by_their_usual_names() {
+    let status = || column(Int32Array::from(vec![200]));
+    let found = read(vec![
+        ("timestamp", texts(&["1970-01-01T00:00:01Z"])),
+        ("text", texts(&["no"])),
+        ("robots_txt", texts(&["yes"])),
+        ("HTTP_status", status()),
+        ("Domain", texts(&["a.example"])),
+        ("warc_date", texts(&["1970-01-01T00:00:02Z"])),
+    ]);
+    let kept = &found.captures[0];
+    assert!(kept.is_host);
+    assert_eq!((&*kept.subject, &*kept.capture.body), ("a.example", &b"yes"[..]));
+    assert_eq!(kept.capture.captured_at, Some(UnixSeconds(2)));
+}
+
+#[test]
+fn columns_by_the_names_that_are_given() {
+    let columns = || -> Columns {
+        vec![
+            ("url", texts(&["u"])),
+            ("host", texts(&["h"])),
+            ("other", texts(&["o"])),
+            ("status", column(Int32Array::from(vec![404]))),
+            ("code", column(Int32Array::from(vec![200]))),
+            ("body", texts(&["b"])),
+        ]
+    };
+    let name = |name: &str| Some(name.to_owned());
+    let rows = [
+        (ParquetColumns::default(), "u", false),
+        (ParquetColumns { host: name("host"), ..Default::default() }, "h", true),
+        (ParquetColumns { host: name("other"), ..Default::default() }, "o", true),
+        (ParquetColumns { url: name("other"), ..Default::default() }, "o", false),
+        (ParquetColumns { url: name("url"), host: name("host"), ..Default::default() }, "u", false),
+    ];
+    for (names, subject, is_host) in rows {
+        let found = read_with(columns(), &names);
+        let kept = &found.captures[0];
+        assert_eq!((&*kept.subject, kept.is_host), (subject, is_host), "{names:?}");
+        assert_eq!(kept.capture.answer, Answer::Status(404));
+    }
+    // One column may be taken for two things.
+    let names = ParquetColumns {
+        status: name("code"),
+        body: name("url"),
+        fetched_at: None,
+        ..Default::default()
+    };
+    let found = read_with(columns(), &names);
+    assert_eq!(&*found.captures[0].capture.body, b"u");
+    assert_eq!(found.captures[0].capture.answer, Answer::Status(200));
+}
+
+#[test]
+fn columns_that_are_missing_or_of_another_type() {
+    let without = |name: &str| {
+        one_row(vec![]).into_iter().filter(|(other, _)| *other != name).collect::<Columns>()
+    };
+    let usual = ParquetColumns::default();
+    assert_eq!(
+        problem(without("url"), &usual),
+        "no column for the url or host (url, robots_url, uri, host, domain, hostname); \
+         name the one that it is; there are status, body"
+    );
+    assert_eq!(
+        problem(without("status"), &usual),
+        "no column for the status (status, fetch_status, http_status); \
+         name the one that it is; there are url, body"
+    );
+    assert_eq!(
+        problem(without("body"), &usual),
+        "no column for the body (body, content, robots_txt, text); \
+         name the one that it is; there are url, status"
+    );
+    let names = ParquetColumns { fetched_at: Some("when".to_owned()), ..Default::default() };
+    assert_eq!(
+        problem(one_row(vec![]), &names),
+        "there is no column when for the time of the fetch; there are url, status, body"
+    );
+    assert_eq!(
+        problem(one_row(vec![("status", texts(&["200"]))]), &usual),
+        "the column status holds Utf8; for the status it has to hold numbers; name another"
+    );
+    assert_eq!(
+        problem(one_row(vec![("timestamp", column(Int64Array::from(vec![7])))]), &usual),
+        "the column timestamp holds Int64; for the time of the fetch it has to hold timestamps or \
+         texts; name another"
+    );
+}
+
+#[test]
+fn many_row_groups_and_codecs() {
+    let count = 2 * PARQUET_BATCH_ROWS + 1;
+    let urls: Vec<String> = (0..count).map(|row| format!("https://h{row}.example/")).collect();
+    let columns = || -> Columns {
+        vec![
+            ("url", column(StringArray::from(urls.clone()))),
+            ("status", column(Int32Array::from_iter_values((0..count).map(|row| row as i32)))),
+            ("body", column(StringArray::from(urls.clone()))),
+        ]
+    };
+    let codecs = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+    ];
+    for codec in codecs {
+        let properties = WriterProperties::builder()
+            .set_compression(codec)
+            .set_max_row_group_row_count(Some(700))
+            .build();
+        let (_folder, path) = written(columns(), properties);
+        let found = read_all(&mut open(&path, &ParquetColumns::default()).unwrap(), None);
+        let subjects: Vec<&str> = found.captures.iter().map(|kept| kept.subject.as_str()).collect();
+        assert_eq!(subjects, urls[..1000], "{codec:?}");
+        let first = &found.broken[0];
+        assert_eq!(first.place, "row 1001", "statuses have three digits");
+        assert_eq!(found.broken.len(), count - 1000);
+        assert_eq!(found.stored_bytes, std::fs::metadata(&path).unwrap().len());
+    }
+}
+
+#[test]
+fn no_rows() {
+    let columns: Columns = vec![
+        ("url", texts(&[])),
+        ("status", column(Int32Array::from(Vec::<i32>::new()))),
+        ("body", texts(&[])),
+    ];
+    let found = read(columns);
+    assert_eq!((found.captures.len(), found.broken.len()), (0, 0));
+}
+
+#[test]
+fn what_is_no_parquet_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let names = ParquetColumns::default();
+    assert!(matches!(open(&path, &names), Err(CaptureError::Unreadable { .. })));
+    for bytes in [&b""[..], b"PAR1", b"PAR1PAR1", b"{\"url\": 1}\n", &[b'x'; 100]] {
+        std::fs::write(&path, bytes).unwrap();
+        let error = open(&path, &names).err();
+        assert!(matches!(error, Some(CaptureError::NotThisFormat { .. })), "{error:?}");
+    }
+}
+
+/// A file that is cut anywhere is an error when it is opened, since it is read from its end.
+#[test]
+fn a_file_without_its_end_is_an_error() {
+    let (_folder, path) = written(one_row(vec![]), WriterProperties::default());
+    let whole = std::fs::read(&path).unwrap();
+    for bytes in 0..whole.len() {
+        std::fs::write(&path, &whole[..bytes]).unwrap();
+        assert!(open(&path, &ParquetColumns::default()).is_err(), "{bytes} bytes");
+    }
+}
+
+/// Whatever happens to the bytes, a file is read to its end or is an error, and no row is lost.
+#[test]
+fn flipped_bytes_never_end_the_process() {
+    let rows = 40;
+    let text = |text: fn(usize) -> String| {
+        column(StringArray::from((0..rows).map(text).collect::<Vec<_>>()))
+    };
+    let columns = vec![
+        ("url", text(|row| format!("https://h{row}.example/robots.txt"))),
+        ("status", column(Int32Array::from(vec![200; rows]))),
+        ("body", text(|row| format!("User-agent: *\nDisallow: /{row}\n"))),
+    ];
+    let (_folder, path) = written(columns, WriterProperties::default());
+    let whole = std::fs::read(&path).unwrap();
+    let read = |bytes: &[u8]| -> Option<usize> {
+        std::fs::write(&path, bytes).unwrap();
+        let mut reader = open(&path, &ParquetColumns::default()).ok()?;
+        let mut keeper = Keeper::default();
+        while let Some(batch) = reader.next_batch().ok()? {
+            batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
+        }
+        Some(keeper.captures.len() + keeper.broken.len())
+    };
+    assert_eq!(read(&whole), Some(rows));
+    for (at, bit) in (0..whole.len()).flat_map(|at| [(at, 0), (at, 4), (at, 7)]) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << bit;
+        let found = read(&bytes);
+        assert!(found.is_none_or(|found| found == rows), "byte {at}, bit {bit}: {found:?}");
+    }
+}

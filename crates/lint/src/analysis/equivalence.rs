@@ -1,0 +1,180 @@
+//! Whether two rule sets give every URL the same verdict, and if not, the shortest paths that differ.
+//!
+//! Both automata are searched together. A pair of states cannot lead to a difference if only rules can still
+//! match that both sides have in the same order. It is not followed, so that two large files with few
+//! differences are compared fast.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use portcullis_matcher::pattern::PathPattern;
+
+use super::language::Language;
+use super::machine::{Machine, Owner, Question};
+use super::search::{Product, Visit};
+use super::{Bound, Example, Limits, Rules};
+
+/// Whether two rule sets give every URL the same verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Equivalence {
+    /// Every URL has the same verdict.
+    Equal,
+    /// Some URL has different verdicts. At least one of the two searches found a path.
+    Different {
+        /// A shortest path that the first allows and the second disallows.
+        first_allows: Search,
+        /// A shortest path that the first disallows and the second allows.
+        second_allows: Search,
+    },
+    /// A limit ended the search before a difference was found.
+    Unknown(Bound),
+}
+
+/// The result of a search for a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// A shortest path.
+    Found(Example),
+    /// There is none.
+    Nothing,
+    /// A limit ended the search.
+    Unknown(Bound),
+}
+
+impl Search {
+    /// The example, if one was found.
+    pub fn example(&self) -> Option<&Example> {
+        match self {
+            Search::Found(example) => Some(example),
+            Search::Nothing | Search::Unknown(_) => None,
+        }
+    }
+}
+
+/// Compares the verdicts of two rule sets on every possible URL.
+///
+/// # Panics
+///
+/// If the two compare paths in different normal forms.
+///
+/// ```
+/// use portcullis_lint::analysis::{Equivalence, Limits, Rules, equivalence};
+/// use portcullis_dialect::dialect::RFC_9309;
+/// use portcullis_robots::policy::OrderedRules;
+/// use portcullis_robots::syntax::RobotsTxt;
+///
+/// let rules = |text: &'static str| {
+///     let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
+///     OrderedRules::new(&file, &[0], &RFC_9309.paths)
+/// };
+/// let one = rules("User-agent: *\nDisallow: /a\nDisallow: /a/b\n");
+/// let two = rules("User-agent: *\nDisallow: /a\nAllow: /a/b$\n");
+/// let one = Rules { ordered: &one, paths: &RFC_9309.paths };
+/// let two = Rules { ordered: &two, paths: &RFC_9309.paths };
+/// assert_eq!(equivalence(one, one, &Limits::default()), Equivalence::Equal);
+/// let Equivalence::Different { second_allows, .. } = equivalence(one, two, &Limits::default())
+/// else {
+///     panic!("they differ")
+/// };
+/// assert_eq!(second_allows.example().unwrap().path(), b"/a/b");
+/// ```
+pub fn equivalence(first: Rules<'_>, second: Rules<'_>, limits: &Limits) -> Equivalence {
+    let escapes = first.paths.escapes;
+    assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
+    let counts = Counts::new(first, second);
+    let sides = [(first, &counts.first), (second, &counts.second)];
+    let machines = sides.map(|(rules, counts)| {
+        let own = rules.patterns().zip(counts);
+        let own = own.map(|((pattern, owner), &counts)| (pattern, Owner { counts, ..owner }));
+        Machine::new(Question::Verdict, own)
+    });
+    let language = Language::new(escapes);
+    let mut product = Product::new(machines, &language);
+    // A path that the first side allows, and one that the second does.
+    let mut found: [Option<Example>; 2] = [None, None];
+    let bound = product.run(limits, |product, index, [one, two]| {
+        let [first, second] = &product.machines;
+        let allows = [first.allows_at_end(one), second.allows_at_end(two)];
+        if allows[0] != allows[1] {
+            found[usize::from(allows[1])]
+                .get_or_insert_with(|| Example::of(&language.written(&product.path(index))));
+        }
+        if found.iter().all(Option::is_some) {
+            return Visit::Stop;
+        }
+        let may_differ = first.counts(one) || second.counts(two);
+        let may_change = !first.is_settled(one) || !second.is_settled(two);
+        if may_differ && may_change { Visit::Follow } else { Visit::Skip }
+    });
+    let search = |found: Option<Example>| match (found, bound) {
+        (Some(example), _) => Search::Found(example),
+        (None, None) => Search::Nothing,
+        (None, Some(bound)) => Search::Unknown(bound),
+    };
+    match (found, bound) {
+        ([None, None], None) => Equivalence::Equal,
+        ([None, None], Some(bound)) => Equivalence::Unknown(bound),
+        (found, _) => {
+            let [first_allows, second_allows] = found.map(search);
+            Equivalence::Different { first_allows, second_allows }
+        }
+    }
+}
+
+/// By pattern of each side: whether a path that it decides may have another verdict on the other side.
+///
+/// If the verdicts on a path differ, so do the deciding rules. If both rules were on both sides in the same
+/// order, the same one would win on both; so at least one of the two counts.
+struct Counts {
+    first: Vec<bool>,
+    second: Vec<bool>,
+}
+
+impl Counts {
+    fn new(first: Rules<'_>, second: Rules<'_>) -> Counts {
+        let mut counts = Counts {
+            first: vec![true; first.patterns().count()],
+            second: vec![true; second.patterns().count()],
+        };
+        let ranks = ranks(second, &mut counts.second);
+        // By verdict: the largest rank on the second side of the rules before.
+        let mut passed = [None; 2];
+        let mut own = HashMap::new();
+        for ((pattern, owner), rank) in first.patterns().zip(0..) {
+            let identity = identity(&pattern);
+            if own.insert(identity.clone(), rank).is_some() {
+                // An earlier rule has the same pattern.
+                counts.first[rank] = false;
+                continue;
+            }
+            let Some(&(there, allows)) = ranks.get(&identity) else { continue };
+            let in_order = passed[usize::from(!owner.allows)].is_none_or(|other| other < there);
+            if allows == owner.allows && in_order {
+                counts.first[rank] = false;
+                counts.second[there] = false;
+                let passed = &mut passed[usize::from(allows)];
+                *passed = (*passed).max(Some(there));
+            }
+        }
+        counts
+    }
+}
+
+/// The rank and verdict of each pattern. Of equal patterns only the first counts.
+fn ranks(rules: Rules<'_>, counts: &mut [bool]) -> HashMap<Vec<u8>, (usize, bool)> {
+    let mut ranks = HashMap::new();
+    for ((pattern, owner), rank) in rules.patterns().zip(0..) {
+        let known = ranks.entry(identity(&pattern));
+        if let Entry::Occupied(_) = known {
+            counts[rank] = false;
+        }
+        known.or_insert((rank, owner.allows));
+    }
+    ranks
+}
+
+fn identity(pattern: &PathPattern<'_>) -> Vec<u8> {
+    let mut identity = Vec::new();
+    pattern.write_identity(&mut identity);
+    identity
+}

@@ -1,0 +1,192 @@
+//! The rules of a robots.txt that apply to one robot, with their lines.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::dialect::{Dialect, PathRules, RobotsTxtUrl};
+use portcullis_dialect::id::RuleID;
+use portcullis_matcher::automaton::pattern_matches;
+use portcullis_matcher::pattern::{PathPattern, PatternList};
+use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, Selection, robot_name};
+use portcullis_robots::syntax::{RobotsTxt, Rule};
+use portcullis_robots::target::ROBOTS_TXT_PATH;
+
+use super::machine::Owner;
+use super::{Example, Limits, RuleStanding, Standing, standings};
+
+/// The rules that apply to one agent, and the dialect that reads them.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'r> {
+    /// The rules, ordered by the same `paths`.
+    pub ordered: &'r OrderedRules,
+    /// The dialect's path rules.
+    pub paths: &'r PathRules,
+}
+
+/// Stands for a rule: the dialect always allows the URL of robots.txt.
+pub(super) const ROBOTS_TXT_RULE: u32 = u32::MAX;
+
+/// The pattern of that rule.
+static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
+    let mut patterns = PatternList::new();
+    patterns.push(&[ROBOTS_TXT_PATH, b"$"].concat(), true);
+    patterns
+});
+
+impl<'r> Rules<'r> {
+    /// All patterns in order of precedence, with their rules. A dialect that always allows the URL of
+    /// robots.txt has a pattern for it before all others.
+    pub(super) fn patterns(self) -> impl Iterator<Item = (PathPattern<'r>, Owner)> {
+        let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        let owner = Owner { rule: ROBOTS_TXT_RULE, allows: true, counts: true };
+        let dialect = always.then(|| (ROBOTS_TXT.get(0), owner));
+        let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
+        let owners = rules.iter().zip(verdicts).map(|(&rule, &verdict)| Owner {
+            rule: rule.0,
+            allows: verdict == Verdict::Allow,
+            counts: true,
+        });
+        dialect.into_iter().chain(patterns.iter().zip(owners))
+    }
+}
+
+/// A robot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Robot<'a> {
+    /// A given crawler.
+    Agent(&'a AgentChain),
+    /// Any that no user-agent line names, to which the default groups apply.
+    Unnamed,
+}
+
+/// The rules of a file that apply to one robot.
+///
+/// ```
+/// use portcullis_lint::analysis::{AgentRules, Example, Limits, Robot, Standing};
+/// use portcullis_dialect::dialect::RFC_9309;
+/// use portcullis_robots::syntax::RobotsTxt;
+///
+/// let text = b"User-agent: *\nDisallow: /a\nDisallow: b\n";
+/// let file = RobotsTxt::parse(text, &RFC_9309, None);
+/// let rules = AgentRules::new(&file, Robot::Unnamed, &RFC_9309);
+/// let standings = rules.standings(&Limits::default());
+/// assert_eq!(standings[1].standing, Standing::NeverMatches);
+/// let decision = rules.decide(&Example::of(b"/a/b"));
+/// assert_eq!(decision.line.unwrap().get(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct AgentRules<'f> {
+    file: &'f RobotsTxt<'f>,
+    dialect: &'static Dialect,
+    selection: Selection,
+    ordered: OrderedRules,
+}
+
+impl<'f> AgentRules<'f> {
+    /// Selects and orders the rules for `robot` of `file`, which was parsed by `dialect`.
+    pub fn new(
+        file: &'f RobotsTxt<'f>,
+        robot: Robot<'_>,
+        dialect: &'static Dialect,
+    ) -> AgentRules<'f> {
+        let selection = match robot {
+            Robot::Agent(agent) => Selection::of(file, agent, dialect),
+            Robot::Unnamed => of_unnamed(file, dialect),
+        };
+        let ordered = match &selection {
+            Selection::Groups { groups, .. } => OrderedRules::new(file, groups, &dialect.paths),
+            Selection::NoRules | Selection::NoGroup => OrderedRules::default(),
+        };
+        AgentRules { file, dialect, selection, ordered }
+    }
+
+    /// The rules, for comparison.
+    pub fn rules(&self) -> Rules<'_> {
+        Rules { ordered: &self.ordered, paths: &self.dialect.paths }
+    }
+
+    /// The groups that apply to the robot.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// A rule of the file.
+    ///
+    /// # Panics
+    ///
+    /// If this file has no such rule.
+    pub fn rule(&self, rule: RuleID) -> &'f Rule<'f> {
+        &self.file.rules()[rule.index()]
+    }
+
+    /// Decides the URL of `example` by a scan of the rules.
+    pub fn decide(&self, example: &Example) -> Decision {
+        let paths = &self.dialect.paths;
+        let path = example.compared(paths.escapes);
+        if paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == ROBOTS_TXT_PATH {
+            return Decision::ROBOTS_TXT;
+        }
+        let allowed = |reason| Decision::without_rule(Verdict::Allow, reason);
+        match self.selection {
+            Selection::NoRules => return allowed(Reason::NoRules),
+            Selection::NoGroup => return allowed(Reason::NoGroup),
+            Selection::Groups { .. } => {}
+        }
+        let patterns = self.ordered.patterns.iter();
+        let mut matching = patterns.zip(0..).filter(|(pattern, _)| pattern_matches(pattern, &path));
+        let Some((_, index)) = matching.next() else { return allowed(Reason::NoRule) };
+        let index: usize = index;
+        let rule = self.ordered.rules[index];
+        Decision {
+            verdict: self.ordered.verdicts[index],
+            reason: Reason::Rule,
+            rule: Some(rule),
+            line: Some(self.rule(rule).line),
+        }
+    }
+
+    /// The standing of each rule for the robot, in file order. A rule with an empty value, or that starts
+    /// where no path does, never matches.
+    pub fn standings(&self, limits: &Limits) -> Vec<RuleStanding> {
+        let Selection::Groups { groups, .. } = &self.selection else { return Vec::new() };
+        let mut known = standings(self.rules(), limits).into_iter().peekable();
+        let rules = groups.iter().flat_map(|&group| self.file.groups()[group].rule_ids());
+        let standing = |rule: RuleID| {
+            let never = || RuleStanding { rule, standing: Standing::NeverMatches };
+            known.next_if(|it| it.rule == rule).unwrap_or_else(never)
+        };
+        rules.map(standing).collect()
+    }
+}
+
+/// The groups that apply to a robot that no line names.
+fn of_unnamed(file: &RobotsTxt<'_>, dialect: &Dialect) -> Selection {
+    if file.rules().is_empty() {
+        return Selection::NoRules;
+    }
+    let groups = Audience::of(file, dialect).default_groups;
+    match groups.is_empty() {
+        true => Selection::NoGroup,
+        false => Selection::Groups { groups, token: None },
+    }
+}
+
+/// The robots that `files` name, each once, in the order and the spelling of their first lines. A name that
+/// is not an agent in `dialect` is left out.
+pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<AgentChain> {
+    let mut robots: Vec<AgentChain> = Vec::new();
+    let mut known = HashSet::new();
+    for line in files.iter().flat_map(|file| file.user_agents()) {
+        let name = robot_name(line.value, dialect).and_then(|name| str::from_utf8(name).ok());
+        if let Some(name) = name
+            && known.insert(name.to_ascii_lowercase())
+            && let Ok(robot) = AgentChain::parse(name, dialect)
+            // A `+` in a name would make two robots.
+            && robot.tokens().count() == 1
+        {
+            robots.push(robot);
+        }
+    }
+    robots
+}

@@ -1,0 +1,293 @@
+//! The paths that rules are compared with: which bytes can follow each other, and how to write the URL of
+//! a path.
+//!
+//! They are derived from the normaliser itself:
+//!
+//! - every path starts with `/`, because [`compared_path`] adds one;
+//! - a byte occurs if it is unchanged and does not end the path, as `#` does, or if its escape is decoded;
+//! - after a `%` any byte may follow if digits or the `%` itself can be written as escapes (a URL with
+//!   `%%341` has the path `%41`). If nothing is decoded, two digits form a triplet, in upper case.
+
+use portcullis_dialect::dialect::Escapes;
+use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
+use portcullis_matcher::bytes::push_percent_triplet;
+use portcullis_matcher::escape::normalise;
+use portcullis_robots::target::compared_path;
+
+/// What must not follow the last bytes of a path.
+pub(super) type Mark = u8;
+
+/// Anything may follow.
+pub(super) const FREE: Mark = 0;
+/// After a `%`.
+const PERCENT: Mark = 1;
+/// After a `%` and a digit: no digit in lower case.
+const UPPER_DIGIT: Mark = 2;
+/// After a `%` and a digit in lower case: no digit.
+const LOWER_DIGIT: Mark = 3;
+
+/// Bytes that represent those that no rule names, the readable ones first.
+const OTHERS: [u8; 256] = others();
+
+const fn others() -> [u8; 256] {
+    let first = *b"xyzwvutsrqponmlkjihgXYZWVUTSRQPONMLKJIHG0123456789-_~.";
+    let mut order = [0; 256];
+    let mut is_in = [false; 256];
+    let mut length = 0;
+    while length < first.len() {
+        order[length] = first[length];
+        is_in[first[length] as usize] = true;
+        length += 1;
+    }
+    let mut byte = 256;
+    while byte > 0 {
+        byte -= 1;
+        if !is_in[byte] {
+            order[length] = byte as u8;
+            length += 1;
+        }
+    }
+    order
+}
+
+/// The paths that URLs can have.
+#[derive(Clone, Debug)]
+pub(super) struct Language {
+    escapes: Escapes,
+    occurs: [bool; 256],
+    /// Whether a triplet in a path always comes from one in the URL.
+    triplets_stay: bool,
+}
+
+/// The normal form of `text`.
+fn normal(text: &[u8], escapes: Escapes) -> Vec<u8> {
+    normalise(text, escapes, &mut Vec::new()).to_vec()
+}
+
+/// The escape of `byte`.
+fn triplet(byte: u8) -> Vec<u8> {
+    let mut triplet = Vec::new();
+    push_percent_triplet(&mut triplet, byte);
+    triplet
+}
+
+impl Language {
+    pub(super) fn new(escapes: Escapes) -> Language {
+        let decodes = |byte: u8| normal(&triplet(byte), escapes) == [byte];
+        let stays = |byte: u8| byte != b'#' && normal(&[byte], escapes) == [byte];
+        let mut occurs = [false; 256];
+        (0..=255u8).for_each(|byte| occurs[usize::from(byte)] = stays(byte) || decodes(byte));
+        let lower_stays = normal(b"%2f", escapes) == b"%2f";
+        let triplets_stay = !decodes(b'%') && !decodes(b'0') && !lower_stays;
+        Language { escapes, occurs, triplets_stay }
+    }
+
+    /// The mark after `byte`; `None` if it cannot occur here.
+    pub(super) fn after(&self, mark: Mark, byte: u8) -> Option<Mark> {
+        if !self.occurs[usize::from(byte)] {
+            return None;
+        }
+        if !self.triplets_stay {
+            return Some(FREE);
+        }
+        let is_digit = byte.is_ascii_hexdigit();
+        let is_lower = is_digit && byte.is_ascii_lowercase();
+        match mark {
+            PERCENT if is_lower => Some(LOWER_DIGIT),
+            PERCENT if is_digit => Some(UPPER_DIGIT),
+            UPPER_DIGIT if is_lower => None,
+            LOWER_DIGIT if is_digit => None,
+            _ => Some(if byte == b'%' { PERCENT } else { FREE }),
+        }
+    }
+
+    /// Writes the bytes that can follow with their marks: each that is `named`, and one that represents all
+    /// others.
+    pub(super) fn moves(
+        &self,
+        mark: Mark,
+        named: impl Iterator<Item = u8>,
+        moves: &mut Vec<(u8, Mark)>,
+    ) {
+        moves.clear();
+        let mut is_named = [false; 256];
+        for byte in named {
+            if !is_named[usize::from(byte)] {
+                is_named[usize::from(byte)] = true;
+                moves.extend(self.after(mark, byte).map(|next| (byte, next)));
+            }
+        }
+        let named = moves.len();
+        for &byte in OTHERS.iter().filter(|&&byte| !is_named[usize::from(byte)]) {
+            let Some(next) = self.after(mark, byte) else { continue };
+            if next == FREE {
+                // Everything that may follow another byte may follow this one.
+                moves.truncate(named);
+                moves.push((byte, next));
+                break;
+            }
+            if moves[named..].iter().all(|&(_, other)| other != next) {
+                moves.push((byte, next));
+            }
+        }
+        // So that the plainest path is found first.
+        moves.rotate_left(named);
+    }
+
+    /// Whether a URL can have `path`.
+    pub(super) fn contains(&self, path: &[u8]) -> bool {
+        let mut marks = path.iter().scan(FREE, |mark, &byte| {
+            let next = self.after(*mark, byte);
+            *mark = next.unwrap_or(FREE);
+            Some(next)
+        });
+        path.starts_with(b"/") && marks.all(|mark| mark.is_some())
+    }
+
+    /// Writes a URL path that normalises to `path`, which is in this language.
+    pub(super) fn written(&self, path: &[u8]) -> Vec<u8> {
+        let mut written = Vec::with_capacity(path.len());
+        let mut rest = path;
+        while let [byte, after @ ..] = rest {
+            let digits = after.iter().take(2).take_while(|it| it.is_ascii_hexdigit()).count();
+            if *byte == b'%' && digits == 2 {
+                rest = self.write_triplet(rest, &mut written);
+                continue;
+            }
+            let plain = byte.is_ascii_graphic() && *byte != b'#';
+            let escape = triplet(*byte);
+            match !plain && normal(&escape, self.escapes) == [*byte] {
+                true => written.extend(escape),
+                false => written.push(*byte),
+            }
+            rest = after;
+        }
+        debug_assert_eq!(compared_path(&written, self.escapes, &mut Vec::new()).as_bytes(), path);
+        written
+    }
+
+    /// Writes a `%` before two digits so that it normalises to itself, with as many of the digits as that
+    /// takes. Returns the rest of the path.
+    fn write_triplet<'p>(&self, path: &'p [u8], written: &mut Vec<u8>) -> &'p [u8] {
+        if normal(&path[..3], self.escapes) == path[..3] {
+            written.extend_from_slice(&path[..3]);
+            return &path[3..];
+        }
+        let percent = triplet(b'%');
+        if normal(&percent, self.escapes) == b"%" {
+            written.extend(percent);
+            return &path[1..];
+        }
+        written.push(b'%');
+        written.extend(triplet(path[1]));
+        &path[2..]
+    }
+}
+
+/// The longest path of an example. With the longest host it makes a URL that is not too long.
+pub(super) const PATH_BYTES_MAX: usize = URL_BYTES_MAX - HOST_BYTES_MAX - b"https://:65535#".len();
+
+/// A path and query as written in a URL.
+///
+/// ```
+/// use portcullis_lint::analysis::Example;
+///
+/// let example = Example::of(b"/a b");
+/// assert_eq!(example.path(), b"/a b");
+/// assert_eq!(example.url("https://example.com"), b"https://example.com/a b");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Example(Vec<u8>);
+
+impl Example {
+    /// The example with `path`, which starts with `/` and has no `#`.
+    pub fn of(path: &[u8]) -> Example {
+        Example(path.to_vec())
+    }
+
+    /// Path and query as they are written in a URL.
+    pub fn path(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The path with which the rules of a dialect are compared.
+    pub fn compared(&self, escapes: Escapes) -> Vec<u8> {
+        compared_path(&self.0, escapes, &mut Vec::new()).as_bytes().to_vec()
+    }
+
+    /// The URL at `origin` (`https://example.com`).
+    ///
+    /// A `#` follows white space at the end, which would not be part of the URL otherwise.
+    pub fn url(&self, origin: &str) -> Vec<u8> {
+        let ends_in_space = self.0.last().is_some_and(|byte| b" \t\r".contains(byte));
+        let end: &[u8] = if ends_in_space { b"#" } else { b"" };
+        [origin.as_bytes(), &self.0, end].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::dialect::Dialect;
+    use portcullis_robots::target::split;
+    use std::collections::HashSet;
+
+    /// All words over `alphabet` of up to `length` bytes, each behind a slash.
+    fn words(alphabet: &[u8], length: usize) -> Vec<Vec<u8>> {
+        let mut words = vec![b"/".to_vec()];
+        let mut start = 0;
+        for _ in 0..length {
+            let end = words.len();
+            for index in start..end {
+                for &byte in alphabet {
+                    words.push([&words[index][..], &[byte]].concat());
+                }
+            }
+            start = end;
+        }
+        words
+    }
+
+    /// Bytes of every kind: digits of both cases, escaped ones, reserved ones, those that end paths.
+    const ALPHABET: &[u8] = b"%24fFgA/*$#\xe3 ";
+
+    #[test]
+    fn it_has_the_paths_of_urls_and_no_other() {
+        for dialect in Dialect::ALL {
+            let escapes = dialect.paths.escapes;
+            let language = Language::new(escapes);
+            let mut met = HashSet::new();
+            for word in words(ALPHABET, 4) {
+                let url = [b"https://example.com", &word[..], b"#"].concat();
+                let url = split(&url, dialect.paths.path_start).unwrap();
+                let path = compared_path(url.path, escapes, &mut Vec::new()).as_bytes().to_vec();
+                assert!(language.contains(&path), "{} {word:?}", dialect.name);
+                met.insert(path);
+            }
+            for path in words(ALPHABET, 4) {
+                if !language.contains(&path) {
+                    assert!(!met.contains(&path), "{} {path:?}", dialect.name);
+                    continue;
+                }
+                let example = Example::of(&language.written(&path));
+                let url = example.url("https://example.com");
+                let url = split(&url, dialect.paths.path_start).unwrap();
+                let again = compared_path(url.path, escapes, &mut Vec::new()).as_bytes().to_vec();
+                assert_eq!(again, path, "{} {url:?}", dialect.name);
+            }
+        }
+    }
+
+    #[test]
+    fn one_byte_represents_all_others() {
+        let language = Language::new(Escapes::Google);
+        let mut moves = Vec::new();
+        language.moves(FREE, b"x%#".iter().copied(), &mut moves);
+        assert_eq!(moves, [(b'y', FREE), (b'x', FREE), (b'%', PERCENT)]);
+        // If no plain byte is left, each kind has its own.
+        let digits = |byte: &u8| byte.is_ascii_hexdigit();
+        let named = (0..=255u8).filter(|byte| !digits(byte));
+        language.moves(PERCENT, named, &mut moves);
+        assert_eq!(moves[..2], [(b'0', UPPER_DIGIT), (b'f', LOWER_DIGIT)]);
+    }
+}

@@ -1,0 +1,377 @@
+//! The rules of a set as a lazily built deterministic automaton, whose states distinguish no more than an
+//! analysis needs.
+//!
+//! A *position* is a number of matched bytes of one pattern. Patterns are in order of precedence, so an
+//! ascending list of positions is ordered by precedence too. A state is a [`Set`]: the best rules that match
+//! whatever follows, and the positions of those that may still beat one of them. Equal sets are one state,
+//! which closes the loops of stars.
+//!
+//! The matcher's NFA ([`automaton`](portcullis_matcher::automaton)) drops every pattern behind the best one, because one
+//! outcome is all that a decision needs. Here the second best rule may count too, since it takes over if a
+//! rule is removed; or only the verdict counts, since that is what two rule sets have in common.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
+use portcullis_matcher::pattern::PathPattern;
+
+/// A position in a list of patterns.
+type Position = u32;
+
+/// A state of one [`Machine`].
+pub(super) type State = u32;
+
+/// Stands for a pattern: none.
+pub(super) const NO_PATTERN: u32 = u32::MAX;
+
+/// Stands for a state that is not built.
+const UNBUILT: State = u32::MAX;
+
+/// The cost of a state beside its positions, in positions.
+const STATE_WORK: u64 = 8;
+
+/// The best two patterns that match, of different rules; [`NO_PATTERN`] fills the rest.
+pub(super) type Best = [u32; 2];
+
+/// What states distinguish. The less it is, the fewer states there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// The verdict.
+    Verdict,
+    /// The deciding rule, and the rule that would decide without it.
+    Rules,
+}
+
+/// The rule of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    /// The number of the rule. A rule may have several patterns.
+    pub rule: u32,
+    /// Whether it allows.
+    pub allows: bool,
+    /// Whether paths that it decides are of interest.
+    pub counts: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// One byte leads on.
+    Plain,
+    /// One byte leads on, and every byte leads back, because a star precedes the position.
+    Looping,
+    /// The pattern ends here and matches whatever follows.
+    OpenEnd,
+    /// The pattern ends here and matches if the path does.
+    AnchoredEnd,
+}
+
+/// What is known after some bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Set {
+    best: Best,
+    /// Ascending.
+    positions: Vec<Position>,
+}
+
+/// All patterns, position by position.
+#[derive(Debug)]
+struct Patterns {
+    question: Question,
+    /// By position: the byte that leads to the next one; 0 at the end of a pattern.
+    bytes: Vec<u8>,
+    /// By position.
+    kinds: Vec<Kind>,
+    /// By position: its pattern.
+    patterns: Vec<u32>,
+    /// By pattern: its first position.
+    starts: Vec<Position>,
+    /// By pattern.
+    owners: Vec<Owner>,
+    /// By `allows` and `counts` of an owner: the last such pattern.
+    stand_ins: [[u32; 2]; 2],
+}
+
+#[derive(Debug)]
+struct Node {
+    set: Set,
+    best_at_end: Best,
+    /// By byte, ascending: the target of each byte that a position asks for.
+    arcs: Vec<(u8, State)>,
+    /// The target of all other bytes.
+    other: State,
+    /// Whether a rule of interest has matched, or may match.
+    counts: bool,
+}
+
+/// The deterministic automaton of a list of patterns, as far as searches have built it.
+#[derive(Debug)]
+pub(super) struct Machine {
+    patterns: Patterns,
+    nodes: Vec<Node>,
+    known: HashTable<State>,
+    hasher: foldhash::fast::RandomState,
+    start: State,
+    work: u64,
+}
+
+impl Machine {
+    /// The automaton of `patterns`, which are in order of precedence.
+    pub(super) fn new<'l>(
+        question: Question,
+        patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>,
+    ) -> Machine {
+        let patterns = Patterns::new(question, patterns);
+        let start = patterns.start();
+        let mut new = Machine {
+            patterns,
+            nodes: Vec::new(),
+            known: HashTable::new(),
+            hasher: foldhash::fast::RandomState::default(),
+            start: UNBUILT,
+            work: 0,
+        };
+        new.start = new.state_of(start);
+        new
+    }
+
+    /// Positions that were looked at, plus a charge per state. Time and memory are proportional to it.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// The bytes that some position of `state` asks for, ascending. All others lead to one state.
+    pub(super) fn named(&self, state: State) -> impl Iterator<Item = u8> {
+        self.nodes[state as usize].arcs.iter().map(|&(byte, _)| byte)
+    }
+
+    /// Whether no further byte changes the result.
+    pub(super) fn is_settled(&self, state: State) -> bool {
+        self.nodes[state as usize].set.positions.is_empty()
+    }
+
+    /// Whether a rule of interest has matched, or may match.
+    pub(super) fn counts(&self, state: State) -> bool {
+        self.nodes[state as usize].counts
+    }
+
+    /// The best patterns if the path ends here.
+    pub(super) fn best_at_end(&self, state: State) -> Best {
+        self.nodes[state as usize].best_at_end
+    }
+
+    /// Whether the path is allowed if it ends here.
+    pub(super) fn allows_at_end(&self, state: State) -> bool {
+        self.allows(self.best_at_end(state)[0])
+    }
+
+    /// Whether a path is allowed that this pattern decides.
+    pub(super) fn allows(&self, pattern: u32) -> bool {
+        self.patterns.allows(pattern)
+    }
+
+    /// The rule of a pattern.
+    pub(super) fn owner(&self, pattern: u32) -> Owner {
+        self.patterns.owners[pattern as usize]
+    }
+
+    /// The state after `byte`.
+    pub(super) fn step(&mut self, state: State, byte: u8) -> State {
+        let node = &self.nodes[state as usize];
+        let arc = node.arcs.binary_search_by_key(&byte, |&(named, _)| named);
+        let target = arc.map_or(node.other, |arc| node.arcs[arc].1);
+        if target != UNBUILT {
+            return target;
+        }
+        self.work += node.set.positions.len() as u64;
+        let next = self.patterns.step(&node.set, arc.is_ok().then_some(byte));
+        let target = self.state_of(next);
+        let node = &mut self.nodes[state as usize];
+        match arc {
+            Ok(arc) => node.arcs[arc].1 = target,
+            Err(_) => node.other = target,
+        }
+        target
+    }
+
+    /// The state after all of `bytes`.
+    pub(super) fn walk(&mut self, bytes: &[u8]) -> State {
+        bytes.iter().fold(self.start, |state, &byte| self.step(state, byte))
+    }
+
+    /// The state of `set`: a known one or a new one.
+    fn state_of(&mut self, set: Set) -> State {
+        let Machine { patterns, nodes, known, hasher, .. } = self;
+        let hash = hasher.hash_one(&set);
+        if let Some(&state) = known.find(hash, |&state| nodes[state as usize].set == set) {
+            return state;
+        }
+        self.work += STATE_WORK + set.positions.len() as u64;
+        let mut bytes: Vec<u8> =
+            set.positions.iter().filter_map(|&position| patterns.byte(position)).collect();
+        bytes.sort_unstable();
+        bytes.dedup();
+        let counts = |pattern: u32| patterns.owners[pattern as usize].counts;
+        let state = nodes.len() as State;
+        nodes.push(Node {
+            best_at_end: patterns.best_at_end(&set),
+            arcs: bytes.into_iter().map(|byte| (byte, UNBUILT)).collect(),
+            other: if set.positions.is_empty() { state } else { UNBUILT },
+            counts: (set.best[0] != NO_PATTERN && counts(set.best[0]))
+                || set.positions.iter().any(|&it| counts(patterns.patterns[it as usize])),
+            set,
+        });
+        known.insert_unique(hash, state, |&state| hasher.hash_one(&nodes[state as usize].set));
+        state
+    }
+}
+
+impl Patterns {
+    fn new<'l>(
+        question: Question,
+        patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>,
+    ) -> Patterns {
+        let mut new = Patterns {
+            question,
+            bytes: Vec::new(),
+            kinds: Vec::new(),
+            patterns: Vec::new(),
+            starts: Vec::new(),
+            owners: Vec::new(),
+            stand_ins: [[NO_PATTERN; 2]; 2],
+        };
+        for (pattern, owner) in patterns {
+            let (start, number) = (new.bytes.len(), new.starts.len() as u32);
+            new.bytes.extend_from_slice(pattern.bytes);
+            new.bytes.push(0);
+            new.kinds.resize(new.bytes.len() - 1, Kind::Plain);
+            new.kinds.push(if pattern.anchored { Kind::AnchoredEnd } else { Kind::OpenEnd });
+            for star in pattern.stars() {
+                new.kinds[start + star] = Kind::Looping;
+            }
+            new.patterns.resize(new.bytes.len(), number);
+            new.stand_ins[usize::from(owner.allows)][usize::from(owner.counts)] = number;
+            new.starts.push(start as Position);
+            new.owners.push(owner);
+        }
+        new
+    }
+
+    fn allows(&self, pattern: u32) -> bool {
+        pattern == NO_PATTERN || self.owners[pattern as usize].allows
+    }
+
+    /// The byte that leads on from `position`; `None` at the end of a pattern.
+    fn byte(&self, position: Position) -> Option<u8> {
+        let position = position as usize;
+        matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.bytes[position])
+    }
+
+    /// The set before the first byte.
+    fn start(&self) -> Set {
+        let mut set = Set { best: [NO_PATTERN; 2], positions: Vec::new() };
+        // Stops at the first pattern that cannot matter.
+        let _ = self.starts.iter().all(|&position| self.push(position, &mut set));
+        self.reduce(set)
+    }
+
+    /// The set after `byte`, or after any byte that no position asks for.
+    fn step(&self, set: &Set, byte: Option<u8>) -> Set {
+        let mut next = Set { best: set.best, positions: Vec::new() };
+        for &position in &set.positions {
+            let stays = self.kinds[position as usize] == Kind::Looping;
+            if stays && !self.push(position, &mut next) {
+                break;
+            }
+            let leads_on = byte.is_some() && self.byte(position) == byte;
+            if leads_on && !self.push(position + 1, &mut next) {
+                break;
+            }
+        }
+        self.reduce(next)
+    }
+
+    /// Adds `position`, which is not less than those in the set. Returns false if no later pattern can
+    /// matter.
+    fn push(&self, position: Position, set: &mut Set) -> bool {
+        let pattern = self.patterns[position as usize];
+        let last_remembered = match self.question {
+            Question::Verdict => set.best[0],
+            Question::Rules => set.best[1],
+        };
+        if pattern > last_remembered {
+            return false;
+        }
+        match self.kinds[position as usize] {
+            Kind::Plain | Kind::AnchoredEnd => {}
+            // A star that is reached can do all that earlier positions of its pattern can.
+            Kind::Looping => self.drop_pattern(pattern, set),
+            Kind::OpenEnd => {
+                self.drop_pattern(pattern, set);
+                self.remember(pattern, &mut set.best);
+                return true;
+            }
+        }
+        if set.positions.last() != Some(&position) {
+            set.positions.push(position);
+        }
+        true
+    }
+
+    /// Drops the positions of `pattern`, which are the last of the set.
+    fn drop_pattern(&self, pattern: u32, set: &mut Set) {
+        let start = self.starts[pattern as usize];
+        while set.positions.last().is_some_and(|&last| last >= start) {
+            set.positions.pop();
+        }
+    }
+
+    /// Adds `pattern`, which matches, to the best ones. Of each rule only the best pattern is kept.
+    fn remember(&self, pattern: u32, best: &mut Best) {
+        let [first, second] = *best;
+        let rule = |pattern: u32| self.owners[pattern as usize].rule;
+        let same_rule = |other: u32| other != NO_PATTERN && rule(other) == rule(pattern);
+        if pattern < first {
+            *best = [pattern, if same_rule(first) { second } else { first }];
+        } else if pattern > first && pattern < second && !same_rule(first) {
+            best[1] = pattern;
+        }
+        if self.question == Question::Verdict {
+            best[1] = NO_PATTERN;
+        }
+    }
+
+    /// Forgets what states do not distinguish.
+    fn reduce(&self, mut set: Set) -> Set {
+        if self.question != Question::Verdict {
+            return set;
+        }
+        // The last positions only repeat the verdict that holds without them.
+        let allows = self.allows(set.best[0]);
+        let repeats = |&last: &Position| self.allows(self.patterns[last as usize]) == allows;
+        while set.positions.last().is_some_and(repeats) {
+            set.positions.pop();
+        }
+        if set.best[0] != NO_PATTERN {
+            let Owner { allows, counts, .. } = self.owners[set.best[0] as usize];
+            // No later position is left, so the last pattern with the same meaning can stand for this
+            // one; and a rule that allows and is of no interest is like none.
+            set.best[0] = match allows && !counts {
+                true => NO_PATTERN,
+                false => self.stand_ins[usize::from(allows)][usize::from(counts)],
+            };
+        }
+        set
+    }
+
+    /// The best patterns if the path ends in `set`.
+    fn best_at_end(&self, set: &Set) -> Best {
+        let mut best = set.best;
+        for &position in &set.positions {
+            if self.kinds[position as usize] == Kind::AnchoredEnd {
+                self.remember(self.patterns[position as usize], &mut best);
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,161 @@
+//! Exact answers about rules over all URLs: whether two rule sets are equivalent, and which rules of one
+//! have an effect.
+//!
+//! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one, such as that a rule never
+//! decides because another wins wherever it matches. [`AgentRules`] finds the rules of a robots.txt that apply
+//! to one robot. To decide given URLs use [`policy`](portcullis_robots::policy) or [`batch`](portcullis_set::batch).
+//!
+//! # How
+//!
+//! The rules become one deterministic automaton, as in [`automaton`](portcullis_matcher::automaton). A breadth-first search
+//! follows all paths at once, so that the first path it finds is a shortest one. Four things keep it small:
+//!
+//! - all bytes that no rule asks for at a place are one symbol;
+//! - states are built lazily, and kept for the next search;
+//! - a search does not continue where the answer cannot change any more: for equivalence, where only rules
+//!   that both sides share can still match;
+//! - the standing of a rule is decided among few rules: those that beat it on the paths tried so far. For
+//!   most rules a single path is enough, the shortest that they match.
+//!
+//! A search covers exactly the paths that URLs can have: they start with `/`, have no `#` (unless it can be
+//! decoded), and are in the dialect's normal form. So an [`Example`] is always the path of a URL, and a rule
+//! that asks for anything else never matches. If the dialect always allows the URL of robots.txt, this is a
+//! rule before all others.
+//!
+//! # Cost and limits
+//!
+//! Rules without stars form a trie, which costs their bytes. With stars, states can be exponential in the
+//! rules. [`Limits`] bound the search, and the answer is then `Unknown` with the [`Bound`] that was reached,
+//! never "equal" or "never". Nothing else can fail.
+//!
+//! ```
+//! use portcullis_lint::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence};
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_robots::syntax::RobotsTxt;
+//!
+//! let old = b"User-agent: *\nDisallow: /a\nDisallow: /a/b\n";
+//! let new = b"User-agent: *\nDisallow: /a # and all below\n";
+//! let [old, new] = [&old[..], new].map(|text| RobotsTxt::parse(text, &RFC_9309, None));
+//! let rules = |file| AgentRules::new(file, Robot::Unnamed, &RFC_9309);
+//! let answer = equivalence(rules(&old).rules(), rules(&new).rules(), &Limits::default());
+//! assert_eq!(answer, Equivalence::Equal);
+//! ```
+
+mod equivalence;
+mod file;
+mod language;
+mod machine;
+mod search;
+mod standing;
+
+use std::fmt;
+
+use portcullis_dialect::limits;
+
+pub use equivalence::{Equivalence, Search, equivalence};
+pub use file::{AgentRules, Robot, Rules, robots_named};
+pub use language::Example;
+pub use standing::{RuleStanding, Standing, Successor, never_deciding, standings};
+
+/// The bounds of one analysis. Reaching one gives an answer that says so, never a wrong one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Pattern positions to look at, plus a charge per state.
+    pub positions_max: u64,
+    /// States, or pairs of states, to visit.
+    pub states_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            positions_max: limits::ANALYSIS_POSITIONS_MAX,
+            states_max: limits::ANALYSIS_STATES_MAX,
+        }
+    }
+}
+
+impl Limits {
+    /// The bound that is exceeded by so many positions and states.
+    fn reached(&self, positions: u64, states: usize) -> Option<Bound> {
+        if positions > self.positions_max {
+            return Some(Bound::Positions(self.positions_max));
+        }
+        (states > self.states_max).then_some(Bound::States(self.states_max))
+    }
+}
+
+/// The limit that ended an analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// [`Limits::positions_max`], with its value.
+    Positions(u64),
+    /// [`Limits::states_max`], with its value.
+    States(usize),
+    /// A longer path would make a URL longer than [`URL_BYTES_MAX`](portcullis_dialect::limits::URL_BYTES_MAX).
+    PathBytes,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Positions(positions) => {
+                write!(f, "the limit of {positions} pattern positions was reached")
+            }
+            Bound::States(states) => write!(f, "the limit of {states} states was reached"),
+            Bound::PathBytes => {
+                write!(f, "the limit of {} bytes of a URL was reached", limits::URL_BYTES_MAX)
+            }
+        }
+    }
+}
+
+/// What the searches of one analysis may still spend together.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    limits: Limits,
+    left: Limits,
+}
+
+impl Budget {
+    /// One search may spend this part of the rest, so that a hard search leaves something for the others.
+    const SHARE: u64 = 16;
+
+    fn new(limits: &Limits) -> Budget {
+        Budget { limits: *limits, left: *limits }
+    }
+
+    /// The limits of one search.
+    fn share(&self) -> Limits {
+        Limits {
+            positions_max: self.left.positions_max / Budget::SHARE,
+            states_max: self.left.states_max / Budget::SHARE as usize,
+        }
+    }
+
+    /// Fails if no share is left.
+    fn check(&self) -> Result<(), Bound> {
+        let share = self.share();
+        if share.positions_max == 0 {
+            return Err(Bound::Positions(self.limits.positions_max));
+        }
+        if share.states_max == 0 {
+            return Err(Bound::States(self.limits.states_max));
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self, positions: u64, states: usize) {
+        self.left.positions_max = self.left.positions_max.saturating_sub(positions);
+        self.left.states_max = self.left.states_max.saturating_sub(states);
+    }
+
+    /// The bound of the whole analysis for that of a share.
+    fn bound(&self, reached: Bound) -> Bound {
+        match reached {
+            Bound::Positions(_) => Bound::Positions(self.limits.positions_max),
+            Bound::States(_) => Bound::States(self.limits.states_max),
+            Bound::PathBytes => Bound::PathBytes,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Breadth-first searches through several machines at once, over all paths that URLs can have.
+
+use std::array;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
+use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
+use super::machine::{Machine, Owner, Question, State};
+use super::{Bound, Budget, Limits};
+use portcullis_matcher::pattern::PathPattern;
+
+/// A search through `N` machines.
+pub(super) struct Product<'l, const N: usize> {
+    pub(super) machines: [Machine; N],
+    language: &'l Language,
+    /// The places met, in order, each once.
+    met: Vec<Met<N>>,
+    known: HashTable<u32>,
+    hasher: foldhash::fast::RandomState,
+}
+
+/// The states after a path, and what may follow it.
+type Place<const N: usize> = ([State; N], Mark);
+
+struct Met<const N: usize> {
+    place: Place<N>,
+    parent: u32,
+    /// The byte that leads here from the parent.
+    byte: u8,
+    /// The bytes of the path after its slash.
+    depth: u32,
+}
+
+/// How a search continues after a place.
+pub(super) enum Visit {
+    /// It ends.
+    Stop,
+    /// It does not follow this place.
+    Skip,
+    Follow,
+}
+
+impl<'l, const N: usize> Product<'l, N> {
+    pub(super) fn new(machines: [Machine; N], language: &'l Language) -> Product<'l, N> {
+        let hasher = foldhash::fast::RandomState::default();
+        Product { machines, language, met: Vec::new(), known: HashTable::new(), hasher }
+    }
+
+    /// Positions that the machines looked at.
+    fn work(&self) -> u64 {
+        self.machines.iter().map(Machine::work).sum()
+    }
+
+    /// Visits the places of all paths, the shortest first. Returns the limit that cut the search short.
+    pub(super) fn run(
+        &mut self,
+        limits: &Limits,
+        mut visit: impl FnMut(&Product<'l, N>, usize, [State; N]) -> Visit,
+    ) -> Option<Bound> {
+        let start = array::from_fn(|side| self.machines[side].walk(b"/"));
+        self.add((start, FREE), u32::MAX, 0, 0);
+        let mut moves: Vec<(u8, Mark)> = Vec::new();
+        let mut bound = None;
+        let mut index = 0;
+        while let Some(&Met { place: (states, mark), depth, .. }) = self.met.get(index) {
+            match visit(self, index, states) {
+                Visit::Stop => return None,
+                Visit::Skip => {}
+                Visit::Follow => {
+                    let reached = limits.reached(self.work(), self.met.len());
+                    if reached.is_some() {
+                        return reached;
+                    }
+                    if depth as usize + 1 >= PATH_BYTES_MAX {
+                        bound = Some(Bound::PathBytes);
+                    } else {
+                        let sides = self.machines.iter().zip(states);
+                        let named = sides.flat_map(|(machine, state)| machine.named(state));
+                        self.language.moves(mark, named, &mut moves);
+                        for &(byte, mark) in &moves {
+                            let next =
+                                array::from_fn(|side| self.machines[side].step(states[side], byte));
+                            self.add((next, mark), index as u32, byte, depth + 1);
+                        }
+                    }
+                }
+            }
+            index += 1;
+        }
+        bound
+    }
+
+    fn add(&mut self, place: Place<N>, parent: u32, byte: u8, depth: u32) {
+        let Product { met, known, hasher, .. } = self;
+        let hash = hasher.hash_one(place);
+        if known.find(hash, |&index| met[index as usize].place == place).is_some() {
+            return;
+        }
+        let index = met.len() as u32;
+        met.push(Met { place, parent, byte, depth });
+        known.insert_unique(hash, index, |&index| hasher.hash_one(met[index as usize].place));
+    }
+
+    /// The path of the place at `index`.
+    pub(super) fn path(&self, index: usize) -> Vec<u8> {
+        let mut path = Vec::new();
+        let mut met = &self.met[index];
+        while met.depth > 0 {
+            path.push(met.byte);
+            met = &self.met[met.parent as usize];
+        }
+        path.push(b'/');
+        path.reverse();
+        path
+    }
+}
+
+/// The path to find.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'s, 'r> {
+    /// It matches this.
+    pub one: PathPattern<'r>,
+    /// It also matches this.
+    pub other: Option<PathPattern<'r>>,
+    /// It does not match any of these.
+    pub avoided: &'s [PathPattern<'r>],
+}
+
+/// Finds a shortest path of a URL as wanted; `None` if there is none.
+///
+/// # Errors
+///
+/// The limit that ended the search.
+pub(super) fn find(
+    wanted: Wanted<'_, '_>,
+    language: &Language,
+    budget: &mut Budget,
+) -> Result<Option<Vec<u8>>, Bound> {
+    if wanted.is_impossible() {
+        return Ok(None);
+    }
+    if let Some(path) = wanted.plain_path(language) {
+        return Ok(Some(path));
+    }
+    // A machine disallows what its patterns match. Without patterns it allows everything.
+    let owner = Owner { rule: 0, allows: false, counts: true };
+    let machine = |patterns: &[PathPattern<'_>]| {
+        Machine::new(Question::Verdict, patterns.iter().map(|&pattern| (pattern, owner)))
+    };
+    let sides = [&[wanted.one][..], wanted.other.as_slice(), wanted.avoided];
+    let allows = [false, wanted.other.is_none(), true];
+    let mut product = Product::new(sides.map(machine), language);
+    let mut found = None;
+    let bound = product.run(&budget.share(), |product, index, states| {
+        let sides = || product.machines.iter().zip(states).zip(allows);
+        let is_right = |((machine, state), allows): ((&Machine, State), bool)| {
+            machine.allows_at_end(state) == allows
+        };
+        if sides().all(is_right) {
+            found = Some(product.path(index));
+            return Visit::Stop;
+        }
+        let is_settled = |machine: &Machine, state| machine.is_settled(state);
+        let is_lost = sides().any(|side| is_settled(side.0.0, side.0.1) && !is_right(side));
+        match is_lost || sides().all(|((machine, state), _)| is_settled(machine, state)) {
+            true => Visit::Skip,
+            false => Visit::Follow,
+        }
+    });
+    budget.spend(product.work(), product.met.len());
+    match (found, bound) {
+        (None, Some(bound)) => Err(budget.bound(bound)),
+        (found, _) => Ok(found),
+    }
+}
+
+impl Wanted<'_, '_> {
+    /// Whether the bytes before the first star exclude every path.
+    fn is_impossible(&self) -> bool {
+        let start = |pattern: &PathPattern<'_>| pattern.literals().next().unwrap_or_default().len();
+        let one = &self.one.bytes[..start(&self.one)];
+        let agrees = |other: &PathPattern<'_>| {
+            let other = &other.bytes[..start(other)];
+            one.starts_with(other) || other.starts_with(one)
+        };
+        let covers = |avoided: &PathPattern<'_>| {
+            let is_prefix = avoided.stars().len() == 0 && !avoided.anchored;
+            is_prefix && one.starts_with(avoided.bytes)
+        };
+        !self.other.as_ref().is_none_or(agrees) || self.avoided.iter().any(covers)
+    }
+
+    /// The pattern without its stars, if nothing else is wanted and it is a path of a URL.
+    fn plain_path(&self, language: &Language) -> Option<Vec<u8>> {
+        if self.other.is_some() || !self.avoided.is_empty() {
+            return None;
+        }
+        let pattern = &self.one;
+        let starts_open = pattern.stars().next() == Some(0) || pattern.bytes.is_empty();
+        let has_slash = pattern.bytes.first() == Some(&b'/');
+        let slash: &[u8] = if starts_open && !has_slash { b"/" } else { b"" };
+        let path = [slash, pattern.bytes].concat();
+        (path.len() <= PATH_BYTES_MAX && language.contains(&path)).then_some(path)
+    }
+}

@@ -1,0 +1,502 @@
+//! The effect of each rule of a rule set: whether it decides, and whether its verdict depends on it.
+//!
+//! For most rules one path is enough, the shortest that they match: the rule decides it, and the verdict
+//! changes without the rule. For the others, paths are searched that avoid the winners so far. If one is
+//! left that the rule decides, it is a shortest one; if none is, the avoided rules shadow the rule.
+//!
+//! A rule that decides is *needed* if on some path the next best rule has the other verdict, or there is no
+//! next rule and the rule disallows. Each such rival is tried in turn: a path is searched that both match, and
+//! rules that win before the two, or in between with the same verdict, are avoided from then on. Few rules
+//! are avoided, so the automata stay small for any rule set.
+
+use std::collections::HashMap;
+
+use portcullis_dialect::id::RuleID;
+use portcullis_matcher::pattern::PathPattern;
+
+use super::file::ROBOTS_TXT_RULE;
+use super::language::Language;
+use super::machine::{Machine, NO_PATTERN, Owner, Question};
+use super::search::{Wanted, find};
+use super::{Bound, Budget, Example, Limits, Rules};
+
+/// The effect of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It decides some URL, and some verdict changes without it.
+    Decides {
+        /// A shortest path that it decides.
+        example: Example,
+        /// A path whose verdict changes without it, the example if possible. Or the limit that ended the
+        /// search; then the rule may be redundant.
+        needed: Result<Example, Bound>,
+    },
+    /// It decides some URL, but no verdict changes without it.
+    ///
+    /// Rules that never decide are removed before, so one of two equal rules is needed. Of several redundant
+    /// rules only one may be removed before the next analysis.
+    Redundant {
+        /// A shortest path that it decides.
+        example: Example,
+        /// The rules that would decide instead, as far as found.
+        taken_over_by: Vec<Successor>,
+    },
+    /// It matches no path of a URL.
+    NeverMatches,
+    /// It never decides, because a rule before it matches the same paths with the same verdict.
+    Equal {
+        /// That rule.
+        to: RuleID,
+    },
+    /// It never decides, because other rules win wherever it matches.
+    Shadowed {
+        /// One rule, if it matches wherever this one does; else the rules that win on some of its paths.
+        by: Vec<Successor>,
+    },
+    /// A limit ended the search for a path that it decides.
+    Unknown(Bound),
+}
+
+/// What decides instead of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Successor {
+    /// Another rule.
+    Rule(RuleID),
+    /// The dialect, which always allows the URL of robots.txt.
+    RobotsTxt,
+    /// No rule, so the path is allowed.
+    NoRule,
+}
+
+/// The standing of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleStanding {
+    /// The rule.
+    pub rule: RuleID,
+    /// Its standing.
+    pub standing: Standing,
+}
+
+/// The standing of each rule among `rules`, in file order. Rules without a pattern are not among them.
+///
+/// ```
+/// use portcullis_lint::analysis::{Limits, Rules, Standing, Successor, standings};
+/// use portcullis_dialect::dialect::RFC_9309;
+/// use portcullis_dialect::id::RuleID;
+/// use portcullis_robots::policy::OrderedRules;
+/// use portcullis_robots::syntax::RobotsTxt;
+///
+/// let text = b"User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b/c\n";
+/// let file = RobotsTxt::parse(text, &RFC_9309, None);
+/// let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
+/// let rules = Rules { ordered: &ordered, paths: &RFC_9309.paths };
+/// let standings = standings(rules, &Limits::default());
+/// let by = vec![Successor::Rule(RuleID(1))];
+/// assert_eq!(standings[0].standing, Standing::Shadowed { by });
+/// let Standing::Redundant { taken_over_by, .. } = &standings[3].standing else { panic!() };
+/// assert_eq!(taken_over_by[..], [Successor::Rule(RuleID(2))]);
+/// ```
+pub fn standings(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
+    let mut analysis = Analysis::new(rules, limits);
+    let fates: Vec<Fate> = (0..analysis.units.len()).map(|unit| analysis.fate(unit)).collect();
+    let standings = analysis.needs(fates);
+    let ids = analysis.units.iter().map(|unit| RuleID(unit.rule));
+    ids.zip(standings).map(|(rule, standing)| RuleStanding { rule, standing }).collect()
+}
+
+/// The [`standings`] of rules that never decide, or of which this is unknown, in file order. This costs less
+/// than all standings, because it does not find out whether the other rules are needed.
+pub fn never_deciding(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
+    let mut analysis = Analysis::new(rules, limits);
+    let mut found = Vec::new();
+    for unit in 0..analysis.units.len() {
+        let standing = match analysis.fate(unit) {
+            Fate::Decides(_) => continue,
+            Fate::Never(standing) => standing,
+            Fate::Unknown(bound) => Standing::Unknown(bound),
+        };
+        found.push(RuleStanding { rule: RuleID(analysis.units[unit].rule), standing });
+    }
+    found
+}
+
+/// A rule with its patterns.
+struct Unit {
+    rule: u32,
+    allows: bool,
+    /// Positions in the list of all patterns, ascending.
+    patterns: Vec<usize>,
+}
+
+/// A pattern and its rule.
+type Owned<'r> = (PathPattern<'r>, Owner);
+
+/// Whether a rule decides.
+enum Fate {
+    /// It decides this path, and no shorter one.
+    Decides(Vec<u8>),
+    /// It never decides.
+    Never(Standing),
+    Unknown(Bound),
+}
+
+/// Where a pattern wins.
+enum Outcome {
+    /// On this path, and on no shorter one.
+    Wins(Vec<u8>),
+    /// Nowhere: one of these patterns wins wherever it matches. Empty if it matches nowhere.
+    Loses(Vec<usize>),
+}
+
+struct Analysis<'r> {
+    patterns: Vec<Owned<'r>>,
+    units: Vec<Unit>,
+    /// By rule: its unit.
+    unit_of: HashMap<u32, usize>,
+    /// By identity: the first pattern with it.
+    first_equal: HashMap<Vec<u8>, usize>,
+    language: Language,
+    machine: Machine,
+    budget: Budget,
+}
+
+impl<'r> Analysis<'r> {
+    fn new(rules: Rules<'r>, limits: &Limits) -> Analysis<'r> {
+        let patterns: Vec<Owned<'r>> = rules.patterns().collect();
+        let mut by_rule: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut first_equal = HashMap::new();
+        for (index, (pattern, owner)) in patterns.iter().enumerate() {
+            first_equal.entry(identity(pattern)).or_insert(index);
+            if owner.rule != ROBOTS_TXT_RULE {
+                by_rule.entry(owner.rule).or_default().push(index);
+            }
+        }
+        let unit = |(rule, own): (u32, Vec<usize>)| {
+            let (_, owner) = patterns[own[0]];
+            Unit { rule, allows: owner.allows, patterns: own }
+        };
+        let mut units: Vec<Unit> = by_rule.into_iter().map(unit).collect();
+        units.sort_unstable_by_key(|unit| unit.rule);
+        let machine = Machine::new(Question::Rules, patterns.iter().copied());
+        Analysis {
+            unit_of: units.iter().zip(0..).map(|(unit, index)| (unit.rule, index)).collect(),
+            units,
+            patterns,
+            first_equal,
+            language: Language::new(rules.paths.escapes),
+            machine,
+            budget: Budget::new(limits),
+        }
+    }
+
+    /// Whether a rule decides.
+    fn fate(&mut self, unit: usize) -> Fate {
+        if let Some(to) = self.repeated(unit) {
+            return Fate::Never(Standing::Equal { to: RuleID(to) });
+        }
+        let mut shortest: Option<Vec<u8>> = None;
+        let mut winners = Vec::new();
+        let mut bound = None;
+        for own in self.units[unit].patterns.clone() {
+            match self.outcome(own) {
+                Ok(Outcome::Wins(path)) => {
+                    let is_shorter = shortest.as_ref().is_none_or(|it| path.len() < it.len());
+                    shortest = if is_shorter { Some(path) } else { shortest };
+                }
+                Ok(Outcome::Loses(to)) => winners.extend(to),
+                Err(reached) => bound = Some(reached),
+            }
+        }
+        match (shortest, bound) {
+            (_, Some(bound)) => Fate::Unknown(bound),
+            (Some(path), None) => Fate::Decides(path),
+            (None, None) if winners.is_empty() => Fate::Never(Standing::NeverMatches),
+            (None, None) => Fate::Never(self.shadowed(unit, &winners)),
+        }
+    }
+
+    /// The rule before this one with the same patterns and verdict, if there is one.
+    fn repeated(&mut self, unit: usize) -> Option<u32> {
+        let first_of = |&index: &usize| {
+            let (pattern, owner) = &self.patterns[index];
+            let (_, first) = self.patterns[self.first_equal[&identity(pattern)]];
+            let same = first.allows == owner.allows && first.rule != owner.rule;
+            (same && first.rule != ROBOTS_TXT_RULE).then_some(first.rule)
+        };
+        let own = self.units[unit].patterns.clone();
+        let rule = first_of(&own[0])?;
+        let all_same = own.iter().all(|index| first_of(index) == Some(rule));
+        let as_many = self.units[self.unit_of[&rule]].patterns.len() == own.len();
+        (all_same && as_many && self.can_match(&own)).then_some(rule)
+    }
+
+    /// Whether one of the patterns matches a path of a URL, or this is unknown.
+    fn can_match(&mut self, patterns: &[usize]) -> bool {
+        patterns.iter().any(|&index| {
+            let wanted = Wanted { one: self.patterns[index].0, other: None, avoided: &[] };
+            find(wanted, &self.language, &mut self.budget) != Ok(None)
+        })
+    }
+
+    /// Where the pattern `own`, or another one of its rule, wins.
+    fn outcome(&mut self, own: usize) -> Result<Outcome, Bound> {
+        let (one, owner) = self.patterns[own];
+        let (mut avoided, mut winners) = (Vec::new(), Vec::new());
+        loop {
+            let wanted = Wanted { one, other: None, avoided: &avoided };
+            let Some(path) = find(wanted, &self.language, &mut self.budget)? else {
+                return Ok(Outcome::Loses(winners));
+            };
+            let winner = self.winner(&path)?;
+            if self.patterns[winner].1.rule == owner.rule {
+                return Ok(Outcome::Wins(path));
+            }
+            avoided.push(self.patterns[winner].0);
+            winners.push(winner);
+        }
+    }
+
+    /// The pattern that decides `path`, which matches one.
+    fn winner(&mut self, path: &[u8]) -> Result<usize, Bound> {
+        self.budget.check()?;
+        let before = self.machine.work();
+        let state = self.machine.walk(path);
+        self.budget.spend(self.machine.work() - before, 0);
+        Ok(self.machine.best_at_end(state)[0] as usize)
+    }
+
+    /// The standing of a rule that loses to one of the patterns `winners` wherever it matches.
+    fn shadowed(&mut self, unit: usize, winners: &[usize]) -> Standing {
+        let alone = winners.iter().find(|&&winner| self.covers(winner, unit)).copied();
+        let Some(winner) = alone else {
+            let mut by: Vec<Successor> = Vec::new();
+            for &winner in winners {
+                let successor = successor(self.patterns[winner].1.rule);
+                if !by.contains(&successor) {
+                    by.push(successor);
+                }
+            }
+            return Standing::Shadowed { by };
+        };
+        let (_, owner) = self.patterns[winner];
+        let (own, other) = (&self.units[unit], self.unit_of.get(&owner.rule));
+        let single = |unit: &Unit| unit.patterns.len() == 1;
+        let says_same = single(own)
+            && owner.allows == own.allows
+            && other.is_some_and(|&other| single(&self.units[other]));
+        let first = own.patterns[0];
+        match says_same && self.covers_pattern(first, winner) {
+            true => Standing::Equal { to: RuleID(owner.rule) },
+            false => Standing::Shadowed { by: vec![successor(owner.rule)] },
+        }
+    }
+
+    /// Whether the pattern `covering` is before those of `unit` and matches wherever one of them does, as far
+    /// as the limits show.
+    fn covers(&mut self, covering: usize, unit: usize) -> bool {
+        let own = self.units[unit].patterns.clone();
+        covering < own[0] && own.iter().all(|&own| self.covers_pattern(covering, own))
+    }
+
+    fn covers_pattern(&mut self, covering: usize, own: usize) -> bool {
+        let avoided = [self.patterns[covering].0];
+        let wanted = Wanted { one: self.patterns[own].0, other: None, avoided: &avoided };
+        find(wanted, &self.language, &mut self.budget) == Ok(None)
+    }
+
+    /// The standings, once it is known which rules decide.
+    fn needs(&mut self, fates: Vec<Fate>) -> Vec<Standing> {
+        let lives: Vec<bool> = fates.iter().map(|fate| !matches!(fate, Fate::Never(_))).collect();
+        let is_kept =
+            |(_, owner): &Owned<'r>| self.unit_of.get(&owner.rule).is_none_or(|&unit| lives[unit]);
+        let patterns: Vec<Owned<'r>> = self.patterns.iter().copied().filter(is_kept).collect();
+        let mut own: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (number, (_, owner)) in patterns.iter().enumerate() {
+            own.entry(owner.rule).or_default().push(number);
+        }
+        let language = &self.language;
+        let example = |path: &[u8]| Example::of(&language.written(path));
+        let mut living = Living::new(patterns, language, &mut self.budget);
+        let standing = |(fate, unit): (Fate, &Unit)| match fate {
+            Fate::Never(standing) => standing,
+            Fate::Unknown(bound) => Standing::Unknown(bound),
+            Fate::Decides(path) => {
+                let decided = example(&path);
+                match living.need(&own[&unit.rule], path) {
+                    Need::Needed(path) => {
+                        Standing::Decides { example: decided, needed: Ok(example(&path)) }
+                    }
+                    Need::Redundant(next) => {
+                        let by = next.into_iter();
+                        let by = by.map(|rule| rule.map_or(Successor::NoRule, successor));
+                        Standing::Redundant { example: decided, taken_over_by: by.collect() }
+                    }
+                    Need::Unknown(bound) => {
+                        Standing::Decides { example: decided, needed: Err(bound) }
+                    }
+                }
+            }
+        };
+        fates.into_iter().zip(&self.units).map(standing).collect()
+    }
+}
+
+/// Whether a rule that decides is needed.
+enum Need {
+    /// The verdict on this path changes without it.
+    Needed(Vec<u8>),
+    /// It is not: one of these rules would decide with the same verdict, or no rule (`None`). In the order in
+    /// which they were found.
+    Redundant(Vec<Option<u32>>),
+    /// A limit ended the search.
+    Unknown(Bound),
+}
+
+/// The rules of a set that decide.
+struct Living<'s, 'r> {
+    /// Their patterns in order of precedence.
+    patterns: Vec<Owned<'r>>,
+    /// By whether they allow: the patterns by number, ascending.
+    by_verdict: [Vec<usize>; 2],
+    /// Tells the best two patterns of a path.
+    machine: Machine,
+    language: &'s Language,
+    budget: &'s mut Budget,
+}
+
+/// A rule that may not be needed.
+struct Suspect<'p> {
+    rule: u32,
+    allows: bool,
+    /// The numbers of its patterns.
+    patterns: &'p [usize],
+    /// The rules that decide without it.
+    next: Vec<Option<u32>>,
+}
+
+/// What a path shows about a rule.
+enum Sign {
+    /// The verdict changes without the rule.
+    Needed,
+    /// It does not, because of this pattern.
+    Blocked(usize),
+    /// It does not, because no rule decides instead and the rule allows.
+    Free,
+}
+
+impl<'s, 'r> Living<'s, 'r> {
+    /// The rules with these patterns, which are in order of precedence.
+    fn new(
+        patterns: Vec<Owned<'r>>,
+        language: &'s Language,
+        budget: &'s mut Budget,
+    ) -> Living<'s, 'r> {
+        let with = |allows: bool| {
+            let numbered = patterns.iter().enumerate();
+            let same = numbered.filter(move |(_, (_, owner))| owner.allows == allows);
+            same.map(|(number, _)| number).collect()
+        };
+        Living {
+            by_verdict: [false, true].map(with),
+            machine: Machine::new(Question::Rules, patterns.iter().copied()),
+            patterns,
+            language,
+            budget,
+        }
+    }
+
+    /// Whether the rule is needed that has the patterns `own` by number, and decides `path`.
+    fn need(&mut self, own: &[usize], path: Vec<u8>) -> Need {
+        let (_, owner) = self.patterns[own[0]];
+        let Owner { rule, allows, .. } = owner;
+        let mut suspect = Suspect { rule, allows, patterns: own, next: Vec::new() };
+        match self.sign(&mut suspect, &path) {
+            Ok(Sign::Needed) => return Need::Needed(path),
+            Ok(Sign::Blocked(_) | Sign::Free) => {}
+            Err(bound) => return Need::Unknown(bound),
+        }
+        match self.path_of_need(&mut suspect) {
+            Ok(Some(path)) => Need::Needed(path),
+            Ok(None) => Need::Redundant(suspect.next),
+            Err(bound) => Need::Unknown(bound),
+        }
+    }
+
+    /// A path that the rule decides, and whose verdict changes without it.
+    fn path_of_need(&mut self, suspect: &mut Suspect<'_>) -> Result<Option<Vec<u8>>, Bound> {
+        let mut bound = None;
+        for &own in suspect.patterns {
+            // Without a next rule the path is allowed.
+            let no_rule = (!suspect.allows).then_some(None);
+            let opposite = &self.by_verdict[usize::from(!suspect.allows)];
+            let behind = opposite.partition_point(|&other| other < own);
+            let rivals: Vec<Option<_>> = opposite[behind..].iter().copied().map(Some).collect();
+            for rival in no_rule.into_iter().chain(rivals) {
+                match self.need_against(suspect, own, rival) {
+                    Ok(None) => {}
+                    Ok(found) => return Ok(found),
+                    Err(reached) => bound = Some(reached),
+                }
+            }
+        }
+        bound.map_or(Ok(None), Err)
+    }
+
+    /// A path that the rule of `own` decides, and that `rival`, or a rule before it with the same verdict,
+    /// decides without the rule.
+    fn need_against(
+        &mut self,
+        suspect: &mut Suspect<'_>,
+        own: usize,
+        rival: Option<usize>,
+    ) -> Result<Option<Vec<u8>>, Bound> {
+        let mut avoided = Vec::new();
+        loop {
+            let wanted = Wanted {
+                one: self.patterns[own].0,
+                other: rival.map(|rival| self.patterns[rival].0),
+                avoided: &avoided,
+            };
+            let Some(path) = find(wanted, self.language, self.budget)? else { return Ok(None) };
+            match self.sign(suspect, &path)? {
+                Sign::Needed => return Ok(Some(path)),
+                Sign::Blocked(pattern) => avoided.push(self.patterns[pattern].0),
+                Sign::Free => unreachable!("the rival has the other verdict"),
+            }
+        }
+    }
+
+    /// What `path` shows about the rule.
+    fn sign(&mut self, suspect: &mut Suspect<'_>, path: &[u8]) -> Result<Sign, Bound> {
+        self.budget.check()?;
+        let before = self.machine.work();
+        let state = self.machine.walk(path);
+        self.budget.spend(self.machine.work() - before, 0);
+        let [best, next] = self.machine.best_at_end(state);
+        if self.machine.owner(best).rule != suspect.rule {
+            return Ok(Sign::Blocked(best as usize));
+        }
+        if self.machine.allows(next) != suspect.allows {
+            return Ok(Sign::Needed);
+        }
+        let successor = (next != NO_PATTERN).then(|| self.machine.owner(next).rule);
+        if !suspect.next.contains(&successor) {
+            suspect.next.push(successor);
+        }
+        Ok(if next == NO_PATTERN { Sign::Free } else { Sign::Blocked(next as usize) })
+    }
+}
+
+/// Bytes that are the same for equal patterns only.
+fn identity(pattern: &PathPattern<'_>) -> Vec<u8> {
+    let mut identity = Vec::new();
+    pattern.write_identity(&mut identity);
+    identity
+}
+
+fn successor(rule: u32) -> Successor {
+    match rule {
+        ROBOTS_TXT_RULE => Successor::RobotsTxt,
+        rule => Successor::Rule(RuleID(rule)),
+    }
+}

@@ -1,0 +1,313 @@
+//! Checks of user-agent lines and groups.
+
+use hashbrown::HashMap;
+
+use super::super::Code;
+use super::super::examination::{Examination, Reading, quoted};
+use super::super::findings::{Findings, insert, remove_line, remove_record, replace};
+use super::counted;
+use portcullis_dialect::dialect::{Dialect, FileToken, TokenAlphabet};
+use portcullis_dialect::id::LineNumber;
+use portcullis_robots::policy::{Audience, robot_name, robot_named};
+use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
+
+pub(super) fn check(findings: &mut Findings<'_, '_>) {
+    outside_group(findings);
+    blank_line_in_group(findings);
+    let examination = findings.examination;
+    let file = &examination.chosen().file;
+    for group in file.groups() {
+        run_together(findings, group);
+        without_rules(findings, group);
+        repeated(findings, file.user_agents_of(group));
+    }
+    for line in file.user_agents() {
+        token(findings, line);
+    }
+    separate_groups(findings);
+}
+
+/// The position of a line among the lines of a reading.
+fn index(line: LineNumber) -> usize {
+    line.get() as usize - 1
+}
+
+/// Rules without a group. A run of them is reported once.
+fn outside_group(findings: &mut Findings<'_, '_>) {
+    let examination = findings.examination;
+    let file = &examination.chosen().file;
+    let notes = file.notes().iter().filter(|note| note.kind == NoteKind::RuleOutsideGroup);
+    let lines: Vec<LineNumber> = notes.map(|note| note.line).collect();
+    let groups_before =
+        |line: &LineNumber| file.user_agents().partition_point(|agent| agent.line < *line);
+    for run in lines.chunk_by(|one, other| groups_before(one) == groups_before(other)) {
+        let span = examination.written(index(run[0]));
+        let (rules, apply) = match run.len() {
+            1 => ("the rule is".to_owned(), "applies"),
+            count => (format!("{} are", counted(count, "rule")), "apply"),
+        };
+        if groups_before(&run[0]) == 0 {
+            findings
+                .report(
+                    Code::RuleOutsideGroup,
+                    span,
+                    format!("{rules} before any user-agent line, and {apply} to no robot"),
+                )
+                .suggest("apply it to all robots", vec![insert(span.start, "User-agent: *\n")]);
+        } else {
+            let message = format!("{rules} after a blank line that ends the record");
+            findings.report(Code::RuleOutsideGroup, span, message);
+        }
+    }
+}
+
+/// Rules in a group for the chosen dialect and in none for another, run by run.
+fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
+    let examination = findings.examination;
+    let chosen = examination.chosen();
+    let mut before: Option<usize> = None;
+    let mut was_outside = false;
+    for (position, rule) in chosen.file.rules().iter().enumerate() {
+        let group = chosen.group_of_rule(position);
+        let is_outside = examination.readings.iter().any(|other| is_outside(other, rule));
+        if is_outside && !(was_outside && before == Some(group)) {
+            let blanks = blank_lines_before(chosen, rule.line);
+            let edits = blanks.into_iter().map(|line| remove_line(examination, line)).collect();
+            let agents = chosen.file.user_agents_of(&chosen.file.groups()[group]);
+            findings
+                .report(
+                    Code::BlankLineInGroup,
+                    rule.span,
+                    "a blank line is between this rule and its user-agent line",
+                )
+                .related(agents[agents.len() - 1].span, "the user-agent line")
+                .suggest("remove the blank lines", edits);
+        }
+        (before, was_outside) = (Some(group), is_outside);
+    }
+}
+
+/// Whether a dialect reads the rule outside any group.
+fn is_outside(reading: &Reading<'_>, rule: &Rule<'_>) -> bool {
+    let notes = reading.file.notes();
+    let first = notes.partition_point(|note| note.line < rule.line);
+    let own = notes[first..].iter().take_while(|note| note.line == rule.line);
+    own.into_iter().any(|note| note.kind == NoteKind::RuleOutsideGroup)
+}
+
+/// The positions of the blank lines between a rule and the record before it.
+fn blank_lines_before(reading: &Reading<'_>, rule: LineNumber) -> Vec<usize> {
+    let before = &reading.lines[..index(rule)];
+    let is_record = |content: &Content<'_>| matches!(content, Content::Record(_));
+    let start = before.iter().rposition(|line| is_record(&line.content)).map_or(0, |line| line + 1);
+    (start..before.len()).filter(|&line| before[line].content == Content::Blank).collect()
+}
+
+/// User-agent lines of one run with blank lines or other records between them.
+fn run_together(findings: &mut Findings<'_, '_>, group: &Group) {
+    let examination = findings.examination;
+    let chosen = examination.chosen();
+    if group.rules.is_empty() {
+        return;
+    }
+    for pair in chosen.file.user_agents_of(group).windows(2) {
+        let (above, below) = (pair[0], pair[1]);
+        let between = &chosen.lines[index(above.line) + 1..index(below.line)];
+        let stands_apart = |content| matches!(content, Content::Blank | Content::Record(_));
+        if !between.iter().any(|line| stands_apart(line.content)) {
+            continue;
+        }
+        let message = format!(
+            "the rules below also apply to {}: only a rule ends the run of user-agent lines",
+            quoted(above.value)
+        );
+        findings
+            .report(Code::UserAgentsRunTogether, below.span, message)
+            .related(above.span, "this line opens the same group")
+            .effects(|reading| match in_one_group(reading, above.line, below.line) {
+                true => "one group of both lines".into(),
+                false => "two groups".into(),
+            });
+    }
+}
+
+fn in_one_group(reading: &Reading<'_>, one: LineNumber, other: LineNumber) -> bool {
+    let file = &reading.file;
+    let group_of = |line| {
+        let agent = file.user_agents().binary_search_by_key(&line, |agent| agent.line).ok()?;
+        Some(file.groups().partition_point(|group| group.user_agents.end as usize <= agent))
+    };
+    let group = group_of(one);
+    group.is_some() && group == group_of(other)
+}
+
+fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
+    let file = &findings.examination.chosen().file;
+    let lines = file.user_agents_of(group);
+    let named: Vec<String> = lines.iter().map(|line| quoted(line.value)).collect();
+    if !group.rules.is_empty() || lines.iter().all(|line| line.value.is_empty()) {
+        return;
+    }
+    let (last, several) = (lines[lines.len() - 1], lines.len() > 1);
+    let message = match several {
+        true => {
+            format!("no rule follows: the {} robots named here may fetch everything", named.len())
+        }
+        false => format!("no rule follows: {} may fetch everything", named[0]),
+    };
+    findings.report(Code::GroupWithoutRules, last.span, message);
+}
+
+/// Robots that a group names twice.
+fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
+    let examination = findings.examination;
+    let mut known: HashMap<Vec<u8>, Span, foldhash::fast::RandomState> = HashMap::default();
+    for line in lines {
+        let Some(name) = name(line.value, examination.chosen().dialect) else { continue };
+        match known.get(&name) {
+            None => {
+                known.insert(name, line.span);
+            }
+            Some(&first) => {
+                findings
+                    .report(
+                        Code::RepeatedUserAgent,
+                        line.span,
+                        format!("the group already names {}", quoted(line.value)),
+                    )
+                    .related(first, "here")
+                    .fix(
+                        "remove the second line",
+                        vec![remove_record(examination, index(line.line))],
+                    );
+            }
+        }
+    }
+}
+
+/// The robot of a user-agent line: its name in lower case, or `*`.
+fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
+    match robot_named(value, None, dialect) {
+        true => Some(b"*".to_vec()),
+        false => robot_name(value, dialect).map(<[u8]>::to_ascii_lowercase),
+    }
+}
+
+/// Values that are not product tokens.
+fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
+    let dialect = findings.examination.chosen().dialect;
+    let value = line.value;
+    if value.is_empty() {
+        let message = "the user-agent line has no value and names no robot";
+        findings.report(Code::EmptyUserAgent, line.span, message);
+        return;
+    }
+    let bytes = token_bytes(value, dialect);
+    if bytes == value.len() || robot_named(value, None, dialect) {
+        return;
+    }
+    let start = line.span.end - value.len() as u32;
+    let rest = Span { start: start + bytes as u32, ..line.span };
+    if bytes > 0 && is_version(&value[bytes..]) {
+        let message = format!(
+            "{} is a version, which is not part of a product token",
+            quoted(&value[bytes..])
+        );
+        findings
+            .report(Code::VersionedUserAgent, rest, message)
+            .fix("remove the version", vec![replace(rest, [])]);
+        return;
+    }
+    let message = match bytes {
+        0 => format!("{} is not a product token and names no robot", quoted(value)),
+        _ => format!(
+            "{} is not a product token: crawlers read only {}",
+            quoted(value),
+            quoted(&value[..bytes])
+        ),
+    };
+    findings.report(Code::NoProductToken, Span { start, ..line.span }, message);
+}
+
+/// The length of the product token at the start of `value`. For a dialect that compares the whole value,
+/// tokens are those of later documents.
+fn token_bytes(value: &[u8], dialect: &Dialect) -> usize {
+    let alphabet = match dialect.groups.file_token {
+        FileToken::Prefix(alphabet) => alphabet,
+        FileToken::WholeValue => TokenAlphabet::LettersAndDigits,
+    };
+    value.iter().take_while(|&&byte| alphabet.contains(byte)).count()
+}
+
+/// Whether the text after a product token is a version: `/1.2`, `/v3`.
+fn is_version(rest: &[u8]) -> bool {
+    let Some(version) = rest.strip_prefix(b"/") else { return false };
+    let digits = version.strip_prefix(b"v").unwrap_or(version);
+    digits.first().is_some_and(u8::is_ascii_digit)
+        && version.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
+}
+
+/// Robots that several groups name.
+fn separate_groups(findings: &mut Findings<'_, '_>) {
+    let examination = findings.examination;
+    let chosen = examination.chosen();
+    let mut known: HashMap<Vec<u8>, (usize, Span), foldhash::fast::RandomState> =
+        HashMap::default();
+    let mut audiences: Option<Vec<Audience>> = None;
+    for (position, group) in chosen.file.groups().iter().enumerate() {
+        for line in chosen.file.user_agents_of(group) {
+            let Some(name) = name(line.value, chosen.dialect) else { continue };
+            let &mut (first, span) = known.entry(name).or_insert((position, line.span));
+            if first == position {
+                continue;
+            }
+            let audiences = audiences.get_or_insert_with(|| audiences_of(examination));
+            let groups = |reading: &Reading<'_>| {
+                let position = examination.readings.iter().position(|r| std::ptr::eq(r, reading));
+                let audience = &audiences[position.expect("the reading is one of these")];
+                groups_applied(audience, line.value, reading.dialect)
+            };
+            findings
+                .report(
+                    Code::SeparateGroups,
+                    line.span,
+                    format!("another group also names {}", quoted(line.value)),
+                )
+                .related(span, "the first group that names it")
+                .effects(|reading| match groups(reading) {
+                    0 | 1 => "follows the first group alone".into(),
+                    count => format!("merges the rules of {}", counted(count, "group")),
+                });
+        }
+    }
+}
+
+fn audiences_of(examination: &Examination<'_>) -> Vec<Audience> {
+    let readings = examination.readings.iter();
+    readings.map(|reading| Audience::of(&reading.file, reading.dialect)).collect()
+}
+
+/// The number of groups that apply to the robot that `value` names.
+fn groups_applied(audience: &Audience, value: &[u8], dialect: &Dialect) -> usize {
+    let Some(name) = name(value, dialect) else { return 0 };
+    if name == b"*" {
+        return audience.default_groups.len();
+    }
+    let robot = audience.robots.iter().find(|robot| robot.name == name);
+    robot.map_or(0, |robot| robot.groups.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        for version in ["/1.2", "/v3", "/2.0b", "/12", "/1.0-rc_1"] {
+            assert!(is_version(version.as_bytes()), "{version}");
+        }
+        for other in ["", "/", "/x", " 1.2", "/1.2 (compatible)", "1.2", "/vv1"] {
+            assert!(!is_version(other.as_bytes()), "{other}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Checks of single lines: colon, field, odd bytes, length; and the fields that misspelt ones may mean.
+
+use bstr::ByteSlice as _;
+
+use super::super::examination::{Examination, quoted};
+use super::super::findings::{Findings, insert, replace};
+use super::super::{Code, Edit};
+use portcullis_dialect::dialect::{Dialect, Field};
+use portcullis_matcher::bytes::trim;
+use portcullis_robots::syntax::{EXTENSIONS, NoteKind, NoteSet, Record, Span, is_extension};
+
+pub(super) fn check(findings: &mut Findings<'_, '_>) {
+    for index in 0..findings.examination.chosen().lines.len() {
+        let notes = findings.examination.notes(index);
+        if !notes.is_empty() {
+            bytes(findings, index, notes);
+            separator(findings, index, notes);
+        }
+        if let Some(&record) = findings.examination.chosen().record(index)
+            && !notes.contains(NoteKind::WhiteSpaceForColon)
+        {
+            field(findings, &record);
+        }
+    }
+}
+
+/// Odd bytes of a line, and its length.
+fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
+    let line = findings.examination.chosen().lines[index].span;
+    if notes.contains(NoteKind::NulInLine) {
+        let edits = removals(findings.examination, line, |byte| byte == 0);
+        let span = edits.first().map_or(line, |edit| edit.span);
+        findings
+            .report(Code::NulByte, span, "the line has a NUL byte")
+            .suggest("remove the NUL", edits);
+    }
+    if notes.contains(NoteKind::ControlInLine) {
+        let is_control = |byte| matches!(byte, 1..b' ') && byte != b'\t';
+        let edits = removals(findings.examination, line, is_control);
+        let span = edits.first().map_or(line, |edit| edit.span);
+        findings
+            .report(Code::ControlCharacter, span, "the value has a control character")
+            .suggest("remove the control character", edits);
+    }
+    if notes.contains(NoteKind::LineCut) {
+        let limits = findings.examination.readings.iter();
+        let shortest = limits.filter_map(|reading| reading.dialect.lines.line_bytes_max).min();
+        let bytes = shortest.unwrap_or(0).min(line.bytes()) as u32;
+        let lost = Span { start: line.start + bytes, ..line };
+        let message =
+            format!("some crawlers drop what follows the first {bytes} bytes of the line");
+        findings.report(Code::LineTooLong, lost, message);
+    }
+}
+
+/// Edits that remove the bytes of `line` for which `is_odd`, run by run.
+fn removals(examination: &Examination<'_>, line: Span, is_odd: impl Fn(u8) -> bool) -> Vec<Edit> {
+    let bytes = examination.bytes(line);
+    let mut edits = Vec::new();
+    let mut position = 0;
+    while let Some(run) = bytes[position..].iter().position(|&byte| is_odd(byte)) {
+        let start = position + run;
+        let length = bytes[start..].iter().take_while(|&&byte| is_odd(byte)).count();
+        position = start + length;
+        let [start, end] = [start, position].map(|place| line.start + place as u32);
+        edits.push(replace(Span { start, end }, []));
+    }
+    edits
+}
+
+/// A line without colon, or without a field before it.
+fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
+    if notes.contains(NoteKind::NoField) {
+        let span = findings.examination.written(index);
+        findings.report(Code::MissingField, span, "there is no field before the colon");
+    }
+    if !notes.contains(NoteKind::NoColon) && !notes.contains(NoteKind::WhiteSpaceForColon) {
+        return;
+    }
+    let span = without_comment(findings.examination, findings.examination.written(index));
+    let text = findings.examination.bytes(span);
+    let Some((bytes, meant)) = leading_field(text) else {
+        let message = "this is neither a record nor a comment";
+        findings
+            .report(Code::NoRecord, span, message)
+            .suggest("make it a comment", vec![insert(span.start, "# ")]);
+        return;
+    };
+    let name = Span { end: span.start + bytes as u32, ..span };
+    let message = format!("the colon after {} is missing", quoted(&text[..bytes]));
+    let right = format!("{}:", written_like(findings.examination.bytes(name), meant));
+    findings
+        .report(Code::MissingColon, name, message)
+        .suggest(format!("write `{right}`"), vec![replace(name, right)]);
+}
+
+/// `span` up to a comment, without white space at its end.
+fn without_comment(examination: &Examination<'_>, span: Span) -> Span {
+    let bytes = examination.bytes(span);
+    let text = bytes.find_byte(b'#').map_or(bytes, |comment| &bytes[..comment]);
+    let text = text.trim_end_with(|character| matches!(character, ' ' | '\t'));
+    Span { end: span.start + text.len() as u32, ..span }
+}
+
+/// The length and the field of the name at the start of a line without colon.
+///
+/// A sentence may start with a word that resembles a field, so unless it is spelt right a value must be all
+/// that follows.
+fn leading_field(text: &[u8]) -> Option<(usize, &'static str)> {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let end_of_word = |from: usize| {
+        let start = from + text[from..].iter().take_while(|byte| is_space(byte)).count();
+        start + text[start..].iter().take_while(|byte| !is_space(byte)).count()
+    };
+    let first = end_of_word(0);
+    let second = end_of_word(first);
+    let third = end_of_word(second);
+    if is_usual(&text[..first]) {
+        return Some((first, meant(&text[..first])?));
+    }
+    if second <= text.len() && third == text.len() && text[..first].eq_ignore_ascii_case(b"user") {
+        return Some((second, meant(&text[..second])?));
+    }
+    (second == text.len()).then(|| Some((first, meant(&text[..first])?)))?
+}
+
+/// `name` itself if it differs from `spelling` at most in case.
+fn written_like(name: &[u8], spelling: &str) -> String {
+    match name.eq_ignore_ascii_case(spelling.as_bytes()) {
+        true => String::from_utf8_lossy(name).into_owned(),
+        false => spelling.to_owned(),
+    }
+}
+
+/// A field that no document defines.
+fn field(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
+    let name = record.name;
+    let span = Span { end: record.span.start + name.len() as u32, ..record.span };
+    if is_extension(trim(name, b" \t")) || (is_usual(name) && record.field.is_some()) {
+        return;
+    }
+    if is_usual(name) {
+        let dialect = findings.examination.chosen().dialect.name;
+        let message = format!("the dialect {dialect} does not define the field {}", quoted(name));
+        findings.report(Code::UnknownField, span, message);
+        return;
+    }
+    let by_prefix = record.field.map(usual);
+    let found = meant(name).or(by_prefix);
+    match found {
+        Some(spelling) => {
+            findings
+                .report(
+                    Code::MisspeltField,
+                    span,
+                    format!("{} is a misspelling of `{spelling}`", quoted(name)),
+                )
+                .suggest(format!("write `{spelling}`"), vec![replace(span, spelling)]);
+        }
+        None => unknown_field(findings, record, span),
+    }
+}
+
+fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Span) {
+    let is_scheme = matches!(record.name.to_ascii_lowercase().as_slice(), b"http" | b"https");
+    if !is_scheme || !record.value.starts_with(b"//") {
+        let message = format!("no known convention defines the field {}", quoted(record.name));
+        findings.report(Code::UnknownField, name, message);
+        return;
+    }
+    let message = "a URL without a field before it has no meaning";
+    let finding = findings.report(Code::UnknownField, record.span, message);
+    if record.value.to_ascii_lowercase().contains_str("sitemap") {
+        finding.suggest("name the sitemap", vec![insert(record.span.start, "Sitemap: ")]);
+    }
+}
+
+/// The longest name that is compared with fields.
+const NAME_BYTES_MAX: usize = 32;
+
+/// The usual spelling of a field.
+fn usual(field: Field) -> &'static str {
+    match field {
+        Field::UserAgent => "User-agent",
+        Field::Allow => "Allow",
+        Field::Disallow => "Disallow",
+        Field::Sitemap => "Sitemap",
+    }
+}
+
+/// Whether `name`, in any case, is the usual spelling of a field.
+fn is_usual(name: &[u8]) -> bool {
+    fields().any(|field| name.eq_ignore_ascii_case(usual(field).as_bytes()))
+}
+
+/// The field of which `name` is a misspelling.
+///
+/// A misspelling that a dialect accepts is one. Otherwise a third of the letters, at most two, may be
+/// omitted, inserted, replaced or swapped with a neighbour.
+fn meant(name: &[u8]) -> Option<&'static str> {
+    if let Some(field) = Dialect::ALL.into_iter().find_map(|dialect| accepted(name, dialect)) {
+        return Some(usual(field));
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return None;
+    }
+    let near = fields().map(usual).chain(EXTENSIONS.iter().copied()).filter_map(|spelling| {
+        let distance = distance(name, spelling.as_bytes());
+        let allowed = (spelling.len() / 3).min(2);
+        (distance <= allowed).then_some((distance, spelling))
+    });
+    near.min_by_key(|&(distance, _)| distance).map(|(_, spelling)| spelling)
+}
+
+/// The fields, the most frequent first, which wins if two are equally near.
+fn fields() -> impl Iterator<Item = Field> {
+    [Field::Disallow, Field::Allow, Field::UserAgent, Field::Sitemap].into_iter()
+}
+
+/// The field that `dialect` reads in exactly this spelling.
+fn accepted(name: &[u8], dialect: &Dialect) -> Option<Field> {
+    let spellings = dialect.lines.fields.iter();
+    let same = |text: &str| name.eq_ignore_ascii_case(text.as_bytes());
+    spellings.into_iter().find(|spelling| same(spelling.text)).map(|spelling| spelling.field)
+}
+
+/// The edit distance of two names in any case, by byte, where swapped neighbours count once.
+fn distance(one: &[u8], other: &[u8]) -> usize {
+    let text = |name: &[u8]| -> String {
+        name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+    };
+    strsim::osa_distance(&text(one), &text(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (one, other, expected) in
+            [("alow", "ALLOW", 1), ("disallwo", "disallow", 1), ("user agent", "user-agent", 1)]
+        {
+            assert_eq!(distance(one.as_bytes(), other.as_bytes()), expected, "{one} {other}");
+        }
+        assert_eq!(distance(b"h\xc3\xb6st", b"host"), 2);
+    }
+
+    #[test]
+    fn misspellings_and_other_words() {
+        let rows = [
+            ("Disalow", Some("Disallow")),
+            ("dissalow", Some("Disallow")),
+            ("Useragent", Some("User-agent")),
+            ("User_agent", Some("User-agent")),
+            ("Alow", Some("Allow")),
+            ("Sitemaps", Some("Sitemap")),
+            ("Crawl delay", Some("crawl-delay")),
+            ("Keep-out", None),
+            ("Hos", Some("host")),
+            ("Note", None),
+            ("https", None),
+            ("a", None),
+        ];
+        for (name, expected) in rows {
+            let spelling = meant(name.as_bytes());
+            assert_eq!(spelling, expected, "{name}");
+        }
+    }
+}

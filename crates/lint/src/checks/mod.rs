@@ -1,0 +1,170 @@
+//! The checks by subject. Each reports to [`Findings`]; the file as a whole and other records are here.
+
+mod groups;
+mod lines;
+mod patterns;
+mod rules;
+
+use super::examination::{Examination, Reading, quoted};
+use super::findings::{Findings, replace};
+use super::{Code, LintConfig};
+use portcullis_dialect::dialect::Field;
+use portcullis_dialect::limits::CRAWL_DELAY_SECONDS_MAX;
+use portcullis_robots::syntax::{Note, NoteKind, OtherRecord, Span};
+use portcullis_robots::target::split;
+
+/// Runs all checks.
+pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
+    check_file(findings);
+    if is_no_robots_txt(findings.examination) {
+        // Reporting every line of a web page would not help.
+        return;
+    }
+    lines::check(findings);
+    groups::check(findings);
+    patterns::check(findings);
+    rules::check(findings, config);
+    check_others(findings);
+}
+
+/// "1 rule" or "2 rules".
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+fn check_file(findings: &mut Findings<'_, '_>) {
+    byte_order_mark(findings);
+    appearance(findings);
+    size(findings);
+}
+
+/// Whether the file looks like something else and has no user-agent line. With one it is a robots.txt
+/// whose odd lines are reported one by one.
+fn is_no_robots_txt(examination: &Examination<'_>) -> bool {
+    let chosen = examination.chosen();
+    let looks_odd = NoteKind::APPEARANCES.into_iter().any(|kind| note(chosen, kind).is_some());
+    looks_odd && chosen.file.user_agents().is_empty()
+}
+
+fn note(reading: &Reading<'_>, kind: NoteKind) -> Option<Note> {
+    reading.file.notes().iter().find(|note| note.kind == kind).copied()
+}
+
+fn byte_order_mark(findings: &mut Findings<'_, '_>) {
+    let marks = findings.examination.readings.iter();
+    let mark = marks.filter_map(|reading| note(reading, NoteKind::ByteOrderMark)).next();
+    let Some(mark) = mark else { return };
+    findings
+        .report(Code::ByteOrderMark, mark.span, "the file starts with a byte order mark")
+        .fix("remove the byte order mark", vec![replace(mark.span, [])]);
+}
+
+fn appearance(findings: &mut Findings<'_, '_>) {
+    let rows = [
+        (NoteKind::LooksLikeHtml, Code::WebPage, "this is a web page, not a robots.txt"),
+        (NoteKind::LooksLikeJson, Code::WebPage, "this is JSON, not a robots.txt"),
+        (NoteKind::LooksBinary, Code::BinaryFile, "this is binary data, not a robots.txt"),
+    ];
+    if !is_no_robots_txt(findings.examination) {
+        return;
+    }
+    for (kind, code, message) in rows {
+        if note(findings.examination.chosen(), kind).is_some() {
+            let first = findings.examination.chosen().lines.first();
+            let span = first.map_or(Span { start: 0, end: 0 }, |line| line.span);
+            findings.report(code, span, message).effects(rules_found);
+        }
+    }
+}
+
+fn size(findings: &mut Findings<'_, '_>) {
+    let Some(cut) = note(findings.examination.chosen(), NoteKind::FileCut) else { return };
+    let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    if findings.examination.bytes(cut.span).iter().all(is_line_end) {
+        // Nothing but the end of the last line is lost.
+        return;
+    }
+    let bytes = match findings.examination.bytes_max {
+        Some(bytes_max) => format!("only the first {bytes_max} bytes of the file are read"),
+        None => "the file is too long".into(),
+    };
+    let message = format!("{bytes}: crawlers ignore this line and all that follow");
+    findings.report(Code::FileTooLong, cut.span, message).effects(rules_found);
+}
+
+fn rules_found(reading: &Reading<'_>) -> String {
+    format!("finds {} in the file", counted(reading.file.rules().len(), "rule"))
+}
+
+/// Sitemaps and crawl-delays.
+fn check_others(findings: &mut Findings<'_, '_>) {
+    let examination = findings.examination;
+    for record in examination.chosen().file.other_records() {
+        if record.field == Some(Field::Sitemap) {
+            sitemap(findings, record);
+        } else if record.name.eq_ignore_ascii_case(b"crawl-delay") {
+            crawl_delay(findings, record);
+        }
+    }
+}
+
+/// The span of the value, or of the record if it has none.
+fn value_span(record: &OtherRecord<'_>) -> Span {
+    match record.value.len() as u32 {
+        0 => record.span,
+        bytes => Span { start: record.span.end - bytes, ..record.span },
+    }
+}
+
+fn sitemap(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
+    let path_start = findings.examination.chosen().dialect.paths.path_start;
+    if split(record.value, path_start).is_ok() {
+        return;
+    }
+    let message = match record.value {
+        b"" => "the sitemap has no URL".to_owned(),
+        value => format!("{} is not an absolute URL", quoted(value)),
+    };
+    findings.report(Code::RelativeSitemap, value_span(record), message);
+}
+
+fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
+    let (code, message) = match seconds(record.value) {
+        Some(seconds) if seconds <= CRAWL_DELAY_SECONDS_MAX => {
+            (Code::CrawlDelay, "crawl-delay is not standard; only some crawlers support it".into())
+        }
+        Some(_) => (
+            Code::OddCrawlDelay,
+            format!(
+                "a crawler that waits {} seconds between requests would hardly ever come",
+                quoted(record.value)
+            ),
+        ),
+        None => {
+            (Code::OddCrawlDelay, format!("{} is not a number of seconds", quoted(record.value)))
+        }
+    };
+    findings.report(code, value_span(record), message);
+}
+
+/// Parses seconds: digits, and optionally a point and digits.
+fn seconds(value: &[u8]) -> Option<f64> {
+    let is_plain = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let text = std::str::from_utf8(value).ok().filter(|_| is_plain)?;
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_seconds() {
+        assert_eq!(seconds(b"10"), Some(10.0));
+        assert_eq!(seconds(b"0.5"), Some(0.5));
+        for odd in ["", "-1", "1e3", "10s", "inf", ".", "1,5", "1.2.3", "\u{661}"] {
+            assert_eq!(seconds(odd.as_bytes()), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Checks of single path patterns as they are written.
+
+use bstr::ByteSlice as _;
+
+use super::super::Code;
+use super::super::Edit;
+use super::super::examination::{Examination, quoted};
+use super::super::findings::{Findings, insert, remove_record, replace};
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::Escapes;
+use portcullis_matcher::bytes::{percent_triplet, push_percent_triplet};
+use portcullis_matcher::escape::normalise;
+use portcullis_matcher::pattern::normal_text;
+use portcullis_robots::syntax::{Rule, Span};
+
+/// Bytes of a percent triplet.
+const TRIPLET_BYTES: usize = 3;
+
+pub(super) fn check(findings: &mut Findings<'_, '_>) {
+    let examination = findings.examination;
+    let file = &examination.chosen().file;
+    for (position, rule) in file.rules().iter().enumerate() {
+        if rule.value.is_empty() {
+            empty(findings, position, rule);
+            continue;
+        }
+        unrooted(findings, rule);
+        comment(findings, rule);
+        unescaped(findings, rule);
+        escapes(findings, rule);
+        if examination.chosen().dialect.paths.wildcards {
+            dollar(findings, rule);
+            star(findings, rule);
+        }
+    }
+}
+
+/// The span in the file of the bytes `start..end` of a rule's value.
+fn within(rule: &Rule<'_>, start: usize, end: usize) -> Span {
+    let value = rule.span.end - rule.value.len() as u32;
+    Span { start: value + start as u32, end: value + end as u32 }
+}
+
+fn whole(rule: &Rule<'_>) -> Span {
+    within(rule, 0, rule.value.len())
+}
+
+/// A rule without a pattern, except the usual way to allow everything.
+fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
+    let examination = findings.examination;
+    let chosen = examination.chosen();
+    let group = &chosen.file.groups()[chosen.group_of_rule(position)];
+    let alone = chosen.file.rules_of(group).iter().all(|rule| rule.value.is_empty());
+    if rule.verdict == Verdict::Disallow && alone {
+        return;
+    }
+    let message = match rule.verdict {
+        Verdict::Disallow => "`Disallow:` beside other rules revokes none of them",
+        _ => "`Allow:` without a pattern allows nothing",
+    };
+    let edit = remove_record(examination, rule.line.get() as usize - 1);
+    findings.report(Code::EmptyPattern, rule.span, message).fix("remove the line", vec![edit]);
+}
+
+/// A pattern that starts with neither `/` nor `*`.
+fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let value = rule.value;
+    let chosen = findings.examination.chosen().dialect;
+    if value[0] == b'*' && !normal_text(value, &chosen.paths, &mut Vec::new()) {
+        let message =
+            format!("{} has no wildcards, and no path starts with a literal `*`", chosen.name);
+        findings.report(Code::NeverMatchingPattern, whole(rule), message);
+    }
+    if matches!(value[0], b'/' | b'*') || !some_dialect_matches_nothing(findings.examination, rule)
+    {
+        return;
+    }
+    if let Some(path) = path_of_url(value) {
+        let path = if path.is_empty() { b"/" } else { path };
+        findings
+            .report(Code::UrlAsPattern, whole(rule), "this is a URL, not a path pattern")
+            .suggest(
+                format!("remove scheme and host: {}", quoted(path)),
+                vec![replace(whole(rule), path)],
+            );
+        return;
+    }
+    // A pattern that starts with punctuation was meant to match anywhere.
+    let front = if value[0].is_ascii_alphanumeric() { "/" } else { "/*" };
+    let message = format!("{} starts with neither `/` nor `*`", quoted(value));
+    let edit = insert(whole(rule).start, front);
+    findings
+        .report(Code::NeverMatchingPattern, whole(rule), message)
+        .suggest(format!("put `{front}` in front"), vec![edit]);
+}
+
+fn some_dialect_matches_nothing(examination: &Examination<'_>, rule: &Rule<'_>) -> bool {
+    let mut text = Vec::new();
+    let dialects = examination.readings.iter().map(|reading| reading.dialect);
+    dialects.into_iter().any(|dialect| !normal_text(rule.value, &dialect.paths, &mut text))
+}
+
+/// The path of a value that is a URL with a scheme.
+fn path_of_url(value: &[u8]) -> Option<&[u8]> {
+    let colon = value.find(b"://")?;
+    let is_scheme = value[..colon].iter().all(u8::is_ascii_alphabetic) && colon > 0;
+    let rest = &value[colon + 3..];
+    is_scheme.then(|| rest.find_byteset(b"/?").map_or(&b""[..], |path| &rest[path..]))
+}
+
+/// A `#` without white space before it.
+fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let examination = findings.examination;
+    let end = rule.span.end as usize;
+    if examination.text.get(end) != Some(&b'#') {
+        return;
+    }
+    let line = examination.chosen().lines[rule.line.get() as usize - 1].span;
+    let message = format!("`#` starts a comment: the pattern is {}", quoted(rule.value));
+    let lost = Span { start: rule.span.end, ..line };
+    findings
+        .report(Code::CommentInPattern, lost, message)
+        .suggest("put a space before the comment", vec![insert(rule.span.end, " ")]);
+}
+
+/// A `$` that is not an anchor.
+fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let body = &rule.value[..rule.value.len() - 1];
+    if let Some(position) = body.find_byte(b'$') {
+        let message = "this `$` is a literal character: it matches the end of the path only at the end of the pattern";
+        findings.report(Code::DollarInsidePattern, within(rule, position, position + 1), message);
+    }
+}
+
+/// Stars at the end, and adjacent ones.
+fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let edits: Vec<Edit> = needless_stars(rule.value)
+        .into_iter()
+        .map(|(start, end)| replace(within(rule, start, end), []))
+        .collect();
+    if let Some(first) = edits.first() {
+        let place = match first.span.end == rule.span.end {
+            true => "at the end of the pattern",
+            false => "beside another",
+        };
+        let message = format!("a `*` {place} has no effect");
+        findings.report(Code::NeedlessStar, first.span, message).fix("remove it", edits.clone());
+    }
+}
+
+/// The bytes of a pattern that have no effect: stars after a star, and a `*` or `*$` at the end. The first
+/// byte stays, so that there is a pattern.
+fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
+    let body = value.strip_suffix(b"*$").unwrap_or(value);
+    let kept = body.trim_end_with(|character| character == '*').len().max(1);
+    let mut runs = Vec::new();
+    for position in 1..kept {
+        if value[position] == b'*' && value[position - 1] == b'*' {
+            match runs.last_mut() {
+                Some((_, end)) if *end == position => *end += 1,
+                _ => runs.push((position, position + 1)),
+            }
+        }
+    }
+    if kept < value.len() && (value.ends_with(b"*") || value.ends_with(b"*$")) {
+        runs.push((kept, value.len()));
+    }
+    runs
+}
+
+/// Characters that URLs have only as an escape.
+fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let value = rule.value;
+    let is_odd = |byte: u8| byte >= b' ' && !matches!(byte, b'*' | b'$') && is_escaped(byte);
+    let Some(start) = value.iter().position(|&byte| is_odd(byte)) else { return };
+    let bytes = value[start..].iter().take_while(|&&byte| is_odd(byte)).count();
+    let span = within(rule, start, start + bytes);
+    let rest = &value[start + bytes..];
+    if value[start] == b' ' && rest.starts_with(b"/") {
+        let message =
+            "a rule has one pattern: this space is part of it and does not separate a list";
+        findings.report(Code::UnescapedCharacter, span, message);
+        return;
+    }
+    let escape = |(position, &byte)| {
+        let mut triplet = Vec::new();
+        push_percent_triplet(&mut triplet, byte);
+        replace(within(rule, position, position + 1), triplet)
+    };
+    let odd = value.iter().enumerate().filter(|&(_, &byte)| is_odd(byte));
+    let edits = odd.map(escape).collect();
+    let message = format!("URLs have {} only as an escape", quoted(&value[start..start + bytes]));
+    findings.report(Code::UnescapedCharacter, span, message).fix("escape it", edits);
+}
+
+/// Whether the normal form of RFC 9309 escapes `byte`.
+fn is_escaped(byte: u8) -> bool {
+    normalise(&[byte], Escapes::Uri, &mut Vec::new()).len() > 1
+}
+
+/// Escapes that the normal form of RFC 9309 writes differently.
+fn escapes(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
+    let (mut lower_case, mut needless) = (Vec::new(), Vec::new());
+    let mut position = 0;
+    while let Some(percent) = rule.value[position..].find_byte(b'%') {
+        let start = position + percent;
+        position = start + 1;
+        if percent_triplet(&rule.value[start..]).is_none() {
+            continue;
+        }
+        position = start + TRIPLET_BYTES;
+        let triplet = &rule.value[start..position];
+        let mut scratch = Vec::new();
+        let normal = normalise(triplet, Escapes::Uri, &mut scratch);
+        if normal != triplet {
+            let edit = replace(within(rule, start, position), normal);
+            let is_decoded = edit.replacement.len() < TRIPLET_BYTES;
+            if is_decoded { &mut needless } else { &mut lower_case }.push(edit);
+        }
+    }
+    report_escapes(findings, Code::LowerCaseEscape, lower_case);
+    report_escapes(findings, Code::NeedlessEscape, needless);
+}
+
+fn report_escapes(findings: &mut Findings<'_, '_>, code: Code, edits: Vec<Edit>) {
+    let Some(first) = edits.first() else { return };
+    let written = findings.examination.bytes(first.span);
+    let message = format!("{} is {} in normal form", quoted(written), quoted(&first.replacement));
+    findings.report(code, first.span, message).fix("write the normal form", edits.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_without_effect() {
+        let rows: [(&str, &[(usize, usize)]); 9] = [
+            ("/a*", &[(2, 3)]),
+            ("/a*$", &[(2, 4)]),
+            ("/a**", &[(2, 4)]),
+            ("/a**b", &[(3, 4)]),
+            ("/a***b*", &[(3, 5), (6, 7)]),
+            ("*", &[]),
+            ("**", &[(1, 2)]),
+            ("/*", &[(1, 2)]),
+            ("/a*b$", &[]),
+        ];
+        for (value, runs) in rows {
+            assert_eq!(needless_stars(value.as_bytes()), runs, "{value}");
+        }
+    }
+
+    #[test]
+    fn paths_of_urls() {
+        assert_eq!(path_of_url(b"https://a.example/b?c"), Some(&b"/b?c"[..]));
+        assert_eq!(path_of_url(b"http://a.example"), Some(&b""[..]));
+        assert_eq!(path_of_url(b"a/b://c"), None);
+        assert_eq!(path_of_url(b"://c"), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Diagnostics: a code at a place, how each dialect reads the line, and a fix; and where bytes are in
+//! lines and columns as editors count them.
+
+use bstr::ByteSlice as _;
+use serde::Serialize;
+
+use super::{Code, Severity};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::id::LineNumber;
+use portcullis_robots::syntax::Span;
+
+/// A problem in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The kind of problem.
+    pub code: Code,
+    /// What is wrong here, in one sentence without full stop.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+    /// Other places that belong to it, in file order.
+    pub related: Vec<Related>,
+    /// How each dialect reads it, in the order of [`Dialect::ALL`].
+    pub effects: Vec<Effect>,
+    /// An edit that fixes it, if there is one.
+    pub fix: Option<Fix>,
+}
+
+impl Diagnostic {
+    /// How serious it is.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// A span of bytes and its place for people.
+///
+/// Columns are counted from 1. Columns in characters count those of UTF-8, and each byte that is part of
+/// none as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The bytes in the file.
+    pub span: Span,
+    /// The line of the first byte.
+    pub line: LineNumber,
+    /// That line in the file, without its end.
+    pub line_span: Span,
+    /// The column of the first byte, in characters.
+    pub column: u32,
+    /// The column after the last byte in that line, in characters.
+    pub end_column: u32,
+    /// The column of the first byte, in bytes.
+    pub byte_column: u32,
+}
+
+/// Another place that belongs to a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// Where.
+    pub place: Place,
+    /// What is there.
+    pub message: String,
+}
+
+/// How a dialect reads a line or a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The dialect.
+    pub dialect: &'static Dialect,
+    /// Its reading.
+    pub text: String,
+}
+
+/// An edit that fixes a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as an instruction.
+    pub title: String,
+    /// Whether it may be applied without asking.
+    pub safety: Safety,
+    /// What is replaced, in file order, without overlaps.
+    pub edits: Vec<Edit>,
+}
+
+/// Whether an edit may be applied without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Safety {
+    /// It should change no verdict; [`fix`](super::fix) applies it if that is proved.
+    #[serde(rename = "safe-if-proved")]
+    ToBeProved,
+    /// It changes verdicts to what was probably meant. The owner of the file decides.
+    #[serde(rename = "suggestion")]
+    Suggestion,
+}
+
+impl Safety {
+    /// The word in JSON and in the catalogue.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Safety::ToBeProved => "safe-if-proved",
+            Safety::Suggestion => "suggestion",
+        }
+    }
+}
+
+/// Bytes to replace. An empty span inserts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced.
+    pub span: Span,
+    /// The new bytes.
+    pub replacement: Vec<u8>,
+}
+
+/// The lines of a file. CR, LF and CRLF each end one, as in the parser.
+#[derive(Clone, Debug)]
+pub struct LineIndex<'t> {
+    text: &'t [u8],
+    /// The start of each line; at least one.
+    starts: Vec<u32>,
+}
+
+impl<'t> LineIndex<'t> {
+    /// Finds the line ends of `text`.
+    pub fn new(text: &'t [u8]) -> LineIndex<'t> {
+        let mut starts = vec![0];
+        for end in memchr::memchr2_iter(b'\r', b'\n', text) {
+            let next = end + 1;
+            if text[end] == b'\r' && text.get(next) == Some(&b'\n') {
+                continue;
+            }
+            starts.push(u32::try_from(next).unwrap_or(u32::MAX));
+        }
+        LineIndex { text, starts }
+    }
+
+    /// The line with the byte at `position` (a line end belongs to its line), and its bytes without the
+    /// line end.
+    pub fn line_at(&self, position: u32) -> (LineNumber, Span) {
+        let index = self.starts.partition_point(|&start| start <= position) - 1;
+        let start = self.starts[index];
+        let rest = &self.text[start as usize..];
+        let bytes = rest.find_byteset(b"\r\n").unwrap_or(rest.len());
+        let number = u32::try_from(index + 1).ok().and_then(LineNumber::new);
+        let span = Span { start, end: start + bytes as u32 };
+        (number.unwrap_or(LineNumber::FIRST), span)
+    }
+
+    /// The line and the column, in characters from 1, of the byte at `position`.
+    pub fn position(&self, position: u32) -> (LineNumber, u32) {
+        let (number, line) = self.line_at(position);
+        (number, 1 + self.characters(Span { end: position.max(line.start), ..line }))
+    }
+
+    /// The place of `span`.
+    pub fn place(&self, span: Span) -> Place {
+        let (line, line_span) = self.line_at(span.start);
+        let start = span.start.min(line_span.end);
+        let end = span.end.clamp(start, line_span.end);
+        let column = 1 + self.characters(Span { end: start, ..line_span });
+        Place {
+            span,
+            line,
+            line_span,
+            column,
+            end_column: column + self.characters(Span { start, end }),
+            byte_column: 1 + start - line_span.start,
+        }
+    }
+
+    fn characters(&self, span: Span) -> u32 {
+        self.text[span.range()].chars().count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &[u8], start: u32, end: u32) -> (u32, u32, u32, u32) {
+        let place = LineIndex::new(text).place(Span { start, end });
+        (place.line.get(), place.column, place.end_column, place.byte_column)
+    }
+
+    #[test]
+    fn columns_count_characters_and_bytes() {
+        assert_eq!(place("a\nDisallow: /ä€x\n".as_bytes(), 12, 18), (2, 11, 14, 11));
+        assert_eq!(place("/ä\u{20ac}x".as_bytes(), 6, 7), (1, 4, 5, 7));
+        assert_eq!(place(b"/\xff\xfex", 3, 4), (1, 4, 5, 4));
+        assert_eq!(place(b"\xef\xbb\xbfa\n", 0, 3), (1, 1, 2, 1));
+        assert_eq!(place(b"", 0, 0), (1, 1, 1, 1));
+        assert_eq!(place(b"a\nb\nc", 0, 5), (1, 1, 2, 1));
+    }
+
+    #[test]
+    fn every_line_end_counts_once() {
+        let index = LineIndex::new(b"a\r\nb\rc\n\nd");
+        let line = |position| index.line_at(position).0.get();
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(line), [1, 1, 1, 2, 2, 3, 3, 4, 5]);
+        assert_eq!(index.position(8), (LineNumber::new(5).unwrap(), 1));
+    }
+}

@@ -1,0 +1,228 @@
+//! A file as each dialect parses it, from which the effects of a diagnostic are computed.
+//!
+//! Owns the parses, and what checks ask of them: the reading of a line, and the place of bytes. Cost: one
+//! parse of the file per dialect.
+
+use super::LineIndex;
+use super::diagnostic::{Effect, Place, Related};
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::{Dialect, Field};
+use portcullis_dialect::id::LineNumber;
+use portcullis_matcher::bytes::trim;
+use portcullis_matcher::pattern::normal_text;
+use portcullis_robots::policy::{robot_name, robot_named};
+use portcullis_robots::syntax::{
+    Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, is_extension, records,
+};
+use portcullis_robots::visible::visible;
+
+/// A file and its readings.
+pub(super) struct Examination<'t> {
+    /// The file.
+    pub(super) text: &'t [u8],
+    /// Bytes of it that are read; all if `None`.
+    pub(super) bytes_max: Option<usize>,
+    /// One for each of [`Dialect::ALL`], in that order, and the chosen dialect's if it is another.
+    pub(super) readings: Vec<Reading<'t>>,
+    chosen: usize,
+    index: LineIndex<'t>,
+}
+
+/// A file as one dialect parses it.
+pub(super) struct Reading<'t> {
+    pub(super) dialect: &'static Dialect,
+    /// The lines; the one with number `n` is at `n - 1`.
+    pub(super) lines: Vec<Line<'t>>,
+    pub(super) file: RobotsTxt<'t>,
+}
+
+impl<'t> Reading<'t> {
+    pub(super) fn new(
+        text: &'t [u8],
+        dialect: &'static Dialect,
+        bytes_max: Option<usize>,
+    ) -> Reading<'t> {
+        Reading {
+            dialect,
+            lines: records(text, dialect, bytes_max).collect(),
+            file: RobotsTxt::parse(text, dialect, bytes_max),
+        }
+    }
+
+    /// The record on the line at `index`, if there is one.
+    pub(super) fn record(&self, index: usize) -> Option<&Record<'t>> {
+        match &self.lines.get(index)?.content {
+            Content::Record(record) => Some(record),
+            Content::Blank | Content::Comment | Content::Ignored => None,
+        }
+    }
+
+    /// The position of the rule on `line` among the file's rules.
+    pub(super) fn rule_on(&self, line: LineNumber) -> Option<usize> {
+        self.file.rules().binary_search_by_key(&line, |rule| rule.line).ok()
+    }
+
+    /// The position of the group of the rule at `rule` among the file's groups.
+    pub(super) fn group_of_rule(&self, rule: usize) -> usize {
+        let groups = self.file.groups();
+        groups.partition_point(|group| group.rules.end as usize <= rule)
+    }
+
+    /// The line at `index` in words.
+    fn words(&self, index: usize) -> String {
+        let Some(line) = self.lines.get(index) else {
+            return "not read".into();
+        };
+        match &line.content {
+            Content::Blank => "a blank line".into(),
+            Content::Comment => "a comment".into(),
+            Content::Ignored if line.notes.contains(NoteKind::FileCut) => "not read".into(),
+            Content::Ignored => "ignored".into(),
+            Content::Record(record) => self.record_words(record, line.number),
+        }
+    }
+
+    fn record_words(&self, record: &Record<'t>, line: LineNumber) -> String {
+        match record.field {
+            Some(Field::UserAgent) => self.user_agent_words(record.value),
+            Some(Field::Allow) => self.rule_words(Verdict::Allow, record.value, line),
+            Some(Field::Disallow) => self.rule_words(Verdict::Disallow, record.value, line),
+            Some(Field::Sitemap) => "a sitemap, without effect on access".into(),
+            None if is_extension(record.name) => {
+                "a field of another convention, without effect on access".into()
+            }
+            None => "an unknown field, ignored".into(),
+        }
+    }
+
+    fn user_agent_words(&self, value: &[u8]) -> String {
+        if robot_named(value, None, self.dialect) {
+            return "names all robots that no other group names".into();
+        }
+        match robot_name(value, self.dialect) {
+            Some(name) => format!("names {}", quoted(name)),
+            None => "names no robot".into(),
+        }
+    }
+
+    fn rule_words(&self, verdict: Verdict, value: &[u8], line: LineNumber) -> String {
+        if self.rule_on(line).is_none() {
+            return "ignored: outside any group".into();
+        }
+        let mut pattern = Vec::new();
+        if value.is_empty() {
+            "decides nothing".into()
+        } else if normal_text(value, &self.dialect.paths, &mut pattern) {
+            format!("{verdict} {}", quoted(&pattern))
+        } else {
+            "never matches".into()
+        }
+    }
+}
+
+impl<'t> Examination<'t> {
+    pub(super) fn new(
+        text: &'t [u8],
+        chosen: &'static Dialect,
+        bytes_max: Option<usize>,
+    ) -> Examination<'t> {
+        let mut dialects = Dialect::ALL.to_vec();
+        let position = dialects.iter().position(|dialect| *dialect == chosen);
+        let chosen = position.unwrap_or_else(|| {
+            dialects.push(chosen);
+            dialects.len() - 1
+        });
+        let reading = |dialect| Reading::new(text, dialect, bytes_max);
+        let readings = dialects.into_iter().map(reading).collect();
+        Examination { text, bytes_max, readings, chosen, index: LineIndex::new(text) }
+    }
+
+    /// The reading of the chosen dialect.
+    pub(super) fn chosen(&self) -> &Reading<'t> {
+        &self.readings[self.chosen]
+    }
+
+    /// The notes of all dialects on the line at `index`.
+    pub(super) fn notes(&self, index: usize) -> NoteSet {
+        let lines = self.readings.iter().filter_map(|reading| reading.lines.get(index));
+        let kinds = lines.flat_map(|line| line.notes.kinds());
+        kinds.fold(NoteSet::EMPTY, NoteSet::with)
+    }
+
+    /// The bytes of `span`.
+    pub(super) fn bytes(&self, span: Span) -> &'t [u8] {
+        &self.text[span.range()]
+    }
+
+    /// The line at `index` without the white space around it.
+    pub(super) fn written(&self, index: usize) -> Span {
+        let line = self.chosen().lines[index].span;
+        let bytes = self.bytes(line);
+        let text = trim(bytes, b" \t");
+        let start = line.start + (text.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
+        Span { start, end: start + text.len() as u32 }
+    }
+
+    /// How each dialect reads the line at `index`.
+    pub(super) fn line_effects(&self, index: usize) -> Vec<Effect> {
+        self.effects(|reading| reading.words(index))
+    }
+
+    /// The effect in each dialect, in the words of `describe`.
+    pub(super) fn effects(&self, describe: impl Fn(&Reading<'t>) -> String) -> Vec<Effect> {
+        let effect =
+            |reading: &Reading<'t>| Effect { dialect: reading.dialect, text: describe(reading) };
+        self.readings.iter().map(effect).collect()
+    }
+
+    /// The place of `span`.
+    pub(super) fn place(&self, span: Span) -> Place {
+        self.index.place(span)
+    }
+
+    /// A related place with a message.
+    pub(super) fn related(&self, span: Span, message: impl Into<String>) -> Related {
+        Related { place: self.place(span), message: message.into() }
+    }
+}
+
+/// Text in backquotes for a message, made visible and cut if it is long.
+pub(super) fn quoted(text: &[u8]) -> String {
+    /// Longer quotes would hide the message.
+    const CHARACTERS_MAX: usize = 60;
+    let cut = bstr::ByteSlice::char_indices(text).nth(CHARACTERS_MAX);
+    match cut {
+        Some((start, ..)) => format!("`{}…`", visible(&text[..start])),
+        None => format!("`{}`", visible(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::dialect::RFC_9309;
+
+    #[test]
+    fn quoted_text_is_visible() {
+        assert_eq!(quoted(b"a\x1b\xff\n"), "`a\\u{1b}\\xff\\n`");
+        assert_eq!(quoted(&[b'a'; 80]).chars().count(), 63);
+    }
+
+    #[test]
+    fn each_dialect_describes_a_line() {
+        let text = b"Allow: a\nUser-agent: *\nAllow: b\nDisalow: /c\nDisallow /%7e\n";
+        let examination = Examination::new(text, &RFC_9309, None);
+        let words = |index, name: &str| {
+            let effects = examination.line_effects(index);
+            effects.into_iter().find(|effect| effect.dialect.name == name).unwrap().text
+        };
+        assert_eq!(words(0, "rfc9309"), "ignored: outside any group");
+        assert_eq!(words(1, "google"), "names all robots that no other group names");
+        assert_eq!(words(2, "original1994"), "an unknown field, ignored");
+        assert_eq!(words(2, "koster1996"), "allow `/b`");
+        assert_eq!(words(2, "rfc9309"), "never matches");
+        assert_eq!(words(3, "google"), "disallow `/c`");
+        assert_eq!(words(4, "draft2019"), "ignored");
+        assert_eq!(words(4, "google"), "disallow `/%7E`");
+    }
+}

@@ -1,0 +1,189 @@
+//! Collects the findings of the checks, and adds places, effects and edits.
+
+use std::collections::BTreeMap;
+
+use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
+use super::examination::{Examination, Reading};
+use super::{Code, LintConfig, Place, Report};
+use portcullis_dialect::limits::LINT_EDITS_PER_FINDING_MAX;
+use portcullis_robots::syntax::Span;
+
+/// The findings in one file.
+pub(super) struct Findings<'e, 't> {
+    pub(super) examination: &'e Examination<'t>,
+    per_code_max: usize,
+    keeps_fixes: bool,
+    diagnostics: Vec<Diagnostic>,
+    /// Findings of each code.
+    counts: BTreeMap<Code, Count>,
+    /// Whether the last diagnostic is beyond the maximum, and kept only if it has a fix.
+    is_last_past_max: bool,
+    unknown: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    found: usize,
+    omitted: usize,
+}
+
+impl<'e, 't> Findings<'e, 't> {
+    pub(super) fn new(examination: &'e Examination<'t>, config: &LintConfig) -> Findings<'e, 't> {
+        Findings {
+            examination,
+            per_code_max: config.findings_per_code_max,
+            keeps_fixes: config.keeps_fixes,
+            diagnostics: Vec::new(),
+            counts: BTreeMap::new(),
+            is_last_past_max: false,
+            unknown: Vec::new(),
+        }
+    }
+
+    /// Reports a code at `span`, with the readings of that line as effects.
+    pub(super) fn report(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Finding<'_, 'e, 't> {
+        self.settle_last();
+        let count = self.counts.entry(code).or_default();
+        count.found += 1;
+        self.is_last_past_max = count.found > self.per_code_max;
+        let examination = self.examination;
+        let place = examination.place(span);
+        let effects = match self.is_last_past_max {
+            true => Vec::new(),
+            false => examination.line_effects(line_index(&place)),
+        };
+        let message = message.into();
+        let (related, fix) = (Vec::new(), None);
+        self.diagnostics.push(Diagnostic { code, message, effects, place, related, fix });
+        let diagnostic = self.diagnostics.last_mut().expect("it has just been pushed");
+        Finding { examination, diagnostic, is_past_max: self.is_last_past_max }
+    }
+
+    /// Drops the last finding if it is beyond the maximum and has no fix.
+    fn settle_last(&mut self) {
+        let Some(last) = self.diagnostics.last().filter(|_| self.is_last_past_max) else { return };
+        let is_fixed = |fix: &Fix| fix.safety == Safety::ToBeProved;
+        if !(self.keeps_fixes && last.fix.as_ref().is_some_and(is_fixed)) {
+            self.counts.entry(last.code).or_default().omitted += 1;
+            self.diagnostics.pop();
+        }
+        self.is_last_past_max = false;
+    }
+
+    /// Reports a check that a limit ended.
+    pub(super) fn unknown(&mut self, words: String) {
+        let has_room = self.unknown.len() < self.per_code_max;
+        if has_room && !self.unknown.contains(&words) {
+            self.unknown.push(words);
+        }
+    }
+
+    /// The report, in file order.
+    pub(super) fn finish(mut self) -> Report {
+        self.settle_last();
+        let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
+        self.diagnostics.sort_by_key(key);
+        let omitted = self.counts.iter().map(|(&code, count)| (code, count.omitted));
+        Report {
+            omitted: omitted.filter(|&(_, count)| count > 0).collect(),
+            diagnostics: self.diagnostics,
+            unknown: self.unknown,
+        }
+    }
+}
+
+/// The diagnostic that was reported last, to add to.
+pub(super) struct Finding<'f, 'e, 't> {
+    examination: &'e Examination<'t>,
+    diagnostic: &'f mut Diagnostic,
+    is_past_max: bool,
+}
+
+impl<'e, 't> Finding<'_, 'e, 't> {
+    /// Adds a related place.
+    pub(super) fn related(self, span: Span, message: impl Into<String>) -> Self {
+        if self.is_past_max {
+            return self;
+        }
+        let related: Related = self.examination.related(span, message);
+        self.diagnostic.related.push(related);
+        self.diagnostic.related.sort_by_key(|related| related.place.span.start);
+        self
+    }
+
+    /// Replaces the effects by those that `describe` computes.
+    pub(super) fn effects(self, describe: impl Fn(&Reading<'t>) -> String) -> Self {
+        match self.is_past_max {
+            true => self,
+            false => {
+                let effects = self.examination.effects(describe);
+                self.with_effects(effects)
+            }
+        }
+    }
+
+    /// Replaces the effects.
+    pub(super) fn with_effects(self, effects: Vec<Effect>) -> Self {
+        if !self.is_past_max {
+            self.diagnostic.effects = effects;
+        }
+        self
+    }
+
+    /// Adds an edit that changes verdicts to what was probably meant.
+    pub(super) fn suggest(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        self.propose(title, Safety::Suggestion, edits)
+    }
+
+    /// Adds an edit that should change no verdict.
+    pub(super) fn fix(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        self.propose(title, Safety::ToBeProved, edits)
+    }
+
+    fn propose(self, title: impl Into<String>, safety: Safety, edits: Vec<Edit>) -> Self {
+        if edits.len() <= LINT_EDITS_PER_FINDING_MAX {
+            self.diagnostic.fix = Some(Fix { title: title.into(), safety, edits });
+        }
+        self
+    }
+}
+
+fn line_index(place: &Place) -> usize {
+    place.line.get() as usize - 1
+}
+
+/// Replaces `span`.
+pub(super) fn replace(span: Span, replacement: impl Into<Vec<u8>>) -> Edit {
+    Edit { span, replacement: replacement.into() }
+}
+
+/// Inserts `text` at `position`.
+pub(super) fn insert(position: u32, text: impl Into<Vec<u8>>) -> Edit {
+    replace(Span { start: position, end: position }, text)
+}
+
+/// Removes the record on the line at `index`: the whole line, unless it has a comment.
+pub(super) fn remove_record(examination: &Examination<'_>, index: usize) -> Edit {
+    let line = examination.chosen().lines[index].span;
+    let bytes = examination.bytes(line);
+    match memchr::memchr(b'#', bytes) {
+        Some(comment) => replace(Span { end: line.start + comment as u32, ..line }, []),
+        None => remove_line(examination, index),
+    }
+}
+
+/// Removes the line at `index` with its end.
+pub(super) fn remove_line(examination: &Examination<'_>, index: usize) -> Edit {
+    let lines = &examination.chosen().lines;
+    let line = lines[index].span;
+    let end = match lines.get(index + 1) {
+        Some(next) => next.span.start,
+        None => examination.text.len().min(u32::MAX as usize) as u32,
+    };
+    replace(Span { end, ..line }, [])
+}

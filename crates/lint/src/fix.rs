@@ -1,0 +1,421 @@
+//! Applying the edits that are proved to change no verdict.
+//!
+//! Two files give the same verdicts if the rules of each robot that either file names, and of one that
+//! neither names, are equivalent ([`analysis`](crate::analysis)). If that exceeds the analysis's limits
+//! there is no proof, and the edit is not made. Many edits are proved together; if that fails, half by
+//! half.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use bstr::ByteSlice as _;
+use hashbrown::{HashMap, HashSet};
+
+use super::Report;
+use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
+use super::examination::quoted;
+use crate::analysis::{Bound, Equivalence, Limits, Rules, Search, equivalence};
+use portcullis_dialect::dialect::{Dialect, NamesAgent};
+use portcullis_dialect::limits::FIX_PROOFS_MAX;
+use portcullis_matcher::bytes::seeded_hash;
+use portcullis_robots::policy::{Audience, OrderedRules, robot_name};
+use portcullis_robots::syntax::{Group, RobotsTxt, is_extension};
+
+/// How files are fixed.
+#[derive(Clone, Debug)]
+pub struct FixConfig {
+    /// The dialects in which no verdict may change.
+    pub dialects: Vec<&'static Dialect>,
+    /// Bytes of a file that are read; all if `None`.
+    pub bytes_max: Option<usize>,
+    /// The limits of one comparison.
+    pub limits: Limits,
+}
+
+/// A file that was fixed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixed {
+    /// The text with all proved edits.
+    pub text: Vec<u8>,
+    /// The fixed diagnostics, by position in the report.
+    pub fixed: Vec<usize>,
+    /// The diagnostics whose edits were not made, with the reason.
+    pub left: Vec<(usize, Unproved)>,
+}
+
+/// Applies the edits of `report`, the report on `text`, that are proved to change no verdict.
+///
+/// The whole new text is compared with the old one, in each of the dialects. Suggestions are not
+/// applied.
+///
+/// ```
+/// use portcullis_lint::analysis::Limits;
+/// use portcullis_dialect::dialect::{Dialect, RFC_9309};
+/// use portcullis_lint::{FixConfig, LintConfig, fix, lint};
+///
+/// let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /a\nDisalow: /c\n";
+/// let report = lint(text, &LintConfig::new(&RFC_9309));
+/// let dialects = Dialect::ALL.to_vec();
+/// let config = FixConfig { dialects, bytes_max: None, limits: Limits::default() };
+/// let fixed = fix(text, &report, &config);
+/// assert_eq!(fixed.text, b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisalow: /c\n");
+/// ```
+pub fn fix(text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
+    let prover = Prover::new(text, &config.dialects, config.bytes_max, config.limits);
+    let candidates = candidates(&report.diagnostics);
+    let mut work = Work { text, candidates: &candidates, prover, proofs: 0, left: Vec::new() };
+    let mut accepted = Vec::new();
+    work.settle(0, candidates.len(), &mut accepted);
+    let text = apply(text, accepted.iter().flat_map(|&index| candidates[index].edits));
+    let mut fixed: Vec<usize> =
+        accepted.iter().flat_map(|&index| candidates[index].diagnostics.clone()).collect();
+    fixed.sort_unstable();
+    work.left.sort_by_key(|&(diagnostic, _)| diagnostic);
+    Fixed { text, fixed, left: work.left }
+}
+
+/// Edits that are made together, and the diagnostics that propose them.
+struct Candidate<'d> {
+    edits: &'d [Edit],
+    diagnostics: Vec<usize>,
+}
+
+/// The edits to prove, each once. Of overlapping edits only the first is tried.
+fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
+    let mut candidates: Vec<Candidate<'_>> = Vec::new();
+    // By the start of an edit: its end and its candidate.
+    let mut taken: BTreeMap<u32, (u32, usize)> = BTreeMap::new();
+    for (position, diagnostic) in diagnostics.iter().enumerate() {
+        let fix = diagnostic.fix.as_ref().filter(|fix| fix.safety == Safety::ToBeProved);
+        let Some(Fix { edits, .. }) = fix else { continue };
+        let Some(first) = edits.first() else { continue };
+        let same = taken.get(&first.span.start).map(|&(_, candidate)| candidate);
+        if let Some(same) = same.filter(|&candidate| candidates[candidate].edits == edits) {
+            candidates[same].diagnostics.push(position);
+        } else if !edits.iter().any(|edit| overlaps(&taken, edit)) {
+            let candidate = candidates.len();
+            taken.extend(edits.iter().map(|edit| (edit.span.start, (edit.span.end, candidate))));
+            candidates.push(Candidate { edits, diagnostics: vec![position] });
+        }
+    }
+    candidates
+}
+
+/// Whether `edit` overlaps one of `taken`.
+fn overlaps(taken: &BTreeMap<u32, (u32, usize)>, edit: &Edit) -> bool {
+    let before = taken.range(..edit.span.end).next_back();
+    before.is_some_and(|(_, &(end, _))| end > edit.span.start)
+}
+
+struct Work<'w, 't> {
+    text: &'t [u8],
+    candidates: &'w [Candidate<'w>],
+    prover: Prover<'t>,
+    proofs: usize,
+    left: Vec<(usize, Unproved)>,
+}
+
+impl Work<'_, '_> {
+    /// Accepts candidates of `start..end`: all at once if that can be proved, else half by half.
+    fn settle(&mut self, start: usize, end: usize, accepted: &mut Vec<usize>) {
+        if start == end {
+            return;
+        }
+        let before = accepted.len();
+        accepted.extend(start..end);
+        let Err(unproved) = self.prove(accepted) else { return };
+        accepted.truncate(before);
+        if end - start == 1 {
+            let diagnostics = self.candidates[start].diagnostics.iter();
+            self.left.extend(diagnostics.map(|&diagnostic| (diagnostic, unproved.clone())));
+            return;
+        }
+        let middle = start + (end - start) / 2;
+        self.settle(start, middle, accepted);
+        self.settle(middle, end, accepted);
+    }
+
+    fn prove(&mut self, accepted: &[usize]) -> Result<(), Unproved> {
+        if self.proofs == FIX_PROOFS_MAX {
+            return Err(Unproved::NotTried);
+        }
+        self.proofs += 1;
+        let edits = accepted.iter().flat_map(|&index| self.candidates[index].edits);
+        self.prover.prove(&apply(self.text, edits))
+    }
+}
+
+/// `text` with `edits`, which do not overlap.
+pub fn apply<'e>(text: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Vec<u8> {
+    let mut edits: Vec<&Edit> = edits.collect();
+    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    let mut out = Vec::with_capacity(text.len());
+    let mut position = 0;
+    for edit in edits {
+        out.extend_from_slice(&text[position..edit.span.start as usize]);
+        out.extend_from_slice(&edit.replacement);
+        position = edit.span.end as usize;
+    }
+    out.extend_from_slice(&text[position..]);
+    out
+}
+
+/// Why an edit was not proved to change no verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unproved {
+    /// The verdict on a URL changes.
+    Differs {
+        /// The dialect.
+        dialect: &'static Dialect,
+        /// The robot's name in the file; `None` for one that it does not name.
+        robot: Option<String>,
+        /// The path.
+        path: Vec<u8>,
+    },
+    /// A record of another convention, such as Content-Usage or License, moves to another group.
+    MovesRecord {
+        /// The dialect.
+        dialect: &'static Dialect,
+    },
+    /// Other robots are named, in a dialect in which a name applies to every agent that contains it.
+    OtherNames {
+        /// The dialect.
+        dialect: &'static Dialect,
+    },
+    /// The comparison reached a limit.
+    Unknown {
+        /// The dialect.
+        dialect: &'static Dialect,
+        /// The limit.
+        bound: Bound,
+    },
+    /// Too many edits were tried before.
+    NotTried,
+}
+
+impl fmt::Display for Unproved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unproved::Differs { dialect, robot, path } => {
+                let path = quoted(path);
+                match robot {
+                    Some(robot) => write!(f, "in {} {robot} gets another verdict", dialect.name)?,
+                    None => write!(f, "in {} a robot gets another verdict", dialect.name)?,
+                }
+                write!(f, " on {path}")
+            }
+            Unproved::MovesRecord { dialect } => write!(
+                f,
+                "in {} a record such as Content-Usage or License moves to another group",
+                dialect.name
+            ),
+            Unproved::OtherNames { dialect } => {
+                write!(f, "in {} the file names other robots", dialect.name)
+            }
+            Unproved::Unknown { dialect, bound } => write!(f, "in {} {bound}", dialect.name),
+            Unproved::NotTried => {
+                write!(f, "too many other edits of this file could not be proved")
+            }
+        }
+    }
+}
+
+/// A file with which its edits are compared.
+struct Prover<'t> {
+    bytes_max: Option<usize>,
+    limits: Limits,
+    readings: Vec<(&'static Dialect, Side<'t>)>,
+}
+
+/// A file as a dialect reads it.
+struct Side<'t> {
+    file: RobotsTxt<'t>,
+    audience: Audience,
+    /// Positions in the audience's robots.
+    by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
+}
+
+impl<'t> Side<'t> {
+    fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
+        let file = RobotsTxt::parse(text, dialect, bytes_max);
+        let audience = Audience::of(&file, dialect);
+        let robots = audience.robots.iter().enumerate();
+        let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
+        Side { file, audience, by_name }
+    }
+
+    /// The groups of the robot with this name, or else the default groups.
+    fn groups(&self, robot: Option<&[u8]>) -> &[usize] {
+        let named = robot.and_then(|name| self.by_name.get(name));
+        named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
+    }
+
+    /// The records of other conventions with a hash of the robots named above them. They have no effect
+    /// on access, but they apply to these robots.
+    fn extensions(&self, dialect: &Dialect) -> impl Iterator<Item = (Vec<u8>, &'t [u8], u64)> {
+        let (file, groups) = (&self.file, self.file.groups());
+        let names = move |group: &Group| {
+            let lines = file.user_agents_of(group).iter();
+            let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
+            let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
+            // Names have no line ends.
+            seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
+        };
+        let names: Vec<u64> = groups.iter().map(names).collect();
+        let records = file.other_records().iter().filter(|record| is_extension(record.name));
+        records.map(move |record| {
+            let line = file.user_agents().partition_point(|agent| agent.line < record.line);
+            let group = groups.partition_point(|group| (group.user_agents.start as usize) < line);
+            let names = group.checked_sub(1).map_or(0, |group| names[group]);
+            (record.name.to_ascii_lowercase(), record.value, names)
+        })
+    }
+}
+
+impl<'t> Prover<'t> {
+    fn new(
+        text: &'t [u8],
+        dialects: &[&'static Dialect],
+        bytes_max: Option<usize>,
+        limits: Limits,
+    ) -> Prover<'t> {
+        let side = |&dialect| (dialect, Side::new(text, dialect, bytes_max));
+        Prover { bytes_max, limits, readings: dialects.iter().map(side).collect() }
+    }
+
+    /// Proves that `edited` gives the same verdicts.
+    fn prove(&self, edited: &[u8]) -> Result<(), Unproved> {
+        for (dialect, old) in &self.readings {
+            let new = Side::new(edited, dialect, self.bytes_max);
+            Comparison { dialect, limits: &self.limits, old, new: &new, known: HashSet::default() }
+                .run()?;
+        }
+        Ok(())
+    }
+}
+
+/// The groups of a robot in one file and in the other.
+type Groups = (Vec<usize>, Vec<usize>);
+
+struct Comparison<'c, 't> {
+    dialect: &'static Dialect,
+    limits: &'c Limits,
+    old: &'c Side<'t>,
+    new: &'c Side<'c>,
+    /// Groups that are known to be equivalent.
+    known: HashSet<Groups, foldhash::fast::RandomState>,
+}
+
+impl Comparison<'_, '_> {
+    fn run(&mut self) -> Result<(), Unproved> {
+        let names = |side: &Side<'_>| -> Vec<Vec<u8>> {
+            side.audience.robots.iter().map(|robot| robot.name.clone()).collect()
+        };
+        let (old, new) = (names(self.old), names(self.new));
+        if self.dialect.groups.names_agent == NamesAgent::OccursInName && old != new {
+            // An agent follows the first name that its own contains. The same names in the same order
+            // give the same group for every agent.
+            return Err(Unproved::OtherNames { dialect: self.dialect });
+        }
+        if !self.old.extensions(self.dialect).eq(self.new.extensions(self.dialect)) {
+            return Err(Unproved::MovesRecord { dialect: self.dialect });
+        }
+        self.compare(None)?;
+        for name in old.iter().chain(&new) {
+            self.compare(Some(name))?;
+        }
+        Ok(())
+    }
+
+    /// Compares the rules of a robot in both files.
+    fn compare(&mut self, robot: Option<&[u8]>) -> Result<(), Unproved> {
+        let groups = (self.old.groups(robot).to_vec(), self.new.groups(robot).to_vec());
+        if self.known.contains(&groups) {
+            return Ok(());
+        }
+        let paths = &self.dialect.paths;
+        let old = OrderedRules::new(&self.old.file, &groups.0, paths);
+        let new = OrderedRules::new(&self.new.file, &groups.1, paths);
+        if old.patterns != new.patterns || old.verdicts != new.verdicts {
+            let (old, new) = (Rules { ordered: &old, paths }, Rules { ordered: &new, paths });
+            self.judge(robot, equivalence(old, new, self.limits))?;
+        }
+        self.known.insert(groups);
+        Ok(())
+    }
+
+    fn judge(&self, robot: Option<&[u8]>, answer: Equivalence) -> Result<(), Unproved> {
+        let dialect = self.dialect;
+        match answer {
+            Equivalence::Equal => Ok(()),
+            Equivalence::Unknown(bound) => Err(Unproved::Unknown { dialect, bound }),
+            Equivalence::Different { first_allows, second_allows } => {
+                let examples = [&first_allows, &second_allows].map(Search::example);
+                let path = examples.into_iter().flatten().map(|example| example.path().to_vec());
+                let robot = robot.map(|name| name.to_str_lossy().into_owned());
+                Err(Unproved::Differs { dialect, robot, path: path.min().unwrap_or_default() })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::dialect::{GOOGLE, ORIGINAL_1994, RFC_9309};
+
+    fn proved(dialect: &'static Dialect, old: &[u8], new: &[u8]) -> Result<(), Unproved> {
+        Prover::new(old, &[dialect], None, Limits::default()).prove(new)
+    }
+
+    #[test]
+    fn equivalent_files_are_proved() {
+        let old = b"User-agent: a\nDisallow: /x\nDisallow: /x\n\nUser-agent: *\nDisallow: /a b\n";
+        let new = b"User-agent: A\nDisallow: /x\n\nUser-agent: *\nDisallow: /a%20b\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+        let difference = proved(&GOOGLE, old, new).unwrap_err();
+        assert!(matches!(difference, Unproved::Differs { robot: None, .. }), "{difference:?}");
+    }
+
+    #[test]
+    fn a_group_that_loses_its_only_rule_joins_the_next() {
+        let old = b"User-agent: a\nAllow: /\nUser-agent: *\nDisallow: /x\n";
+        let new = b"User-agent: a\nUser-agent: *\nDisallow: /x\n";
+        let Err(Unproved::Differs { robot, path, .. }) = proved(&RFC_9309, old, new) else {
+            panic!("it differs")
+        };
+        assert_eq!((robot.as_deref(), &path[..]), (Some("a"), &b"/x"[..]));
+    }
+
+    #[test]
+    fn a_preference_stays_with_its_robots() {
+        let old = b"User-agent: a\nContent-Usage: train-ai=n\nDisallow: x\n\nUser-agent: b\n\
+            License: https://a.example/l\nAllow: x\n";
+        let new = b"User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\n\
+            License: https://a.example/l\n";
+        let moved = Unproved::MovesRecord { dialect: &RFC_9309 };
+        assert_eq!(proved(&RFC_9309, old, new), Err(moved.clone()));
+        let new = b"User-agent: a\nDisallow: x\n\nUser-agent: b\nAllow: x\n";
+        assert_eq!(proved(&RFC_9309, old, new), Err(moved));
+        let new = b"User-agent: A\nContent-usage: train-ai=n\nDisallow: y\nUser-agent: b\n\
+            License: https://a.example/l\nAllow: x\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+    }
+
+    #[test]
+    fn names_that_occur_in_others_have_to_stay() {
+        let old = b"User-agent: a/1\nDisallow: /\n";
+        let new = b"User-agent: a\nDisallow: /\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+        let unproved = Unproved::OtherNames { dialect: &ORIGINAL_1994 };
+        assert_eq!(proved(&ORIGINAL_1994, old, new), Err(unproved));
+    }
+
+    #[test]
+    fn what_the_limit_lets_in_is_seen() {
+        let old = b"User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /b\n";
+        let new = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
+        let prover = Prover::new(old, &[&RFC_9309], Some(42), Limits::default());
+        assert!(prover.prove(new).is_err());
+    }
+}

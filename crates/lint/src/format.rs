@@ -1,0 +1,438 @@
+//! Reports for programs: JSON, SARIF, and workflow commands of GitHub Actions.
+//!
+//! Each format has a beginning, entries, and an end, so that the files of a large folder can be written
+//! while others are still being checked. The format for people is part of the command line.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::catalogue::{self, Entry};
+use super::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_matcher::bytes::push_percent_triplet;
+use portcullis_robots::json::to_json;
+use portcullis_robots::visible::visible;
+
+/// A file and its report.
+#[derive(Clone, Copy, Debug)]
+pub struct Linted<'f> {
+    /// The file's name.
+    pub name: &'f str,
+    /// Its text.
+    pub text: &'f [u8],
+    /// Its report.
+    pub report: &'f Report,
+}
+
+impl<'f> Linted<'f> {
+    /// The lines of the file, which are needed only if there is a diagnostic.
+    fn index(&self) -> LineIndex<'f> {
+        LineIndex::new(if self.report.diagnostics.is_empty() { b"" } else { self.text })
+    }
+}
+
+/// Findings of one code in one file that are not listed, because there are too many.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Omitted {
+    /// The file's name.
+    pub file: String,
+    /// The code.
+    #[serde(serialize_with = "as_text")]
+    pub code: Code,
+    /// The number of findings.
+    pub findings: usize,
+}
+
+impl Omitted {
+    /// The findings that a report left out.
+    pub fn of(file: &str, report: &Report) -> Vec<Omitted> {
+        let of = |(&code, &findings)| Omitted { file: file.to_owned(), code, findings };
+        report.omitted.iter().map(of).collect()
+    }
+
+    /// The number of findings in words.
+    pub fn sentence(&self) -> String {
+        let plural = if self.findings == 1 { "" } else { "s" };
+        let (findings, code, name) = (self.findings, self.code, self.code.name());
+        format!("{findings} more finding{plural} of {code} ({name}) not listed")
+    }
+}
+
+fn as_text<S: Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(code)
+}
+
+/// A format of reports.
+pub trait ReportFormat: Sync {
+    /// The text before the first entry.
+    fn begin(&self, _dialect: &Dialect) -> String {
+        String::new()
+    }
+
+    /// The entries of a file, with separators between them.
+    fn entries(&self, linted: &Linted<'_>) -> String;
+
+    /// The text between the entries of two files.
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    /// The text after the last entry, with the findings of all files that have no entry.
+    fn end(&self, omitted: &[Omitted]) -> String;
+}
+
+/// One JSON object with a list of diagnostics, one per line.
+///
+/// `offset` and `bytes` count bytes of the file, `column` and `end_column` characters from 1,
+/// `byte_column` bytes from 1. The replacement of an edit is text, or base64 if it is not UTF-8.
+/// `omitted` counts the findings of each file and code that are not in the list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json;
+
+impl ReportFormat for Json {
+    fn begin(&self, dialect: &Dialect) -> String {
+        let (version, dialect) = (to_json(&env!("CARGO_PKG_VERSION")), to_json(&dialect.name));
+        format!("{{\"version\":{version},\"dialect\":{dialect},\"diagnostics\":[\n")
+    }
+
+    fn entries(&self, linted: &Linted<'_>) -> String {
+        let index = linted.index();
+        let entry = |found| to_json(&JsonEntry::new(linted.name, found, &index));
+        let entries: Vec<String> = linted.report.diagnostics.iter().map(entry).collect();
+        entries.join(self.separator())
+    }
+
+    fn separator(&self) -> &'static str {
+        ",\n"
+    }
+
+    fn end(&self, omitted: &[Omitted]) -> String {
+        format!("\n],\"omitted\":{}}}\n", to_json(&omitted))
+    }
+}
+
+#[derive(Serialize)]
+struct JsonEntry<'d> {
+    file: &'d str,
+    line: u32,
+    column: u32,
+    end_column: u32,
+    byte_column: u32,
+    offset: u32,
+    bytes: usize,
+    code: String,
+    name: &'static str,
+    severity: Severity,
+    message: &'d str,
+    dialects: BTreeMap<&'static str, &'d str>,
+    related: Vec<JsonRelated<'d>>,
+    fix: Option<JsonFix<'d>>,
+}
+
+#[derive(Serialize)]
+struct JsonRelated<'d> {
+    line: u32,
+    column: u32,
+    message: &'d str,
+}
+
+#[derive(Serialize)]
+struct JsonFix<'d> {
+    title: &'d str,
+    safety: Safety,
+    edits: Vec<JsonEdit<'d>>,
+}
+
+#[derive(Serialize)]
+struct JsonEdit<'d> {
+    line: u32,
+    column: u32,
+    offset: u32,
+    bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replacement: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replacement_base64: Option<String>,
+}
+
+/// The readings of the dialects by name.
+fn dialects(diagnostic: &Diagnostic) -> BTreeMap<&'static str, &str> {
+    let effects = diagnostic.effects.iter();
+    effects.map(|Effect { dialect, text }| (dialect.name, text.as_str())).collect()
+}
+
+impl<'d> JsonEntry<'d> {
+    fn new(file: &'d str, found: &'d Diagnostic, index: &LineIndex<'_>) -> JsonEntry<'d> {
+        let related = found.related.iter().map(|related| JsonRelated {
+            line: related.place.line.get(),
+            column: related.place.column,
+            message: &related.message,
+        });
+        let Place { span, line, column, end_column, byte_column, .. } = found.place;
+        JsonEntry {
+            file,
+            line: line.get(),
+            column,
+            end_column,
+            byte_column,
+            offset: span.start,
+            bytes: span.bytes(),
+            code: found.code.to_string(),
+            name: found.code.name(),
+            severity: found.severity(),
+            message: &found.message,
+            dialects: dialects(found),
+            related: related.collect(),
+            fix: found.fix.as_ref().map(|fix| JsonFix {
+                title: &fix.title,
+                safety: fix.safety,
+                edits: fix.edits.iter().map(|edit| JsonEdit::new(edit, index)).collect(),
+            }),
+        }
+    }
+}
+
+impl<'d> JsonEdit<'d> {
+    fn new(edit: &'d Edit, index: &LineIndex<'_>) -> JsonEdit<'d> {
+        let (line, column) = index.position(edit.span.start);
+        let text = std::str::from_utf8(&edit.replacement).ok();
+        JsonEdit {
+            line: line.get(),
+            column,
+            offset: edit.span.start,
+            bytes: edit.span.bytes(),
+            replacement: text,
+            replacement_base64: text.is_none().then(|| BASE64.encode(&edit.replacement)),
+        }
+    }
+}
+
+/// SARIF 2.1.0 with one run.
+///
+/// Source: OASIS Standard, Static Analysis Results Interchange Format Version 2.1.0. Columns count
+/// Unicode code points (section 3.14.17). The readings of the dialects are in the property bag of a
+/// result (section 3.8).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sarif;
+
+const SARIF_SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+impl ReportFormat for Sarif {
+    fn begin(&self, dialect: &Dialect) -> String {
+        // A reportingDescriptor (section 3.49).
+        let rule = |entry: &Entry| {
+            json!({
+                "id": entry.code.to_string(),
+                "name": entry.name,
+                "shortDescription": { "text": entry.summary },
+                "fullDescription": { "text": entry.why },
+                "help": { "text": entry.remedy },
+                "defaultConfiguration": { "level": level(entry.severity) },
+            })
+        };
+        let driver = json!({
+            "name": env!("CARGO_PKG_NAME"),
+            "version": env!("CARGO_PKG_VERSION"),
+            "rules": catalogue::entries().map(rule).collect::<Vec<Value>>(),
+        });
+        format!(
+            "{{\"$schema\":{},\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{}}},\
+            \"columnKind\":\"unicodeCodePoints\",\"properties\":{},\"results\":[\n",
+            to_json(&SARIF_SCHEMA),
+            to_json(&driver),
+            to_json(&json!({ "dialect": dialect.name })),
+        )
+    }
+
+    fn entries(&self, linted: &Linted<'_>) -> String {
+        let index = linted.index();
+        let uri = uri_of(linted.name);
+        let entry = |found| to_json(&sarif_result(&uri, found, &index));
+        let entries: Vec<String> = linted.report.diagnostics.iter().map(entry).collect();
+        entries.join(self.separator())
+    }
+
+    fn separator(&self) -> &'static str {
+        ",\n"
+    }
+
+    fn end(&self, omitted: &[Omitted]) -> String {
+        if omitted.is_empty() {
+            return "\n]}]}\n".into();
+        }
+        // A notification (section 3.58).
+        let notification = |omitted: &Omitted| {
+            let uri = uri_of(&omitted.file);
+            json!({
+                "level": "note",
+                "message": { "text": omitted.sentence() },
+                "associatedRule": { "id": omitted.code.to_string() },
+                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri } } }],
+            })
+        };
+        let notifications: Vec<Value> = omitted.iter().map(notification).collect();
+        let invocation =
+            json!({ "executionSuccessful": true, "toolExecutionNotifications": notifications });
+        format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// A result (section 3.27).
+fn sarif_result(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Value {
+    let mut result = json!({
+        "ruleId": found.code.to_string(),
+        "ruleIndex": found.code.position(),
+        "level": level(found.severity()),
+        "message": { "text": found.message },
+        "locations": [sarif_location(uri, &found.place)],
+        "properties": { "dialects": dialects(found) },
+    });
+    if !found.related.is_empty() {
+        let related = found.related.iter().map(|related| {
+            let mut location = sarif_location(uri, &related.place);
+            location["message"] = json!({ "text": related.message });
+            location
+        });
+        result["relatedLocations"] = related.collect();
+    }
+    if let Some(fix) = sarif_fix(uri, found, index) {
+        result["fixes"] = json!([fix]);
+    }
+    result
+}
+
+/// A location (section 3.28).
+fn sarif_location(uri: &str, place: &Place) -> Value {
+    json!({
+        "physicalLocation": {
+            "artifactLocation": { "uri": uri },
+            "region": {
+                "startLine": place.line.get(),
+                "startColumn": place.column,
+                "endColumn": place.end_column,
+            },
+        },
+    })
+}
+
+/// A fix (section 3.55). `None` if an edit inserts bytes that are not UTF-8, which SARIF cannot hold.
+fn sarif_fix(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Option<Value> {
+    let fix = found.fix.as_ref()?;
+    // A replacement (section 3.57).
+    let replacement = |edit: &Edit| {
+        let (start_line, start_column) = index.position(edit.span.start);
+        let (end_line, end_column) = index.position(edit.span.end);
+        let mut replacement = json!({
+            "deletedRegion": {
+                "startLine": start_line.get(),
+                "startColumn": start_column,
+                "endLine": end_line.get(),
+                "endColumn": end_column,
+            },
+        });
+        if !edit.replacement.is_empty() {
+            let text = std::str::from_utf8(&edit.replacement).ok()?;
+            replacement["insertedContent"] = json!({ "text": text });
+        }
+        Some(replacement)
+    };
+    let replacements: Vec<Value> = fix.edits.iter().map(replacement).collect::<Option<_>>()?;
+    let title = match fix.safety {
+        Safety::ToBeProved => fix.title.clone(),
+        Safety::Suggestion => format!("{} (this changes verdicts)", fix.title),
+    };
+    let change = json!({ "artifactLocation": { "uri": uri }, "replacements": replacements });
+    (!fix.edits.is_empty())
+        .then(|| json!({ "description": { "text": title }, "artifactChanges": [change] }))
+}
+
+/// A file name as a URI reference (RFC 3986, section 4.2).
+fn uri_of(name: &str) -> String {
+    let mut uri = Vec::new();
+    for byte in name.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte),
+            _ if byte.is_ascii_alphanumeric() => uri.push(byte),
+            _ => push_percent_triplet(&mut uri, byte),
+        }
+    }
+    String::from_utf8(uri).expect("all other bytes are escaped")
+}
+
+/// Workflow commands of GitHub Actions, one for each diagnostic.
+///
+/// Source: GitHub's documentation, Workflow commands for GitHub Actions, Setting a warning message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Github;
+
+impl ReportFormat for Github {
+    fn entries(&self, linted: &Linted<'_>) -> String {
+        let command = |found: &Diagnostic| {
+            let command = match found.severity() {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Info => "notice",
+            };
+            let Place { line, column, end_column, .. } = found.place;
+            format!(
+                "::{command} file={},line={line},col={column},endColumn={end_column},title={}::{}\n",
+                github_property(linted.name),
+                github_title(found.code),
+                github_data(&found.message),
+            )
+        };
+        linted.report.diagnostics.iter().map(command).collect()
+    }
+
+    fn end(&self, omitted: &[Omitted]) -> String {
+        let notice = |omitted: &Omitted| {
+            let (file, title) = (github_property(&omitted.file), github_title(omitted.code));
+            format!("::notice file={file},title={title}::{}\n", github_data(&omitted.sentence()))
+        };
+        omitted.iter().map(notice).collect()
+    }
+}
+
+fn github_title(code: Code) -> String {
+    github_property(&format!("{code} {}", code.name()))
+}
+
+/// Text after the second `::`. [`visible`] leaves no line ends in it.
+fn github_data(text: &str) -> String {
+    visible(text).to_string().replace('%', "%25")
+}
+
+/// Text of a property, which colons and commas end.
+fn github_property(text: &str) -> String {
+    github_data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_become_references() {
+        assert_eq!(uri_of("a/b c.txt"), "a/b%20c.txt");
+        assert_eq!(uri_of("a.example:8443"), "a.example%3A8443");
+        assert_eq!(uri_of("ä"), "%C3%A4");
+    }
+
+    #[test]
+    fn separators_of_commands_are_escaped() {
+        assert_eq!(github_property("a,b:c%\r\n"), "a%2Cb%3Ac%25\\r\\n");
+        assert_eq!(github_data("a,b:c%\n\u{202e}"), "a,b:c%25\\n\\u{202e}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Problems in a robots.txt, line by line.
+//!
+//! Owns the [`catalogue`] of problems by [`Code`], the checks that find them, the proved edits ([`fix`])
+//! and the [formats](mod@format) for programs. Parsing never fails and silently accepts what a dialect accepts; the
+//! linter reports it. If the parser's own observations are enough, use the [notes](portcullis_robots::syntax::Note) of a
+//! parsed file.
+//!
+//! A [`Diagnostic`] is for one dialect, the one the file is written for, and shows how each of the others
+//! reads the same line. These readings are computed by parsing the file as each dialect does.
+//!
+//! Cost: one parse per dialect, and an [`analysis`](crate::analysis) of the rules. Limits that are reached
+//! are reported in [`Report::unknown`], findings beyond [`LintConfig::findings_per_code_max`] are counted in
+//! [`Report::omitted`]. Nothing fails: any bytes are a file.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_lint::{Code, LintConfig, lint};
+//!
+//! let text = b"User-agent: *\nDisalow: /private/\nDisallow: /tmp/\n";
+//! let report = lint(text, &LintConfig::new(&RFC_9309));
+//! let diagnostic = &report.diagnostics[0];
+//! assert_eq!(diagnostic.code, Code::MisspeltField);
+//! assert_eq!((diagnostic.place.line.get(), diagnostic.place.column), (2, 1));
+//! let google = diagnostic.effects.iter().find(|effect| effect.dialect.name == "google");
+//! assert_eq!(google.unwrap().text, "disallow `/private/`");
+//! ```
+
+pub mod analysis;
+pub mod catalogue;
+mod checks;
+mod diagnostic;
+mod examination;
+mod findings;
+mod fix;
+pub mod format;
+mod standings;
+
+pub use catalogue::{Code, Entry, Severity};
+pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
+pub use fix::{FixConfig, Fixed, Unproved, apply, fix};
+
+use std::collections::BTreeMap;
+
+use examination::Examination;
+use findings::Findings;
+
+use crate::analysis::Limits;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX};
+use portcullis_robots::policy::AgentChain;
+
+/// How files are checked.
+#[derive(Clone, Debug)]
+pub struct LintConfig {
+    /// The dialect that the files are written for.
+    pub dialect: &'static Dialect,
+    /// Bytes of a file that are read; all if `None`.
+    pub bytes_max: Option<usize>,
+    /// The agents whose rules are compared. If there are none, those of each robot that the file names
+    /// and of one that it does not.
+    pub agents: Vec<AgentChain>,
+    /// Whether rules are compared in each dialect, so that the effects show whether they decide there.
+    /// If not, the effects show each rule alone.
+    pub compares_dialects: bool,
+    /// The limits of comparing the rules of one robot.
+    pub limits: Limits,
+    /// The number of findings of each code that are kept; others are counted in [`Report::omitted`].
+    pub findings_per_code_max: usize,
+    /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
+    pub keeps_fixes: bool,
+}
+
+impl LintConfig {
+    /// The default limits for `dialect`.
+    pub fn new(dialect: &'static Dialect) -> LintConfig {
+        LintConfig {
+            dialect,
+            bytes_max: Some(ROBOTS_BYTES_MAX),
+            agents: Vec::new(),
+            compares_dialects: true,
+            limits: Limits::default(),
+            findings_per_code_max: LINT_FINDINGS_PER_CODE_MAX,
+            keeps_fixes: false,
+        }
+    }
+}
+
+/// The problems of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The problems, in file order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The number of findings of a code that are left out.
+    pub omitted: BTreeMap<Code, usize>,
+    /// Checks that a limit ended, in words.
+    pub unknown: Vec<String>,
+}
+
+/// Checks `text`.
+pub fn lint(text: &[u8], config: &LintConfig) -> Report {
+    let examination = Examination::new(text, config.dialect, config.bytes_max);
+    let mut findings = Findings::new(&examination, config);
+    checks::run(&mut findings, config);
+    findings.finish()
+}

@@ -1,0 +1,220 @@
+//! The effect of each rule of a file beside the others, in one dialect.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::examination::{Reading, quoted};
+use crate::analysis::{Limits, RuleStanding, Rules, Standing, Successor, standings};
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::PathRules;
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, Selection};
+use portcullis_robots::syntax::RobotsTxt;
+
+/// Computes standings, each once: dialects often read a group alike.
+pub(super) struct Analyst {
+    limits: Limits,
+    known: Vec<(PathRules, Answers)>,
+}
+
+/// Standings by the rules in order of precedence.
+type Answers = HashMap<OrderedRules, Rc<[RuleStanding]>, foldhash::fast::RandomState>;
+
+impl Analyst {
+    pub(super) fn new(limits: Limits) -> Analyst {
+        Analyst { limits, known: Vec::new() }
+    }
+
+    pub(super) fn standings(
+        &mut self,
+        ordered: &OrderedRules,
+        paths: &PathRules,
+    ) -> Rc<[RuleStanding]> {
+        let position = self.known.iter().position(|(known, _)| known == paths);
+        let position = position.unwrap_or_else(|| {
+            self.known.push((*paths, Answers::default()));
+            self.known.len() - 1
+        });
+        let answers = &mut self.known[position].1;
+        if let Some(answer) = answers.get(ordered) {
+            return answer.clone();
+        }
+        let answer: Rc<[RuleStanding]> = standings(Rules { ordered, paths }, &self.limits).into();
+        answers.insert(ordered.clone(), answer.clone());
+        answer
+    }
+}
+
+/// The groups that apply to a robot together, each combination once.
+pub(super) struct Selections {
+    groups: Vec<Vec<usize>>,
+    is_cut: bool,
+}
+
+impl Selections {
+    /// The selections of `agents`; if there are none, those of every robot that the file names and of one
+    /// that it does not.
+    pub(super) fn of(reading: &Reading<'_>, agents: &[AgentChain]) -> Selections {
+        let mut known = BTreeSet::new();
+        if agents.is_empty() {
+            let audience = Audience::of(&reading.file, reading.dialect);
+            known.extend(audience.robots.into_iter().map(|robot| robot.groups));
+            known.insert(audience.default_groups);
+        }
+        for agent in agents {
+            if let Selection::Groups { groups, .. } =
+                Selection::of(&reading.file, agent, reading.dialect)
+            {
+                known.insert(groups);
+            }
+        }
+        known.remove(&Vec::new());
+        let mut rules = 0;
+        let mut groups = Vec::new();
+        let selections = known.len();
+        for selection in known {
+            let own = selection.iter().map(|&group| reading.file.groups()[group].rules.len());
+            rules += own.sum::<usize>();
+            if rules > POLICY_PATTERNS_MAX {
+                break;
+            }
+            groups.push(selection);
+        }
+        Selections { is_cut: groups.len() < selections, groups }
+    }
+
+    pub(super) fn groups(&self) -> impl Iterator<Item = &[usize]> {
+        self.groups.iter().map(Vec::as_slice)
+    }
+
+    /// The message if not all selections fit the limit.
+    pub(super) fn unknown(&self) -> Option<String> {
+        self.is_cut.then(|| {
+            format!(
+                "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
+                rules"
+            )
+        })
+    }
+}
+
+/// By line: the standing of its rule in words.
+pub(super) struct Standings {
+    by_line: BTreeMap<u32, (u8, String)>,
+}
+
+impl Standings {
+    /// The standings of the selections that have a rule on one of `lines`.
+    pub(super) fn of(
+        reading: &Reading<'_>,
+        agents: &[AgentChain],
+        lines: &BTreeSet<u32>,
+        analyst: &mut Analyst,
+    ) -> Standings {
+        let mut by_line: BTreeMap<u32, (u8, String)> = BTreeMap::new();
+        let paths = &reading.dialect.paths;
+        let groups = reading.file.groups();
+        let concerns = |group: &usize| {
+            let rules = reading.file.rules_of(&groups[*group]);
+            rules.iter().any(|rule| lines.contains(&rule.line.get()))
+        };
+        for selection in Selections::of(reading, agents).groups() {
+            if !selection.iter().any(concerns) {
+                continue;
+            }
+            let ordered = OrderedRules::new(&reading.file, selection, paths);
+            let standings = analyst.standings(&ordered, paths);
+            let idle = Idle::of(&reading.file, &standings);
+            for RuleStanding { rule, standing } in standings.iter() {
+                let own = &reading.file.rules()[rule.index()];
+                let line = own.line.get();
+                let found = words(&reading.file, standing, idle.condition(own.verdict));
+                let known = by_line.entry(line).or_default();
+                // For several robots, the one for which the rule does most counts.
+                if known.1.is_empty() || found.0 > known.0 {
+                    *known = found;
+                }
+            }
+        }
+        Standings { by_line }
+    }
+
+    /// The words for the rule on the line at `index`; `None` if there is no rule.
+    pub(super) fn words(&self, index: usize) -> Option<&str> {
+        let line = u32::try_from(index + 1).ok()?;
+        self.by_line.get(&line).map(|(_, words)| words.as_str())
+    }
+}
+
+/// The verdicts of rules that never decide.
+///
+/// A redundant rule is so because of the rules that decide. If it alone is removed, a rule that never
+/// decided may decide instead.
+pub(super) struct Idle {
+    allows: bool,
+    disallows: bool,
+}
+
+impl Idle {
+    pub(super) fn of(file: &RobotsTxt<'_>, standings: &[RuleStanding]) -> Idle {
+        let mut idle = Idle { allows: false, disallows: false };
+        for RuleStanding { rule, standing } in standings {
+            if matches!(standing, Standing::Equal { .. } | Standing::Shadowed { .. }) {
+                let allows = file.rules()[rule.index()].verdict == Verdict::Allow;
+                idle.allows |= allows;
+                idle.disallows |= !allows;
+            }
+        }
+        idle
+    }
+
+    /// The condition on which a rule with this verdict is redundant.
+    pub(super) fn condition(&self, verdict: Verdict) -> &'static str {
+        let is_opposed = if verdict == Verdict::Allow { self.disallows } else { self.allows };
+        if is_opposed { ", once the rules that never decide are removed" } else { "" }
+    }
+}
+
+/// A standing in words, with a rank by how much the rule does.
+fn words(file: &RobotsTxt<'_>, standing: &Standing, condition: &str) -> (u8, String) {
+    let decides =
+        |example: &crate::analysis::Example| format!("decides {}", quoted(example.path()));
+    match standing {
+        Standing::NeverMatches => (0, "never matches".into()),
+        Standing::Equal { to } => {
+            let line = file.rules()[to.index()].line;
+            (1, format!("never decides: line {line} says the same"))
+        }
+        Standing::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
+        Standing::Redundant { example, .. } => {
+            let decides = decides(example);
+            (3, format!("{decides}, but no verdict changes without it{condition}"))
+        }
+        Standing::Unknown(bound) => (4, format!("unknown: {bound}")),
+        Standing::Decides { example, needed: Err(bound) } => {
+            (5, format!("{}; whether it is needed is unknown: {bound}", decides(example)))
+        }
+        Standing::Decides { example, needed: Ok(_) } => (6, decides(example)),
+    }
+}
+
+fn wins(file: &RobotsTxt<'_>, by: &[Successor]) -> String {
+    /// Further lines are only counted.
+    const LINES_MAX: usize = 3;
+    let rules = by.iter().filter_map(|successor| match successor {
+        Successor::Rule(rule) => Some(file.rules()[rule.index()].line.to_string()),
+        Successor::RobotsTxt | Successor::NoRule => None,
+    });
+    let lines: Vec<String> = rules.collect();
+    match &lines[..] {
+        [] => "/robots.txt is always allowed".into(),
+        [line] => format!("line {line} wins"),
+        lines if lines.len() <= LINES_MAX => format!("lines {} win", lines.join(", ")),
+        lines => {
+            let more = lines.len() - LINES_MAX;
+            format!("lines {} and {more} more win", lines[..LINES_MAX].join(", "))
+        }
+    }
+}

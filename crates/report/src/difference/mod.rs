@@ -1,0 +1,47 @@
+//! What changes from one set of policies to another: [`origins`], the verdicts on a list of [`urls`],
+//! or, for two robots.txt [`files`], the verdict on any URL.
+//!
+//! Each has a TSV and a JSON Lines form. In the text columns of TSV, control and bidirectional
+//! characters and bytes that are not UTF-8 are `%XX`, so that lines and columns hold; the record in the
+//! last column is exact. JSON Lines has every byte. Both cut rules longer than
+//! [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX).
+
+pub mod files;
+pub mod origins;
+pub mod urls;
+
+use portcullis_dialect::decision::Decision;
+use portcullis_matcher::bytes::push_percent_triplet;
+use portcullis_robots::visible::{cut_to_show, is_hidden};
+
+/// Appends text and a TAB.
+fn push_column(text: &[u8], out: &mut Vec<u8>) {
+    push_text(text, out);
+    out.push(b'\t');
+}
+
+/// Appends `LINE:RULE`, or the reason if no rule decides.
+fn push_deciding(decision: &Decision, rule: Option<&[u8]>, out: &mut Vec<u8>) {
+    match (decision.line, rule) {
+        (Some(line), Some(rule)) => {
+            out.extend_from_slice(format!("{line}:").as_bytes());
+            push_text(&cut_to_show(rule), out);
+        }
+        _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
+    }
+}
+
+/// Appends text, with `%XX` for control and bidirectional characters and for bytes that are not UTF-8.
+fn push_text(text: &[u8], out: &mut Vec<u8>) {
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            match is_hidden(character) {
+                true => bytes.iter().for_each(|&byte| push_percent_triplet(out, byte)),
+                false => out.extend_from_slice(bytes),
+            }
+        }
+        chunk.invalid().iter().for_each(|&byte| push_percent_triplet(out, byte));
+    }
+}

@@ -1,0 +1,243 @@
+//! One decision in full, as one line of JSON for programs.
+//!
+//! The object of `portcullis check --json`. Its first members are those of
+//! [`json_lines`](super::json_lines). These follow, always and in this order:
+//!
+//! | member | value |
+//! |---|---|
+//! | `dialect` | the name of the dialect |
+//! | `clause` | the clause of its document |
+//! | `problem` | why the record is not a URL, else `null` |
+//! | `path` | the path and query in normal form; `null` without a policy |
+//! | `token` | the token of the agent that the groups name; `null` for default groups |
+//! | `groups` | the groups that apply: `line` and `text` of a user-agent line of each |
+//! | `rules_in_groups` | the number of their rules |
+//! | `deciding` | the deciding rule, or `null` |
+//! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
+//! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
+//!
+//! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern as
+//! written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
+//! compares). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`, `after-first-match` or
+//! `always-allowed`. The `change` after an outage of more than 30 days is `no-change`, `unavailable`
+//! (everything is allowed) or `last-good-copy`. Texts that are not UTF-8 have a `_base64` member, and
+//! long ones are cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
+
+use serde::Serialize;
+
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::access::{KnownOutage, UnixSeconds};
+use portcullis_robots::policy::{ExplainedGroup, ExplainedRule, Explanation};
+use portcullis_set::batch::Provenance;
+
+use super::clause;
+use super::json_lines::{Line, Text, write_object};
+
+/// The facts beyond the decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The explanation, if a policy is known.
+    pub explanation: Option<&'a Explanation>,
+    /// Why the record is not a URL, if it is not.
+    pub problem: Option<&'a str>,
+    /// The dialect.
+    pub dialect: &'a Dialect,
+}
+
+/// The whole object.
+#[derive(Serialize)]
+struct Object<'a> {
+    #[serde(flatten)]
+    line: Line<'a>,
+    dialect: &'a str,
+    clause: &'a str,
+    problem: Option<&'a str>,
+    #[serde(flatten)]
+    path: Text<'a>,
+    token: Option<&'a str>,
+    groups: Vec<Group<'a>>,
+    rules_in_groups: usize,
+    deciding: Option<Rule<'a>>,
+    lost: Vec<Rule<'a>>,
+    outage: Option<OutageObject>,
+}
+
+/// The members of `outage`.
+#[derive(Serialize)]
+pub struct OutageObject {
+    since: String,
+    change: &'static str,
+    copy_captured_at: Option<String>,
+}
+
+impl OutageObject {
+    /// Describes an outage.
+    pub fn new(outage: &KnownOutage) -> OutageObject {
+        OutageObject {
+            since: outage.since.to_rfc3339(),
+            change: outage.change.as_str(),
+            copy_captured_at: outage.copy_captured_at.map(UnixSeconds::to_rfc3339),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    line: u32,
+    #[serde(flatten)]
+    text: Text<'a>,
+}
+
+#[derive(Serialize)]
+struct Rule<'a> {
+    line: u32,
+    #[serde(flatten)]
+    text: Text<'a>,
+    verdict: &'static str,
+    #[serde(flatten)]
+    value: Text<'a>,
+    #[serde(flatten)]
+    pattern: Text<'a>,
+    bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
+}
+
+/// Appends the object for `url` and `agent`, and LF, to `out`.
+pub fn write(
+    url: &[u8],
+    agent: &str,
+    decision: &Decision,
+    provenance: Provenance<'_>,
+    found: Facts<'_>,
+    out: &mut Vec<u8>,
+) {
+    let explanation = found.explanation;
+    let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
+    let object = Object {
+        line: Line::new(url, agent, decision, provenance),
+        dialect: found.dialect.name,
+        clause: clause(found.dialect, decision.reason),
+        problem: found.problem,
+        path: Text::uncut("path", explanation.map(|explanation| &*explanation.path)),
+        token: explanation.and_then(|explanation| explanation.token.as_deref()),
+        groups: explanation.map_or_else(Vec::new, |it| it.groups.iter().map(group).collect()),
+        rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
+        deciding: rules.iter().find(|rule| rule.loss.is_none()).map(rule_object),
+        lost: rules.iter().filter(|rule| rule.loss.is_some()).map(rule_object).collect(),
+        outage: explanation.and_then(|it| it.outage.as_ref()).map(OutageObject::new),
+    };
+    write_object(&object, out);
+}
+
+fn group(group: &ExplainedGroup) -> Group<'_> {
+    Group { line: group.line.get(), text: Text::cut("text", Some(&group.text)) }
+}
+
+fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
+    Rule {
+        line: rule.line.get(),
+        text: Text::cut("text", Some(&rule.text)),
+        verdict: rule.verdict.as_str(),
+        value: Text::cut("value", Some(&rule.value)),
+        pattern: Text::cut("pattern", Some(&rule.pattern)),
+        bytes: rule.pattern.len(),
+        why: rule.loss.map(|loss| loss.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::dialect::{GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
+    use portcullis_robots::policy::{AgentChain, explain};
+    use portcullis_robots::syntax::RobotsTxt;
+    use portcullis_robots::target::ComparedPath;
+    use serde_json::{Value, json};
+
+    const FILE: &[u8] = b"User-agent: *\n dis\xc3\xa4llow: /\n  Disallow:/%7ea # why\nallow: /*\n\
+        Allow: /~a\ndisallow: /~a\nAllow: /~a\n";
+
+    fn found(file: &[u8], dialect: &'static Dialect, path: &[u8]) -> Value {
+        let agent = AgentChain::parse("Bot", dialect).unwrap();
+        let parsed = RobotsTxt::parse(file, dialect, None);
+        let path = ComparedPath::assume_normal(path);
+        let explanation = explain(&parsed, file, dialect, &agent, path);
+        let found = Facts { explanation: Some(&explanation), problem: None, dialect };
+        let mut out = Vec::new();
+        write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), found, &mut out);
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    fn losses(found: &Value) -> Vec<(u64, &str)> {
+        let lost = found["lost"].as_array().unwrap().iter();
+        lost.map(|rule| (rule["line"].as_u64().unwrap(), rule["why"].as_str().unwrap())).collect()
+    }
+
+    #[test]
+    fn most_bytes_allow_and_the_earlier_line_win() {
+        let found = found(FILE, &RFC_9309, b"/~a");
+        let deciding = json!({
+            "line": 5, "text": "Allow: /~a", "verdict": "allow", "value": "/~a", "pattern": "/~a",
+            "bytes": 3,
+        });
+        assert_eq!(found["deciding"], deciding);
+        let expected = [
+            (7, "later-line"),
+            (3, "allow-goes-first"),
+            (6, "allow-goes-first"),
+            (4, "fewer-bytes"),
+        ];
+        assert_eq!(losses(&found), expected);
+        assert_eq!(found["lost"][1]["text"], "Disallow:/%7ea");
+        assert_eq!(found["lost"][1]["value"], "/%7ea");
+        assert_eq!(found["lost"][1]["pattern"], "/~a");
+        assert_eq!(found["rules_in_groups"], 5);
+        assert_eq!(found["groups"], json!([{ "line": 1, "text": "User-agent: *" }]));
+        assert_eq!(found["token"], Value::Null);
+    }
+
+    #[test]
+    fn other_losses() {
+        let first = found(FILE, &KOSTER_1996, b"/~a");
+        assert_eq!(first["deciding"]["line"], 3);
+        assert_eq!(losses(&first), [5, 6, 7].map(|line| (line, "after-first-match")));
+        let allowed = found(b"User-agent: bot\nDisallow: /\n", &RFC_9309, b"/robots.txt");
+        assert_eq!(allowed["deciding"], Value::Null);
+        assert_eq!(losses(&allowed), [(2, "always-allowed")]);
+        assert_eq!(allowed["token"], "Bot");
+        // A rule with two patterns is listed once.
+        let file = b"User-agent: *\nAllow: /a*/index.html\nDisallow: /\n";
+        let two = found(file, &GOOGLE, b"/ab/index.html/");
+        assert_eq!(two["deciding"]["pattern"], "/a*/index.html");
+        assert_eq!(losses(&two), [(3, "fewer-bytes")]);
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_in_base64() {
+        let found = found(b"User-agent: *\nDisallow: /\xff\n", &ORIGINAL_1994, b"/\xff");
+        for member in ["text", "value", "pattern"] {
+            let shown = found["deciding"][member].as_str().unwrap();
+            assert!(shown.ends_with("/\u{fffd}"), "{shown}");
+        }
+        assert_eq!(found["deciding"]["pattern_base64"], "L/8=");
+        assert_eq!(found["path_base64"], "L/8=");
+    }
+
+    #[test]
+    fn all_members_exist_without_a_policy() {
+        let found = Facts { explanation: None, problem: Some("no scheme"), dialect: &RFC_9309 };
+        let mut out = Vec::new();
+        write(b"u", "Bot", &Decision::INVALID, Provenance::default(), found, &mut out);
+        let expected = concat!(
+            r#"{"url":"u","agent":"Bot","verdict":"invalid","reason":"bad-url","line":null,"#,
+            r#""rule":null,"group":null,"dialect":"rfc9309","#,
+            r#""clause":"RFC 3986, section 3: scheme, authority and path of a URI","#,
+            r#""problem":"no scheme","path":null,"token":null,"groups":[],"rules_in_groups":0,"#,
+            r#""deciding":null,"lost":[],"outage":null}"#,
+            "\n"
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}

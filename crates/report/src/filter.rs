@@ -1,0 +1,271 @@
+//! The records that may be fetched, byte for byte, and those that are set aside.
+//!
+//! A record is allowed or disallowed by the verdicts of all agents ([`Quantifier`]). It is unknown or
+//! invalid if the verdict of any agent is. A [`Plan`] says where each of the four goes. An empty record
+//! is invalid.
+
+use portcullis_capture::input::{Record, Terminator};
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_set::Damage;
+use portcullis_set::batch::Session;
+
+use super::{Counts, in_blocks};
+
+/// The number of agents that must be allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quantifier {
+    /// Every agent.
+    #[default]
+    All,
+    /// At least one agent.
+    Any,
+}
+
+/// The destination of records with one verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// To the output.
+    Keep,
+    /// Nowhere.
+    Drop,
+    /// To a separate file.
+    Aside,
+}
+
+/// The destination of each record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The number of agents that must be allowed.
+    pub quantifier: Quantifier,
+    /// Whether the disallowed records are kept instead of the allowed ones.
+    pub invert: bool,
+    /// The destination of records with unknown origins.
+    pub unknown: Fate,
+    /// The destination of records that are not URLs.
+    pub invalid: Fate,
+}
+
+impl Plan {
+    /// Combines the verdicts of all agents on a record. Without agents nothing is allowed.
+    #[inline]
+    pub fn verdict(&self, decisions: &[Decision]) -> Verdict {
+        let mut allowed = 0;
+        let mut unknown = false;
+        for decision in decisions {
+            match decision.verdict {
+                Verdict::Allow => allowed += 1,
+                Verdict::Disallow => {}
+                Verdict::Unknown => unknown = true,
+                Verdict::Invalid => return Verdict::Invalid,
+            }
+        }
+        let enough = match self.quantifier {
+            Quantifier::All => allowed == decisions.len(),
+            Quantifier::Any => true,
+        };
+        match (unknown, allowed > 0 && enough) {
+            (true, _) => Verdict::Unknown,
+            (false, true) => Verdict::Allow,
+            (false, false) => Verdict::Disallow,
+        }
+    }
+
+    #[inline]
+    fn fate(&self, verdict: Verdict) -> Fate {
+        match verdict {
+            Verdict::Unknown => self.unknown,
+            Verdict::Invalid => self.invalid,
+            Verdict::Allow if !self.invert => Fate::Keep,
+            Verdict::Disallow if self.invert => Fate::Keep,
+            Verdict::Allow | Verdict::Disallow => Fate::Drop,
+        }
+    }
+}
+
+/// The records of a chunk by destination.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Kept records.
+    pub kept: Vec<u8>,
+    /// The number of kept records.
+    pub kept_records: u64,
+    /// Records with unknown origins that are set aside.
+    pub unknown: Vec<u8>,
+    /// Records that are not URLs and are set aside.
+    pub invalid: Vec<u8>,
+}
+
+impl Output {
+    /// Clears the output for the next chunk and keeps its memory.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+        self.kept_records = 0;
+        self.unknown.clear();
+        self.invalid.clear();
+    }
+}
+
+/// Appends the records of `chunk` to their destinations.
+///
+/// `records` are all records of `chunk`, in order. A record keeps its end; a last one without an end
+/// gets `terminator`.
+///
+/// # Errors
+///
+/// If the set is damaged; `out` is then incomplete and must not be used.
+#[inline]
+pub fn write_chunk<'c>(
+    chunk: &'c [u8],
+    records: impl Iterator<Item = Record<'c>>,
+    terminator: Terminator,
+    plan: &Plan,
+    session: &mut Session<'_>,
+    counts: &mut Counts,
+    out: &mut Output,
+) -> Result<(), Damage> {
+    let agents = counts.agents().len();
+    // The start of the kept records that are not written yet.
+    let mut run = 0;
+    let mut start = 0;
+    in_blocks(records, |block| {
+        let decisions = session.decide(block)?;
+        for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
+            let end = start + record.whole().len();
+            counts.add(record.whole().len(), decisions);
+            let verdict = plan.verdict(decisions);
+            if plan.fate(verdict) == Fate::Keep {
+                out.kept_records += 1;
+            } else {
+                out.kept.extend_from_slice(&chunk[run..start]);
+                run = end;
+                set_aside(record, verdict, terminator, plan, out);
+            }
+            start = end;
+        }
+        Ok(true)
+    })?;
+    push_with_end(&chunk[run..start], terminator, &mut out.kept);
+    Ok(())
+}
+
+/// Appends a record that is not kept to the output for its verdict, if it is set aside.
+#[inline]
+fn set_aside(
+    record: Record<'_>,
+    verdict: Verdict,
+    terminator: Terminator,
+    plan: &Plan,
+    out: &mut Output,
+) {
+    if plan.fate(verdict) != Fate::Aside {
+        return;
+    }
+    let file = match verdict {
+        Verdict::Unknown => &mut out.unknown,
+        _ => &mut out.invalid,
+    };
+    push_with_end(record.whole(), terminator, file);
+}
+
+/// Appends records, and an end if the last lacks one.
+fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
+    out.extend_from_slice(records);
+    if records.last().is_some_and(|&last| last != terminator.byte()) {
+        out.push(terminator.byte());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{SCHEME, classifier};
+    use portcullis_capture::input::Records;
+    use portcullis_dialect::decision::Reason;
+
+    const PLAN: Plan = Plan {
+        quantifier: Quantifier::All,
+        invert: false,
+        unknown: Fate::Drop,
+        invalid: Fate::Drop,
+    };
+
+    fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
+        let classifier = classifier(&["a"], &["d"], agents);
+        let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(agents));
+        let records = Records::new(input, terminator);
+        let mut out = Output::default();
+        write_chunk(input, records, terminator, plan, &mut session, &mut counts, &mut out).unwrap();
+        out
+    }
+
+    fn filtered(input: &[u8], plan: &Plan) -> Output {
+        filtered_as(input, Terminator::LineFeed, plan, 1)
+    }
+
+    #[test]
+    fn kept_records_are_exact() {
+        let inverted = Plan { invert: true, ..PLAN };
+        let cases: [(&[u8], Plan, &[u8], u64); 8] = [
+            (b"", PLAN, b"", 0),
+            (b"a/1\nd\na/2\r\na/3\nu\nx:\n\na/ \xff\n", PLAN, b"a/1\na/2\r\na/3\na/ \xff\n", 4),
+            (b"d\nd\n", PLAN, b"", 0),
+            // A last record gets an end.
+            (b"a/1\na/2", PLAN, b"a/1\na/2\n", 2),
+            (b"a/1\nd", PLAN, b"a/1\n", 1),
+            // Inverted: the disallowed ones only.
+            (b"a\nd\nu\nx:\n\n", inverted, b"d\n", 1),
+            // Unknown and invalid records have their own flags.
+            (b"a\nd\nu\nx:\n", Plan { unknown: Fate::Keep, ..PLAN }, b"a\nu\n", 2),
+            (b"a\nd\nu\nx:\n", Plan { invalid: Fate::Keep, ..inverted }, b"d\nx:\n", 2),
+        ];
+        for (input, plan, expected, records) in cases {
+            let out = filtered(input, &plan);
+            assert_eq!(bstr::BStr::new(&out.kept), bstr::BStr::new(expected));
+            assert_eq!(out.kept_records, records);
+        }
+        assert_eq!(filtered_as(b"d\0a", Terminator::Nul, &PLAN, 1).kept, b"a\0");
+    }
+
+    #[test]
+    fn records_are_set_aside_with_their_ends() {
+        for (invalid, kept, aside) in [
+            (Fate::Keep, &b"a\n\n\r\na\n"[..], &b""[..]),
+            (Fate::Aside, b"a\na\n", b"\n\r\n"),
+            (Fate::Drop, b"a\na\n", b""),
+        ] {
+            let out = filtered(b"a\n\n\r\na", &Plan { invalid, ..PLAN });
+            assert_eq!((&out.kept[..], &out.invalid[..]), (kept, aside));
+        }
+        let plan = Plan { unknown: Fate::Aside, invalid: Fate::Aside, ..PLAN };
+        let out = filtered(b"u/1\r\na\nx:1\nu/2\n\nx:2", &plan);
+        assert_eq!(out.kept, b"a\n");
+        assert_eq!(out.unknown, b"u/1\r\nu/2\n");
+        assert_eq!(out.invalid, b"x:1\n\nx:2\n");
+    }
+
+    #[test]
+    fn all_or_any_of_several_agents() {
+        // The second agent's verdicts are the opposite of the first's.
+        let any = Plan { quantifier: Quantifier::Any, ..PLAN };
+        for (plan, kept) in [(&PLAN, &b""[..]), (&any, b"a\nd\n")] {
+            assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, plan, 2).kept, kept);
+            // Unknown or invalid for one agent is never allowed.
+            let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
+            assert_eq!(plan.verdict(&[]), Verdict::Disallow);
+            assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN]), Verdict::Unknown);
+            assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID]), Verdict::Invalid);
+        }
+    }
+
+    #[test]
+    fn the_cut_into_chunks_changes_nothing() {
+        let input = b"a/1\nd\n\na/2\r\nu\nx:\na/3\na/4\nd\na/5\n";
+        let whole = filtered(input, &PLAN).kept;
+        let ends = input.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        for (end, _) in ends {
+            let (left, right) = input.split_at(end + 1);
+            let parts = [filtered(left, &PLAN).kept, filtered(right, &PLAN).kept];
+            assert_eq!(parts.concat(), whole);
+        }
+    }
+}

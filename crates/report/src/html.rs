@@ -1,0 +1,630 @@
+//! HTML and SVG in which every text is escaped: the kit of all pages.
+//!
+//! Owns the type [`Html`], the macro [`html!`] that makes it, tables, and charts. Hosts, URLs and rules
+//! are written by strangers, so no text becomes markup unescaped: a format string of [`html!`] is a
+//! literal, and each of its arguments is escaped by its type. Only another [`Html`] goes in as it is.
+//! Characters that cannot be seen or that reorder their neighbours are shown by number, so that the
+//! page shows the text that is there.
+//!
+//! Charts draw in percent of their width, so they fit a phone and a sheet of paper while their letters
+//! keep their size. To a screen reader a chart is an image whose name points to the table with its
+//! numbers. Colours are classes of the page's style sheet.
+//!
+//! Cost: one pass over each text. Nothing fails.
+
+use std::fmt::{self, Display, Formatter, Write};
+use std::ops::AddAssign;
+
+use portcullis_robots::visible::{cut_characters, is_hidden};
+
+/// Markup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Html(String);
+
+/// Makes [`Html`] from a literal and arguments, which are escaped unless they are [`Html`].
+///
+/// Only `{}` is allowed in the literal: `{name}` does not compile, since it would not be escaped.
+#[macro_export]
+macro_rules! html {
+    ($literal:literal $(, $argument:expr)* $(,)?) => {
+        $crate::html::Html::formatted(format_args!(
+            concat!($literal) $(, $crate::html::Escaped(&$argument))*
+        ))
+    };
+}
+
+/// What may be an argument of [`html!`].
+pub trait ToHtml {
+    /// Writes the value as markup.
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result;
+}
+
+/// An argument of [`html!`].
+pub struct Escaped<'a, T: ?Sized>(pub &'a T);
+
+impl<T: ToHtml + ?Sized> Display for Escaped<'_, T> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.0.write_html(out)
+    }
+}
+
+impl ToHtml for Html {
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl ToHtml for str {
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for character in self.chars() {
+            match character {
+                '&' => out.write_str("&amp;"),
+                '<' => out.write_str("&lt;"),
+                '>' => out.write_str("&gt;"),
+                '"' => out.write_str("&quot;"),
+                '\'' => out.write_str("&#39;"),
+                // The control pictures of Unicode.
+                '\0'..='\x1f' => {
+                    let picture = char::from_u32(0x2400 + u32::from(character));
+                    out.write_char(picture.unwrap_or(char::REPLACEMENT_CHARACTER))
+                }
+                '\x7f' => out.write_char('\u{2421}'),
+                hidden if is_hidden(hidden) => write!(out, "‹U+{:04X}›", u32::from(hidden)),
+                other => out.write_char(other),
+            }?;
+        }
+        Ok(())
+    }
+}
+
+impl ToHtml for String {
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.as_str().write_html(out)
+    }
+}
+
+/// A number with its digits in threes.
+impl ToHtml for u64 {
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&number(*self))
+    }
+}
+
+impl ToHtml for usize {
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        (*self as u64).write_html(out)
+    }
+}
+
+/// A coordinate.
+impl ToHtml for f64 {
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{self:.2}")
+    }
+}
+
+impl<T: ToHtml + ?Sized> ToHtml for &T {
+    fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        (**self).write_html(out)
+    }
+}
+
+impl Html {
+    /// Makes markup of formatted arguments; for [`html!`], which escapes them.
+    pub fn formatted(arguments: fmt::Arguments<'_>) -> Html {
+        Html(arguments.to_string())
+    }
+
+    /// Markup from the source of the program, such as a style sheet.
+    pub fn of_source(text: &'static str) -> Html {
+        Html(text.to_owned())
+    }
+
+    /// Joins items: `a, b, c`.
+    pub fn join(items: impl IntoIterator<Item = Html>, separator: &'static str) -> Html {
+        let mut joined = Html::default();
+        for item in items {
+            if !joined.is_empty() {
+                joined.0 += separator;
+            }
+            joined += item;
+        }
+        joined
+    }
+
+    /// Whether there is no markup.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the markup as text.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl AddAssign for Html {
+    fn add_assign(&mut self, other: Html) {
+        self.0 += &other.0;
+    }
+}
+
+impl FromIterator<Html> for Html {
+    fn from_iter<I: IntoIterator<Item = Html>>(items: I) -> Html {
+        Html::join(items, "")
+    }
+}
+
+/// Returns `text` escaped, as a string.
+pub fn escaped(text: &str) -> String {
+    Escaped(text).to_string()
+}
+
+/// Stands for a number that does not exist.
+pub const NONE: &str = "–";
+
+/// Returns a number with its digits in threes: `370,387`.
+pub fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Returns a number with its noun: `1 URL`, `2,434 hosts`.
+pub fn counted(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", number(value), if value == 1 { one } else { many })
+}
+
+/// Returns a part of a whole in percent. Only none is 0 %, and only all is 100 %.
+pub fn share(part: u64, whole: u64) -> String {
+    let percent = percent(part, whole);
+    match part {
+        _ if whole == 0 => NONE.to_owned(),
+        0 => "0 %".to_owned(),
+        part if part == whole => "100 %".to_owned(),
+        _ if percent < 0.05 => "under 0.1 %".to_owned(),
+        _ if (99.95..100.0).contains(&percent) => "over 99.9 %".to_owned(),
+        _ => format!("{percent:.1} %"),
+    }
+}
+
+/// Returns a part of a whole, from 0 to 100; 0 if the whole is 0.
+pub fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+/// Returns bytes in the unit that people expect: `495 B`, `17.3 KiB`.
+pub fn bytes(value: u64) -> String {
+    if value < 1024 {
+        return format!("{value} B");
+    }
+    let power = value.ilog2() / 10;
+    let power = power.min(4);
+    let scaled = value as f64 / 1024_f64.powi(power as i32);
+    let digits = if scaled >= 100.0 || scaled.fract() == 0.0 { 0 } else { 1 };
+    format!("{scaled:.digits$} {}iB", ["K", "M", "G", "T"][power as usize - 1])
+}
+
+/// A table that is complete without a script, made column by column. The first column heads the rows.
+///
+/// A script finds tables by their class, and sorts and filters them: columns of class `t` as text, the
+/// others as numbers.
+pub struct Table<'a, R> {
+    id: String,
+    caption: Html,
+    rows: &'a [R],
+    head: Html,
+    cells: Vec<Cell<'a, R>>,
+}
+
+/// Makes the cell of a row.
+type Cell<'a, R> = Box<dyn Fn(&R) -> Html + 'a>;
+
+impl<'a, R> Table<'a, R> {
+    /// A table of `rows` without columns. The caption gets the id `ID-caption`.
+    pub fn new(id: impl Into<String>, caption: Html, rows: &'a [R]) -> Table<'a, R> {
+        Table { id: id.into(), caption, rows, head: Html::default(), cells: Vec::new() }
+    }
+
+    fn column(mut self, head: Html, cell: impl Fn(&R) -> Html + 'a) -> Table<'a, R> {
+        self.head += head;
+        self.cells.push(Box::new(cell));
+        self
+    }
+
+    /// Adds a column of text.
+    pub fn text(self, head: &str, cell: impl Fn(&R) -> Html + 'a) -> Table<'a, R> {
+        let is_first = self.cells.is_empty();
+        self.column(html!(r#"<th scope="col" class="t">{}</th>"#, head), move |row| {
+            if is_first {
+                html!(r#"<th scope="row" class="t">{}</th>"#, cell(row))
+            } else {
+                html!(r#"<td class="t">{}</td>"#, cell(row))
+            }
+        })
+    }
+
+    /// Adds a column of figures with words, which sort as numbers.
+    pub fn figure(self, head: &str, cell: impl Fn(&R) -> String + 'a) -> Table<'a, R> {
+        self.column(html!(r#"<th scope="col">{}</th>"#, head), move |row| {
+            html!("<td>{}</td>", cell(row))
+        })
+    }
+
+    /// Adds a column of numbers.
+    pub fn number(self, head: &str, cell: impl Fn(&R) -> u64 + 'a) -> Table<'a, R> {
+        self.column(html!(r#"<th scope="col">{}</th>"#, head), move |row| number_cell(cell(row)))
+    }
+
+    /// Adds a column of numbers and the wholes that they are parts of: the greater the part, the
+    /// stronger the colour.
+    pub fn part(self, head: &str, cell: impl Fn(&R) -> (u64, u64) + 'a) -> Table<'a, R> {
+        self.column(html!(r#"<th scope="col">{}</th>"#, head), move |row| part_cell(cell(row)))
+    }
+
+    /// As [`part`](Table::part), with an upright head.
+    pub fn upright(self, head: &Html, cell: impl Fn(&R) -> (u64, u64) + 'a) -> Table<'a, R> {
+        let head = html!(r#"<th scope="col" class="up"><span>{}</span></th>"#, head);
+        self.column(head, move |row| part_cell(cell(row)))
+    }
+
+    /// Returns the table in a box that scrolls sideways if it has to, also by keyboard; `otherwise` if
+    /// there are no rows.
+    pub fn html_or(&self, otherwise: &str) -> Html {
+        if self.rows.is_empty() {
+            return html!("<p class=\"none\">{}</p>\n", otherwise);
+        }
+        let row = |row| {
+            let cells: Html = self.cells.iter().map(|cell| cell(row)).collect();
+            html!("<tr>{}</tr>\n", cells)
+        };
+        let rows: Html = self.rows.iter().map(row).collect();
+        html!(
+            r#"<div class="table" id="{}">
+<div class="wide" role="region" tabindex="0" aria-labelledby="{}-caption">
+<table>
+<caption id="{}-caption">{}</caption>
+<thead><tr>{}</tr></thead>
+<tbody>
+{}</tbody>
+</table>
+</div>
+</div>
+"#,
+            self.id,
+            self.id,
+            self.id,
+            self.caption,
+            self.head,
+            rows
+        )
+    }
+}
+
+fn number_cell(value: u64) -> Html {
+    match value {
+        0 => html!(r#"<td class="z">0</td>"#),
+        value => html!("<td>{}</td>", value),
+    }
+}
+
+fn part_cell((value, whole): (u64, u64)) -> Html {
+    if value == 0 || whole == 0 {
+        return number_cell(value);
+    }
+    let heat = (u128::from(value) * 4).div_ceil(u128::from(whole)).clamp(1, 4) as u64;
+    html!(r#"<td class="h{}">{}</td>"#, heat, value)
+}
+
+/// Characters of a label. Longer ones wrap on narrow screens.
+const LABEL_CHARACTERS: usize = 80;
+/// The smallest width of a part that is not 0, in percent.
+const VISIBLE: f64 = 0.4;
+
+/// A figure: its caption, a legend, and a drawing whose numbers are in the table with the id `table`.
+pub fn figure(title: &str, table: &str, legend: &Html, drawing: &Html) -> Html {
+    html!(
+        r#"<figure>
+<figcaption>{}</figcaption>
+{}<div class="plot" role="img" aria-label="Chart: {}. The table has the numbers." aria-describedby="{}-caption">
+{}</div>
+</figure>
+"#,
+        title,
+        legend,
+        title,
+        table,
+        drawing
+    )
+}
+
+/// A part of bars.
+#[derive(Clone, Copy)]
+pub struct Part {
+    /// The class that colours it.
+    pub class: &'static str,
+    /// Its name in the legend.
+    pub name: &'static str,
+}
+
+/// A bar.
+pub struct Bar {
+    /// The label above it.
+    pub label: String,
+    /// The figure on the right.
+    pub figure: String,
+    /// The parts, in the order of [`Bars::parts`].
+    pub values: Vec<u64>,
+}
+
+/// A chart of horizontal bars.
+pub struct Bars<'a> {
+    /// The caption.
+    pub title: &'a str,
+    /// The id of the table with the numbers.
+    pub table: &'a str,
+    /// The parts of each bar. One part needs no legend.
+    pub parts: &'a [Part],
+    /// Whether every bar is as long as the chart, so that its parts are shares.
+    pub are_shares: bool,
+}
+
+impl Bars<'_> {
+    /// Draws the bars; empty if there are none.
+    pub fn html(&self, bars: &[Bar]) -> Html {
+        let sum = |bar: &Bar| bar.values.iter().sum::<u64>();
+        let longest = bars.iter().map(sum).max().unwrap_or(0);
+        let mut drawing = Html::default();
+        for bar in bars {
+            let whole = if self.are_shares { sum(bar) } else { longest };
+            let mut before = 0;
+            let mut segments = Html::default();
+            for (part, &value) in self.parts.iter().zip(&bar.values) {
+                if value > 0 {
+                    let width = percent(value, whole).max(VISIBLE);
+                    let from = percent(before, whole).min(100.0 - width);
+                    segments += rect(part.class, [from, width]);
+                }
+                before += value;
+            }
+            drawing += html!(
+                "<div class=\"bar\"><span>{}</span><span>{}</span>\
+                 <svg width=\"100%\" height=\"10\">{}{}</svg></div>\n",
+                &*cut_characters(&bar.label, LABEL_CHARACTERS),
+                bar.figure,
+                rect("track", [0.0, 100.0]),
+                segments
+            );
+        }
+        if drawing.is_empty() {
+            return drawing;
+        }
+        let occurs = |index: usize| bars.iter().any(|bar| bar.values[index] > 0);
+        let parts = self.parts.iter().enumerate().filter(|&(index, _)| occurs(index));
+        let keys: Html = parts
+            .map(|(_, part)| {
+                html!(
+                    "<li><svg class=\"key\" width=\"14\" height=\"14\" aria-hidden=\"true\">\
+                     <rect class=\"{}\" width=\"14\" height=\"14\"/></svg>{}</li>",
+                    part.class,
+                    part.name
+                )
+            })
+            .collect();
+        let legend = match self.parts.len() {
+            1 => Html::default(),
+            _ => html!("<ul class=\"legend\">{}</ul>\n", keys),
+        };
+        figure(self.title, self.table, &legend, &drawing)
+    }
+}
+
+fn rect(class: &str, [x, width]: [f64; 2]) -> Html {
+    html!(r#"<rect class="{}" x="{}%" width="{}%" height="10"/>"#, class, x, width)
+}
+
+/// The area of the columns in pixels, from its upper edge to its lower.
+const AREA: [f64; 2] = [12.0, 162.0];
+/// Pixels for the numbers on the left of the area.
+const AXIS: f64 = 64.0;
+/// Names along the lower edge. More would touch on a narrow screen.
+const NAMES: usize = 6;
+/// From here names end with their column, in percent: centred, they would be cut.
+const ENDS: f64 = 78.0;
+/// The logarithm at the lower edge: a column that counts one has to be visible.
+const LOW: f64 = -0.3;
+
+/// A column of a histogram.
+pub struct Column {
+    /// The name below it.
+    pub name: String,
+    /// The range that it counts.
+    pub range: String,
+    /// The count.
+    pub count: u64,
+}
+
+/// Draws columns on a logarithmic axis, with its numbers on the left.
+pub fn histogram(title: &str, table: &str, columns: &[Column]) -> Html {
+    let most = columns.iter().map(|column| column.count).max().unwrap_or(0).max(10);
+    let [top, bottom] = AREA;
+    let axis = LogAxis { low: LOW, high: (most as f64).log10(), from: bottom, to: top };
+    let mut marks = Html::default();
+    let mut content = Html::default();
+    for tick in axis.powers() {
+        let y = axis.place(tick);
+        let (x, middle) = (AXIS - 6.0, y + 4.0);
+        marks +=
+            html!("<text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text>\n", x, middle, tick as u64);
+        content += html!("<line class=\"rule\" x1=\"0\" x2=\"100%\" y1=\"{}\" y2=\"{}\"/>\n", y, y);
+    }
+    let width = 100.0 / columns.len().max(1) as f64;
+    let step = columns.len().div_ceil(NAMES).max(1);
+    for (index, Column { name, range, count }) in columns.iter().enumerate() {
+        let left = index as f64 * width;
+        let y = axis.place(*count as f64);
+        if *count > 0 {
+            content += html!(
+                "<rect class=\"count\" x=\"{}%\" y=\"{}\" width=\"{}%\" height=\"{}\"><title>{}: {}</title>\
+                 </rect>\n",
+                left + 0.06 * width,
+                y,
+                0.88 * width,
+                bottom - y,
+                range,
+                *count
+            );
+        }
+        if index.is_multiple_of(step) {
+            let middle = left + width / 2.0;
+            let (side, x) = if middle > ENDS { ("end", left + width) } else { ("middle", middle) };
+            content += html!(
+                "<text class=\"soft {}\" x=\"{}%\" y=\"{}\">{}</text>\n",
+                side,
+                x,
+                bottom + 17.0,
+                name
+            );
+        }
+    }
+    let height = bottom + 24.0;
+    let drawing = html!(
+        "<svg width=\"{}\" height=\"{}\">\n{}</svg>\n<svg width=\"100%\" height=\"{}\">\n{}</svg>\n",
+        AXIS,
+        height,
+        marks,
+        height,
+        content
+    );
+    figure(title, table, &Html::default(), &drawing)
+}
+
+/// A logarithmic axis, from pixel to pixel.
+pub struct LogAxis {
+    /// The base-10 logarithms at its ends.
+    pub low: f64,
+    /// See [`LogAxis::low`].
+    pub high: f64,
+    /// The place of `low`.
+    pub from: f64,
+    /// The place of `high`.
+    pub to: f64,
+}
+
+impl LogAxis {
+    /// Returns the place of a value. Values outside the axis are at its ends.
+    pub fn place(&self, value: f64) -> f64 {
+        let log = if value > 0.0 { value.log10() } else { self.low };
+        let share = ((log - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
+        self.from + share * (self.to - self.from)
+    }
+
+    /// Returns the powers of ten on the axis.
+    pub fn powers(&self) -> impl Iterator<Item = f64> {
+        (self.low.ceil() as i32..=self.high.floor() as i32).map(|power| 10_f64.powi(power))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_markup_is_not() {
+        let hostile = "</script><script>alert(\"1\" & '2')</script>";
+        let escaped =
+            "&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;";
+        assert_eq!(html!("{}", hostile).0, escaped);
+        assert_eq!(
+            html!("<b>{}</b>", html!("<i>{}</i>", hostile)).0,
+            format!("<b><i>{escaped}</i></b>")
+        );
+    }
+
+    #[test]
+    fn hidden_characters_are_shown() {
+        assert_eq!(escaped("a\0b\n\t\x1f\x7f"), "a␀b␊␉␟␡");
+        assert_eq!(escaped("/\u{202e}txt.stobor\u{200f}"), "/‹U+202E›txt.stobor‹U+200F›");
+        assert_eq!(escaped("\u{feff}\u{85}\u{ffff}"), "‹U+FEFF›‹U+0085›‹U+FFFF›");
+        assert_eq!(escaped("\u{1fffe}\u{e0041}"), "‹U+1FFFE›‹U+E0041›");
+        let letters = "/straße/日本/שלום/\u{fffd}";
+        assert_eq!(escaped(letters), letters);
+    }
+
+    #[test]
+    fn figures() {
+        let numbers = [0, 999, 1_000, 370_387, u64::MAX].map(number);
+        assert_eq!(numbers, ["0", "999", "1,000", "370,387", "18,446,744,073,709,551,615"]);
+        assert_eq!([0, 1].map(|urls| counted(urls, "URL", "URLs")), ["0 URLs", "1 URL"]);
+        let sizes = [0, 1023, 1024, 17_700, 512_000, 1 << 20, u64::MAX].map(bytes);
+        assert_eq!(
+            sizes,
+            ["0 B", "1023 B", "1 KiB", "17.3 KiB", "500 KiB", "1 MiB", "16777216 TiB"]
+        );
+        let shares = [(0, 0), (0, 9), (9, 9), (1, 1_000_000), (999_999, 1_000_000), (953, 1_000)];
+        let shares = shares.map(|(part, whole)| share(part, whole));
+        assert_eq!(shares, ["–", "0 %", "100 %", "under 0.1 %", "over 99.9 %", "95.3 %"]);
+    }
+
+    #[test]
+    fn tables_have_scopes_and_a_caption() {
+        let table = Table::new("x", html!("{}", "What <is>"), &[("a.example", 1_000)]);
+        let html = table.text("host", |row| html!("{}", row.0)).number("URLs", |row| row.1);
+        let html = html.html_or("none").0;
+        assert!(html.contains("<caption id=\"x-caption\">What &lt;is&gt;</caption>"), "{html}");
+        assert!(html.contains("<th scope=\"row\" class=\"t\">a.example</th><td>1,000</td>"));
+        let heat = [(0, 7), (1, u64::MAX), (9, 9)].map(|part| part_cell(part).0);
+        let expected =
+            ["<td class=\"z\">0</td>", "<td class=\"h1\">1</td>", "<td class=\"h4\">9</td>"];
+        assert_eq!(heat, expected);
+    }
+
+    const PARTS: [Part; 2] =
+        [Part { class: "allow", name: "may fetch" }, Part { class: "disallow", name: "must not" }];
+
+    fn drawn(are_shares: bool, values: &[[u64; 2]]) -> String {
+        let bar = |values: &[u64; 2]| Bar {
+            label: "<Bot>".into(),
+            figure: String::new(),
+            values: values.to_vec(),
+        };
+        let bars: Vec<Bar> = values.iter().map(bar).collect();
+        Bars { title: "t", table: "x", parts: &PARTS, are_shares }.html(&bars).0
+    }
+
+    #[test]
+    fn parts_are_adjacent_and_small_ones_visible() {
+        let html = drawn(true, &[[1, 3]]);
+        assert!(html.contains("class=\"allow\" x=\"0.00%\" width=\"25.00%\""), "{html}");
+        assert!(html.contains("class=\"disallow\" x=\"25.00%\" width=\"75.00%\""));
+        assert!(html.contains("&lt;Bot&gt;"));
+        let html = drawn(true, &[[1_000_000, 1]]);
+        assert!(html.contains("class=\"disallow\" x=\"99.60%\" width=\"0.40%\""), "{html}");
+        assert!(
+            !drawn(true, &[[5, 0]]).contains("must not"),
+            "the legend has the parts that occur"
+        );
+        let html = drawn(false, &[[200, 0], [50, 0], [0, 0]]);
+        assert!(html.contains("class=\"allow\" x=\"0.00%\" width=\"25.00%\""), "{html}");
+        assert_eq!(drawn(false, &[]), "");
+    }
+
+    #[test]
+    fn ten_times_the_count_is_one_step_up() {
+        let axis = LogAxis { low: LOW, high: 4.0, from: 162.0, to: 12.0 };
+        let steps: Vec<f64> = axis.powers().map(|power| axis.place(power)).collect();
+        let step = steps[0] - steps[1];
+        assert_eq!(steps.len(), 5);
+        assert!(steps.windows(2).all(|pair| (pair[0] - pair[1] - step).abs() < 1e-6), "{steps:?}");
+        assert!(
+            (steps[4] - 12.0).abs() < 1e-6 && steps[0] < 162.0 - 3.0,
+            "a single one is visible"
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! JSON Lines: one object per record and agent.
+//!
+//! The members always come in the same order, `null` if they have no value:
+//! `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`. The URL is the record's text. If a
+//! text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown, and is followed by a
+//! member with `_base64` behind its name that holds the exact bytes.
+//!
+//! A rule or group longer than [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX) is cut and ends with
+//! `…`, and so is its `_base64` member; `line` is where the whole rule is. Control and bidirectional
+//! characters are `\u` escapes.
+
+use std::borrow::Cow;
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::{Decided, Format};
+use portcullis_dialect::decision::Decision;
+use portcullis_robots::json::write_json;
+use portcullis_robots::visible::cut_to_show;
+use portcullis_set::Damage;
+use portcullis_set::batch::Provenance;
+
+/// JSON Lines for agents with these names.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonLines<'a>(pub &'a [String]);
+
+impl Format for JsonLines<'_> {
+    fn write(&self, mut record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+        for (number, (agent, decision)) in self.0.iter().zip(record.decisions).enumerate() {
+            let text = record.text;
+            let line = Line::new(text, agent, decision, record.provenance(number)?);
+            write_object(&line, out);
+        }
+        Ok(())
+    }
+}
+
+/// An object, or the first members of one.
+#[derive(Serialize)]
+pub(super) struct Line<'a> {
+    #[serde(flatten)]
+    url: Text<'a>,
+    agent: &'a str,
+    #[serde(flatten)]
+    decision: DecisionObject<'a>,
+}
+
+impl<'a> Line<'a> {
+    /// The members for a record and an agent.
+    pub fn new(
+        text: &'a [u8],
+        agent: &'a str,
+        decision: &Decision,
+        provenance: Provenance<'a>,
+    ) -> Line<'a> {
+        let decision = DecisionObject::with_group(decision, provenance);
+        Line { url: Text::uncut("url", Some(text)), agent, decision }
+    }
+}
+
+/// The members of a decision.
+#[derive(Serialize)]
+pub(super) struct DecisionObject<'a> {
+    verdict: &'static str,
+    reason: &'static str,
+    line: Option<u32>,
+    #[serde(flatten)]
+    rule: Text<'a>,
+    #[serde(flatten)]
+    group: Option<Text<'a>>,
+}
+
+impl<'a> DecisionObject<'a> {
+    /// The members of a decision by `rule`, without `group`.
+    pub fn new(decision: &Decision, rule: Option<&'a [u8]>) -> DecisionObject<'a> {
+        DecisionObject {
+            verdict: decision.verdict.as_str(),
+            reason: decision.reason.as_str(),
+            line: decision.line.map(|line| line.get()),
+            rule: Text::cut("rule", rule),
+            group: None,
+        }
+    }
+
+    /// All members of a decision.
+    pub fn with_group(decision: &Decision, provenance: Provenance<'a>) -> DecisionObject<'a> {
+        let group = Some(Text::cut("group", provenance.group));
+        DecisionObject { group, ..DecisionObject::new(decision, provenance.rule) }
+    }
+}
+
+/// A text as members of the object around it, which flattens it: the text under its name, `null` if
+/// there is none, and if it is not UTF-8 its bytes in base64 under the name with `_base64`.
+pub(super) struct Text<'a> {
+    name: &'static str,
+    bytes: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Text<'a> {
+    /// A text that is never cut.
+    pub fn uncut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
+        Text { name, bytes: bytes.map(Cow::Borrowed) }
+    }
+
+    /// A text from a file, which is cut if it is long.
+    pub fn cut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
+        Text { name, bytes: bytes.map(cut_to_show) }
+    }
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let shown = self.bytes.as_deref().map(shown);
+        map.serialize_entry(self.name, &shown.as_ref().map(|(text, _)| text))?;
+        if let Some((_, Some(exact))) = shown {
+            map.serialize_entry(&format!("{}_base64", self.name), &exact)?;
+        }
+        map.end()
+    }
+}
+
+/// Returns a text to show, and its bytes in base64 if the text is not exact.
+pub fn shown(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => (Cow::Borrowed(text), None),
+        lossy => (lossy, Some(BASE64_STANDARD.encode(bytes))),
+    }
+}
+
+/// Appends `object` and LF to `out`.
+pub(super) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
+    write_json(object, &mut *out).expect("text and numbers are always JSON");
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::written;
+    use portcullis_capture::input::Terminator;
+
+    fn lines(input: &[u8], agents: &[&str]) -> String {
+        let names: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
+        let (out, _) = written(input, Terminator::LineFeed, agents.len(), &JsonLines(&names));
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    #[test]
+    fn members_are_in_order() {
+        let expected = concat!(
+            r#"{"url":"d/1","agent":"Bot","verdict":"disallow","reason":"rule","#,
+            r#""line":3,"rule":"/","group":"bot"}"#,
+            "\n",
+            r#"{"url":"","agent":"Bot","verdict":"invalid","reason":"bad-url","#,
+            r#""line":null,"rule":null,"group":null}"#,
+            "\n"
+        );
+        assert_eq!(lines(b"d/1\r\n\n", &["Bot"]), expected);
+    }
+
+    #[test]
+    fn a_chunk_ends_early_when_its_output_is_full() {
+        use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX};
+
+        let record = [b"d/", &[b'x'; URL_BYTES_MAX - 2][..], b"\n"].concat();
+        let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
+        let chunk = record.repeat(most + RECORDS_AT_ONCE);
+        let names = ["Bot".to_owned()];
+        let (_, counts) = written(&chunk, Terminator::LineFeed, 1, &JsonLines(&names));
+        assert_eq!(counts.records as usize, most);
+        assert_eq!(counts.bytes as usize, most * record.len());
+    }
+
+    #[test]
+    fn one_object_for_each_agent_of_each_record() {
+        let out = lines(b"a\nd\n", &["One", "Two"]);
+        let found: Vec<&str> =
+            out.lines().filter_map(|line| line.split(",\"verdict").next()).collect();
+        let expected = [("a", "One"), ("a", "Two"), ("d", "One"), ("d", "Two")]
+            .map(|(url, agent)| format!(r#"{{"url":"{url}","agent":"{agent}""#));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn exact_bytes_follow_what_is_not_text() {
+        let out = lines(b"d/\xff\"\t\n", &["Bot"]);
+        let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(object["url"], "d/\u{fffd}\"\t");
+        assert_eq!(object["url_base64"], "ZC//Igk=");
+        assert_eq!(object["rule"], "/\u{fffd}");
+        assert_eq!(object["rule_base64"], BASE64_STANDARD.encode(b"/\xff"));
+        assert_eq!(object.get("group_base64"), None);
+    }
+}

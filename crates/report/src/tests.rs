@@ -1,0 +1,50 @@
+//! What the tests of the formats share: a small set, and chunks written from it.
+
+use super::*;
+use portcullis_capture::input::{Records, Terminator};
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::target::Origin;
+use portcullis_set::batch::Classifier;
+use portcullis_set::{LoadConfig, PolicySet};
+
+/// The scheme that the tests assume, so that their records are short.
+pub(super) const SCHEME: Option<&[u8]> = Some(b"https");
+
+/// Allows everything for the first agent without a rule, and disallows everything for the second.
+const ALLOWED: &[u8] = b"User-agent: bot\nDisallow:\n\nUser-agent: other\nDisallow: /\n";
+
+/// The opposite. Line 3 decides, and line 4, which is not UTF-8, for paths that start with `/\xff`.
+const DISALLOWED: &[u8] =
+    b"User-agent: bot\n\nDisallow: /\nDisallow: /\xff\n\nUser-agent: other\nDisallow:\n";
+
+/// A classifier for the first `agents` of `bot` and `other` over a set of these hosts. For `other`, the
+/// verdicts are the opposite.
+pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -> Classifier {
+    let origin = |host: &&str| {
+        Origin::of_robots_txt(format!("https://{host}/robots.txt").as_bytes()).unwrap()
+    };
+    let allowed = allowed.iter().map(|host| (origin(host), ALLOWED));
+    let files: Vec<(Origin, &[u8])> =
+        allowed.chain(disallowed.iter().map(|host| (origin(host), DISALLOWED))).collect();
+    let files = files.iter().map(|(origin, text)| (origin, *text));
+    let set = PolicySet::of_files(files, &LoadConfig::new(&RFC_9309));
+    let names = ["bot", "other"].iter().take(agents);
+    let agents = names.map(|name| AgentChain::parse(name, &RFC_9309).unwrap()).collect();
+    Classifier::new(set, agents, Detail::Rule).unwrap()
+}
+
+/// A chunk in a format, for a set that allows `a` and disallows `d`.
+pub(super) fn written(
+    input: &[u8],
+    terminator: Terminator,
+    agents: usize,
+    format: &impl Format,
+) -> (Vec<u8>, Counts) {
+    let classifier = classifier(&["a"], &["d"], agents);
+    let (mut counts, mut out) = (Counts::new(agents), Vec::new());
+    let records = Records::new(input, terminator);
+    let mut session = Session::new(&classifier, SCHEME);
+    write_chunk(records, format, &mut session, &mut counts, &mut out).unwrap();
+    (out, counts)
+}

@@ -1,0 +1,353 @@
+//! Output files and folders that appear under their names complete, or not at all.
+//!
+//! Use [`AtomicFile`] for every output file, and [`AtomicFolder`] for a folder of files. Each is written
+//! beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
+//! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of them
+//! before it publishes the first.
+//!
+//! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only a
+//! process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
+//!
+//! Cost: one `fsync` per file, and one for its folder. Everything here touches a disk and can fail with
+//! the system's error.
+//!
+//! ```
+//! use std::io::Write;
+//! use portcullis_set::atomic_file::AtomicFile;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("report.txt");
+//! let mut file = AtomicFile::create(&path)?;
+//! file.write_all(b"text")?;
+//! assert!(!path.exists());
+//! file.complete()?.publish()?;
+//! assert_eq!(std::fs::read(&path)?, b"text");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::{Builder, TempDir, TempPath};
+
+/// Bytes that are collected before the file is written to.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Times that [`abandon`] tries to remove a folder that other threads still write to.
+const REMOVALS_MAX: usize = 100;
+
+/// The unfinished files and folders of this process.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn lock_unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    // Nothing panics while it is held, and a set of paths cannot be half-changed.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all unfinished files and folders of this process, which is about to end by a signal.
+///
+/// From then on every other thread that creates, publishes or drops one waits for the end of the
+/// process, so that nothing is left behind and nothing is published.
+pub fn abandon() {
+    let unfinished = lock_unfinished();
+    for path in &*unfinished {
+        // The process ends whether or not a file can be removed.
+        let _ = fs::remove_file(path);
+        for _ in 0..REMOVALS_MAX {
+            if !path.is_dir() || fs::remove_dir_all(path).is_ok() {
+                break;
+            }
+        }
+    }
+    std::mem::forget(unfinished);
+}
+
+/// An entry of [`UNFINISHED`].
+struct Registered(PathBuf);
+
+impl Registered {
+    /// Creates something beside `target`, by `create` and with this mode, and registers its path.
+    fn create<T>(
+        target: &Path,
+        mode: u32,
+        create: impl FnOnce(&Builder, &Path) -> io::Result<T>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> io::Result<(T, Registered)> {
+        // The name shows what it will be.
+        let name = target.file_name().ok_or(ErrorKind::InvalidInput)?;
+        let prefix: OsString = [".".as_ref(), name, ".".as_ref()].into_iter().collect();
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(".unfinished");
+        set_permissions(&mut builder, mode);
+        let mut unfinished = lock_unfinished();
+        let created = create(&builder, folder_of(target))?;
+        let path = path(&created).to_owned();
+        unfinished.insert(path.clone());
+        Ok((created, Registered(path)))
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        lock_unfinished().remove(&self.0);
+    }
+}
+
+/// A file that is being written beside its name. Dropping it removes it.
+pub struct AtomicFile {
+    // Fields are dropped in this order: close the file, remove it, forget it.
+    file: BufWriter<File>,
+    path: TempPath,
+    registered: Registered,
+    target: PathBuf,
+}
+
+impl AtomicFile {
+    /// Begins a file that will be `path`, or what `path` links to.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be created, or `path` is something else than a regular file
+    /// ([`ErrorKind::InvalidInput`]).
+    pub fn create(path: &Path) -> io::Result<AtomicFile> {
+        // A link's target is replaced, not the link.
+        let target = match fs::canonicalize(path) {
+            Ok(target) => target,
+            Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
+            Err(error) => return Err(error),
+        };
+        let permissions = match fs::metadata(&target) {
+            Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
+            Ok(_) => return Err(ErrorKind::InvalidInput.into()),
+            Err(_) => None,
+        };
+        let create = |builder: &Builder, folder: &Path| builder.tempfile_in(folder);
+        let (file, registered) = Registered::create(&target, 0o666, create, |file| file.path())?;
+        let (file, path) = file.into_parts();
+        let file = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let file = AtomicFile { file, path, registered, target };
+        if let Some(permissions) = permissions {
+            file.file.get_ref().set_permissions(permissions)?;
+        }
+        Ok(file)
+    }
+
+    /// Ends the writing: all of the file has reached the disk, and nobody sees it yet.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written. It is removed then.
+    pub fn complete(mut self) -> io::Result<Complete> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()?;
+        let AtomicFile { file, path, registered, target } = self;
+        drop(file);
+        Ok(Complete { written: Written::File(path), registered, target })
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// A folder that is being filled beside its name. Dropping it removes it with all that is in it.
+pub struct AtomicFolder {
+    folder: TempDir,
+    registered: Registered,
+    target: PathBuf,
+}
+
+impl AtomicFolder {
+    /// Begins a folder that will be `path`, where nothing is yet.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be created.
+    pub fn create(path: &Path) -> io::Result<AtomicFolder> {
+        let create = |builder: &Builder, folder: &Path| builder.tempdir_in(folder);
+        let (folder, registered) = Registered::create(path, 0o777, create, TempDir::path)?;
+        Ok(AtomicFolder { folder, registered, target: path.to_owned() })
+    }
+
+    /// Where its files are written to.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Ends the filling: all files have reached the disk, where the system can sync many at once.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be synced. The folder is removed then.
+    pub fn complete(self) -> io::Result<Complete> {
+        let AtomicFolder { folder, registered, target } = self;
+        sync_file_system_of(folder.path())?;
+        Ok(Complete { written: Written::Folder(folder), registered, target })
+    }
+}
+
+/// A file or folder that is complete and has not got its name. Dropping it removes it.
+pub struct Complete {
+    written: Written,
+    registered: Registered,
+    target: PathBuf,
+}
+
+enum Written {
+    File(TempPath),
+    Folder(TempDir),
+}
+
+impl Complete {
+    /// Gives it its name, in place of the file that has it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be renamed. It is removed then.
+    pub fn publish(self) -> io::Result<()> {
+        let Complete { written, registered, target } = self;
+        {
+            // Not while the process is about to end.
+            let _unfinished = lock_unfinished();
+            match written {
+                Written::File(path) => path.persist(&target).map_err(|failed| failed.error)?,
+                Written::Folder(mut folder) => {
+                    fs::rename(folder.path(), &target)?;
+                    folder.disable_cleanup(true);
+                }
+            }
+        }
+        drop(registered);
+        sync_folder_of(&target)
+    }
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Sets the permissions of a new file or folder, before the process's mask; temporary files are private
+/// otherwise. Systems other than Unix have no modes.
+#[cfg_attr(not(unix), allow(unused_variables, reason = "there are no modes"))]
+fn set_permissions(builder: &mut Builder, mode: u32) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+}
+
+/// Makes a renaming survive a loss of power. Without it the old file may be back afterwards, which is
+/// whole too. So a folder that cannot be opened, as on Windows, or a file system that cannot sync one,
+/// is no reason to report the file as failed.
+fn sync_folder_of(target: &Path) -> io::Result<()> {
+    let Ok(opened) = File::open(folder_of(target)) else { return Ok(()) };
+    match opened.sync_all() {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+/// Syncs all files of a folder at once: one by one, a million small files take hours.
+#[cfg(target_os = "linux")]
+fn sync_file_system_of(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+/// This system syncs files only one by one.
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system_of(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "before").unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"after").unwrap();
+        assert_eq!(names(folder.path()).len(), 2);
+        drop(file);
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"after").unwrap();
+        drop(file.complete().unwrap());
+        let made = AtomicFolder::create(&folder.path().join("b")).unwrap();
+        fs::write(made.path().join("c"), "c").unwrap();
+        drop(made);
+        assert_eq!(names(folder.path()), ["a"]);
+        assert_eq!(fs::read(&path).unwrap(), b"before");
+    }
+
+    #[test]
+    fn a_folder_appears_with_all_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("b");
+        let made = AtomicFolder::create(&path).unwrap();
+        fs::write(made.path().join("c"), "c").unwrap();
+        let made = made.complete().unwrap();
+        assert!(!path.exists());
+        made.publish().unwrap();
+        assert_eq!(names(folder.path()), ["b"]);
+        assert_eq!(names(&path), ["c"]);
+    }
+
+    /// The modes of files that any program makes, or of the file that is replaced.
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_the_usual_ones() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |name: &str| {
+            fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777
+        };
+        let write = |name: &str| {
+            AtomicFile::create(&folder.path().join(name)).unwrap().complete().unwrap().publish()
+        };
+        fs::write(folder.path().join("usual"), "").unwrap();
+        write("new").unwrap();
+        assert_eq!(mode("new"), mode("usual"));
+        fs::create_dir(folder.path().join("usual folder")).unwrap();
+        let made = AtomicFolder::create(&folder.path().join("folder")).unwrap();
+        made.complete().unwrap().publish().unwrap();
+        assert_eq!(mode("folder"), mode("usual folder"));
+        let private = fs::Permissions::from_mode(0o640);
+        fs::set_permissions(folder.path().join("new"), private).unwrap();
+        write("new").unwrap();
+        assert_eq!(mode("new"), 0o640);
+    }
+}

@@ -1,0 +1,306 @@
+//! The URLs of a block taken apart: hosts and paths in the form in which they are compared.
+//!
+//! Most are pieces of the URL as it stands; the others are written one behind the other into memory
+//! that is used again. A piece is two numbers, so nothing borrows and nothing is allocated for a URL.
+//!
+//! Lists are often grouped by host. A URL that begins with the scheme and host of the one before it,
+//! byte for byte, is neither split nor looked up again; see [`PlainHead`].
+
+use portcullis_dialect::dialect::PathRules;
+use portcullis_matcher::vectors::Vectors;
+use portcullis_robots::target::{
+    BadUrl, ComparedPaths, Glance, PlainHead, compared_path, glances, host_key, is_plain_path,
+    plain_head, split_assuming,
+};
+
+/// Bytes of a record, or of the memory beside it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Piece {
+    /// [`Piece::WRITTEN`] is set if they are not the record's.
+    start: u32,
+    length: u32,
+}
+
+impl Piece {
+    const WRITTEN: u32 = 1 << 31;
+}
+
+/// Scheme and host of a URL, and of those behind it that have the same.
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    /// The number of the first URL.
+    url: u32,
+    is_invalid: bool,
+    scheme: Piece,
+    key: Piece,
+}
+
+/// The pieces of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces {
+    hosts: Vec<Host>,
+    /// By URL; empty for a record that is none.
+    paths: Vec<Piece>,
+    written: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+/// A host that was asked about, with its first URL.
+pub(super) struct HostOfUrls<'p> {
+    /// The number of the URL. Those from there to the next host's have the same scheme and key.
+    pub(super) url: usize,
+    /// The scheme; empty for a record that is no URL.
+    pub(super) scheme: &'p [u8],
+    /// The key of the host; empty for a record that is no URL.
+    pub(super) key: &'p [u8],
+}
+
+impl Pieces {
+    /// Takes a block of records apart. One without a scheme is taken to have `assumed_scheme`, if
+    /// there is one.
+    #[inline]
+    pub(super) fn fill<R: AsRef<[u8]>>(
+        &mut self,
+        records: &[R],
+        rules: &PathRules,
+        assumed_scheme: Option<&[u8]>,
+        vectors: Vectors,
+    ) {
+        self.hosts.clear();
+        self.paths.clear();
+        self.written.clear();
+        let others = (rules, assumed_scheme);
+        if let Some(avx512) = vectors.avx512() {
+            glances(avx512, records, rules.escapes, |url, record, glance| {
+                let Some(Glance { head, is_shared, is_plain_path }) = glance else {
+                    self.push(url as u32, record, None, others);
+                    return;
+                };
+                if !is_shared {
+                    self.push_plain_host(url as u32, head);
+                }
+                let path = match is_plain_path {
+                    true => piece_between(head.bytes, record.len()),
+                    false => self.normal_path(record, head, rules),
+                };
+                self.paths.push(path);
+            });
+            return;
+        }
+        // The last plain URL, with whose head the next one may begin.
+        let mut last = None;
+        for (url, record) in (0..).zip(records) {
+            last = self.push(url, record.as_ref(), last, others);
+        }
+    }
+
+    /// Takes apart a record that the last plain URL came before, with whose head it may begin; tells whether
+    /// it is plain.
+    #[inline]
+    fn push<'r>(
+        &mut self,
+        url: u32,
+        record: &'r [u8],
+        last: Option<(&'r [u8], PlainHead)>,
+        (rules, assumed_scheme): (&PathRules, Option<&[u8]>),
+    ) -> Option<(&'r [u8], PlainHead)> {
+        if let Some((other, head)) = last
+            && head.is_shared(other, record)
+        {
+            self.push_plain_path(record, head, rules);
+            last
+        } else if let Some(head) = plain_head(record) {
+            self.push_plain_host(url, head);
+            self.push_plain_path(record, head, rules);
+            Some((record, head))
+        } else {
+            self.push_other(url, record, rules, assumed_scheme);
+            None
+        }
+    }
+
+    #[inline(always)]
+    fn push_plain_host(&mut self, url: u32, head: PlainHead) {
+        let scheme = piece_between(0, head.scheme_bytes);
+        let key = piece_between(head.scheme_bytes + 3, head.bytes);
+        self.hosts.push(Host { url, is_invalid: false, scheme, key });
+    }
+
+    #[inline]
+    fn push_plain_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) {
+        let path = match is_plain_path(record, head.bytes, rules.escapes) {
+            true => piece_between(head.bytes, record.len()),
+            false => self.normal_path(record, head, rules),
+        };
+        self.paths.push(path);
+    }
+
+    /// The path of a plain URL, without its fragment, as rules are compared with it.
+    #[inline(never)]
+    fn normal_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) -> Piece {
+        let path = &record[head.bytes..];
+        let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let path = self.piece(record, compared_path(path, rules.escapes, &mut scratch).as_bytes());
+        self.scratch = scratch;
+        path
+    }
+
+    #[inline(never)]
+    fn push_other(
+        &mut self,
+        url: u32,
+        record: &[u8],
+        rules: &PathRules,
+        assumed_scheme: Option<&[u8]>,
+    ) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let split = self.split(record, rules, assumed_scheme, &mut scratch);
+        self.scratch = scratch;
+        let is_invalid = split.is_err();
+        let [scheme, key, path] = split.unwrap_or_default();
+        self.hosts.push(Host { url, is_invalid, scheme, key });
+        self.paths.push(path);
+    }
+
+    /// Scheme, key and path of any URL.
+    fn split(
+        &mut self,
+        record: &[u8],
+        rules: &PathRules,
+        assumed_scheme: Option<&[u8]>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<[Piece; 3], BadUrl> {
+        let url = split_assuming(record, rules.path_start, assumed_scheme)?;
+        let scheme = self.piece(record, url.scheme);
+        let key = host_key(&url, scratch)?;
+        let key = self.piece(record, key);
+        let path = self.piece(record, compared_path(url.path, rules.escapes, scratch).as_bytes());
+        Ok([scheme, key, path])
+    }
+
+    fn piece(&mut self, record: &[u8], bytes: &[u8]) -> Piece {
+        let length = bytes.len() as u32;
+        // Whether it is a part of the record is a question of addresses; it is only asked, and what
+        // comes of it is an index that is checked when it is used.
+        let start = (bytes.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
+        let is_near = start < Piece::WRITTEN as usize;
+        if is_near && start <= record.len() && bytes.len() <= record.len() - start {
+            return Piece { start: start as u32, length };
+        }
+        let start = self.written.len() as u32;
+        self.written.extend_from_slice(bytes);
+        Piece { start: start | Piece::WRITTEN, length }
+    }
+
+    #[inline]
+    fn get<'p>(&'p self, piece: Piece, record: &'p [u8]) -> &'p [u8] {
+        let is_written = piece.start & Piece::WRITTEN != 0;
+        let bytes = if is_written { &self.written } else { record };
+        &bytes[(piece.start & !Piece::WRITTEN) as usize..][..piece.length as usize]
+    }
+
+    /// The number of hosts that have to be looked up.
+    pub(super) fn hosts(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// The number of the first URL with this host, and whether that is none.
+    #[inline]
+    pub(super) fn first_of_host(&self, number: usize) -> (usize, bool) {
+        let Host { url, is_invalid, .. } = self.hosts[number];
+        (url as usize, is_invalid)
+    }
+
+    /// The host with this number.
+    #[inline]
+    pub(super) fn host<'p, R: AsRef<[u8]>>(
+        &'p self,
+        number: usize,
+        records: &'p [R],
+    ) -> HostOfUrls<'p> {
+        let Host { url, scheme, key, .. } = self.hosts[number];
+        let record = records[url as usize].as_ref();
+        let (scheme, key) = (self.get(scheme, record), self.get(key, record));
+        HostOfUrls { url: url as usize, scheme, key }
+    }
+
+    /// The paths of all records, which are appended to `paths`.
+    #[inline]
+    pub(super) fn paths<'p, R: AsRef<[u8]>>(
+        &'p self,
+        records: &'p [R],
+        paths: &'p mut Vec<&'p [u8]>,
+    ) -> ComparedPaths<'p> {
+        let pieces = self.paths.iter().zip(records);
+        paths.extend(pieces.map(|(&path, record)| self.get(path, record.as_ref())));
+        // Each piece is a plain path or comes from `compared_path`; that of an invalid record is
+        // empty and not compared.
+        ComparedPaths::assume_normal(paths)
+    }
+}
+
+#[inline]
+fn piece_between(start: usize, end: usize) -> Piece {
+    Piece { start: start as u32, length: (end - start) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::dialect::Dialect;
+    use portcullis_oracle as oracle;
+
+    /// URLs in runs of one host, with what may end an authority, or seem to, at every place.
+    fn records() -> Vec<Vec<u8>> {
+        let mut records = Vec::new();
+        for url in ["https://open.example/a?b", "http://open.example:80", "//x.example/;a\\@b"] {
+            for inserted in [";", "\\", "@", ";x@", "\\@", "x;y@z\\", "@a;b", "/;", "?\\", "#@"] {
+                for place in 0..=url.len() {
+                    let (start, end) = url.split_at(place);
+                    records.extend([url.to_owned(), [start, inserted, end].concat()]);
+                }
+            }
+        }
+        records.into_iter().map(String::into_bytes).collect()
+    }
+
+    /// Origin and path of one record, found step by step.
+    fn alone(record: &[u8], rules: &PathRules) -> Option<[Vec<u8>; 3]> {
+        let url = split_assuming(record, rules.path_start, Some(b"ftp")).ok()?;
+        let (mut host, mut path) = (Vec::new(), Vec::new());
+        let key = host_key(&url, &mut host).ok()?.to_vec();
+        let path = compared_path(url.path, rules.escapes, &mut path).as_bytes().to_vec();
+        Some([url.scheme.to_vec(), key, path])
+    }
+
+    #[test]
+    fn a_block_is_taken_apart_like_each_record_alone() {
+        let records = records();
+        let mut pieces = Pieces::default();
+        for dialect in Dialect::ALL {
+            let rules = &dialect.paths;
+            for vectors in Vectors::all() {
+                pieces.fill(&records, rules, Some(b"ftp"), vectors);
+                let mut paths = Vec::new();
+                let paths = pieces.paths(&records, &mut paths).as_slices();
+                let mut number = 0;
+                for (url, record) in records.iter().enumerate() {
+                    let is_next = number + 1 < pieces.hosts();
+                    if is_next && pieces.host(number + 1, &records).url == url {
+                        number += 1;
+                    }
+                    let HostOfUrls { scheme, key, .. } = pieces.host(number, &records);
+                    let (_, is_invalid) = pieces.first_of_host(number);
+                    let path = paths[url];
+                    let told = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
+                    assert_eq!(told, alone(record, rules), "{}: {record:?}", dialect.name);
+                    if !is_invalid && scheme != b"ftp" {
+                        let judged = oracle::compared_path(dialect, record);
+                        assert_eq!(judged.as_deref(), Some(path), "{}: {record:?}", dialect.name);
+                    }
+                }
+            }
+        }
+    }
+}

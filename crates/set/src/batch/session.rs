@@ -1,0 +1,99 @@
+//! A classifier with everything that one thread needs to ask it.
+
+use crate::Damage;
+use portcullis_dialect::decision::Decision;
+use portcullis_robots::policy::Explanation;
+use portcullis_robots::target::BadUrl;
+
+use super::{Classifier, ClassifierMemory, Provenance};
+
+/// A [`Classifier`], the scheme to assume, and the memory of one thread.
+///
+/// The output formats of [`report`](portcullis_report) read decisions from it. A session is cheap to
+/// create; its memory grows with the blocks that it decides, so keep one per thread.
+///
+/// ```
+/// use portcullis_set::batch::{Classifier, Session};
+/// use portcullis_dialect::decision::Verdict;
+/// use portcullis_dialect::dialect::RFC_9309;
+/// use portcullis_robots::policy::{AgentChain, Detail};
+/// use portcullis_set::{LoadConfig, PolicySet};
+///
+/// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
+/// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
+/// let classifier = Classifier::new(set, agents, Detail::Rule)?;
+/// let mut session = Session::new(&classifier, Some(b"https"));
+/// let decisions = session.decide(&["a.example/private/page"])?;
+/// assert_eq!(decisions[0].verdict, Verdict::Disallow);
+/// let provenance = session.provenance(0, 0)?;
+/// assert_eq!(provenance.rule, Some(&b"/private"[..]));
+/// assert_eq!(provenance.group, Some(&b"*"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Session<'c> {
+    classifier: &'c Classifier,
+    assumed_scheme: Option<&'c [u8]>,
+    memory: ClassifierMemory,
+}
+
+impl<'c> Session<'c> {
+    /// Creates a session. A record without a scheme gets `assumed_scheme`; if that is `None`, the
+    /// record is invalid.
+    pub fn new(classifier: &'c Classifier, assumed_scheme: Option<&'c [u8]>) -> Session<'c> {
+        Session { classifier, assumed_scheme, memory: classifier.memory() }
+    }
+
+    /// The classifier that the session asks.
+    pub fn classifier(&self) -> &'c Classifier {
+        self.classifier
+    }
+
+    /// The scheme of records that have none.
+    pub fn assumed_scheme(&self) -> Option<&'c [u8]> {
+        self.assumed_scheme
+    }
+
+    /// Returns one decision for each record and agent, record by record; see
+    /// [`Classifier::classify`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::classify`].
+    #[inline]
+    pub fn decide<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
+        self.classifier.classify(records, self.assumed_scheme, &mut self.memory)
+    }
+
+    /// Returns the rule and the group behind the decision for `agent` on a record of the last
+    /// block; see [`Classifier::provenance`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::provenance`].
+    ///
+    /// # Panics
+    ///
+    /// If the last block has no such record, or there is no such agent.
+    pub fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Damage> {
+        self.classifier.provenance(record, agent, &mut self.memory)
+    }
+
+    /// Explains the decision for `agent` on `record`, which need not be of the last block; see
+    /// [`Classifier::explain`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::explain`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn explain(
+        &self,
+        record: &[u8],
+        agent: usize,
+    ) -> Result<Result<Option<Explanation>, BadUrl>, Damage> {
+        self.classifier.explain(record, self.assumed_scheme, agent)
+    }
+}

@@ -1,0 +1,79 @@
+//! Lists of numbers, each kept once, end to end.
+
+use hashbrown::HashTable;
+use zerocopy::little_endian::U32;
+use zerocopy::{Immutable, IntoBytes};
+
+use portcullis_matcher::bytes::seeded_hash;
+
+/// Appends a number.
+pub fn push(words: &mut Vec<U32>, number: u32) {
+    words.push(U32::new(number));
+}
+
+/// The position behind the last item of a section.
+///
+/// # Panics
+///
+/// If the section has 2^32 items. A set of that size is beyond what one file is for.
+pub fn position<T>(items: &[T]) -> u32 {
+    let position = u32::try_from(items.len()).ok().filter(|&position| position < u32::MAX);
+    position.expect("a section has fewer than 2^32 items; compile the input as several sets")
+}
+
+/// Lists that are kept once. Its memory: the lists and some 20 bytes for each.
+pub struct Lists<T> {
+    pub items: Vec<T>,
+    known: HashTable<Known>,
+    /// Whether equal ones are kept again: they take more room then and less time.
+    pub is_plain: bool,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists { items: Vec::new(), known: HashTable::new(), is_plain: false }
+    }
+}
+
+/// Where a list stands, and half of its hash.
+struct Known {
+    half: u32,
+    start: u32,
+    length: u32,
+}
+
+impl Known {
+    /// The hash by which it is filed.
+    fn hash(half: u32) -> u64 {
+        u64::from(half).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+impl<T: Copy + PartialEq + Immutable + IntoBytes> Lists<T> {
+    /// The position of `list` among all items.
+    pub fn intern(&mut self, list: &[T]) -> u32 {
+        if self.is_plain {
+            let start = position(&self.items);
+            self.items.extend_from_slice(list);
+            return start;
+        }
+        let half = seeded_hash(list.as_bytes()) as u32;
+        let items = &self.items;
+        let same = |known: &Known| {
+            known.half == half && items[known.start as usize..][..known.length as usize] == *list
+        };
+        if let Some(known) = self.known.find(Known::hash(half), same) {
+            return known.start;
+        }
+        let start = position(&self.items);
+        self.items.extend_from_slice(list);
+        let known = Known { half, start, length: list.len() as u32 };
+        self.known.insert_unique(Known::hash(half), known, |known| Known::hash(known.half));
+        start
+    }
+
+    /// Gives back the memory that it takes to intern. A list that comes later is new.
+    pub fn forget(&mut self) {
+        self.known = HashTable::new();
+    }
+}

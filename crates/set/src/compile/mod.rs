@@ -1,0 +1,351 @@
+//! From what is known of each origin to the sections of a set.
+//!
+//! Owns the writing of what `FORMAT.md` calls sections: which policies are equal, whom each speaks
+//! to, its rule sets with their prefilters, and the texts that explanations need. What is
+//! known of each origin comes from [`ingest`](fn@super::ingest); reading a set is [`stored`](super::stored)'s.
+//!
+//! Equal things are kept once, on every level: files with the same rules on the same lines are one
+//! policy, equal rule sets one, equal records one string. Everything is numbered in the
+//! order of hosts, and work is given to threads in pieces that are joined in order, so the same
+//! standings make the same file with any number of threads.
+//!
+//! Cost: each distinct file is planned once, each distinct rule set compiled once. Memory: three times the
+//! records that are kept of all distinct files, some 100 bytes for each distinct record, and
+//! [`PLANNED_BYTES_PER_THREAD_MAX`] for what is planned and not yet joined.
+
+mod hosts;
+mod intern;
+mod plan;
+mod policies;
+mod rule_sets;
+mod slots;
+mod texts;
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use zerocopy::IntoBytes;
+
+use crate::large_pages::ZeroedMemory;
+use portcullis_dialect::dialect::{AccessOutcome, Dialect};
+use portcullis_dialect::limits::{
+    PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
+    SET_HOST_SEEDS_MAX,
+};
+use portcullis_robots::policy::AgentChain;
+
+use super::file::{
+    COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
+};
+use super::layout::{NONE, count};
+use super::strings::StringError;
+use super::{BlobPool, Content, HostStanding, Standing};
+
+use self::hosts::HostSections;
+pub(super) use self::plan::{
+    PlannedEntry, PlannedRules, PolicyPlan, of_extract as plan_of_extract, order as record_order,
+};
+use self::policies::PolicySections;
+pub(super) use self::policies::order_bytes;
+pub(super) use self::slots::HostSlots;
+pub(super) use self::texts::{PatternWords, push_kinds, push_lines};
+
+/// How a set is compiled.
+#[derive(Clone, Debug)]
+pub struct CompileConfig {
+    /// The behaviour.
+    pub dialect: &'static Dialect,
+    /// Bytes of a file that counted when it was read.
+    pub robots_bytes_max: Option<usize>,
+    /// Who will ask; everybody, if nobody is named. Rules that none of them obeys are left out, so
+    /// a set that is compiled for some answers nobody else. It is made in half the time, because texts and
+    /// lists are kept as they come; written to a file it is no set that `verify` takes.
+    pub agents: Option<Arc<[AgentChain]>>,
+    /// A JSON object that says where the set comes from; it is kept as it is.
+    pub provenance: String,
+    /// What a later merge needs ([`Ingested::history`](super::Ingested::history)). Without it the set
+    /// answers as it should, and a merge may refuse it.
+    pub history: Vec<u8>,
+}
+
+impl CompileConfig {
+    /// The usual limits.
+    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> CompileConfig {
+        CompileConfig {
+            dialect,
+            robots_bytes_max,
+            agents: None,
+            provenance: "{}".to_owned(),
+            history: Vec::new(),
+        }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompiledSet {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// The hash of its content, which names the set.
+    pub hash: u64,
+    /// Hosts.
+    pub hosts: u64,
+    /// Origins of which something is known.
+    pub origins: u64,
+    /// Distinct policies.
+    pub policies: u64,
+    /// Distinct rule sets.
+    pub rule_sets: u64,
+}
+
+/// A set could not be compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// There are more or longer texts than a set can hold.
+    #[error(transparent)]
+    Strings(#[from] StringError),
+    /// Hosts collide whatever the seed of their table is.
+    #[error(
+        "too many hosts have names that collide in the table of hosts, by each of \
+         {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
+    )]
+    CollidingHosts,
+}
+
+/// Compiles what is known of `hosts`, which are sorted by key, and writes the set to `path`, which
+/// appears there whole or not at all.
+///
+/// It runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If the file cannot be written, or a set cannot hold so much.
+pub fn write(
+    hosts: &[HostStanding],
+    pool: &BlobPool,
+    config: &CompileConfig,
+    path: &Path,
+) -> Result<CompiledSet, CompileError> {
+    let sections = Sections::of(hosts, pool, config)?;
+    let mut writer = SetFileWriter::create(path)?;
+    sections.write(config, &mut writer)?;
+    let fields = sections.fields(config);
+    Ok(summary(&writer.finish(&fields)?, &fields))
+}
+
+/// As [`write`](fn@write), into memory.
+///
+/// # Errors
+///
+/// If a set cannot hold so much.
+pub fn to_vec(
+    hosts: &[HostStanding],
+    pool: &BlobPool,
+    config: &CompileConfig,
+) -> Result<Vec<u8>, CompileError> {
+    Ok(in_memory(Sections::of(hosts, pool, config)?, config)?.to_vec())
+}
+
+/// As [`to_vec`], where a set can be used. What it is compiled from is given back before it is written.
+pub(super) fn to_memory(
+    hosts: Vec<HostStanding>,
+    pool: BlobPool,
+    config: &CompileConfig,
+) -> Result<ZeroedMemory, CompileError> {
+    let sections = Sections::of(&hosts, &pool, config)?;
+    drop((hosts, pool));
+    in_memory(sections, config)
+}
+
+fn in_memory(sections: Sections, config: &CompileConfig) -> Result<ZeroedMemory, CompileError> {
+    let mut writer = SetFileWriter::in_memory(sections.bytes(config))?;
+    sections.write(config, &mut writer)?;
+    Ok(writer.finish(&sections.fields(config))?.finished)
+}
+
+fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
+    CompiledSet {
+        bytes: written.file_bytes,
+        hash: written.content_hash,
+        hosts: fields.counts[count::HOSTS],
+        origins: fields.counts[count::ORIGINS],
+        policies: fields.counts[count::POLICIES],
+        rule_sets: fields.counts[count::RULE_SETS],
+    }
+}
+
+/// The sections that are made, in memory.
+struct Sections {
+    policies: PolicySections,
+    hosts: HostSections,
+}
+
+/// What a policy comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PolicyOrigin {
+    Extract(super::BlobID),
+    Access(AccessOutcome),
+}
+
+/// The distinct policies of hosts, in the order in which hosts need them.
+#[derive(Default)]
+struct DistinctPolicies {
+    origins: Vec<PolicyOrigin>,
+    /// By blob: its policy, or [`NONE`].
+    of_blob: Vec<u32>,
+    of_access: Vec<(AccessOutcome, u32)>,
+}
+
+impl DistinctPolicies {
+    fn of(hosts: &[HostStanding], pool: &BlobPool) -> DistinctPolicies {
+        let mut distinct =
+            DistinctPolicies { of_blob: vec![NONE; pool.places()], ..DistinctPolicies::default() };
+        for standing in hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten() {
+            distinct.add(standing);
+        }
+        distinct
+    }
+
+    fn add(&mut self, standing: &Standing) {
+        if self.index(standing) != NONE {
+            return;
+        }
+        let index = self.origins.len() as u32;
+        self.origins.push(match standing.content {
+            Content::File { extract, .. } => {
+                self.of_blob[extract.index()] = index;
+                PolicyOrigin::Extract(extract)
+            }
+            Content::Access(outcome) => {
+                self.of_access.push((outcome, index));
+                PolicyOrigin::Access(outcome)
+            }
+        });
+    }
+
+    /// The policy's position, or [`NONE`].
+    fn index(&self, standing: &Standing) -> u32 {
+        match standing.content {
+            Content::File { extract, .. } => self.of_blob[extract.index()],
+            Content::Access(outcome) => {
+                let known = self.of_access.iter().find(|(other, _)| *other == outcome);
+                known.map_or(NONE, |&(_, index)| index)
+            }
+        }
+    }
+}
+
+/// How many of `origins`, at least one, are planned before they are joined. It bounds the memory for
+/// what is waiting.
+fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
+    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+    let mut bytes = 0;
+    let within = origins.iter().take_while(|origin| {
+        bytes += match origin {
+            PolicyOrigin::Extract(extract) => plan_bytes(pool.get(*extract).len()),
+            PolicyOrigin::Access(_) => 0,
+        };
+        bytes <= bytes_max
+    });
+    within.take(PLANNED_POLICIES_MAX).count().max(1)
+}
+
+/// Bytes that the plan of a file may take: its records, and, if half of the file is one rule and the other half
+/// names robots that have it, in 30 bytes each, that rule for each of them.
+fn plan_bytes(file_bytes: usize) -> usize {
+    let patterns = file_bytes.saturating_mul(file_bytes / 128).min(POLICY_PATTERN_BYTES_MAX);
+    6 * file_bytes + 2 * patterns
+}
+
+impl Sections {
+    fn of(
+        hosts: &[HostStanding],
+        pool: &BlobPool,
+        config: &CompileConfig,
+    ) -> Result<Sections, CompileError> {
+        let distinct = DistinctPolicies::of(hosts, pool);
+        let mut policies = match config.agents {
+            None => PolicySections::default(),
+            Some(_) => PolicySections::plain(pool.bytes()),
+        };
+        let agents = config.agents.as_deref();
+        let mut origins = distinct.origins.as_slice();
+        while !origins.is_empty() {
+            let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
+            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, agents);
+            let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
+            policies.add(plans);
+            origins = rest;
+        }
+        let others = HostSections::others(hosts, pool, &mut policies.texts);
+        if let Some(error) = policies.texts.failure {
+            return Err(error.into());
+        }
+        policies.finish();
+        let texts = &policies.texts;
+        let hosts = HostSections::new(hosts, &distinct, others, texts)
+            .ok_or(CompileError::CollidingHosts)?;
+        Ok(Sections { policies, hosts })
+    }
+
+    fn fields(&self, config: &CompileConfig) -> HeaderFields {
+        let mut counts = [0; COUNTS];
+        self.hosts.count(&mut counts);
+        self.policies.count(&mut counts);
+        HeaderFields {
+            dialect_name: config.dialect.name.to_owned(),
+            dialect_fingerprint: super::fingerprint(config.dialect),
+            robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
+            flags: 0,
+            counts,
+        }
+    }
+
+    /// All but the strings.
+    fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 16] {
+        let Sections { policies, hosts, .. } = self;
+        let rule_sets = &policies.rule_sets;
+        [
+            (SectionKind::PROVENANCE, config.provenance.as_bytes().into()),
+            (SectionKind::SLOTS, hosts.slots.words.as_bytes().into()),
+            (SectionKind::HOSTS, hosts.hosts.as_bytes().into()),
+            (SectionKind::POLICY_INDEX, policies.index.as_bytes().into()),
+            (SectionKind::POLICIES, policies.words.as_bytes().into()),
+            (SectionKind::RULE_SETS, rule_sets.words.as_bytes().into()),
+            (SectionKind::PREFILTERS, rule_sets.prefilters.as_bytes().into()),
+            (SectionKind::PATTERNS, rule_sets.patterns.as_bytes().into()),
+            (SectionKind::PATTERN_TEXTS, rule_sets.texts.items.as_bytes().into()),
+            (SectionKind::ORDERS, policies.orders.items.as_slice().into()),
+            (SectionKind::TOKENS, policies.tokens.section().into()),
+            (SectionKind::DOCUMENTS, policies.texts.documents.as_bytes().into()),
+            (SectionKind::CAPTURES, hosts.captures.as_bytes().into()),
+            (SectionKind::OTHERS, hosts.others.as_bytes().into()),
+            (SectionKind::OUTAGES, hosts.outages.as_bytes().into()),
+            (SectionKind::HISTORY, config.history.as_slice().into()),
+        ]
+    }
+
+    /// Bytes of all sections, about.
+    fn bytes(&self, config: &CompileConfig) -> usize {
+        let sections = self.each(config).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        sections + self.policies.texts.table().bytes()
+    }
+
+    fn write<D: Destination>(
+        &self,
+        config: &CompileConfig,
+        writer: &mut SetFileWriter<D>,
+    ) -> Result<(), WriteError> {
+        for (kind, bytes) in self.each(config) {
+            writer.begin(kind)?;
+            writer.write(&bytes)?;
+        }
+        self.policies.texts.table().write(writer)
+    }
+}

@@ -1,0 +1,178 @@
+//! Policies: whom each speaks to, and where what they get stands.
+
+use hashbrown::HashMap;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::decision::PolicyState;
+
+use super::super::layout::{NONE, count, policy};
+use super::intern::{Lists, position, push};
+use super::plan::{PlannedEntry, PlannedRecord, PlannedRobot, PolicyPlan};
+use super::rule_sets::RuleSets;
+use super::texts::{PatternWords, Texts};
+
+/// Everything that policies consist of.
+#[derive(Default)]
+pub struct PolicySections {
+    /// The policies, end to end.
+    pub words: Vec<U32>,
+    /// By policy: where it stands.
+    pub index: Vec<U32>,
+    pub rule_sets: RuleSets,
+    pub orders: Lists<u8>,
+    pub tokens: Tokens,
+    pub texts: Texts,
+}
+
+/// The names of robots, each kept once.
+#[derive(Default)]
+pub struct Tokens {
+    known: HashMap<Vec<u8>, u32, foldhash::fast::RandomState>,
+    names: Vec<Vec<u8>>,
+}
+
+impl Tokens {
+    fn intern(&mut self, name: Vec<u8>) -> u32 {
+        if let Some(&known) = self.known.get(&name) {
+            return known;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.known.insert(name, number);
+        number
+    }
+
+    /// The section: how many names there are, where each ends, their numbers in the order of their
+    /// bytes, and the bytes.
+    pub fn section(&self) -> Vec<u8> {
+        let mut words = vec![U32::new(self.names.len() as u32)];
+        let mut end = 0;
+        for name in &self.names {
+            end += name.len() as u32;
+            push(&mut words, end);
+        }
+        let mut sorted: Vec<u32> = (0..self.names.len() as u32).collect();
+        sorted.sort_unstable_by_key(|&number| &self.names[number as usize]);
+        sorted.into_iter().for_each(|number| push(&mut words, number));
+        [words.as_bytes(), &self.names.concat()].concat()
+    }
+}
+
+impl PolicySections {
+    /// For a set that is used once, of so many bytes of extracts: only what equal rule sets save is worth the
+    /// search for equals.
+    pub fn plain(bytes: usize) -> PolicySections {
+        let texts = Texts::plain(bytes);
+        let mut sections = PolicySections { texts, ..PolicySections::default() };
+        sections.orders.is_plain = true;
+        sections.rule_sets.texts.is_plain = true;
+        sections
+    }
+
+    /// Files some policies, in their order, and compiles what is new in them.
+    pub fn add(&mut self, plans: Vec<PolicyPlan<'_>>) {
+        plans.into_iter().for_each(|plan| self.add_one(plan));
+        self.rule_sets.compile();
+    }
+
+    fn add_one(&mut self, plan: PolicyPlan<'_>) {
+        let start = self.words.len();
+        push(&mut self.index, position(&self.words));
+        let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
+        let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
+        let head = [
+            plan.state as u32 | (plan.verdict as u32) << 8,
+            0,
+            NONE,
+            plan.robots.len() as u32,
+            plan.entries.len() as u32,
+            default_entry,
+            default_speaker,
+        ];
+        head.into_iter().for_each(|word| push(&mut self.words, word));
+        self.push_robots(plan.robots);
+        let words = self.push_entries(start, plan.entries, &plan.records);
+        if is_file {
+            let document = self.texts.add(&plan.records, &words);
+            self.words[start + policy::DOCUMENT] = U32::new(document);
+        }
+        self.words[start + policy::WORDS] = U32::new((self.words.len() - start) as u32);
+    }
+
+    fn push_robots(&mut self, robots: Vec<PlannedRobot>) {
+        let number =
+            |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.speaker);
+        let mut robots: Vec<(u32, u32, u32)> = robots.into_iter().map(number).collect();
+        robots.sort_unstable();
+        robots.iter().for_each(|&(token, ..)| push(&mut self.words, token));
+        for (_, entry, speaker) in robots {
+            push(&mut self.words, entry);
+            push(&mut self.words, speaker);
+        }
+    }
+
+    /// Files entries, and returns the words of records that their patterns say.
+    fn push_entries(
+        &mut self,
+        start: usize,
+        entries: Vec<PlannedEntry>,
+        records: &[PlannedRecord<'_>],
+    ) -> Vec<Option<u32>> {
+        // Where equal texts are kept again, so are those of records: they are as fast to file.
+        let records = if self.orders.is_plain { &[] } else { records };
+        let mut pattern_words = PatternWords::new(records);
+        let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
+        let mut groups = Vec::new();
+        for entry in entries {
+            let (number, order) = match entry.ordered {
+                Some(planned) => {
+                    let order = self.orders.intern(&order_bytes(&planned.order));
+                    let table = self.rule_sets.table(&planned.rules);
+                    if !records.is_empty() {
+                        pattern_words.add(&planned.rules, &table);
+                    }
+                    (self.rule_sets.intern(planned.rules, &table), order)
+                }
+                None => (self.rule_sets.push_of_groups(), NONE),
+            };
+            for word in [number, order, groups_at as u32] {
+                push(&mut self.words, word);
+            }
+            groups_at += 1 + entry.positions.len() * policy::GROUP_WORDS;
+            push(&mut groups, entry.positions.len() as u32);
+            for (rule, record) in entry.positions {
+                push(&mut groups, rule);
+                push(&mut groups, record);
+            }
+        }
+        self.words.extend(groups);
+        pattern_words.words
+    }
+
+    /// Gives strings their places. Nothing can be added afterwards.
+    pub fn finish(&mut self) {
+        self.rule_sets.forget();
+        self.orders.forget();
+        self.texts.finish();
+    }
+
+    pub fn count(&self, counts: &mut [u64]) {
+        counts[count::POLICIES] = self.index.len() as u64;
+        counts[count::RULE_SETS] = self.rule_sets.len();
+        counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
+        counts[count::TOKENS] = self.tokens.names.len() as u64;
+        counts[count::STRINGS] = self.texts.table().len();
+    }
+}
+
+/// An order as it is stored: the bytes of a number, 1, 2 or 4, and then each number in so many.
+pub fn order_bytes(order: &[u32]) -> Vec<u8> {
+    let width = match order.iter().max() {
+        Some(0x1_0000..) => 4,
+        Some(0x100..) => 2,
+        _ => 1,
+    };
+    let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
+    std::iter::once(width as u8).chain(numbers).collect()
+}

@@ -1,0 +1,148 @@
+//! The table that finds hosts by their keys, and the choice of its seed.
+//!
+//! Hosts are hashed with a seed, because strangers choose their names: a site that has a name for each page
+//! could otherwise fill the table with one long run of slots, which every search in it walks. The seed stands
+//! in the file, so that every reader finds the same, and equal content has to make an equal file, so it cannot
+//! be random. It is made from all that the set knows of its hosts: their keys, and the times and
+//! states of their captures. Whoever wants names to collide has to know all of that, to the second,
+//! before the crawl has made it. Somebody who does know it, because the whole crawl is theirs, gains
+//! nothing: a seed under which a run is too long is left for the next one.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use super::super::layout::{SLOT_WORDS, host, slot_of, slots_for};
+use super::intern::position;
+use portcullis_dialect::limits::{SET_HOST_RUN_SLOTS_MAX, SET_HOST_SEEDS_MAX};
+
+/// The section `slots`, and the seed by which it was filled.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HostSlots {
+    pub seed: u64,
+    pub words: Vec<U32>,
+}
+
+impl HostSlots {
+    /// The table of the hosts in section `hosts`, with the first seed that keeps its runs short. `None` if
+    /// [`SET_HOST_SEEDS_MAX`] seeds do not.
+    ///
+    /// # Panics
+    ///
+    /// If a host reaches beyond the section.
+    pub fn new(hosts: &[U32], captures: &[U32]) -> Option<HostSlots> {
+        let first = xxh3_64_with_seed(hosts.as_bytes(), xxh3_64(captures.as_bytes()));
+        HostSlots::from_seed(first, hosts)
+    }
+
+    fn from_seed(first: u64, hosts: &[U32]) -> Option<HostSlots> {
+        let positions = positions(hosts);
+        let seeds = std::iter::successors(Some(first), |seed| Some(xxh3_64(&seed.to_le_bytes())));
+        seeds.take(SET_HOST_SEEDS_MAX).find_map(|seed| {
+            let words = filled(seed, hosts, &positions)?;
+            Some(HostSlots { seed, words })
+        })
+    }
+}
+
+/// Where each host stands.
+fn positions(hosts: &[U32]) -> Vec<u32> {
+    let mut positions = Vec::new();
+    let mut next = 0;
+    while next < hosts.len() {
+        positions.push(position(&hosts[..next]));
+        next += host::HEAD_WORDS + (hosts[next + host::KEY_BYTES].get() as usize).div_ceil(4);
+    }
+    positions
+}
+
+/// The slots by this seed; `None` if a run of them is too long.
+fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<U32>> {
+    let slots = slots_for(positions.len());
+    let mut words = vec![U32::new(0); slots * SLOT_WORDS];
+    for &position in positions {
+        let head = &hosts[position as usize..];
+        let key = &head[host::HEAD_WORDS..].as_bytes()[..head[host::KEY_BYTES].get() as usize];
+        let (slot, tag) = slot_of(key, slots as u64, seed);
+        let mut tried = (slot as usize..slots).chain(0..slot as usize);
+        // A host that is further from its first slot ends a run that is too long.
+        let mut near = tried.by_ref().take(SET_HOST_RUN_SLOTS_MAX);
+        let free = near.find(|slot| words[slot * SLOT_WORDS + 1].get() == 0)?;
+        words[free * SLOT_WORDS] = U32::new(tag);
+        words[free * SLOT_WORDS + 1] = U32::new(position + 1);
+    }
+    (longest_run(&words) <= SET_HOST_RUN_SLOTS_MAX).then_some(words)
+}
+
+/// The most slots that are taken one behind the other, the first one behind the last.
+fn longest_run(words: &[U32]) -> usize {
+    let slots = || words.chunks_exact(SLOT_WORDS);
+    let (mut longest, mut run) = (0, 0);
+    for slot in slots().chain(slots()) {
+        run = if slot[1].get() == 0 { 0 } else { run + 1 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::NONE;
+
+    fn section(keys: &[String]) -> Vec<U32> {
+        let mut hosts = Vec::new();
+        for key in keys {
+            let mut bytes = key.clone().into_bytes();
+            bytes.resize(key.len().next_multiple_of(4), 0);
+            hosts.extend([key.len() as u32, NONE, NONE, NONE, NONE].map(U32::new));
+            hosts.extend(bytes.chunks(4).map(|word| U32::from_bytes(word.try_into().unwrap())));
+        }
+        hosts
+    }
+
+    /// Keys whose first slots by this seed are all within one sixty-fourth of a table.
+    fn colliding(seed: u64, count: usize) -> Vec<String> {
+        let keys = (0_u32..).map(|number| format!("h{number}.example"));
+        keys.filter(|key| slot_of(key.as_bytes(), 64, seed).0 == 17).take(count).collect()
+    }
+
+    #[test]
+    fn hosts_that_collide_by_a_seed_take_another() {
+        const HOSTS: usize = SET_HOST_RUN_SLOTS_MAX + 500;
+        for seed in [0, 7] {
+            let hosts = section(&colliding(seed, HOSTS));
+            let positions = positions(&hosts);
+            assert_eq!(positions.len(), HOSTS);
+            assert_eq!(filled(seed, &hosts, &positions), None);
+            let table = HostSlots::from_seed(seed, &hosts).unwrap();
+            assert_eq!(table.seed, xxh3_64(&seed.to_le_bytes()));
+            assert_eq!(HostSlots::from_seed(seed, &hosts).unwrap(), table);
+            let run = longest_run(&table.words);
+            assert!(run < SET_HOST_RUN_SLOTS_MAX / 2, "{run}");
+            // The seed that the content gives is another one from the start.
+            let table = HostSlots::new(&hosts, &[]).unwrap();
+            assert!(longest_run(&table.words) < SET_HOST_RUN_SLOTS_MAX / 2);
+        }
+    }
+
+    #[test]
+    fn a_seed_depends_on_every_host_and_capture() {
+        let keys = |last: &str| section(&["a.example".to_owned(), last.to_owned()]);
+        let seed = |hosts: &[U32], captures: &[U32]| HostSlots::new(hosts, captures).unwrap().seed;
+        let (one, other) = (keys("b.example"), keys("c.example"));
+        assert_eq!(seed(&one, &[U32::new(1)]), seed(&one, &[U32::new(1)]));
+        assert_ne!(seed(&one, &[U32::new(1)]), seed(&other, &[U32::new(1)]));
+        assert_ne!(seed(&one, &[U32::new(1)]), seed(&one, &[U32::new(2)]));
+    }
+
+    #[test]
+    fn runs_go_on_behind_the_last_slot() {
+        let table = |taken: &[u32]| -> Vec<U32> {
+            taken.iter().flat_map(|&taken| [0, taken]).map(U32::new).collect()
+        };
+        assert_eq!(longest_run(&table(&[1, 0, 1, 1])), 3);
+        assert_eq!(longest_run(&table(&[0, 0])), 0);
+        assert_eq!(HostSlots::new(&[], &[]).unwrap().words, table(&[0]));
+    }
+}

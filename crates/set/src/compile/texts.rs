@@ -1,0 +1,170 @@
+//! Records as they are stored: which line each stands on, and where its text is.
+//!
+//! The text of a rule is most often `Disallow: ` or `Allow: ` and the text of its pattern, which the set
+//! has anyway; [`PatternWords`] finds those. Any other record is a string.
+
+use zerocopy::little_endian::U32;
+
+use portcullis_matcher::bytes::push_varint;
+use portcullis_matcher::pattern::PathPattern;
+use portcullis_robots::policy::OrderedRules;
+
+use super::super::layout::record;
+use super::super::strings::{ProvisionalString, StringError, StringTable, StringTableBuilder};
+use super::intern::{position, push};
+use super::plan::PlannedRecord;
+
+/// The documents and their strings.
+#[derive(Default)]
+pub struct Texts {
+    pub documents: Vec<U32>,
+    strings: StringTableBuilder,
+    table: Option<StringTable>,
+    /// Why a string could not be kept.
+    pub failure: Option<StringError>,
+    scratch: Vec<u8>,
+}
+
+impl Texts {
+    /// Texts whose strings stay as they come; there is room for so many bytes at once.
+    pub fn plain(bytes: usize) -> Texts {
+        Texts { strings: StringTableBuilder::plain(bytes), ..Texts::default() }
+    }
+
+    /// Files the records of a policy, and returns where they stand. `words` has the words of those
+    /// that patterns say, by record.
+    pub fn add(&mut self, records: &[PlannedRecord<'_>], words: &[Option<u32>]) -> u32 {
+        let start = position(&self.documents);
+        let known = words.iter().copied().chain(std::iter::repeat(None));
+        let word = |(planned, known): (&PlannedRecord<'_>, Option<u32>)| {
+            known.unwrap_or_else(|| self.intern(planned.text, planned.value.len()))
+        };
+        let words: Vec<u32> = records.iter().zip(known).map(word).collect();
+        push_lines(&mut self.documents, records.iter().map(|planned| planned.line));
+        let kinds: Vec<u32> = records.iter().map(|planned| planned.kind).collect();
+        push_kinds(&mut self.documents, &kinds);
+        self.documents.extend(words.into_iter().map(U32::new));
+        start
+    }
+
+    /// The provisional number of a record's string: its bytes, and behind them how many of them
+    /// stand before the value.
+    pub fn intern(&mut self, text: &[u8], value_bytes: usize) -> u32 {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(text);
+        // The lowest seven bits come last, so that the number can be read from the end.
+        push_varint(&mut self.scratch, (text.len() - value_bytes) as u32);
+        self.scratch[text.len()..].reverse();
+        match self.strings.intern(&self.scratch) {
+            Ok(string) => string.0,
+            Err(error) => {
+                self.failure = Some(error);
+                0
+            }
+        }
+    }
+
+    /// Gives strings their numbers.
+    pub fn finish(&mut self) {
+        self.table = Some(std::mem::take(&mut self.strings).finish());
+        let mut documents = std::mem::take(&mut self.documents);
+        self.number(&mut documents, true);
+        self.documents = documents;
+    }
+
+    /// Replaces the provisional numbers of strings in lists of records.
+    pub fn number(&self, lists: &mut [U32], have_kinds: bool) {
+        let table = self.table();
+        let mut start = 0;
+        while table.is_ordered() && start < lists.len() {
+            let word = |at: usize| lists[start + at].get() as usize;
+            let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), have_kinds);
+            for text in &mut lists[start + texts..start + end] {
+                if text.get() >> record::FORM_SHIFT == record::STRING {
+                    *text = U32::new(table.id(ProvisionalString(text.get())).0);
+                }
+            }
+            start += end;
+        }
+    }
+
+    /// The strings.
+    pub fn table(&self) -> &StringTable {
+        self.table.as_ref().expect("the texts are finished before they are written")
+    }
+}
+
+/// Appends the head of a list of records that stand on these lines, which ascend.
+pub fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
+    let runs = words.len() + record::RUNS;
+    push(words, lines.len() as u32);
+    push(words, 0);
+    let (mut next, mut count) = (None, 0);
+    for (index, line) in (0..).zip(lines) {
+        if next != Some(line) {
+            push(words, index);
+            push(words, line);
+            count += 1;
+        }
+        next = line.checked_add(1);
+    }
+    words[runs] = U32::new(count);
+}
+
+/// Appends the kinds of records.
+pub fn push_kinds(words: &mut Vec<U32>, kinds: &[u32]) {
+    for kinds in kinds.chunks(record::KINDS_PER_WORD) {
+        push(words, kinds.iter().rev().fold(0, |word, kind| word << record::KIND_BITS | kind));
+    }
+}
+
+/// By record of a file, the word of its text, if the text of a pattern says it.
+pub struct PatternWords<'r, 'f> {
+    records: &'r [PlannedRecord<'f>],
+    /// By rule: its record.
+    rules: Vec<usize>,
+    pub words: Vec<Option<u32>>,
+    scratch: Vec<u8>,
+}
+
+impl<'r, 'f> PatternWords<'r, 'f> {
+    pub fn new(records: &'r [PlannedRecord<'f>]) -> PatternWords<'r, 'f> {
+        let is_rule = |record: &usize| record::field(records[*record].kind).is_some();
+        let rules = (0..records.len()).filter(is_rule).collect();
+        PatternWords { records, rules, words: vec![None; records.len()], scratch: Vec::new() }
+    }
+
+    /// Adds the rules of an entry; `table` is that of their rule set.
+    pub fn add(&mut self, rules: &OrderedRules, table: &[U32]) {
+        for ((pattern, rule), word) in rules.patterns.iter().zip(&rules.rules).zip(table) {
+            let record = self.rules[rule.0 as usize];
+            if self.words[record].is_none() {
+                self.words[record] = self.word(&self.records[record], &pattern, word.get() >> 1);
+            }
+        }
+    }
+
+    fn word(
+        &mut self,
+        record: &PlannedRecord<'_>,
+        pattern: &PathPattern<'_>,
+        text: u32,
+    ) -> Option<u32> {
+        let value = record.text.strip_prefix(record::field(record.kind)?)?;
+        if value != record.value || text >> record::FORM_SHIFT != 0 {
+            return None;
+        }
+        self.scratch.clear();
+        for (index, literal) in pattern.literals().enumerate() {
+            self.scratch.extend_from_slice(if index > 0 { b"*" } else { b"" });
+            self.scratch.extend_from_slice(literal);
+        }
+        self.scratch.extend_from_slice(if pattern.anchored { b"$" } else { b"" });
+        let form = match value.strip_prefix(&*self.scratch)? {
+            b"" => record::PATTERN,
+            b"*" if !pattern.anchored => record::PATTERN_AND_STAR,
+            _ => return None,
+        };
+        Some(form << record::FORM_SHIFT | text)
+    }
+}

@@ -1,0 +1,449 @@
+//! The origins that changed between two sets: added, gone, in another state, or with other rules.
+//!
+//! Owns the comparison of two sets; to find the URLs whose verdict changed, ask two
+//! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if
+//!
+//! - without agents, the *records* of their files differ: the user-agent lines and rules, by kind and value,
+//!   byte for byte and in order. Line numbers, comments, the spelling of fields, and other records do not
+//!   count. This finds every change that may change a verdict, and some that do not, such as another order.
+//! - with agents, the *rules of an agent* differ: patterns in normal form with their verdicts, by precedence.
+//!   The order and number of adjacent rules with one verdict do not count, because they cannot change it.
+//!   Rules that never decide do count. An agent to which no group applies has no rules.
+//!
+//! Each set is read by its own dialect, so equal rules may still give different verdicts.
+//!
+//! Cost: both sets are read once, in the order of hosts. Files from one template change alike, so the results
+//! for [`DIFFERENCE_PAIRS_KEPT`] pairs of policies are cached. Every read may fail with a [`Damage`], after
+//! which there is no next change.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_set::compile::{self, CompileConfig};
+//! use portcullis_set::{BlobPool, Change, Difference, PolicySet};
+//!
+//! let empty = compile::to_vec(&[], &BlobPool::default(), &CompileConfig::new(&RFC_9309, None))?;
+//! let old = PolicySet::of_bytes("old", &empty)?.into();
+//! let new = PolicySet::of_bytes("new", &empty)?.into();
+//! let difference = Difference::new(&old, &new);
+//! let mut changes = difference.changes();
+//! for change in changes.by_ref() {
+//!     let change = change?;
+//!     if let Change::Gone { old } = change.kind {
+//!         println!("{} was {old}", String::from_utf8_lossy(&change.origin));
+//!     }
+//! }
+//! assert_eq!(changes.counts().changed(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::fmt;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::limits::DIFFERENCE_PAIRS_KEPT;
+use portcullis_matcher::bytes::seeded_hash;
+use portcullis_robots::policy::{AgentChain, Detail, OrderedRules};
+
+use super::file::Damage;
+use super::stored::{AskError, PolicyNumber, PolicySet, Query, StoredHost};
+
+/// Two sets to compare, and for whom.
+#[derive(Debug)]
+pub struct Difference {
+    old: Arc<PolicySet>,
+    new: Arc<PolicySet>,
+    /// The agents, if there are any, in the old and in the new set.
+    asked: Option<(Query, Query)>,
+}
+
+/// An origin that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginChange {
+    /// The origin: `https://a.example:8443`.
+    pub origin: Vec<u8>,
+    /// What changed.
+    pub kind: Change,
+}
+
+/// What changed about an origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The new set alone knows it.
+    Added {
+        /// The new state.
+        new: OriginState,
+    },
+    /// The old set alone knows it.
+    Gone {
+        /// The old state.
+        old: OriginState,
+    },
+    /// The state differs.
+    State {
+        /// The old state.
+        old: OriginState,
+        /// The new state.
+        new: OriginState,
+    },
+    /// Both have a file with rules, and the rules differ.
+    Rules {
+        /// The agents with other rules, by position; empty if no agent was given.
+        agents: Vec<usize>,
+    },
+}
+
+/// The state of an origin's policy, and its verdict if there is no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OriginState {
+    /// The state.
+    pub state: PolicyState,
+    /// The verdict on every URL; `None` if there is a file.
+    pub verdict: Option<Verdict>,
+}
+
+impl OriginState {
+    /// There is a file with rules.
+    pub const RULES: OriginState = OriginState { state: PolicyState::Rules, verdict: None };
+}
+
+impl fmt::Display for OriginState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verdict {
+            Some(verdict) => write!(f, "{} {verdict}", self.state),
+            None => write!(f, "{}", self.state),
+        }
+    }
+}
+
+impl Change {
+    /// The word in output.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Change::Added { .. } => "added",
+            Change::Gone { .. } => "gone",
+            Change::State { .. } => "state",
+            Change::Rules { .. } => "rules",
+        }
+    }
+
+    /// The old state, if the origin was known.
+    pub fn before(&self) -> Option<OriginState> {
+        match self {
+            Change::Added { .. } => None,
+            Change::Gone { old } | Change::State { old, .. } => Some(*old),
+            Change::Rules { .. } => Some(OriginState::RULES),
+        }
+    }
+
+    /// The new state, if the origin is known.
+    pub fn after(&self) -> Option<OriginState> {
+        match self {
+            Change::Gone { .. } => None,
+            Change::Added { new } | Change::State { new, .. } => Some(*new),
+            Change::Rules { .. } => Some(OriginState::RULES),
+        }
+    }
+}
+
+/// Compared origins, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ChangeCounts {
+    /// Origins that only the new set knows.
+    pub added: u64,
+    /// Origins that only the old set knows.
+    pub gone: u64,
+    /// Origins in another state.
+    pub state: u64,
+    /// Origins with other rules.
+    pub rules: u64,
+    /// Origins that did not change.
+    pub unchanged: u64,
+    /// By agent: origins with other rules.
+    #[serde(skip)]
+    pub rules_by_agent: Vec<u64>,
+}
+
+impl ChangeCounts {
+    /// Origins that changed.
+    pub fn changed(&self) -> u64 {
+        self.added + self.gone + self.state + self.rules
+    }
+
+    fn add(&mut self, kind: Option<&Change>) {
+        match kind {
+            None => self.unchanged += 1,
+            Some(Change::Added { .. }) => self.added += 1,
+            Some(Change::Gone { .. }) => self.gone += 1,
+            Some(Change::State { .. }) => self.state += 1,
+            Some(Change::Rules { agents }) => {
+                self.rules += 1;
+                agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
+            }
+        }
+    }
+}
+
+impl Difference {
+    /// Compares two sets by the records of their files.
+    pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
+        let [old, new] = [old, new].map(Arc::clone);
+        Difference { old, new, asked: None }
+    }
+
+    /// Compares two sets for agents, given in the dialect of the old and of the new set.
+    ///
+    /// # Errors
+    ///
+    /// If a set's names of robots are damaged, or it was compiled for other agents.
+    ///
+    /// # Panics
+    ///
+    /// If the two do not have the same number of agents.
+    pub fn for_agents(
+        old: (&Arc<PolicySet>, Vec<AgentChain>),
+        new: (&Arc<PolicySet>, Vec<AgentChain>),
+    ) -> Result<Difference, AskError> {
+        assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
+        let query = |(set, agents): (&Arc<PolicySet>, _)| {
+            let limits = portcullis_matcher::automaton::Limits::default();
+            Query::new(Arc::clone(set), agents, Detail::Reason, limits)
+        };
+        let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
+        let asked = Some((query(old)?, query(new)?));
+        Ok(Difference { old: old_set, new: new_set, asked })
+    }
+
+    /// The changes, in the order of hosts, http before https.
+    pub fn changes(&self) -> Changes<'_> {
+        let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
+        Changes {
+            difference: self,
+            old: hosts(&self.old),
+            new: hosts(&self.new),
+            pairs: Pairs::new(),
+            waiting: VecDeque::new(),
+            counts: ChangeCounts { rules_by_agent: vec![0; agents], ..ChangeCounts::default() },
+            failed: false,
+        }
+    }
+}
+
+type Hosts<'s> = Peekable<Box<dyn Iterator<Item = Result<StoredHost<'s>, Damage>> + 's>>;
+
+fn hosts(set: &PolicySet) -> Hosts<'_> {
+    let hosts: Box<dyn Iterator<Item = _>> = Box::new(set.hosts());
+    hosts.peekable()
+}
+
+/// The changes from one set to another.
+pub struct Changes<'d> {
+    difference: &'d Difference,
+    old: Hosts<'d>,
+    new: Hosts<'d>,
+    pairs: Pairs,
+    /// Changes of the last host that are not returned yet.
+    waiting: VecDeque<OriginChange>,
+    counts: ChangeCounts,
+    failed: bool,
+}
+
+impl Iterator for Changes<'_> {
+    type Item = Result<OriginChange, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.failed {
+            if let Some(change) = self.waiting.pop_front() {
+                return Some(Ok(change));
+            }
+            match self.next_host() {
+                Ok(Some((old, new))) => {
+                    if let Err(damage) = self.compare_hosts(old.as_ref(), new.as_ref()) {
+                        self.failed = true;
+                        return Some(Err(damage));
+                    }
+                }
+                Ok(None) => return None,
+                Err(damage) => {
+                    self.failed = true;
+                    return Some(Err(damage));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A host in the old and in the new set; at least one of them has it.
+type HostPair<'d> = (Option<StoredHost<'d>>, Option<StoredHost<'d>>);
+
+impl<'d> Changes<'d> {
+    /// The origins that were compared so far.
+    pub fn counts(&self) -> &ChangeCounts {
+        &self.counts
+    }
+
+    /// The next host by key.
+    fn next_host(&mut self) -> Result<Option<HostPair<'d>>, Damage> {
+        let order = match (self.old.peek(), self.new.peek()) {
+            (None, None) => return Ok(None),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(Ok(old)), Some(Ok(new))) => old.key().cmp(new.key()),
+            // One of them is damage, which is returned below.
+            (Some(_), Some(_)) => Ordering::Equal,
+        };
+        let old = if order.is_le() { self.old.next().transpose()? } else { None };
+        let new = if order.is_ge() { self.new.next().transpose()? } else { None };
+        Ok(Some((old, new)))
+    }
+
+    fn compare_hosts(
+        &mut self,
+        old: Option<&StoredHost<'d>>,
+        new: Option<&StoredHost<'d>>,
+    ) -> Result<(), Damage> {
+        for https in [false, true] {
+            let policy = |host: Option<&StoredHost<'d>>| host.and_then(|host| host.policy(https));
+            let policies = (policy(old), policy(new));
+            if policies == (None, None) {
+                continue;
+            }
+            let kind = self.compare(policies)?;
+            self.counts.add(kind.as_ref());
+            if let (Some(kind), Some(host)) = (kind, old.or(new)) {
+                self.waiting.push_back(OriginChange { origin: host.origin(https), kind });
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(
+        &mut self,
+        policies: (Option<PolicyNumber>, Option<PolicyNumber>),
+    ) -> Result<Option<Change>, Damage> {
+        let Difference { old: old_set, new: new_set, .. } = self.difference;
+        Ok(match policies {
+            (None, None) => None,
+            (Some(old), None) => Some(Change::Gone { old: state(old_set, old)? }),
+            (None, Some(new)) => Some(Change::Added { new: state(new_set, new)? }),
+            (Some(old), Some(new)) => {
+                let states = (state(old_set, old)?, state(new_set, new)?);
+                if states.0 != states.1 {
+                    Some(Change::State { old: states.0, new: states.1 })
+                } else if states.0 == OriginState::RULES {
+                    let agents = self.pairs.changed(self.difference, old, new)?;
+                    agents.map(|agents| Change::Rules { agents: agents.to_vec() })
+                } else {
+                    None
+                }
+            }
+        })
+    }
+}
+
+fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
+    let outcome = set.policy(position)?.access()?;
+    let has_file = matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules);
+    let verdict = (!has_file).then_some(outcome.verdict);
+    Ok(OriginState { state: outcome.state, verdict })
+}
+
+/// Cached comparisons of policies. Each pair has one place, and replaces the pair that was there.
+struct Pairs {
+    kept: Vec<Option<Pair>>,
+    scratches: [Vec<u8>; 2],
+}
+
+struct Pair {
+    old: PolicyNumber,
+    new: PolicyNumber,
+    /// The agents with other rules, if the policies differ.
+    changed: Option<Box<[usize]>>,
+}
+
+impl Pairs {
+    fn new() -> Pairs {
+        Pairs {
+            kept: std::iter::repeat_with(|| None).take(DIFFERENCE_PAIRS_KEPT).collect(),
+            scratches: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// The agents with other rules if the policies differ; empty if no agent was given.
+    fn changed(
+        &mut self,
+        difference: &Difference,
+        old: PolicyNumber,
+        new: PolicyNumber,
+    ) -> Result<Option<&[usize]>, Damage> {
+        let place = &mut self.kept[place(old, new)];
+        if place.as_ref().is_none_or(|pair| (pair.old, pair.new) != (old, new)) {
+            let changed = compare(difference, (old, new), &mut self.scratches)?;
+            *place = Some(Pair { old, new, changed });
+        }
+        Ok(place.as_ref().and_then(|pair| pair.changed.as_deref()))
+    }
+}
+
+fn place(old: PolicyNumber, new: PolicyNumber) -> usize {
+    let [old, new] = [old, new].map(|number| number.index().to_le_bytes());
+    seeded_hash([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
+}
+
+fn compare(
+    difference: &Difference,
+    (old, new): (PolicyNumber, PolicyNumber),
+    scratches: &mut [Vec<u8>; 2],
+) -> Result<Option<Box<[usize]>>, Damage> {
+    let Difference { old: old_set, new: new_set, asked } = difference;
+    let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?, scratches)?;
+    let Some((old_agents, new_agents)) = asked else {
+        return Ok((!same_records).then(Box::default));
+    };
+    // The meaning of the same records depends only on the dialect.
+    if same_records && old_set.dialect().name == new_set.dialect().name {
+        return Ok(None);
+    }
+    let mut changed = Vec::new();
+    for agent in 0..old_agents.agents().len() {
+        let old_rules = old_agents.obeyed_rules(old, agent)?;
+        let new_rules = new_agents.obeyed_rules(new, agent)?;
+        if !same_rules(&old_rules, &new_rules) {
+            changed.push(agent);
+        }
+    }
+    Ok((!changed.is_empty()).then(|| changed.into()))
+}
+
+/// Whether both have the same patterns with the same verdicts, except for the order and number of adjacent
+/// rules with one verdict: whichever of them matches first, the verdict is the same.
+fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
+    // Often two files differ only for other agents.
+    (old.patterns == new.patterns && old.verdicts == new.verdicts) || runs(old) == runs(new)
+}
+
+/// Adjacent rules with one verdict: the verdict and their patterns, each once.
+type Run = (Verdict, Vec<Vec<u8>>);
+
+fn runs(rules: &OrderedRules) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (pattern, &verdict) in rules.patterns.iter().zip(&rules.verdicts) {
+        let mut identity = Vec::new();
+        pattern.write_identity(&mut identity);
+        match runs.last_mut() {
+            Some((last, patterns)) if *last == verdict => patterns.push(identity),
+            _ => runs.push((verdict, vec![identity])),
+        }
+    }
+    for (_, patterns) in &mut runs {
+        patterns.sort_unstable();
+        patterns.dedup();
+    }
+    runs
+}

@@ -1,0 +1,402 @@
+//! Differences of synthetic sets against a naive comparison, and against the oracle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::compile::{self, CompileConfig};
+use crate::stored::PolicySet;
+use crate::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::RobotsTxt;
+
+use super::{Change, ChangeCounts, Difference, OriginChange, OriginState};
+
+/// A file, or what its absence means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Known {
+    File(String),
+    Access(AccessOutcome),
+}
+
+/// By host key and whether the scheme is https.
+type World = BTreeMap<(String, bool), Known>;
+
+const DOWN: Known =
+    Known::Access(AccessOutcome { state: PolicyState::Unreachable, verdict: Verdict::Disallow });
+
+fn gone(verdict: Verdict) -> Known {
+    Known::Access(AccessOutcome { state: PolicyState::Unavailable, verdict })
+}
+
+fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
+    let mut pool = BlobPool::default();
+    let mut hosts: Vec<HostStanding> = Vec::new();
+    for ((key, https), known) in world {
+        let content = match known {
+            Known::Access(outcome) => Content::Access(*outcome),
+            Known::File(text) => {
+                let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
+                let (mut extract, mut others) = (Vec::new(), Vec::new());
+                file.write_extract(text.as_bytes(), &mut extract);
+                file.write_others(text.as_bytes(), &mut others);
+                let mut intern = |bytes: &[u8]| pool.intern(bytes, BlobPool::hash(bytes));
+                Content::File { extract: intern(&extract), others: intern(&others) }
+            }
+        };
+        if hosts.last().is_none_or(|host| *host.key != *key.as_bytes()) {
+            hosts.push(HostStanding { key: key.as_bytes().into(), http: None, https: None });
+        }
+        let host = hosts.last_mut().expect("it is there now");
+        let standing = Some(Standing { content, facts: CaptureFacts::default() });
+        *(if *https { &mut host.https } else { &mut host.http }) = standing;
+    }
+    let bytes = compile::to_vec(&hosts, &pool, &CompileConfig::new(dialect, None));
+    PolicySet::of_bytes("a set in memory", bytes.expect("memory takes it"))
+        .expect("just made")
+        .into()
+}
+
+fn changes(difference: &Difference) -> (Vec<OriginChange>, ChangeCounts) {
+    let mut changes = difference.changes();
+    let found = changes.by_ref().collect::<Result<_, _>>().expect("nothing is damaged");
+    let counts = changes.counts().clone();
+    (found, counts)
+}
+
+fn chains(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
+    names.iter().map(|name| AgentChain::parse(name, dialect).expect("a token")).collect()
+}
+
+/// The records of a file without their lines.
+fn records(text: &str, dialect: &Dialect) -> Vec<String> {
+    let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
+    let mut records = Vec::new();
+    for group in file.groups() {
+        records.push("group".to_owned());
+        records.extend(file.user_agents_of(group).iter().map(|line| format!("{:?}", line.value)));
+        let rules = file.rules_of(group).iter();
+        records.extend(rules.map(|rule| format!("{} {:?}", rule.verdict, rule.value)));
+    }
+    records
+}
+
+fn state(known: &Known, dialect: &Dialect) -> OriginState {
+    match known {
+        Known::Access(outcome) => {
+            OriginState { state: outcome.state, verdict: Some(outcome.verdict) }
+        }
+        Known::File(text) => {
+            let has_rules = !RobotsTxt::parse(text.as_bytes(), dialect, None).rules().is_empty();
+            let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
+            OriginState { state, verdict: None }
+        }
+    }
+}
+
+/// The changed records, found by a lookup of every origin.
+fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
+    let keys: BTreeSet<&(String, bool)> = old.keys().chain(new.keys()).collect();
+    let change = |key: &&(String, bool)| {
+        let kind = match (old.get(key), new.get(key)) {
+            (None, None) => None,
+            (Some(old), None) => Some(Change::Gone { old: state(old, dialect) }),
+            (None, Some(new)) => Some(Change::Added { new: state(new, dialect) }),
+            (Some(old), Some(new)) => {
+                let (before, after) = (state(old, dialect), state(new, dialect));
+                match (old, new) {
+                    _ if before != after => Some(Change::State { old: before, new: after }),
+                    (Known::File(old), Known::File(new))
+                        if records(old, dialect) != records(new, dialect) =>
+                    {
+                        // A file without rules may have groups, which decide nothing.
+                        (before == OriginState::RULES).then(|| Change::Rules { agents: vec![] })
+                    }
+                    _ => None,
+                }
+            }
+        };
+        let origin = match &key.0 {
+            other if other.contains("://") => other.clone(),
+            host if key.1 => format!("https://{host}"),
+            host => format!("http://{host}"),
+        };
+        kind.map(|kind| OriginChange { origin: origin.into(), kind })
+    };
+    keys.iter().filter_map(change).collect()
+}
+
+/// Seeded random numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.0 >> 33) % bound as u64) as usize
+    }
+
+    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+
+    fn file(&mut self) -> String {
+        const LINES: [&str; 11] = [
+            "User-agent: *",
+            "User-agent: ABot",
+            "User-agent: BBot # b",
+            "Disallow: /a",
+            "disallow:/a",
+            "Allow: /a/b",
+            "Allow: /ab",
+            "Disallow: /b*a$",
+            "Disallow: /b",
+            "Sitemap: https://s.example/",
+            "",
+        ];
+        (0..self.below(7)).map(|_| self.pick(&LINES).to_owned() + "\n").collect()
+    }
+
+    fn known(&mut self) -> Known {
+        match self.below(6) {
+            0 => DOWN,
+            1 => {
+                let verdict = self.pick(&[Verdict::Allow, Verdict::Disallow]);
+                gone(verdict)
+            }
+            _ => Known::File(self.file()),
+        }
+    }
+
+    fn world(&mut self) -> World {
+        let mut world = World::new();
+        for host in 0..12 {
+            let known = self.known();
+            for https in [false, true] {
+                match self.below(4) {
+                    0 => {}
+                    1 => drop(world.insert((format!("h{host}.example"), https), self.known())),
+                    _ => drop(world.insert((format!("h{host}.example"), https), known.clone())),
+                }
+            }
+        }
+        if self.below(2) == 0 {
+            let known = self.known();
+            world.insert(("ftp://h1.example".into(), false), known);
+        }
+        world
+    }
+
+    /// `world` some time later.
+    fn later(&mut self, world: &World) -> World {
+        let mut later = world.clone();
+        for (key, known) in self.world() {
+            match self.below(6) {
+                0 => drop(later.insert(key, known)),
+                1 => drop(later.remove(&key)),
+                2 => {
+                    if let Some(Known::File(text)) = later.get_mut(&key) {
+                        text.insert_str(0, "# moved\n\n");
+                        text.push_str(self.pick(&["", "Crawl-delay: 1\n", "Disallow: /c\n"]));
+                    }
+                }
+                _ => {}
+            }
+        }
+        later
+    }
+}
+
+#[test]
+fn the_records_of_sets_are_compared_as_if_one_by_one() {
+    let mut random = Random(1);
+    let mut seen = ChangeCounts::default();
+    for round in 0..300 {
+        let dialect = Dialect::ALL[round % Dialect::ALL.len()];
+        let old = random.world();
+        let new = random.later(&old);
+        let sets = (set(&old, dialect), set(&new, dialect));
+        let (found, counts) = changes(&Difference::new(&sets.0, &sets.1));
+        assert_eq!(found, naive(&old, &new, dialect), "{old:#?} {new:#?}");
+        assert_eq!(counts.changed(), found.len() as u64);
+        assert_eq!(counts.gone + counts.state + counts.rules + counts.unchanged, old.len() as u64);
+        assert_eq!(counts.added + counts.state + counts.rules + counts.unchanged, new.len() as u64);
+        seen.added += counts.added;
+        seen.gone += counts.gone;
+        seen.state += counts.state;
+        seen.rules += counts.rules;
+        let (none, _) = changes(&Difference::new(&sets.1, &sets.1));
+        assert_eq!(none, []);
+    }
+    assert!([seen.added, seen.gone, seen.state, seen.rules].iter().all(|&count| count > 30));
+}
+
+#[test]
+fn the_same_rules_give_the_same_verdicts() {
+    let names = ["ABot", "BBot+ABot", "Other"];
+    let paths = ["a", "b", "aa", "ab", "ba", "bb", "a/b", "b/a", "aab", "bba", "c", "ca", ""];
+    let mut random = Random(2);
+    let (mut same, mut other) = (0, 0);
+    for round in 0..200 {
+        let dialect = Dialect::ALL[round % Dialect::ALL.len()];
+        let (old, new) = (random.file(), random.file());
+        let world = |text: &str| {
+            let file = Known::File(text.to_owned());
+            set(&World::from([(("h.example".to_owned(), true), file)]), dialect)
+        };
+        let sets = (world(&old), world(&new));
+        let agents = || chains(&names, dialect);
+        let difference = Difference::for_agents((&sets.0, agents()), (&sets.1, agents())).unwrap();
+        let (found, _) = changes(&difference);
+        for (agent, name) in names.iter().enumerate() {
+            let changed = found.iter().any(|change| match &change.kind {
+                Change::Rules { agents } => agents.contains(&agent),
+                _ => true,
+            });
+            let tokens: Vec<&str> = name.split('+').collect();
+            let verdict = |text: &str, path: &str| {
+                let url = format!("https://h.example/{path}");
+                oracle::decide(dialect, text.as_bytes(), None, &tokens, url.as_bytes()).verdict
+            };
+            let differs = paths.iter().any(|path| verdict(&old, path) != verdict(&new, path));
+            assert!(changed || !differs, "{} {name}: {old:?} {new:?}", dialect.name);
+            *(if changed { &mut other } else { &mut same }) += 1;
+        }
+    }
+    assert!(same > 100 && other > 100, "{same} {other}");
+}
+
+const NOBODY: [usize; 0] = [];
+
+/// The agents whose rules differ between two files of one origin, each read by its dialect.
+fn changed_for(
+    (old, old_dialect): (&str, &'static Dialect),
+    (new, new_dialect): (&str, &'static Dialect),
+) -> Vec<usize> {
+    let world = |text: &str| World::from([(("h".into(), true), Known::File(text.into()))]);
+    let sets = (set(&world(old), old_dialect), set(&world(new), new_dialect));
+    let names = ["ABot", "Other"];
+    let difference = Difference::for_agents(
+        (&sets.0, chains(&names, old_dialect)),
+        (&sets.1, chains(&names, new_dialect)),
+    );
+    let (found, counts) = changes(&difference.unwrap());
+    match found.as_slice() {
+        [] => vec![],
+        [OriginChange { kind: Change::Rules { agents }, .. }] => {
+            let by_agent = [0, 1].map(|agent| u64::from(agents.contains(&agent)));
+            assert_eq!(counts.rules_by_agent, by_agent);
+            agents.clone()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_counts_as_other_rules() {
+    let one = "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: *\nDisallow: /x\n";
+    let cases: [(&str, &[usize]); 9] = [
+        (one, &[]),
+        // Lines, comments, order, repetition and spelling of the same pattern.
+        (
+            "# moved\n\nUser-agent: *\nDisallow: /%78\n\nUser-agent: abot\nDisallow: /b\nDisallow: /a\nDisallow: /b\n",
+            &[],
+        ),
+        ("User-agent: ABot\nUser-agent: *\nDisallow: /a\nDisallow: /b\n", &[1]),
+        ("User-agent: ABot\nDisallow: /a\n\nUser-agent: *\nDisallow: /x\n", &[0]),
+        ("User-agent: ABot\nDisallow: /a\nAllow: /b\n\nUser-agent: *\nDisallow: /x\n", &[0]),
+        ("User-agent: ABot\nDisallow: /a\nDisallow: /b\n", &[1]),
+        ("User-agent: *\nDisallow: /x\n", &[0]),
+        // A new name takes an agent away from the default group, to the same rules.
+        (
+            "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: Other\nUser-agent: *\nDisallow: /x\n",
+            &[],
+        ),
+        // It can never decide, but it is another rule.
+        (
+            "User-agent: ABot\nDisallow: /a\nDisallow: /b\nDisallow: /b/c\n\nUser-agent: *\nDisallow: /x\n",
+            &[0],
+        ),
+    ];
+    for (other, agents) in cases {
+        assert_eq!(changed_for((one, &RFC_9309), (other, &RFC_9309)), agents, "{other}");
+        assert_eq!(changed_for((other, &RFC_9309), (one, &RFC_9309)), agents, "{other}");
+    }
+}
+
+#[test]
+fn order_counts_where_it_decides() {
+    let old = "User-agent: *\nDisallow: /a\nAllow: /a/b\n";
+    let new = "User-agent: *\nAllow: /a/b\nDisallow: /a\n";
+    assert_eq!(changed_for((old, &RFC_9309), (new, &RFC_9309)), NOBODY);
+    assert_eq!(changed_for((old, &KOSTER_1996), (new, &KOSTER_1996)), [0, 1]);
+}
+
+#[test]
+fn a_group_without_rules_is_no_group() {
+    let old = "User-agent: ABot\nDisallow: /a\n";
+    let new = "User-agent: ABot\nDisallow: /a\n\nUser-agent: Other\nDisallow:\n";
+    assert_eq!(changed_for((old, &RFC_9309), (new, &RFC_9309)), NOBODY);
+}
+
+#[test]
+fn each_set_is_read_by_its_own_dialect() {
+    let text = "User-agent: *\nDisallow: /a*b\n";
+    assert_eq!(changed_for((text, &RFC_9309), (text, &GOOGLE)), NOBODY);
+    assert_eq!(changed_for((text, &RFC_9309), (text, &KOSTER_1996)), [0, 1]);
+}
+
+#[test]
+fn states_are_shown_with_their_verdict() {
+    let known = |known| World::from([(("h.example:8080".to_owned(), true), known)]);
+    let cases = [
+        (
+            gone(Verdict::Allow),
+            gone(Verdict::Disallow),
+            "unavailable allow",
+            "unavailable disallow",
+        ),
+        (DOWN, Known::File(String::new()), "unreachable disallow", "no-rules"),
+        (Known::File("User-agent: *\nAllow: /\n".into()), DOWN, "rules", "unreachable disallow"),
+    ];
+    for (old, new, before, after) in cases {
+        let sets = (set(&known(old), &RFC_9309), set(&known(new), &RFC_9309));
+        let (found, _) = changes(&Difference::new(&sets.0, &sets.1));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].origin, b"https://h.example:8080");
+        let shown = |state: Option<OriginState>| state.expect("both know it").to_string();
+        assert_eq!(
+            (shown(found[0].kind.before()), shown(found[0].kind.after())),
+            (before.into(), after.into())
+        );
+    }
+}
+
+#[test]
+fn hosts_out_of_order_are_damage_and_end_it() {
+    let host = |key: &str| {
+        let outcome = AccessOutcome { state: PolicyState::Unavailable, verdict: Verdict::Allow };
+        let standing =
+            Standing { content: Content::Access(outcome), facts: CaptureFacts::default() };
+        HostStanding { key: key.as_bytes().into(), http: Some(standing), https: None }
+    };
+    let set = |keys: &[&str]| {
+        let hosts: Vec<HostStanding> = keys.iter().map(|key| host(key)).collect();
+        let config = CompileConfig::new(&RFC_9309, None);
+        let bytes = compile::to_vec(&hosts, &BlobPool::default(), &config).unwrap();
+        Arc::new(PolicySet::of_bytes("a set in memory", bytes).unwrap())
+    };
+    let sound = set(&["a", "b", "c"]);
+    for keys in [&["b", "a", "c"][..], &["a", "a"]] {
+        let odd = set(keys);
+        for (old, new) in [(&sound, &odd), (&odd, &sound)] {
+            let difference = Difference::new(old, new);
+            let mut changes = difference.changes();
+            let damage = changes.find_map(Result::err).expect("it is found").to_string();
+            assert!(damage.contains("hosts are not in order"), "{damage}");
+            assert!(changes.next().is_none());
+        }
+        assert!(odd.standings().is_err());
+    }
+}

@@ -1,0 +1,254 @@
+//! Writing a set's file: sections one after the other, then checksums, then the header.
+//!
+//! Content is streamed: one block is held, and 8 bytes for each block that was written. The header
+//! comes last, so a file that was not finished has zeros where its magic should be, wherever it
+//! turns up.
+
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::error::WriteError;
+use super::header::{Header, HeaderFields};
+use super::layout::{BLOCK, Layout, SECTION_ALIGNMENT};
+use super::section::{Section, SectionKind};
+use super::verify::{content_hash, root_of_nothing};
+use crate::atomic_file::AtomicFile;
+use crate::large_pages::ZeroedMemory;
+use portcullis_dialect::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
+
+/// Where a file is written to, from its beginning.
+pub trait Destination: Write + Seek {
+    /// What comes of it.
+    type Finished;
+
+    /// Ends it; only now may anybody see it.
+    fn publish(self) -> io::Result<Self::Finished>;
+}
+
+impl Destination for AtomicFile {
+    type Finished = ();
+
+    fn publish(self) -> io::Result<()> {
+        self.complete()?.publish()
+    }
+}
+
+/// A file in memory, which grows.
+pub struct MemoryFile {
+    memory: ZeroedMemory,
+    bytes: usize,
+    position: usize,
+}
+
+impl Write for MemoryFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let end = self.position + bytes.len();
+        if end > self.memory.len() {
+            let mut larger = ZeroedMemory::new(end.max(2 * self.memory.len()));
+            larger[..self.bytes].copy_from_slice(&self.memory[..self.bytes]);
+            self.memory = larger;
+        }
+        self.memory[self.position..end].copy_from_slice(bytes);
+        self.position = end;
+        self.bytes = self.bytes.max(end);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for MemoryFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Start(position) = to else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.position = usize::try_from(position).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        Ok(position)
+    }
+}
+
+impl Destination for MemoryFile {
+    type Finished = ZeroedMemory;
+
+    fn publish(mut self) -> io::Result<ZeroedMemory> {
+        self.memory.truncate(self.bytes);
+        Ok(self.memory)
+    }
+}
+
+/// A file that was written.
+#[derive(Debug)]
+pub struct Written<F> {
+    /// The identity of its content.
+    pub content_hash: u64,
+    /// Its length.
+    pub file_bytes: u64,
+    /// The bytes, if it was written into memory.
+    pub finished: F,
+}
+
+/// A file that is being written. If it is dropped, or anything fails, nothing is left of it.
+pub struct SetFileWriter<D> {
+    /// For messages.
+    path: PathBuf,
+    destination: D,
+    /// Bytes of the block that is not full yet.
+    block: Vec<u8>,
+    /// Blocks that were handed to the destination.
+    blocks: u64,
+    /// A checksum, as it is written, for each block of data.
+    checksums: Vec<u8>,
+    sections: Vec<Section>,
+    /// A write has failed, so that bytes are missing.
+    is_broken: bool,
+}
+
+impl SetFileWriter<AtomicFile> {
+    /// Begins a file that will stand at `path`, in place of one that stands there already.
+    pub fn create(path: &Path) -> Result<SetFileWriter<AtomicFile>, WriteError> {
+        let file = AtomicFile::create(path).map_err(|error| WriteError::new(path, error))?;
+        SetFileWriter::new(path, file)
+    }
+}
+
+impl SetFileWriter<MemoryFile> {
+    /// Begins a file in memory, with room for so many bytes of sections; it may have more.
+    pub fn in_memory(bytes: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
+        // A header, and 8 bytes of checksum for each block and for each block of those.
+        let all = bytes + bytes / (SET_BLOCK_BYTES / 10) + 4 * SET_BLOCK_BYTES;
+        let file = MemoryFile { memory: ZeroedMemory::new(all), bytes: 0, position: 0 };
+        SetFileWriter::new(Path::new("the policy set in memory"), file)
+    }
+}
+
+impl<D: Destination> SetFileWriter<D> {
+    /// Begins a file in `destination`, which messages call `path`.
+    pub fn new(path: &Path, destination: D) -> Result<SetFileWriter<D>, WriteError> {
+        let mut writer = SetFileWriter {
+            path: path.to_owned(),
+            destination,
+            block: Vec::with_capacity(SET_BLOCK_BYTES),
+            blocks: 0,
+            checksums: Vec::new(),
+            sections: Vec::new(),
+            is_broken: false,
+        };
+        let header = [0; SET_BLOCK_BYTES];
+        let written = writer.destination.write_all(&header);
+        writer.checked(written)?;
+        writer.blocks = 1;
+        Ok(writer)
+    }
+
+    /// Begins a section; the one before it ends.
+    ///
+    /// # Panics
+    ///
+    /// If there is a section of this kind, or there are as many as a file can have.
+    pub fn begin(&mut self, kind: SectionKind) -> Result<(), WriteError> {
+        assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
+        assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
+        self.pad(SECTION_ALIGNMENT)?;
+        self.sections.push(Section { kind, start: self.position(), bytes: 0 });
+        Ok(())
+    }
+
+    /// Appends `bytes` to the section that was begun last.
+    ///
+    /// # Panics
+    ///
+    /// If no section was begun.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let section = self.sections.last_mut().expect("a section is begun before it is written");
+        section.bytes += bytes.len() as u64;
+        self.append(bytes)
+    }
+
+    /// Writes checksums and header, and publishes the file.
+    ///
+    /// # Panics
+    ///
+    /// If the dialect's name in `fields` is none that a header can hold.
+    pub fn finish(mut self, fields: &HeaderFields) -> Result<Written<D::Finished>, WriteError> {
+        if self.is_broken {
+            let missing = io::Error::other("not all that was written has arrived");
+            return Err(WriteError::new(&self.path, missing));
+        }
+        let data_end = self.position();
+        self.pad(BLOCK)?;
+        let layout = Layout::of_data(data_end).expect("what was written can be counted");
+        let header = Header {
+            fields: fields.clone(),
+            content_hash: content_hash(&self.sections, &self.checksums),
+            root: self.write_levels()?,
+            sections: std::mem::take(&mut self.sections),
+            layout,
+        };
+        let file_bytes = header.layout.file_bytes();
+        let written = self.write_header(&header);
+        self.checked(written)?;
+        let SetFileWriter { path, destination, .. } = self;
+        let finished = destination.publish().map_err(|error| WriteError::new(&path, error))?;
+        Ok(Written { content_hash: header.content_hash, file_bytes, finished })
+    }
+
+    /// Writes each level over the one before it, and returns the root checksum.
+    fn write_levels(&mut self) -> Result<u64, WriteError> {
+        let mut level = std::mem::take(&mut self.checksums);
+        let mut root = root_of_nothing();
+        while !level.is_empty() {
+            self.append(&level)?;
+            self.pad(BLOCK)?;
+            // The checksums of the blocks that were just written are the next level, but for the
+            // last one's.
+            level = std::mem::take(&mut self.checksums);
+            if let Ok(last) = level.as_slice().try_into() {
+                root = u64::from_le_bytes(last);
+                break;
+            }
+        }
+        Ok(root)
+    }
+
+    fn write_header(&mut self, header: &Header) -> io::Result<()> {
+        self.destination.seek(SeekFrom::Start(0))?;
+        self.destination.write_all(&header.encode())?;
+        self.destination.flush()
+    }
+
+    /// Where the next byte goes.
+    fn position(&self) -> u64 {
+        self.blocks * BLOCK + self.block.len() as u64
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> Result<(), WriteError> {
+        while !bytes.is_empty() {
+            let room = SET_BLOCK_BYTES - self.block.len();
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.block.extend_from_slice(now);
+            bytes = later;
+            if self.block.len() == SET_BLOCK_BYTES {
+                let written = self.destination.write_all(&self.block);
+                self.checked(written)?;
+                self.checksums.extend_from_slice(&xxh3_64(&self.block).to_le_bytes());
+                self.blocks += 1;
+                self.block.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends zeros up to a multiple of `alignment`, which divides a block.
+    fn pad(&mut self, alignment: u64) -> Result<(), WriteError> {
+        let bytes = self.position().next_multiple_of(alignment) - self.position();
+        self.append(&[0; SET_BLOCK_BYTES][..bytes as usize])
+    }
+
+    /// Names the file in a failure, and remembers that there was one.
+    fn checked(&mut self, written: io::Result<()>) -> Result<(), WriteError> {
+        self.is_broken |= written.is_err();
+        written.map_err(|error| WriteError::new(&self.path, error))
+    }
+}

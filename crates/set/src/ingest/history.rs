@@ -1,0 +1,497 @@
+//! Merging: what was ingested apart becomes what ingesting all of it at once would have found.
+//!
+//! What a set serves for an origin is settled: redirects were followed, confirmations led back to
+//! files, outages were judged. A merge settles anew, so it needs the captures as they were read.
+//! Most of them follow from what the set serves: a file, or an answer without one. The *history* of
+//! a set stores the resources of which that is not true, and the targets of redirects, which are no
+//! origin's robots.txt. `FORMAT.md`, section 21, draws it byte by byte.
+//!
+//! Cost of a merge: one look-up per resource, and one copy of each distinct blob. A history may be
+//! any bytes: [`check`] finds every problem before a merge reads it.
+
+use hashbrown::HashMap;
+
+use portcullis_capture::CaptureNotes;
+use portcullis_dialect::dialect::{AccessRules, Dialect};
+use portcullis_matcher::bytes::{push_varint, take_varint};
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::{NoteSet, RobotsTxt};
+
+use super::super::pool::{BlobID, BlobPool};
+use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
+use super::newest::{Failures, Held, Known, Newest, Position, Target, Targets};
+use super::place::{self, Place, Slot};
+use super::settle::settle;
+use super::{Ingested, InputReport, OutageConfig};
+
+/// What is known from one source.
+#[derive(Debug)]
+pub struct Part<'p> {
+    /// The hosts, sorted by key.
+    pub hosts: &'p [HostStanding],
+    /// Their blobs.
+    pub pool: &'p BlobPool,
+    /// What the source keeps beside that for merging.
+    pub history: &'p [u8],
+    /// The inputs that the facts point to.
+    pub inputs: Vec<InputReport>,
+}
+
+impl<'p> Part<'p> {
+    /// What was ingested, as a part.
+    pub fn of(ingested: &'p Ingested) -> Part<'p> {
+        let Ingested { hosts, pool, history, inputs, .. } = ingested;
+        Part { hosts, pool, history, inputs: inputs.clone() }
+    }
+}
+
+/// Joins parts of one dialect. The result equals that of ingesting all their captures at once; of
+/// two captures that are equally new (or have no date) that of the later part counts.
+///
+/// It runs on the calling thread's rayon pool.
+///
+/// # Panics
+///
+/// If a part is neither ingested nor read from a set.
+pub fn merge<'p>(
+    parts: impl IntoIterator<Item = Part<'p>>,
+    dialect: &'static Dialect,
+    outages: OutageConfig,
+) -> Ingested {
+    let mut merger = Merger::new(dialect);
+    parts.into_iter().for_each(|part| merger.add(part));
+    merger.finish(outages)
+}
+
+/// Joins parts as [`merge`] does, one after another, so that a part can be dropped before the next
+/// one is read.
+#[derive(Debug)]
+pub struct Merger {
+    newest: Newest,
+    inputs: Vec<InputReport>,
+}
+
+impl Merger {
+    /// Begins a merge of parts of `dialect`.
+    pub fn new(dialect: &'static Dialect) -> Merger {
+        Merger { newest: Newest::new(&dialect.access), inputs: Vec::new() }
+    }
+
+    /// Joins the next part.
+    ///
+    /// # Panics
+    ///
+    /// If it is neither ingested nor read from a set.
+    pub fn add(&mut self, part: Part<'_>) {
+        let Merger { newest, inputs } = self;
+        let first_input = u32::try_from(inputs.len()).expect("fewer than 2^32 inputs");
+        let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
+        // Each copy is held until the part is done, so that no blob is copied twice.
+        let mut copies: Vec<Option<BlobID>> = vec![None; part.pool.places()];
+        let intern = |bytes: &[u8], pool: &mut BlobPool| pool.intern(bytes, BlobPool::hash(bytes));
+        let rules = newest.rules;
+        let taken = resources(part.hosts, part.history, rules, |key, slot, resource| {
+            let Resource { newest: newest_of, file, mut failures } = resource;
+            for known in [Some(newest_of), file].into_iter().flatten() {
+                let pool = &mut newest.pool;
+                let held = known.held.map(|bytes| match *bytes {
+                    PartBytes::Kept(bytes) => intern(bytes, pool),
+                    PartBytes::Pooled(blob) => {
+                        let copy = &mut copies[blob.index()];
+                        let copy = *copy.get_or_insert_with(|| intern(part.pool.get(blob), pool));
+                        pool.hold(copy);
+                        copy
+                    }
+                    PartBytes::Served => unreachable!("a resource names the bytes that are served"),
+                });
+                // A set that reports no input counts as one input.
+                let input = first_input + known.facts.input.min(last_input);
+                let facts = CaptureFacts { input, ..known.facts };
+                let known = Known { facts, position: known.position, held };
+                newest.take(key, slot, known, std::mem::take(&mut failures));
+            }
+        });
+        taken.expect("whoever read the part has checked it");
+        copies.into_iter().flatten().for_each(|copy| newest.pool.release(copy));
+        inputs.extend(part.inputs);
+    }
+
+    /// Returns what is known from all parts, outages judged anew.
+    pub fn finish(self, outages: OutageConfig) -> Ingested {
+        settle(self.newest, self.inputs, outages)
+    }
+}
+
+/// Flags in the byte behind a key.
+const HTTPS: u8 = 1;
+const HAS_FILE: u8 = 2;
+const HAS_FAILURES: u8 = 4;
+
+/// What a capture holds.
+const NOTHING: u8 = 0;
+const LOCATION: u8 = 1;
+/// The file that the set serves for this origin.
+const SERVED: u8 = 2;
+const FILE: u8 = 3;
+
+/// Positions in place of those in the input, which are not kept: a file is older than what is newest.
+const OF_FILE: Position = Position { piece: 0, index: 0 };
+const OF_NEWEST: Position = Position { piece: 0, index: 1 };
+
+/// Bytes of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PartBytes<'p> {
+    /// In the pool.
+    Pooled(BlobID),
+    /// In the history.
+    Kept(&'p [u8]),
+    /// Those of the file that the set serves; only until that is looked up.
+    Served,
+}
+
+/// What a part knows of one resource.
+#[derive(Debug)]
+struct Resource<'p> {
+    newest: Known<PartBytes<'p>>,
+    file: Option<Known<PartBytes<'p>>>,
+    failures: Failures,
+}
+
+fn pooled<'p>(content: Content) -> Held<PartBytes<'p>> {
+    match content {
+        Content::File { extract, others } => {
+            Held::File { extract: PartBytes::Pooled(extract), others: PartBytes::Pooled(others) }
+        }
+        Content::Access(_) => Held::Nothing,
+    }
+}
+
+/// The one capture that `standing` comes from, if there is no more to know.
+fn plain<'p>(standing: &Standing) -> Known<PartBytes<'p>> {
+    let facts = CaptureFacts { outage: None, ..standing.facts };
+    Known { facts, position: OF_NEWEST, held: pooled(standing.content) }
+}
+
+/// Writes a history, resource by resource.
+pub(super) struct HistoryWriter<'n> {
+    pool: &'n BlobPool,
+    rules: &'n AccessRules,
+    out: Vec<u8>,
+    /// The numbers of the blobs that were written.
+    blobs: HashMap<BlobID, u32, foldhash::fast::RandomState>,
+}
+
+impl<'n> HistoryWriter<'n> {
+    pub(super) fn new(pool: &'n BlobPool, rules: &'n AccessRules) -> HistoryWriter<'n> {
+        HistoryWriter { pool, rules, out: Vec::new(), blobs: HashMap::default() }
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// Appends the captures of a host that do not follow from `standings`. Hosts come in the order of
+    /// their keys.
+    pub(super) fn push_host(
+        &mut self,
+        key: &[u8],
+        targets: &Targets,
+        standings: [&Option<Standing>; 2],
+    ) {
+        for (slot, standing) in Slot::BOTH.into_iter().zip(standings) {
+            let Some(target) = &targets[slot as usize] else { continue };
+            if standing.is_none_or(|standing| !self.is_plain(target, &standing)) {
+                self.push(key, slot, target, standing.map(|standing| standing.content));
+            }
+        }
+    }
+
+    fn is_plain(&self, target: &Target, standing: &Standing) -> bool {
+        let plain = plain(standing);
+        let Target { newest, file, failures } = target;
+        file.is_none()
+            && plain.facts == newest.facts
+            && plain.held == newest.held.map(|&blob| PartBytes::Pooled(blob))
+            && *failures == Failures::of(&plain, self.rules)
+    }
+
+    fn push(&mut self, key: &[u8], slot: Slot, target: &Target, served: Option<Content>) {
+        let Target { newest, file, failures } = target;
+        let has_failures = *failures != Failures::of(newest, self.rules);
+        let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+        push_varint(&mut self.out, key.len() as u32);
+        self.out.extend_from_slice(key);
+        self.out.push(
+            flag(HTTPS, slot == Slot::Https)
+                | flag(HAS_FILE, file.is_some())
+                | flag(HAS_FAILURES, has_failures),
+        );
+        self.push_capture(newest, served);
+        if let Some(file) = file {
+            self.push_capture(file, served);
+        }
+        if has_failures {
+            push_time(&mut self.out, failures.answered_at);
+            push_varint(&mut self.out, failures.dates.len() as u32);
+            failures.dates.iter().for_each(|&date| push_time(&mut self.out, Some(date)));
+        }
+    }
+
+    fn push_capture(&mut self, known: &Known<BlobID>, served: Option<Content>) {
+        let Known { facts, held, .. } = known;
+        let out = &mut self.out;
+        push_time(out, facts.captured_at);
+        push_varint(out, facts.serves_seconds().map_or(0, |seconds| seconds + 1));
+        push_varint(out, facts.status.into());
+        out.push(facts.redirects_followed);
+        push_varint(out, facts.capture_notes.bits().into());
+        push_varint(out, facts.file_notes.bits().into());
+        push_varint(out, facts.file_bytes);
+        push_varint(out, facts.input);
+        match *held {
+            Held::Nothing => out.push(NOTHING),
+            Held::Location(location) => {
+                out.push(LOCATION);
+                self.push_blob(location);
+            }
+            Held::File { extract, others } if served == Some(Content::File { extract, others }) => {
+                out.push(SERVED);
+            }
+            Held::File { extract, others } => {
+                out.push(FILE);
+                self.push_blob(extract);
+                self.push_blob(others);
+            }
+        }
+    }
+
+    fn push_blob(&mut self, blob: BlobID) {
+        let next = self.blobs.len() as u32;
+        let number = *self.blobs.entry(blob).or_insert(next);
+        push_varint(&mut self.out, number);
+        if number == next {
+            let bytes = self.pool.get(blob);
+            push_varint(&mut self.out, bytes.len() as u32);
+            self.out.extend_from_slice(bytes);
+        }
+    }
+}
+
+fn push_time(out: &mut Vec<u8>, time: Option<UnixSeconds>) {
+    let number = time.map_or(0, |time| time.0.saturating_add(1));
+    push_varint(out, (number >> 32) as u32);
+    push_varint(out, number as u32);
+}
+
+/// Why bytes are no history of a set.
+pub(super) type Problem = &'static str;
+
+/// Checks all of `history`, which is that of a set with these hosts and, if the set reports any, so
+/// many inputs.
+///
+/// # Errors
+///
+/// If a merge could not read it.
+pub(crate) fn check(
+    hosts: &[HostStanding],
+    history: &[u8],
+    inputs: Option<usize>,
+    rules: &AccessRules,
+) -> Result<(), Problem> {
+    let mut is_known = true;
+    resources(hosts, history, rules, |_, _, Resource { newest, file, .. }| {
+        let mut captures = [Some(&newest), file.as_ref()].into_iter().flatten();
+        is_known &=
+            captures.all(|known| inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs));
+    })?;
+    if is_known { Ok(()) } else { Err("a capture is of an input that the set does not tell of") }
+}
+
+/// Hands out what a part with these hosts and this history knows of each resource.
+///
+/// # Errors
+///
+/// If the history is not that of the hosts. Some resources may have been handed out by then.
+fn resources<'p>(
+    hosts: &'p [HostStanding],
+    history: &'p [u8],
+    rules: &AccessRules,
+    mut take: impl FnMut(&'p [u8], Slot, Resource<'p>),
+) -> Result<(), Problem> {
+    let mut reader = Reader { rest: history, blobs: Vec::new(), rules, last: None };
+    let mut next = reader.next()?;
+    let mut take = |(key, slot): (&'p [u8], Slot), resource: Resource<'p>| {
+        let is_consistent = |known: &Known<_>| known.is_consistent(rules);
+        if !is_consistent(&resource.newest) || !resource.file.as_ref().is_none_or(is_consistent) {
+            return Err("an answer has what it cannot have");
+        }
+        take(key, slot, resource);
+        Ok(())
+    };
+    let origins = hosts.iter().flat_map(|host| {
+        let both = Slot::BOTH.into_iter().zip([&host.http, &host.https]);
+        both.filter_map(|(slot, it)| Some(((&*host.key, slot), Some(it.as_ref()?))))
+    });
+    // What stands behind the last origin comes before no origin.
+    let end = ((&[][..], Slot::Http), None);
+    for (origin, standing) in origins.chain([end]) {
+        let is_before = |at: &(&[u8], Slot)| standing.is_none() || *at < origin;
+        while let Some((at, kept)) = next.take_if(|(at, _)| is_before(at)) {
+            let is_filed = Place::of_url(at.0).is_ok_and(|it| (&*it.key, it.slot) == at);
+            if !is_filed || place::is_origin(at.0) {
+                return Err(
+                    "it tells of what is neither an origin of the set nor another resource",
+                );
+            }
+            take(at, kept.with_served(None)?)?;
+            next = reader.next()?;
+        }
+        let Some(standing) = standing else { break };
+        if let Some((_, kept)) = next.take_if(|(at, _)| *at == origin) {
+            take(origin, kept.with_served(Some(standing.content))?)?;
+            next = reader.next()?;
+        } else {
+            let newest = plain(standing);
+            let failures = Failures::of(&newest, rules);
+            take(origin, Resource { newest, file: None, failures })?;
+        }
+    }
+    Ok(())
+}
+
+impl<'p> Resource<'p> {
+    /// The resource with the bytes of the file that the set serves, if a capture holds that.
+    fn with_served(mut self, served: Option<Content>) -> Result<Resource<'p>, Problem> {
+        for known in [Some(&mut self.newest), self.file.as_mut()].into_iter().flatten() {
+            if matches!(known.held, Held::File { extract: PartBytes::Served, .. }) {
+                let file = served.filter(|content| matches!(content, Content::File { .. }));
+                known.held =
+                    pooled(file.ok_or("a capture has the file of an origin that has none")?);
+            }
+        }
+        if self.file.as_ref().is_some_and(|file| !file.is_file() || self.newest.is_file()) {
+            return Err("a resource has two newest captures");
+        }
+        Ok(self)
+    }
+}
+
+/// Reads a history, which may be any bytes.
+struct Reader<'p, 'r> {
+    rest: &'p [u8],
+    blobs: Vec<&'p [u8]>,
+    rules: &'r AccessRules,
+    /// The key and slot of the resource before.
+    last: Option<(&'p [u8], Slot)>,
+}
+
+type KeptResource<'p> = ((&'p [u8], Slot), Resource<'p>);
+
+impl<'p> Reader<'p, '_> {
+    /// The next resource; `None` at the end.
+    fn next(&mut self) -> Result<Option<KeptResource<'p>>, Problem> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let kept = self.resource().ok_or("it makes no sense")?;
+        if self.last.replace(kept.0) >= Some(kept.0) {
+            return Err("it is not in order");
+        }
+        Ok(Some(kept))
+    }
+
+    fn resource(&mut self) -> Option<KeptResource<'p>> {
+        let bytes = self.number()?;
+        let key = self.bytes(bytes)?;
+        let flags = self.byte()?;
+        if flags & !(HTTPS | HAS_FILE | HAS_FAILURES) != 0 {
+            return None;
+        }
+        let slot = if flags & HTTPS == 0 { Slot::Http } else { Slot::Https };
+        let newest = self.capture(OF_NEWEST)?;
+        let file = match flags & HAS_FILE {
+            0 => None,
+            _ => Some(self.capture(OF_FILE)?),
+        };
+        let failures = match flags & HAS_FAILURES {
+            0 => Failures::of(&newest, self.rules),
+            _ => self.failures()?,
+        };
+        Some(((key, slot), Resource { newest, file, failures }))
+    }
+
+    fn failures(&mut self) -> Option<Failures> {
+        let mut failures = Failures { answered_at: self.time()?, ..Failures::default() };
+        let mut last = failures.answered_at;
+        for _ in 0..self.number()? {
+            let date = Some(self.time()??);
+            if date <= last {
+                return None;
+            }
+            failures.dates.extend(date);
+            last = date;
+        }
+        Some(failures)
+    }
+
+    fn capture(&mut self, position: Position) -> Option<Known<PartBytes<'p>>> {
+        let captured_at = self.time()?;
+        let serves = self.number()?.checked_sub(1);
+        let facts = CaptureFacts {
+            captured_at,
+            expires_at: match (captured_at, serves) {
+                (Some(at), Some(seconds)) => Some(at.after(seconds.into())),
+                (_, None) => None,
+                (None, Some(_)) => return None,
+            },
+            status: u16::try_from(self.number()?).ok()?,
+            redirects_followed: self.byte()?,
+            capture_notes: CaptureNotes::from_bits(u16::try_from(self.number()?).ok()?)?,
+            file_notes: NoteSet::from_bits(u16::try_from(self.number()?).ok()?)?,
+            file_bytes: self.number()?,
+            input: self.number()?,
+            outage: None,
+        };
+        let held = match self.byte()? {
+            NOTHING => Held::Nothing,
+            LOCATION => Held::Location(PartBytes::Kept(self.blob()?)),
+            SERVED => Held::File { extract: PartBytes::Served, others: PartBytes::Served },
+            FILE => {
+                let (extract, others) = (self.blob()?, self.blob()?);
+                RobotsTxt::read_extract(extract)?;
+                Held::File { extract: PartBytes::Kept(extract), others: PartBytes::Kept(others) }
+            }
+            _ => return None,
+        };
+        Some(Known { facts, position, held })
+    }
+
+    fn blob(&mut self) -> Option<&'p [u8]> {
+        let number = self.number()? as usize;
+        if number == self.blobs.len() {
+            let bytes = self.number()?;
+            let blob = self.bytes(bytes)?;
+            self.blobs.push(blob);
+        }
+        self.blobs.get(number).copied()
+    }
+
+    fn time(&mut self) -> Option<Option<UnixSeconds>> {
+        let number = u64::from(self.number()?) << 32 | u64::from(self.number()?);
+        Some(number.checked_sub(1).map(UnixSeconds))
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        take_varint(&mut self.rest)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.bytes(1).map(|bytes| bytes[0])
+    }
+
+    fn bytes(&mut self, count: u32) -> Option<&'p [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(count as usize)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+}

@@ -1,0 +1,330 @@
+//! From archives of answers to what is known of each origin.
+//!
+//! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
+//! files; the newest capture of each origin counts. [`merge`] joins what was ingested apart. Use
+//! [`compile`](super::compile) to make a set of the result, [`capture`] to read the formats, and
+//! [`access`](portcullis_robots::access) for what an answer means.
+//!
+//! What counts:
+//!
+//! - The newest capture of an origin, by date. A capture without a date is older than any with one;
+//!   among equals the later input counts, and the later position in it. So the result is the same
+//!   with any number of threads.
+//! - The robots.txt of a host without a scheme applies to http and https, each on its default port
+//!   unless the host has a port.
+//! - A redirect is followed to the newest capture of its target, as often as the dialect allows. What
+//!   is found applies to the origin that was asked first. Captures of URLs other than an origin's
+//!   `/robots.txt` serve only as such targets.
+//! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and its date
+//!   counts.
+//! - A host whose newest capture is a failure is in an outage since the first failure after its last
+//!   answer; [`serving`](portcullis_robots::access::serving) and [`OutageConfig`] say what follows.
+//!
+//! † A redirect to a resource that was not captured, or to no URL, and a "not modified" without a
+//! file, are the dialect's [`other_status`](portcullis_dialect::dialect::AccessRules::other_status), which is a
+//! failure in each dialect. A broken record, and an input that cannot be read to its end, is reported
+//! and skipped. That allows no origin anything, but an older capture may count instead. An input or
+//! file that cannot be read is an error unless [`strictness`](IngestConfig::strictness) is lenient; if
+//! it is strict, so is a broken record.
+//!
+//! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
+//! files once, some hundred bytes per resource, and the dates of failures in ongoing outages.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+//! use portcullis_set::{IngestConfig, Input, ingest};
+//!
+//! let config = IngestConfig::new(&RFC_9309, Some(ROBOTS_BYTES_MAX));
+//! let inputs = [Input::new("corpora/sample/robots")];
+//! let ingested = ingest(&inputs, &config, &())?;
+//! assert_eq!(ingested.counts.hosts, ingested.hosts.len() as u64);
+//! # Ok::<(), portcullis_set::IngestError>(())
+//! ```
+
+mod history;
+mod newest;
+mod place;
+mod read;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use portcullis_capture::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_robots::syntax::NoteKind;
+
+use super::Strictness;
+use super::pool::BlobPool;
+use super::standing::HostStanding;
+
+pub(super) use history::check as check_history;
+pub use history::{Merger, Part, merge};
+pub(super) use read::file_of;
+pub use settle::StandingCounts;
+
+/// Something to read captures from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// A file, or a folder of files named by host.
+    pub path: PathBuf,
+    /// The format, if it need not be detected.
+    pub format: Option<CaptureFormat>,
+}
+
+impl Input {
+    /// The input at `path`, whose format is detected.
+    pub fn new(path: impl Into<PathBuf>) -> Input {
+        Input { path: path.into(), format: None }
+    }
+
+    fn report(&self) -> InputReport {
+        let format = self.format.or_else(|| match self.path.is_dir() {
+            true => Some(CaptureFormat::Folder),
+            false => CaptureFormat::of_name(&self.path),
+        });
+        InputReport { name: self.path.display().to_string(), format, ..InputReport::default() }
+    }
+}
+
+/// What became of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputReport {
+    /// Its name.
+    pub name: String,
+    /// Its format, if it was given or its name tells.
+    pub format: Option<CaptureFormat>,
+    /// Stored bytes that were read.
+    pub bytes: u64,
+    /// Captures in it.
+    pub captures: u64,
+    /// Records that could not be read and were skipped.
+    pub broken: u64,
+    /// The broken records that the system would not give, such as files of a folder.
+    pub unreadable: u64,
+    /// The dates of its oldest and its newest capture, if any of them has one.
+    pub captured: Option<(UnixSeconds, UnixSeconds)>,
+    /// The first broken records, at most
+    /// [`BROKEN_RECORDS_NAMED`](portcullis_dialect::limits::BROKEN_RECORDS_NAMED).
+    pub broken_named: Vec<BrokenRecord>,
+    /// Why it could not be read to its end; `None` if it was.
+    pub failure: Option<String>,
+}
+
+impl InputReport {
+    /// Whether the system gave all bytes of it, sensible or not.
+    pub fn is_readable(&self) -> bool {
+        self.failure.is_none() && self.unreadable == 0
+    }
+
+    /// Whether every record was read.
+    pub fn is_whole(&self) -> bool {
+        self.failure.is_none() && self.broken == 0
+    }
+}
+
+/// How captures are ingested.
+#[derive(Clone, Debug)]
+pub struct IngestConfig {
+    /// The behaviour that policies will follow.
+    pub dialect: &'static Dialect,
+    /// Bytes of a file that count; all, if there is no limit.
+    pub robots_bytes_max: Option<usize>,
+    /// How inputs are opened.
+    pub capture: CaptureConfig,
+    /// What is an error. All inputs are read before one is returned, so that one run names
+    /// everything that has to be fixed.
+    pub strictness: Strictness,
+    /// How outages are judged.
+    pub outages: OutageConfig,
+}
+
+/// How outages are judged: when, and what follows a long one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageConfig {
+    /// The time up to which an outage lasts whose end was not captured; its last captured failure if it
+    /// is not set, so that a host that nobody asked again is not taken for one that failed all the time.
+    /// It decides nothing else: later captures count.
+    pub as_of: Option<UnixSeconds>,
+    /// What follows an outage of more than 30 days, where the dialect leaves the choice.
+    pub long_outage: LongOutage,
+}
+
+impl OutageConfig {
+    /// The time that is set, as the provenance of a set keeps it, which knows no year after 9999.
+    pub fn time(&self) -> Option<UnixSeconds> {
+        self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
+    }
+}
+
+impl IngestConfig {
+    /// The usual way: inputs are what they look like, what cannot be read is an error, and what is
+    /// broken is passed over.
+    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> IngestConfig {
+        IngestConfig {
+            dialect,
+            robots_bytes_max,
+            capture: CaptureConfig::default(),
+            strictness: Strictness::default(),
+            outages: OutageConfig::default(),
+        }
+    }
+}
+
+/// What is known of the origins of all inputs.
+#[derive(Debug)]
+pub struct Ingested {
+    /// The hosts, sorted by key.
+    pub hosts: Vec<HostStanding>,
+    /// What their files say.
+    pub pool: BlobPool,
+    /// What a later merge needs beside that, in the form that a set keeps
+    /// ([`CompileConfig::history`](super::compile::CompileConfig::history)).
+    pub history: Vec<u8>,
+    /// What became of each input.
+    pub inputs: Vec<InputReport>,
+    /// How outages were judged.
+    pub outages: OutageConfig,
+    /// Counts.
+    pub counts: StandingCounts,
+}
+
+/// Nothing could be ingested, or not all.
+#[derive(Debug, thiserror::Error)]
+pub enum IngestError {
+    /// Something could not be read, and that was to be an error.
+    #[error("{}", describe(inputs))]
+    Broken {
+        /// What became of each input.
+        inputs: Vec<InputReport>,
+    },
+    /// A file is HTML, JSON or no text, and that was to be an error.
+    #[error(
+        "{host}: its robots.txt is HTML, JSON or binary data ({origins} such origins; drop --strict \
+         to read them as the dialect says)"
+    )]
+    NotRobotsTxt {
+        /// The first host that has such a file.
+        host: String,
+        /// The number of such origins.
+        origins: u64,
+        /// What became of each input.
+        inputs: Vec<InputReport>,
+    },
+    /// No input has a capture.
+    #[error("{}", describe(inputs))]
+    NothingCaptured {
+        /// What became of each input.
+        inputs: Vec<InputReport>,
+    },
+}
+
+impl IngestError {
+    /// What became of each input.
+    pub fn inputs(&self) -> &[InputReport] {
+        let (IngestError::Broken { inputs }
+        | IngestError::NotRobotsTxt { inputs, .. }
+        | IngestError::NothingCaptured { inputs }) = self;
+        inputs
+    }
+}
+
+/// The first thing that is wrong with the inputs, and how many more there are.
+fn describe(inputs: &[InputReport]) -> String {
+    let failures = || inputs.iter().filter_map(|input| input.failure.clone());
+    let broken = inputs.iter().flat_map(|input| {
+        // An unreadable file is what stopped it, if there is one.
+        let first = input.broken_named.iter().find(|broken| broken.kind == BrokenKind::Unreadable);
+        let first = first.or(input.broken_named.first())?;
+        Some(format!("{}: {}: {}", input.name, first.place, first.problem))
+    });
+    let all = failures().count() as u64 + inputs.iter().map(|input| input.broken).sum::<u64>();
+    match (failures().chain(broken).next(), all) {
+        (None, _) => {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            format!("{}: no captures of robots.txt", names.join(", "))
+        }
+        (Some(first), 1) => first,
+        (Some(first), all) => format!("{first} (and {} more problems)", all - 1),
+    }
+}
+
+/// Is told how far the reading has come. `()` is, and does nothing.
+pub trait IngestObserver: Sync {
+    /// A piece of an input was read. It is called on any thread, some thousand times a second at
+    /// most.
+    fn progressed(&self, progress: &Progress);
+}
+
+impl IngestObserver for () {
+    fn progressed(&self, _: &Progress) {}
+}
+
+/// What a piece of an input had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Its bytes, as they are stored.
+    pub bytes: u64,
+    /// Captures in it.
+    pub captures: u64,
+    /// Records that could not be read.
+    pub broken: u64,
+}
+
+/// Reads `inputs`, which may be of different formats, and finds what is known of each origin.
+///
+/// It runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If no input has a capture, if something cannot be read, and what else
+/// [`strictness`](IngestConfig::strictness) says.
+pub fn ingest(
+    inputs: &[Input],
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<Ingested, IngestError> {
+    let reports = inputs.iter().map(Input::report).collect();
+    let open = |input: usize| {
+        let Input { path, format } = &inputs[input];
+        portcullis_capture::open(path, *format, &config.capture)
+    };
+    ingest_from(reports, &open, config, observer)
+}
+
+/// As [`ingest`], from whatever `open` opens.
+fn ingest_from(
+    reports: Vec<InputReport>,
+    open: &read::Open<'_>,
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<Ingested, IngestError> {
+    let (newest, inputs) = read::read_all(reports, open, config, observer);
+    let is_fine = match config.strictness {
+        Strictness::Lenient => true,
+        Strictness::Usual => inputs.iter().all(InputReport::is_readable),
+        Strictness::Strict => inputs.iter().all(InputReport::is_whole),
+    };
+    if !is_fine {
+        return Err(IngestError::Broken { inputs });
+    }
+    let ingested = settle::settle(newest, inputs, config.outages);
+    if ingested.hosts.is_empty() {
+        return Err(IngestError::NothingCaptured { inputs: ingested.inputs });
+    }
+    let counts = &ingested.counts;
+    let odd: u64 = NoteKind::APPEARANCES.map(|kind| counts.with_file_note(kind)).iter().sum();
+    if config.strictness == Strictness::Strict && odd > 0 {
+        let is_odd = |host: &&HostStanding| {
+            let mut notes = settle::standings(host).map(|standing| standing.facts.file_notes);
+            notes.any(|notes| NoteKind::APPEARANCES.iter().any(|&kind| notes.contains(kind)))
+        };
+        let host = ingested.hosts.iter().find(is_odd).map(|host| &*host.key).unwrap_or_default();
+        let host = String::from_utf8_lossy(host).into_owned();
+        return Err(IngestError::NotRobotsTxt { host, origins: odd, inputs: ingested.inputs });
+    }
+    Ok(ingested)
+}

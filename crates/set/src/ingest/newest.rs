@@ -1,0 +1,225 @@
+//! The captures that may still count, of all that have been read so far.
+//!
+//! Per resource that is the newest capture. If it has no file, the newest file is kept too: a
+//! "not modified" that is newer than both may follow, and a long outage may end with the last good
+//! copy. The date of every failure in an outage is kept, because an answer may follow that is newer
+//! than only some of them. Everything else is released at once, so memory grows with the resources
+//! and the failures of ongoing outages, not with the captures.
+//!
+//! The outcome does not depend on the order in which captures are taken. Cost: one look-up per
+//! capture. Nothing here can fail.
+
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::EntryRef;
+
+use portcullis_capture::CaptureNote;
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::AccessRules;
+use portcullis_robots::access::{Access, Answer, UnixSeconds, resolve};
+
+use super::super::pool::{BlobID, BlobPool};
+use super::super::standing::CaptureFacts;
+use super::place::Slot;
+
+/// A capture, reduced to what can count, with its bytes as `B`s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<B> {
+    /// How the capture was made. The redirects are those within the capture itself.
+    pub(super) facts: CaptureFacts,
+    /// Where it is in its input.
+    pub(super) position: Position,
+    pub(super) held: Held<B>,
+}
+
+/// The bytes of a capture that may be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held<B> {
+    /// The file's extract and its other records.
+    File {
+        extract: B,
+        others: B,
+    },
+    /// The target of a redirect, unresolved.
+    Location(B),
+    Nothing,
+}
+
+impl<B> Held<B> {
+    pub(super) fn map<C>(&self, mut to: impl FnMut(&B) -> C) -> Held<C> {
+        match self {
+            Held::File { extract, others } => {
+                Held::File { extract: to(extract), others: to(others) }
+            }
+            Held::Location(location) => Held::Location(to(location)),
+            Held::Nothing => Held::Nothing,
+        }
+    }
+}
+
+/// Where a capture is in its input: the piece, and the index in the piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position {
+    pub(super) piece: u32,
+    pub(super) index: u32,
+}
+
+impl<B> Known<B> {
+    /// Of two captures the newer has the greater rank: the later date (no date is oldest), then the
+    /// later input, then the later position in it.
+    fn rank(&self) -> (Option<UnixSeconds>, u32, Position) {
+        (self.facts.captured_at, self.facts.input, self.position)
+    }
+
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.held, Held::File { .. })
+    }
+
+    /// The answer, as far as it matters to a dialect.
+    pub(super) fn answer(&self) -> Answer {
+        match self.facts.status {
+            0 if self.facts.capture_notes.contains(CaptureNote::RedirectToNowhere) => {
+                Answer::RedirectToNowhere
+            }
+            0 => Answer::NoAnswer,
+            status => Answer::Status(status),
+        }
+    }
+
+    fn access(&self, rules: &AccessRules) -> Access {
+        resolve(self.answer(), self.facts.redirects_followed.into(), rules)
+    }
+
+    /// Whether the server failed, so that the capture may be part of an outage. A redirect to
+    /// nowhere is an answer.
+    fn is_failure(&self, rules: &AccessRules) -> bool {
+        self.answer() != Answer::RedirectToNowhere
+            && matches!(self.access(rules),
+                Access::Outcome(outcome) if outcome.state == PolicyState::Unreachable)
+    }
+
+    /// Whether the answer can have the bytes that the capture holds.
+    pub(super) fn is_consistent(&self, rules: &AccessRules) -> bool {
+        match (&self.held, self.access(rules)) {
+            (Held::File { .. }, access) => access == Access::File,
+            (Held::Location(_), access) => access == Access::Follow,
+            (Held::Nothing, access) => access != Access::File,
+        }
+    }
+}
+
+/// The dated failures since the last answer. A failure without a date is older than any answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Failures {
+    /// The date of the newest answer that is no failure, if one has a date.
+    pub(super) answered_at: Option<UnixSeconds>,
+    /// The dates of the failures after it.
+    pub(super) dates: BTreeSet<UnixSeconds>,
+}
+
+impl Failures {
+    /// The failures that one capture shows.
+    pub(super) fn of<B>(known: &Known<B>, rules: &AccessRules) -> Failures {
+        let date = known.facts.captured_at;
+        match known.is_failure(rules) {
+            true => Failures { answered_at: None, dates: date.into_iter().collect() },
+            false => Failures { answered_at: date, dates: BTreeSet::new() },
+        }
+    }
+
+    fn add(&mut self, other: Failures) {
+        self.answered_at = self.answered_at.max(other.answered_at);
+        self.dates.extend(other.dates);
+        while self.dates.first().is_some_and(|&date| Some(date) <= self.answered_at) {
+            self.dates.pop_first();
+        }
+    }
+}
+
+/// What is known of one resource.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) newest: Known<BlobID>,
+    /// The newest file, if the newest capture has none.
+    pub(super) file: Option<Box<Known<BlobID>>>,
+    pub(super) failures: Failures,
+}
+
+impl Target {
+    /// The newest captured file.
+    pub(super) fn newest_file(&self) -> Option<&Known<BlobID>> {
+        if self.newest.is_file() { Some(&self.newest) } else { self.file.as_deref() }
+    }
+
+    /// Takes a capture if it may count. Returns the captures that no longer do.
+    fn offer(&mut self, known: Known<BlobID>) -> [Option<Known<BlobID>>; 2] {
+        if known.rank() > self.newest.rank() {
+            let before = std::mem::replace(&mut self.newest, known);
+            if self.newest.is_file() {
+                [Some(before), self.file.take().map(|file| *file)]
+            } else if before.is_file() {
+                [self.file.replace(Box::new(before)).map(|file| *file), None]
+            } else {
+                [Some(before), None]
+            }
+        } else if known.is_file()
+            && self.newest_file().is_none_or(|file| known.rank() > file.rank())
+        {
+            [self.file.replace(Box::new(known)).map(|file| *file), None]
+        } else {
+            [Some(known), None]
+        }
+    }
+
+    /// Releases what the captures hold.
+    pub(super) fn release(&self, pool: &mut BlobPool) {
+        for known in [Some(&self.newest), self.file.as_deref()].into_iter().flatten() {
+            release(known, pool);
+        }
+    }
+}
+
+fn release(known: &Known<BlobID>, pool: &mut BlobPool) {
+    known.held.map(|&blob| pool.release(blob));
+}
+
+/// What is known of the resources under one key, by [`Slot`].
+pub(super) type Targets = [Option<Box<Target>>; 2];
+
+/// What is known of each resource.
+#[derive(Debug)]
+pub(super) struct Newest {
+    pub(super) targets: HashMap<Box<[u8]>, Targets, foldhash::fast::RandomState>,
+    pub(super) pool: BlobPool,
+    pub(super) rules: &'static AccessRules,
+}
+
+impl Newest {
+    pub(super) fn new(rules: &'static AccessRules) -> Newest {
+        Newest { targets: HashMap::default(), pool: BlobPool::default(), rules }
+    }
+
+    /// Takes a capture, whose blobs are held for it, and the failures that are known with it.
+    pub(super) fn take(
+        &mut self,
+        key: &[u8],
+        slot: Slot,
+        known: Known<BlobID>,
+        failures: Failures,
+    ) {
+        let targets = match self.targets.entry_ref(key) {
+            EntryRef::Occupied(entry) => entry.into_mut(),
+            EntryRef::Vacant(entry) => entry.insert_with_key(key.into(), Targets::default()),
+        };
+        let slot = &mut targets[slot as usize];
+        let Some(target) = slot else {
+            *slot = Some(Box::new(Target { newest: known, file: None, failures }));
+            return;
+        };
+        target.failures.add(failures);
+        for known in target.offer(known).into_iter().flatten() {
+            release(&known, &mut self.pool);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Reads all inputs on as many threads as the pool has.
+//!
+//! A task cuts the next piece off its input, spawns a task for the rest of the input, and then reads
+//! the piece. So one thread at a time cuts an input, while many threads read its pieces. A thread
+//! takes up an unopened input only if it has nothing else to do, so no more inputs are open than
+//! there are threads, and each thread holds one piece.
+//!
+//! Captures are parsed where they are read; the lock is held only to compare them with what is known
+//! already. What can fail is an input, which its report names.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::Scope;
+
+use portcullis_capture::{
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink,
+    ReadConfig, Subject,
+};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::BROKEN_RECORDS_NAMED;
+use portcullis_robots::access::{Access, Answer, expiry, resolve};
+use portcullis_robots::syntax::{NoteSet, RobotsTxt};
+
+use super::super::pool::BlobPool;
+use super::super::standing::CaptureFacts;
+use super::newest::{Failures, Held, Known, Newest, Position};
+use super::place::{Place, Places};
+use super::{IngestConfig, IngestObserver, InputReport, Progress};
+
+/// Opens the input with a number.
+pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;
+
+/// Reads each input to its end, or as far as it can be read. There is one report per input.
+pub(super) fn read_all(
+    reports: Vec<InputReport>,
+    open: &Open<'_>,
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> (Newest, Vec<InputReport>) {
+    let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
+    let reports = reports.into_iter().map(|report| OpenReport { report, broken: Vec::new() });
+    let ingested = (Newest::new(&config.dialect.access), reports.collect());
+    let reading = Reading { open, config, observer, ingested: Mutex::new(ingested) };
+    rayon::scope(|scope| {
+        // A thread runs its latest task first, so this thread begins with the first input.
+        for input in (0..inputs).rev() {
+            let reading = &reading;
+            scope.spawn(move |scope| match (reading.open)(input as usize) {
+                Ok(reader) => reading.read(input, 0, reader, scope),
+                Err(error) => reading.fail(input, &error),
+            });
+        }
+    });
+    let (newest, reports) = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (newest, reports.into_iter().map(OpenReport::close).collect())
+}
+
+/// What all threads work on.
+struct Reading<'r> {
+    open: &'r Open<'r>,
+    config: &'r IngestConfig,
+    observer: &'r dyn IngestObserver,
+    ingested: Mutex<(Newest, Vec<OpenReport>)>,
+}
+
+impl Reading<'_> {
+    /// Reads the next piece of an input, and has the rest read by another task.
+    fn read<'s>(
+        &'s self,
+        input: u32,
+        piece: u32,
+        mut reader: Box<dyn BatchReader>,
+        scope: &Scope<'s>,
+    ) {
+        match reader.next_batch() {
+            Ok(Some(batch)) => {
+                let next = piece.checked_add(1).expect("fewer than 2^32 pieces");
+                scope.spawn(move |scope| self.read(input, next, reader, scope));
+                self.digest(input, piece, &*batch);
+            }
+            Ok(None) => {}
+            Err(error) => self.fail(input, &error),
+        }
+    }
+
+    fn digest(&self, input: u32, piece: u32, batch: &dyn Batch) {
+        let mut digest = Digest::new(self.config, input, piece);
+        batch.read(&ReadConfig { robots_bytes_max: self.config.robots_bytes_max }, &mut digest);
+        let progress = Progress {
+            bytes: batch.stored_bytes(),
+            captures: digest.captures.len() as u64,
+            broken: digest.broken_count,
+        };
+        let mut ingested = self.ingested();
+        let (newest, reports) = &mut *ingested;
+        reports[input as usize].add(progress.bytes, &mut digest);
+        for ((first, second), known) in &digest.captures {
+            for place in [Some(first), second.as_ref()].into_iter().flatten() {
+                let keep = |blob: &Blob| newest.pool.intern(&blob.bytes, blob.hash);
+                let &Known { facts, position, ref held } = known;
+                let known = Known { facts, position, held: held.map(keep) };
+                newest.take(&place.key, place.slot, known, Failures::of(&known, newest.rules));
+            }
+        }
+        drop(ingested);
+        self.observer.progressed(&progress);
+    }
+
+    fn fail(&self, input: u32, error: &CaptureError) {
+        self.ingested().1[input as usize].report.failure = Some(error.to_string());
+    }
+
+    fn ingested(&self) -> MutexGuard<'_, (Newest, Vec<OpenReport>)> {
+        // After a panic of another task the result is never used.
+        self.ingested.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A report in progress. The pieces of the input come in any order.
+struct OpenReport {
+    report: InputReport,
+    /// The first broken records so far, in the order of the input.
+    broken: Vec<(Position, BrokenRecord)>,
+}
+
+impl OpenReport {
+    fn add(&mut self, bytes: u64, digest: &mut Digest<'_>) {
+        let report = &mut self.report;
+        report.bytes += bytes;
+        report.captures += digest.captures.len() as u64;
+        report.broken += digest.broken_count;
+        report.unreadable += digest.unreadable_count;
+        for date in digest.captures.iter().filter_map(|(_, known)| known.facts.captured_at) {
+            let (first, last) = report.captured.unwrap_or((date, date));
+            report.captured = Some((first.min(date), last.max(date)));
+        }
+        self.broken.append(&mut digest.broken);
+        self.broken.sort_unstable_by_key(|&(position, _)| position);
+        self.broken.truncate(BROKEN_RECORDS_NAMED);
+    }
+
+    fn close(self) -> InputReport {
+        let broken_named = self.broken.into_iter().map(|(_, broken)| broken).collect();
+        InputReport { broken_named, ..self.report }
+    }
+}
+
+/// Bytes, and the hash under which the pool keeps them.
+struct Blob {
+    bytes: Vec<u8>,
+    hash: u64,
+}
+
+impl Blob {
+    fn new(write: impl FnOnce(&mut Vec<u8>)) -> Blob {
+        let mut bytes = Vec::new();
+        write(&mut bytes);
+        Blob { hash: BlobPool::hash(&bytes), bytes }
+    }
+}
+
+/// The captures of a piece of an input, reduced to what can count.
+struct Digest<'c> {
+    config: &'c IngestConfig,
+    input: u32,
+    next: Position,
+    captures: Vec<(Places, Known<Blob>)>,
+    /// The first broken records.
+    broken: Vec<(Position, BrokenRecord)>,
+    broken_count: u64,
+    /// The broken records that the system would not give.
+    unreadable_count: u64,
+}
+
+impl Digest<'_> {
+    fn new(config: &IngestConfig, input: u32, piece: u32) -> Digest<'_> {
+        Digest {
+            config,
+            input,
+            next: Position { piece, index: 0 },
+            captures: Vec::new(),
+            broken: Vec::new(),
+            broken_count: 0,
+            unreadable_count: 0,
+        }
+    }
+
+    fn next(&mut self) -> Position {
+        let position = self.next;
+        self.next.index += 1;
+        position
+    }
+
+    fn push_broken(&mut self, position: Position, broken: BrokenRecord) {
+        self.broken_count += 1;
+        self.unreadable_count += u64::from(broken.kind == BrokenKind::Unreadable);
+        if self.broken.len() < BROKEN_RECORDS_NAMED {
+            self.broken.push((position, broken));
+        }
+    }
+
+    fn known(&self, capture: &Capture<'_>, position: Position) -> Known<Blob> {
+        let rules = &self.config.dialect.access;
+        let mut facts = CaptureFacts {
+            captured_at: capture.captured_at,
+            status: match capture.answer {
+                Answer::Status(status) => status,
+                Answer::RedirectToNowhere | Answer::BrokenBody | Answer::NoAnswer => 0,
+            },
+            redirects_followed: u8::try_from(capture.redirects_followed).unwrap_or(u8::MAX),
+            capture_notes: capture.notes,
+            input: self.input,
+            ..CaptureFacts::default()
+        };
+        if capture.answer == Answer::RedirectToNowhere {
+            facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
+        }
+        let access = resolve(capture.answer, capture.redirects_followed, rules);
+        if matches!(access, Access::File | Access::NotModified) {
+            // A "not modified" repeats the caching fields of the file (RFC 9110, section 15.4.5).
+            let until = |at| expiry(&capture.caching, at, &rules.freshness).at;
+            facts.expires_at = capture.captured_at.map(until);
+        }
+        let held = match (access, &capture.location) {
+            (Access::File, _) => {
+                let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
+                let body = &capture.body;
+                let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
+                Held::File {
+                    extract: Blob::new(|bytes| file.write_extract(body, bytes)),
+                    others: Blob::new(|bytes| file.write_others(body, bytes)),
+                }
+            }
+            (Access::Follow, Some(location)) => {
+                Held::Location(Blob::new(|bytes| bytes.extend_from_slice(location)))
+            }
+            (Access::Follow | Access::NotModified | Access::Outcome(_), _) => Held::Nothing,
+        };
+        Known { facts, position, held }
+    }
+}
+
+impl CaptureSink for Digest<'_> {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let position = self.next();
+        match Place::of(capture.subject) {
+            Ok(places) => self.captures.push((places, self.known(&capture, position))),
+            Err(problem) => {
+                let (kind, name) = match capture.subject {
+                    Subject::Url(url) => ("URL", url),
+                    Subject::Host(host) => ("host", host),
+                };
+                let name = String::from_utf8_lossy(name);
+                let place = format!("the capture of the {kind} {name:?}");
+                self.push_broken(position, BrokenRecord::senseless(place, problem.to_string()));
+            }
+        }
+    }
+
+    fn broken(&mut self, broken: BrokenRecord) {
+        let position = self.next();
+        self.push_broken(position, broken);
+    }
+}
+
+/// Parses a file, of which `bytes_max` bytes count if there is a limit, and adds what is known of
+/// it to `facts`.
+pub(crate) fn file_of<'b>(
+    body: &'b [u8],
+    dialect: &Dialect,
+    bytes_max: Option<usize>,
+    facts: &mut CaptureFacts,
+) -> RobotsTxt<'b> {
+    let file = RobotsTxt::parse(body, dialect, bytes_max);
+    let kinds = file.notes().iter().map(|note| note.kind);
+    facts.file_notes = kinds.fold(NoteSet::EMPTY, NoteSet::with);
+    let kept = body.len().min(bytes_max.unwrap_or(usize::MAX));
+    facts.file_bytes = u32::try_from(kept).unwrap_or(u32::MAX);
+    file
+}

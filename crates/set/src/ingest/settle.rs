@@ -1,0 +1,342 @@
+//! From the captures that may count to what is known of each origin: redirects are followed through
+//! the captures, a "not modified" leads back to the file that it confirms, and a long outage to what
+//! the dialect says about it.
+//!
+//! What is found in the end applies to the origin that was asked first (RFC 9309, section 2.3.1.2).
+//! Redirects within a capture and between captures both count, and the dialect limits their number,
+//! so a loop ends.
+//!
+//! † A redirect to a resource that was not captured, or to no URL, is the dialect's `other_status`:
+//! what is not known is never a permission.
+//!
+//! † An outage is that of the resource at the end of the redirects. Its last good copy is the newest
+//! file of all resources on the way, even if an answer without a file came after it; of two equally
+//! new files that of the later resource. A resource that was not captured, a redirect to nowhere and
+//! a "not modified" without a file are no outages.
+//!
+//! Cost: one sort of the keys, and one binary search per redirect, on all threads. Nothing can fail.
+
+use rayon::prelude::*;
+
+use portcullis_capture::{CaptureNote, location};
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
+use portcullis_robots::access::{
+    Access, Answer, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve, serving,
+};
+use portcullis_robots::syntax::{NoteKind, RobotsTxt};
+
+use super::super::pool::{BlobID, BlobPool};
+use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
+use super::history::HistoryWriter;
+use super::newest::{Held, Known, Newest, Target, Targets};
+use super::place::{self, Place, Slot};
+use super::{Ingested, InputReport, OutageConfig};
+
+/// Hosts that one thread counts before it looks for other work.
+const HOSTS_AT_ONCE: usize = 4_096;
+
+/// Finds what is known of each captured origin. The hosts are sorted by key, and the pool holds what
+/// their standings need and nothing else.
+pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Ingested {
+    let Newest { targets, mut pool, rules } = newest;
+    let mut captured: Vec<(Box<[u8]>, Targets)> = targets.into_iter().collect();
+    captured.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    let (as_of, long_outage) = (outages.time(), outages.long_outage);
+    let resolver = Resolver { captured: &captured, pool: &pool, rules, as_of, long_outage };
+    // The keys move to the hosts when the captures are released.
+    let host = |(key, targets): &(Box<[u8]>, Targets)| {
+        let [http, https] = Slot::BOTH.map(|slot| {
+            let target = targets[slot as usize].as_deref().filter(|_| place::is_origin(key))?;
+            Some(resolver.standing(key, slot, target))
+        });
+        HostStanding { key: Box::default(), http, https }
+    };
+    let mut hosts: Vec<HostStanding> = captured.par_iter().map(host).collect();
+    let mut history = HistoryWriter::new(&pool, rules);
+    for ((key, targets), host) in captured.iter().zip(&hosts) {
+        history.push_host(key, targets, [&host.http, &host.https]);
+    }
+    let history = history.finish();
+    for standing in hosts.iter().flat_map(standings) {
+        if let Content::File { extract, others } = standing.content {
+            pool.hold(extract);
+            pool.hold(others);
+        }
+    }
+    for (host, (key, targets)) in hosts.iter_mut().zip(captured) {
+        host.key = key;
+        targets.into_iter().flatten().for_each(|target| target.release(&mut pool));
+    }
+    hosts.retain(|host| standings(host).next().is_some());
+    let counts = StandingCounts::of(&hosts, &pool);
+    Ingested { hosts, pool, history, inputs, outages, counts }
+}
+
+/// The standings of a host's origins.
+pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> {
+    [&host.http, &host.https].into_iter().flatten()
+}
+
+/// Finds what is known of an origin.
+struct Resolver<'n> {
+    /// All resources, sorted by key.
+    captured: &'n [(Box<[u8]>, Targets)],
+    pool: &'n BlobPool,
+    rules: &'static AccessRules,
+    /// When outages are judged; if `None`, each at its last captured failure.
+    as_of: Option<UnixSeconds>,
+    long_outage: LongOutage,
+}
+
+/// A capture on the way, and how it was reached.
+struct Step<'n> {
+    target: &'n Target,
+    /// Redirects followed so far, those within the capture included.
+    followed: u32,
+    /// The newest file of all targets so far.
+    copy: Option<&'n Known<BlobID>>,
+}
+
+impl<'n> Resolver<'n> {
+    /// Returns what is known of the origin at `slot` under `key`, whose own captures are `first`.
+    fn standing(&self, key: &[u8], slot: Slot, first: &'n Target) -> Standing {
+        let rules = self.rules;
+        let (followed, copy) = (redirects_within(first), first.newest_file());
+        let mut step = Step { target: first, followed, copy };
+        let mut url = None;
+        let standing = loop {
+            let newest = &step.target.newest;
+            match resolve(newest.answer(), step.followed, rules) {
+                Access::File => break step.file(newest),
+                Access::NotModified => break step.confirmed(rules),
+                Access::Outcome(outcome) => break self.failed(&step, outcome),
+                Access::Follow => {}
+            }
+            let base = url.unwrap_or_else(|| place::robots_txt_url(key, slot));
+            let Some((next_url, place)) = self.location(newest, &base) else {
+                break step.without_end(CaptureNote::RedirectToNowhere, rules);
+            };
+            let Some(target) = self.find(&place) else {
+                break step.without_end(CaptureNote::RedirectTargetMissing, rules);
+            };
+            let followed = step.followed.saturating_add(1).saturating_add(redirects_within(target));
+            let copy = step.copy.into_iter().chain(target.newest_file());
+            step = Step { target, followed, copy: copy.max_by_key(|file| file.facts.captured_at) };
+            url = Some(next_url);
+        };
+        let CaptureFacts { captured_at, input, .. } = first.newest.facts;
+        Standing { facts: CaptureFacts { captured_at, input, ..standing.facts }, ..standing }
+    }
+
+    /// What `outcome` of the last answer means, which may be part of a long outage.
+    fn failed(&self, step: &Step<'_>, outcome: AccessOutcome) -> Standing {
+        let mut standing = step.outcome(outcome, self.rules);
+        let as_of = self.as_of.or(step.target.newest.facts.captured_at);
+        let since = step.target.failures.dates.first().copied();
+        let (Some(since), Some(as_of), PolicyState::Unreachable) = (since, as_of, outcome.state)
+        else {
+            return standing;
+        };
+        let outage = Outage { first_failure: since, outcome };
+        let serving = serving(&outage, as_of, step.copy.is_some(), self.long_outage, self.rules);
+        let facts = &mut standing.facts;
+        let mut known = KnownOutage { since, change: LongOutage::NoChange, copy_captured_at: None };
+        match serving {
+            Serving::Outcome(serves) if serves == outcome => {}
+            Serving::Outcome(serves) => {
+                known.change = LongOutage::Unavailable;
+                facts.capture_notes = facts.capture_notes.with(CaptureNote::OutageUnavailable);
+                standing.content = Content::Access(serves);
+            }
+            Serving::LastGoodCopy => {
+                let copy = step.copy.expect("a copy that serves was captured");
+                known.change = LongOutage::LastGoodCopy;
+                known.copy_captured_at = copy.facts.captured_at;
+                let notes = facts.capture_notes.union(copy.facts.capture_notes);
+                facts.capture_notes = notes.with(CaptureNote::OutageLastGoodCopy);
+                facts.file_notes = copy.facts.file_notes;
+                facts.file_bytes = copy.facts.file_bytes;
+                standing.content = step.file(copy).content;
+            }
+        }
+        standing.facts.outage = Some(known);
+        standing
+    }
+
+    /// The URL that a redirect leads to and its place, if it is a URL.
+    fn location(&self, redirect: &Known<BlobID>, base: &[u8]) -> Option<(Vec<u8>, Place)> {
+        let Held::Location(location) = redirect.held else { return None };
+        let url = location::resolve(base, self.pool.get(location))?;
+        let place = Place::of_url(&url).ok()?;
+        Some((url, place))
+    }
+
+    fn find(&self, place: &Place) -> Option<&'n Target> {
+        let at = self.captured.binary_search_by(|(key, _)| (**key).cmp(&place.key)).ok()?;
+        self.captured[at].1[place.slot as usize].as_deref()
+    }
+}
+
+impl Step<'_> {
+    /// What `file` says.
+    fn file(&self, file: &Known<BlobID>) -> Standing {
+        let content = match file.held {
+            Held::File { extract, others } => Content::File { extract, others },
+            Held::Location(_) | Held::Nothing => {
+                unreachable!("fewer redirects do not make another answer a file")
+            }
+        };
+        Standing { content, facts: self.facts(file) }
+    }
+
+    /// What the file says that the newest capture confirms.
+    fn confirmed(&self, rules: &AccessRules) -> Standing {
+        let Some(file) = self.target.newest_file() else {
+            return self.outcome(rules.other_status, rules);
+        };
+        let CaptureFacts { expires_at, status, capture_notes, .. } = self.target.newest.facts;
+        let Standing { content, facts } = self.file(file);
+        let capture_notes = facts.capture_notes.union(capture_notes);
+        Standing { content, facts: CaptureFacts { expires_at, status, capture_notes, ..facts } }
+    }
+
+    fn outcome(&self, outcome: AccessOutcome, rules: &AccessRules) -> Standing {
+        let newest = &self.target.newest;
+        let mut facts = CaptureFacts { expires_at: None, ..self.facts(newest) };
+        let redirects_max = u32::from(rules.redirects_max);
+        let leads_on = matches!(newest.answer(), Answer::Status(300..=303 | 305..=399));
+        if self.followed > redirects_max || (self.followed == redirects_max && leads_on) {
+            facts.capture_notes = facts.capture_notes.with(CaptureNote::TooManyRedirects);
+        }
+        Standing { content: Content::Access(outcome), facts }
+    }
+
+    /// What a redirect means that leads to nothing.
+    fn without_end(&self, note: CaptureNote, rules: &AccessRules) -> Standing {
+        let mut standing = self.outcome(rules.other_status, rules);
+        standing.facts.capture_notes = standing.facts.capture_notes.with(note);
+        standing
+    }
+
+    fn facts(&self, known: &Known<BlobID>) -> CaptureFacts {
+        let redirects_followed = u8::try_from(self.followed).unwrap_or(u8::MAX);
+        CaptureFacts { redirects_followed, ..known.facts }
+    }
+}
+
+fn redirects_within(target: &Target) -> u32 {
+    u32::from(target.newest.facts.redirects_followed)
+}
+
+/// Counts of origins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StandingCounts {
+    /// Hosts.
+    pub hosts: u64,
+    /// Origins of which something is known.
+    pub origins: u64,
+    /// Origins whose file, or whose answer, was found behind a redirect.
+    pub redirected: u64,
+    /// Origins that are in an outage.
+    pub in_outage: u64,
+    /// The dates of the oldest and the newest capture that counts, if any of them has one.
+    pub captured: Option<(UnixSeconds, UnixSeconds)>,
+    states: [u64; PolicyState::ALL.len()],
+    capture_notes: [u64; CaptureNote::ALL.len()],
+    file_notes: [u64; NoteKind::ALL.len()],
+}
+
+impl StandingCounts {
+    /// Counts the origins of `hosts`, whose blobs are in `pool`.
+    pub fn of(hosts: &[HostStanding], pool: &BlobPool) -> StandingCounts {
+        let has_rules = rule_marks(hosts, pool);
+        let count = |hosts: &[HostStanding]| {
+            let mut counts = StandingCounts { hosts: hosts.len() as u64, ..Default::default() };
+            for standing in hosts.iter().flat_map(standings) {
+                let state = match standing.content {
+                    Content::File { extract, .. } if has_rules[extract.index()] => {
+                        PolicyState::Rules
+                    }
+                    Content::File { .. } => PolicyState::NoRules,
+                    Content::Access(outcome) => outcome.state,
+                };
+                counts.add_origin(state, &standing.facts);
+            }
+            counts
+        };
+        let parts = hosts.par_chunks(HOSTS_AT_ONCE).map(count);
+        parts.reduce(StandingCounts::default, StandingCounts::plus)
+    }
+
+    /// Origins in this state.
+    pub fn in_state(&self, state: PolicyState) -> u64 {
+        self.states[state as usize]
+    }
+
+    /// Origins whose answer has this note.
+    pub fn with_capture_note(&self, note: CaptureNote) -> u64 {
+        self.capture_notes[note as usize]
+    }
+
+    /// Origins whose file has this note.
+    pub fn with_file_note(&self, note: NoteKind) -> u64 {
+        self.file_notes[note as usize]
+    }
+
+    /// Counts an origin in this state.
+    pub(crate) fn add_origin(&mut self, state: PolicyState, facts: &CaptureFacts) {
+        self.origins += 1;
+        self.in_outage += u64::from(facts.outage.is_some());
+        self.redirected += u64::from(facts.redirects_followed > 0);
+        self.captured = span(self.captured, facts.captured_at.map(|at| (at, at)));
+        self.states[state as usize] += 1;
+        facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
+        facts.file_notes.kinds().for_each(|kind| self.file_notes[kind as usize] += 1);
+    }
+
+    fn plus(mut self, other: StandingCounts) -> StandingCounts {
+        fn add(counts: &mut [u64], others: &[u64]) {
+            counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+        }
+        self.hosts += other.hosts;
+        self.origins += other.origins;
+        self.redirected += other.redirected;
+        self.in_outage += other.in_outage;
+        self.captured = span(self.captured, other.captured);
+        add(&mut self.states, &other.states);
+        add(&mut self.capture_notes, &other.capture_notes);
+        add(&mut self.file_notes, &other.file_notes);
+        self
+    }
+}
+
+/// By blob: whether it is the extract of some host and has a rule.
+fn rule_marks(hosts: &[HostStanding], pool: &BlobPool) -> Vec<bool> {
+    let mut extracts: Vec<BlobID> = Vec::new();
+    let mut marks = vec![false; pool.places()];
+    for standing in hosts.iter().flat_map(standings) {
+        if let Content::File { extract, .. } = standing.content
+            && !std::mem::replace(&mut marks[extract.index()], true)
+        {
+            extracts.push(extract);
+        }
+    }
+    let has_rule = |&extract: &BlobID| {
+        let file = RobotsTxt::read_extract(pool.get(extract));
+        file.is_some_and(|file| !file.rules().is_empty())
+    };
+    let has_rules: Vec<bool> = extracts.par_iter().map(has_rule).collect();
+    extracts.iter().zip(has_rules).for_each(|(extract, mark)| marks[extract.index()] = mark);
+    marks
+}
+
+type Dates = (UnixSeconds, UnixSeconds);
+
+/// The shortest span that contains both.
+fn span(one: Option<Dates>, other: Option<Dates>) -> Option<Dates> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,419 @@
+//! robots.txt files, compiled into memory: what `--robots` asks.
+//!
+//! Owns the way from a file, or a folder of files named by host, to a [`PolicySet`] that no file holds.
+//! It is the way of `compile`: the same readers and the same sections, so what is asked here is what a
+//! compiled set says. Where it is known who will ask, only what those agents obey is compiled
+//! ([`LoadConfig::agents`]); such a set refuses others.
+//!
+//! Cost: each file is read and parsed once, equal files are kept once, equal rule sets compiled once; some
+//! 10 µs for a file of a crawl and one agent. A file that cannot be read is an error that names it, unless
+//! [`Strictness`] says otherwise; what a folder holds beside files named by host is left out with a
+//! [`LoadNote`], and a file that looks like HTML, JSON or binary data is read and has one.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_set::{LoadConfig, PolicySet};
+//!
+//! let config = LoadConfig::new(&RFC_9309);
+//! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &config);
+//! assert_eq!(set.counts().policies, 1);
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use portcullis_capture::input::{InputError, read_robots_txt};
+use portcullis_capture::{BrokenKind, CaptureFormat};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::{NoteKind, NoteSet, RobotsTxt, appearance};
+use portcullis_robots::target::Origin;
+
+use super::compile::{self, CompileConfig, CompileError};
+use super::ingest::{IngestConfig, Ingested, Input, InputReport, file_of, ingest};
+use super::stored::{Place, key_with_scheme, place};
+use super::{
+    BlobPool, CaptureFacts, Content, HostStanding, IngestError, PolicySet, Standing, Strictness,
+};
+
+/// How files are read and compiled.
+#[derive(Clone, Debug)]
+pub struct LoadConfig {
+    /// The behaviour that policies will follow.
+    pub dialect: &'static Dialect,
+    /// Bytes of a file that count; all, if there is no limit.
+    pub robots_bytes_max: Option<usize>,
+    /// Who may ask; everybody, if nobody is named.
+    pub agents: Option<Arc<[AgentChain]>>,
+    /// What is an error.
+    pub strictness: Strictness,
+}
+
+impl LoadConfig {
+    /// For everybody, with the usual limit of a file.
+    pub fn new(dialect: &'static Dialect) -> LoadConfig {
+        LoadConfig {
+            dialect,
+            robots_bytes_max: Some(ROBOTS_BYTES_MAX),
+            agents: None,
+            strictness: Strictness::default(),
+        }
+    }
+}
+
+/// The key of the one host of a set in which one file speaks for every URL.
+pub(super) const EVERY_HOST: &[u8] = b"*";
+
+/// Files that were loaded.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What they say.
+    pub set: PolicySet,
+    /// What is odd about them: the first of the files that were left out, and all that look like
+    /// something else.
+    pub notes: Vec<LoadNote>,
+    /// The number of files that were left out.
+    pub left_out: u64,
+}
+
+/// Something odd about what was loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadNote {
+    /// Where it is.
+    pub place: String,
+    /// What is odd.
+    pub kind: LoadNoteKind,
+}
+
+/// What is odd about something that was loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadNoteKind {
+    /// It was left out, and why.
+    LeftOut(String),
+    /// It was read as the dialect says, found to have no rule, and looks like something else.
+    Appearance(NoteKind),
+}
+
+impl std::fmt::Display for LoadNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.kind {
+            LoadNoteKind::LeftOut(problem) => write!(f, "{}: left out: {problem}", self.place),
+            LoadNoteKind::Appearance(kind) => {
+                write!(f, "{}: {}; read all the same, without a rule", self.place, kind.describe())
+            }
+        }
+    }
+}
+
+/// Policies could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A file could not be read, or is surely no robots.txt.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A folder could not be read.
+    #[error("{0}")]
+    Folder(String),
+    /// A file of a folder could not be read.
+    #[error("{problem} (--lenient leaves it out)")]
+    Unreadable {
+        /// Which one, and what the system says.
+        problem: String,
+    },
+    /// A folder has no file named by a host.
+    #[error("{}: has no file named by a host (example.com, example.com.txt or example.com.robots.txt); name the folder that holds them", path.display())]
+    NoPolicy {
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// Something is odd, and that was to be an error.
+    #[error("{first} ({count} such files; drop --strict to allow them)")]
+    Strict {
+        /// The first note.
+        first: LoadNote,
+        /// The number of notes.
+        count: u64,
+    },
+    /// The files cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+impl Loaded {
+    /// The number of files that are odd; some of them may have no note.
+    pub fn odd(&self) -> u64 {
+        let is_appearance = |note: &&LoadNote| matches!(note.kind, LoadNoteKind::Appearance(_));
+        self.left_out + self.notes.iter().filter(is_appearance).count() as u64
+    }
+
+    fn checked(self, strictness: Strictness) -> Result<Loaded, LoadError> {
+        match self.notes.first() {
+            Some(first) if strictness == Strictness::Strict => {
+                Err(LoadError::Strict { first: first.clone(), count: self.odd() })
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+impl PolicySet {
+    /// Reads a robots.txt file, which then speaks for every URL, or a folder of files named by host
+    /// (`example.com`; `.txt` or `.robots.txt` behind it is allowed), each of which speaks for that
+    /// host's http and https on their default ports. A port may follow the host (`a.example:8080`).
+    ///
+    /// Files are read as [`capture::folder`](portcullis_capture::folder) says: decompressed, the first
+    /// by name of two for one host, and none that is surely of another kind.
+    ///
+    /// It runs on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be read or is odd, as [`LoadConfig::strictness`] says, or a folder has no
+    /// file named by host.
+    pub fn load(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
+        if path.is_dir() {
+            return load_folder(path, config)?.checked(config.strictness);
+        }
+        let (text, note) = read_text(path, config)?;
+        Ok(Loaded { set: of_text(&text, config)?, notes: note.into_iter().collect(), left_out: 0 })
+    }
+
+    /// A set of one file that speaks for every URL.
+    ///
+    /// # Panics
+    ///
+    /// If a line is longer than a set can hold
+    /// ([`SET_STRING_BYTES_MAX`](portcullis_dialect::limits::SET_STRING_BYTES_MAX)).
+    pub fn of_text(text: &[u8], config: &LoadConfig) -> PolicySet {
+        of_text(text, config).expect("one file fits a set")
+    }
+
+    /// A set of one file that speaks for `origins`; without any, every URL is unknown.
+    ///
+    /// ```
+    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_set::{LoadConfig, PolicySet};
+    /// use portcullis_robots::target::Origin;
+    ///
+    /// let config = LoadConfig::new(&RFC_9309);
+    /// let origin = Origin::of_robots_txt(b"https://a.example:8181/robots.txt")?;
+    /// let set = PolicySet::of_origins(b"User-agent: *\nDisallow: /\n", [&origin], &config);
+    /// assert_eq!(set.counts().origins, 1);
+    /// # Ok::<(), portcullis_robots::target::BadUrl>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`PolicySet::of_text`].
+    pub fn of_origins<'o>(
+        text: &'o [u8],
+        origins: impl IntoIterator<Item = &'o Origin>,
+        config: &LoadConfig,
+    ) -> PolicySet {
+        PolicySet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
+    }
+
+    /// A set of files, each of which speaks for its origin. The first file of an origin counts.
+    ///
+    /// # Panics
+    ///
+    /// As [`PolicySet::of_text`].
+    pub fn of_files<'f>(
+        files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
+        config: &LoadConfig,
+    ) -> PolicySet {
+        let mut pool = BlobPool::default();
+        let mut hosts: BTreeMap<Box<[u8]>, HostStanding> = BTreeMap::new();
+        // Half of the files of a crawl are what some software writes for everybody.
+        let mut known: HashMap<&[u8], Standing, foldhash::fast::RandomState> = HashMap::default();
+        for (origin, text) in files {
+            let (scheme, host) = (origin.scheme().as_bytes(), origin.key());
+            let place = place(scheme);
+            let key: Box<[u8]> = match place {
+                Place::Other => key_with_scheme(scheme, host.as_bytes()).into(),
+                Place::Http | Place::Https => host.as_bytes().into(),
+            };
+            let new = HostStanding { key: key.clone(), http: None, https: None };
+            let host = hosts.entry(key).or_insert(new);
+            let standing = if place == Place::Https { &mut host.https } else { &mut host.http };
+            standing.get_or_insert_with(|| {
+                *known.entry(text).or_insert_with(|| standing_of(text, config, &mut pool))
+            });
+        }
+        let hosts = hosts.into_values().collect();
+        of_hosts("the files in memory", hosts, pool, config).expect("files that a set can hold")
+    }
+}
+
+/// Reads a robots.txt file, and says what it looks like if it has no rule and does not look like
+/// robots.txt.
+///
+/// # Errors
+///
+/// If it cannot be read, or is odd and [`LoadConfig::strictness`] makes that an error.
+pub fn read_text(
+    path: &Path,
+    config: &LoadConfig,
+) -> Result<(Vec<u8>, Option<LoadNote>), LoadError> {
+    let text = read_robots_txt(path, config.robots_bytes_max)?;
+    // Most files do, and need not be parsed to see it.
+    let notes = appearance(&text).map_or(NoteSet::EMPTY, |_| {
+        let file = RobotsTxt::parse(&text, config.dialect, config.robots_bytes_max);
+        file.notes().iter().map(|note| note.kind).fold(NoteSet::EMPTY, NoteSet::with)
+    });
+    let note = appearance_in(notes).map(|kind| LoadNote {
+        place: path.display().to_string(),
+        kind: LoadNoteKind::Appearance(kind),
+    });
+    match note {
+        Some(first) if config.strictness == Strictness::Strict => {
+            Err(LoadError::Strict { first, count: 1 })
+        }
+        note => Ok((text, note)),
+    }
+}
+
+fn of_text(text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
+    let mut pool = BlobPool::default();
+    let standing = standing_of(text, config, &mut pool);
+    let host = HostStanding { key: EVERY_HOST.into(), http: Some(standing), https: Some(standing) };
+    Ok(of_hosts("the file in memory", vec![host], pool, config)?.speaking_for_everything())
+}
+
+/// What is known of an origin that has this file.
+fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
+    let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
+    let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
+    let (mut extract, mut others) = (Vec::new(), Vec::new());
+    file.write_extract(text, &mut extract);
+    file.write_others(text, &mut others);
+    let [extract, others] =
+        [extract, others].map(|bytes| pool.intern(&bytes, BlobPool::hash(&bytes)));
+    Standing { content: Content::File { extract, others }, facts }
+}
+
+/// What a file with these notes looks like, if it has no rule and does not look like robots.txt.
+fn appearance_in(notes: NoteSet) -> Option<NoteKind> {
+    NoteKind::APPEARANCES.into_iter().find(|&kind| notes.contains(kind))
+}
+
+fn of_hosts(
+    name: &str,
+    hosts: Vec<HostStanding>,
+    pool: BlobPool,
+    config: &LoadConfig,
+) -> Result<PolicySet, CompileError> {
+    let compiling = CompileConfig {
+        agents: config.agents.clone(),
+        ..CompileConfig::new(config.dialect, config.robots_bytes_max)
+    };
+    let bytes = compile::to_memory(hosts, pool, &compiling)?;
+    Ok(PolicySet::of_compiled(name, bytes, config.agents.as_deref()))
+}
+
+fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
+    let input = Input { path: folder.to_owned(), format: Some(CaptureFormat::Folder) };
+    let ingesting = IngestConfig {
+        strictness: Strictness::Lenient,
+        ..IngestConfig::new(config.dialect, config.robots_bytes_max)
+    };
+    let (ingested, report) = match ingest(&[input], &ingesting, &()) {
+        Ok(mut ingested) => {
+            let report = ingested.inputs.remove(0);
+            (Some(ingested), report)
+        }
+        Err(
+            IngestError::NothingCaptured { mut inputs }
+            | IngestError::Broken { mut inputs }
+            | IngestError::NotRobotsTxt { mut inputs, .. },
+        ) => (None, inputs.remove(0)),
+    };
+    let InputReport { broken_named, broken, unreadable, failure, .. } = report;
+    if let Some(problem) = failure {
+        return Err(LoadError::Folder(problem));
+    }
+    if unreadable > 0 && config.strictness != Strictness::Lenient {
+        let first = broken_named.iter().find(|it| it.kind == BrokenKind::Unreadable);
+        let problem = match first {
+            Some(first) => first.problem.clone(),
+            None => format!("{}: {unreadable} files cannot be read", folder.display()),
+        };
+        return Err(LoadError::Unreadable { problem });
+    }
+    let Some(Ingested { hosts, pool, .. }) = ingested else {
+        return Err(LoadError::NoPolicy { path: folder.to_owned() });
+    };
+    let place = |name: &str| format!("{}: {name}", folder.display());
+    let left_out = broken_named
+        .into_iter()
+        .map(|it| LoadNote { place: place(&it.place), kind: LoadNoteKind::LeftOut(it.problem) });
+    let mut notes: Vec<LoadNote> = left_out.collect();
+    notes.extend(hosts.iter().filter_map(|host| {
+        let standing = host.http.or(host.https)?;
+        let kind = appearance_in(standing.facts.file_notes)?;
+        let place = place(&String::from_utf8_lossy(&host.key));
+        Some(LoadNote { place, kind: LoadNoteKind::Appearance(kind) })
+    }));
+    let set = of_hosts(&folder.display().to_string(), hosts, pool, config)?;
+    Ok(Loaded { set, notes, left_out: broken })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored::{AskError, Query};
+    use portcullis_dialect::dialect::RFC_9309;
+    use portcullis_matcher::automaton::Limits;
+    use portcullis_robots::policy::Detail;
+
+    const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
+
+    fn agent(name: &str) -> AgentChain {
+        AgentChain::parse(name, &RFC_9309).unwrap()
+    }
+
+    fn ask(set: PolicySet, name: &str) -> Result<Query, AskError> {
+        Query::new(set.into(), vec![agent(name)], Detail::Rule, Limits::default())
+    }
+
+    #[test]
+    fn a_set_that_is_compiled_for_some_refuses_others() {
+        let agents = Some([agent("a+c")].into());
+        let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
+        for name in ["a", "C", "c+a"] {
+            assert!(ask(PolicySet::of_text(TEXT, &config), name).is_ok(), "{name}");
+        }
+        for name in ["b", "a+b", "other"] {
+            let error = ask(PolicySet::of_text(TEXT, &config), name).unwrap_err().to_string();
+            assert!(error.contains("compiled for other agents") && error.contains(name), "{error}");
+        }
+        assert!(ask(PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309)), "b").is_ok());
+    }
+
+    #[test]
+    fn what_nobody_obeys_is_not_compiled() {
+        let rule_sets = |agents: Option<&str>| {
+            let agents = agents.map(|name| [agent(name)].into());
+            let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
+            PolicySet::of_text(TEXT, &config).counts().rule_sets
+        };
+        assert_eq!((rule_sets(None), rule_sets(Some("a")), rule_sets(Some("c"))), (2, 1, 0));
+    }
+
+    #[test]
+    fn one_file_speaks_for_every_host() {
+        let set = PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
+        assert!(set.is_universal());
+        for (scheme, key) in [("http", "a.example"), ("gopher", "b.example:71"), ("https", "*")] {
+            let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap();
+            assert_eq!(policy.unwrap().index(), 0);
+        }
+        let none: [&Origin; 0] = [];
+        let set = PolicySet::of_origins(TEXT, none, &LoadConfig::new(&RFC_9309));
+        assert_eq!(set.policy_of(b"http", b"a.example").unwrap(), None);
+    }
+}

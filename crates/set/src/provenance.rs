@@ -1,0 +1,211 @@
+//! Where a set comes from, as the JSON object that stands in it.
+//!
+//! Owns the form in which inputs are told of, for the set itself and for whoever writes a summary.
+//! It says nothing of the run, so the same inputs make the same bytes:
+//!
+//! ```json
+//! {"version": "0.1.0", "inputs": [{"name": "a.warc.gz", "format": "warc", "bytes": 4096,
+//!  "captures": 12, "broken": 0, "capture_dates": {"first": "…", "last": "…"}, "failure": null,
+//!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
+//! ```
+//!
+//! `outages` says when they were judged, if that was given, and what was asked for where the dialect
+//! leaves the choice.
+//!
+//! Reading it back takes what it knows and passes over the rest, because a set may be of a later
+//! version or of another program's making.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use portcullis_capture::{BrokenKind, BrokenRecord, CaptureFormat};
+use portcullis_robots::access::{LongOutage, UnixSeconds};
+
+use super::{InputReport, OutageConfig};
+
+/// Where a set comes from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Provenance<'r> {
+    #[serde(borrow, default)]
+    version: Cow<'r, str>,
+    #[serde(borrow)]
+    inputs: Vec<ProvenanceInput<'r>>,
+    #[serde(borrow, default)]
+    outages: Outages<'r>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Outages<'r> {
+    #[serde(borrow, default)]
+    as_of: Option<Cow<'r, str>>,
+    #[serde(borrow, default)]
+    asked: Option<Cow<'r, str>>,
+}
+
+/// What became of an input.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProvenanceInput<'r> {
+    #[serde(borrow)]
+    name: Cow<'r, str>,
+    #[serde(borrow, default)]
+    format: Option<Cow<'r, str>>,
+    #[serde(default)]
+    bytes: u64,
+    #[serde(default)]
+    captures: u64,
+    #[serde(default)]
+    broken: u64,
+    #[serde(borrow, default)]
+    capture_dates: Option<Dates<'r>>,
+    #[serde(borrow, default)]
+    failure: Option<Cow<'r, str>>,
+    #[serde(borrow, default)]
+    broken_records: Vec<Broken<'r>>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Dates<'r> {
+    #[serde(borrow)]
+    first: Cow<'r, str>,
+    #[serde(borrow)]
+    last: Cow<'r, str>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Broken<'r> {
+    #[serde(borrow)]
+    place: Cow<'r, str>,
+    #[serde(borrow)]
+    problem: Cow<'r, str>,
+}
+
+impl<'r> Provenance<'r> {
+    /// The provenance of what this version of the program ingested from `inputs`.
+    pub fn of(inputs: &'r [InputReport], outages: &OutageConfig) -> Provenance<'r> {
+        let asked = Some(outages.long_outage).filter(|asked| *asked != LongOutage::NoChange);
+        Provenance {
+            version: env!("CARGO_PKG_VERSION").into(),
+            inputs: inputs.iter().map(ProvenanceInput::of).collect(),
+            outages: Outages {
+                as_of: outages.time().map(|time| time.to_rfc3339().into()),
+                asked: asked.map(|asked| asked.as_str().into()),
+            },
+        }
+    }
+
+    /// Reads what stands in a set; nothing if that tells of no inputs.
+    pub fn read(json: &'r [u8]) -> Option<Provenance<'r>> {
+        serde_json::from_slice(json).ok()
+    }
+
+    /// The JSON object.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("text and numbers are always JSON")
+    }
+
+    /// What became of each input, as far as it was kept.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = InputReport> + '_ {
+        self.inputs.iter().map(ProvenanceInput::report)
+    }
+
+    /// How outages were judged, as far as it was kept.
+    pub fn outages(&self) -> OutageConfig {
+        let Outages { as_of, asked } = &self.outages;
+        let time = |text: &Cow<'_, str>| UnixSeconds::from_rfc3339(text.as_bytes());
+        let is_asked = |change: &LongOutage| Some(change.as_str()) == asked.as_deref();
+        OutageConfig {
+            as_of: as_of.as_ref().and_then(time),
+            long_outage: LongOutage::ALL.into_iter().find(is_asked).unwrap_or_default(),
+        }
+    }
+}
+
+impl<'r> ProvenanceInput<'r> {
+    /// What is told of an input.
+    pub fn of(input: &'r InputReport) -> ProvenanceInput<'r> {
+        let broken = |broken: &'r BrokenRecord| Broken {
+            place: Cow::Borrowed(&broken.place),
+            problem: Cow::Borrowed(&broken.problem),
+        };
+        ProvenanceInput {
+            name: Cow::Borrowed(&input.name),
+            format: input.format.map(|format| Cow::Borrowed(format.as_str())),
+            bytes: input.bytes,
+            captures: input.captures,
+            broken: input.broken,
+            capture_dates: input.captured.map(|(first, last)| Dates {
+                first: first.to_rfc3339().into(),
+                last: last.to_rfc3339().into(),
+            }),
+            failure: input.failure.as_deref().map(Cow::Borrowed),
+            broken_records: input.broken_named.iter().map(broken).collect(),
+        }
+    }
+
+    fn report(&self) -> InputReport {
+        let name = self.format.as_deref();
+        let date = |text: &str| UnixSeconds::from_rfc3339(text.as_bytes());
+        let captured = self.capture_dates.as_ref();
+        let broken = |broken: &Broken<'_>| BrokenRecord {
+            place: broken.place.to_string(),
+            problem: broken.problem.to_string(),
+            // Which of the two it was is not kept; this one claims less.
+            kind: BrokenKind::Unreadable,
+        };
+        InputReport {
+            name: self.name.to_string(),
+            format: CaptureFormat::ALL.into_iter().find(|format| Some(format.as_str()) == name),
+            bytes: self.bytes,
+            captures: self.captures,
+            broken: self.broken,
+            unreadable: 0,
+            captured: captured.and_then(|dates| date(&dates.first).zip(date(&dates.last))),
+            broken_named: self.broken_records.iter().map(broken).collect(),
+            failure: self.failure.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_comes_back() {
+        let whole = InputReport {
+            name: "a \"quoted\"\n name".into(),
+            format: Some(CaptureFormat::Warc),
+            bytes: u64::MAX,
+            captures: 3,
+            broken: 2,
+            unreadable: 0,
+            captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000))),
+            broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
+            failure: Some("the disk is gone".into()),
+        };
+        let inputs = [whole, InputReport { name: "-".into(), ..InputReport::default() }];
+        let given = OutageConfig {
+            as_of: Some(UnixSeconds(1_800_000_000)),
+            long_outage: LongOutage::LastGoodCopy,
+        };
+        for outages in [OutageConfig::default(), given] {
+            let json = Provenance::of(&inputs, &outages).to_json();
+            let read = Provenance::read(json.as_bytes()).expect("it was just written");
+            let again: Vec<InputReport> = read.inputs().collect();
+            assert_eq!((again.as_slice(), read.outages()), (&inputs[..], outages));
+            assert_eq!(Provenance::of(&again, &outages).to_json(), json);
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_is_taken_as_far_as_it_goes() {
+        let later = br#"{"inputs": [{"name": "x", "format": "tape", "colour": 1}], "more": []}"#;
+        let read = Provenance::read(later).expect("it names an input");
+        let inputs: Vec<InputReport> = read.inputs().collect();
+        assert_eq!(inputs, [InputReport { name: "x".into(), ..InputReport::default() }]);
+        for other in [&b"{}"[..], b"", b"[]", b"{\"inputs\": 1}", b"\xff"] {
+            assert!(Provenance::read(other).is_none());
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The policies of one host in full: how each was captured, its records, groups and robots.
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use super::policies::{RuleSetFigures, as_state};
+use super::{as_optional_name, push_text};
+use crate::file::Damage;
+use crate::standing::CaptureFacts;
+use crate::stored::{Place, key_with_scheme, place};
+use crate::stored::{RecordKind, StoredCapture, StoredPolicy};
+use crate::{PolicySet, Provenance};
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::id::LineNumber;
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::policy::Audience;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::target::{BadUrl, Origin};
+
+/// The origins to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostQuery {
+    origins: Vec<Origin>,
+}
+
+impl HostQuery {
+    /// Reads a host, with its port unless that is the default, for its http and https origins; or a URL
+    /// for its own origin.
+    ///
+    /// # Errors
+    ///
+    /// If the text is neither.
+    ///
+    /// ```
+    /// use portcullis_set::stats::HostQuery;
+    ///
+    /// assert_eq!(HostQuery::parse(b"A.Example")?.origins().len(), 2);
+    /// assert_eq!(HostQuery::parse(b"ftp://a.example/x")?.origins()[0].scheme(), "ftp");
+    /// # Ok::<(), portcullis_robots::target::BadUrl>(())
+    /// ```
+    pub fn parse(text: &[u8]) -> Result<HostQuery, BadUrl> {
+        let has_scheme = text.windows(3).any(|window| window == b"://");
+        let origins = if has_scheme {
+            vec![Origin::of_url(text)?]
+        } else {
+            let with = |scheme: &[u8]| Origin::of_url(&[scheme, text].concat());
+            vec![with(b"http://")?, with(b"https://")?]
+        };
+        Ok(HostQuery { origins })
+    }
+
+    /// The origins, one or two.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+}
+
+/// What a set holds about the origins of a query.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostDetail<'s> {
+    /// The policies. Origins with one capture share one.
+    pub policies: Vec<HostPolicy<'s>>,
+    /// Origins without a policy.
+    #[serde(serialize_with = "as_text")]
+    pub unknown: Vec<Origin>,
+}
+
+/// A policy, its capture, and what it means for whom.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostPolicy<'s> {
+    /// The origins of the query that have it.
+    #[serde(serialize_with = "as_text")]
+    pub origins: Vec<Origin>,
+    /// Whether there is a file, or what its absence means.
+    #[serde(serialize_with = "as_state")]
+    pub state: PolicyState,
+    /// The verdict on every path; `None` if the rules decide.
+    #[serde(serialize_with = "as_verdict")]
+    pub verdict: Option<Verdict>,
+    /// How it was captured.
+    #[serde(flatten)]
+    pub capture: HostCapture,
+    /// Robots that no group names first, then the named ones in file order. Empty if the file has no
+    /// rules.
+    pub robots: Vec<HostRobot<'s>>,
+    /// The groups of the file.
+    pub groups: Vec<HostGroup>,
+    /// The records of the file by line.
+    pub records: Vec<HostRecord>,
+}
+
+/// How a policy was captured.
+#[derive(Clone, Debug)]
+pub struct HostCapture {
+    /// The stored facts.
+    pub facts: CaptureFacts,
+    /// The name of the input, if the set stores it.
+    pub input_name: Option<String>,
+}
+
+/// A robot, or all that no group names, and the rules that apply to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostRobot<'s> {
+    /// The name in lower case; `None` for robots that no group names.
+    #[serde(flatten, serialize_with = "as_optional_name")]
+    pub name: Option<&'s [u8]>,
+    /// The groups that apply, by number from 1.
+    pub groups: Vec<usize>,
+    /// The rule set of these groups.
+    #[serde(flatten)]
+    pub rules: RuleSetFigures,
+}
+
+/// A group of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostGroup {
+    /// Rules.
+    pub rules: usize,
+    /// Whether it applies to robots that no group names.
+    pub for_others: bool,
+    /// The named robots to which it applies.
+    #[serde(serialize_with = "as_lossy_list")]
+    pub robots: Vec<Vec<u8>>,
+}
+
+/// A record of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRecord {
+    /// The line.
+    pub line: LineNumber,
+    /// The kind; `None` if it is neither a user-agent line nor a rule.
+    pub kind: Option<RecordKind>,
+    /// The number of its group from 1; `None` if it is neither a user-agent line nor a rule.
+    pub group: Option<usize>,
+    /// The record without white space around it and without comment.
+    pub text: Vec<u8>,
+}
+
+#[derive(Serialize)]
+struct Outage {
+    since: String,
+    change: &'static str,
+    copy_captured_at: Option<String>,
+}
+
+impl Serialize for HostCapture {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let facts = &self.facts;
+        let date = |time: Option<UnixSeconds>| time.map(UnixSeconds::to_rfc3339);
+        let outage = facts.outage.as_ref().map(|outage| Outage {
+            since: outage.since.to_rfc3339(),
+            change: outage.change.as_str(),
+            copy_captured_at: date(outage.copy_captured_at),
+        });
+        let answer: Vec<&str> = facts.capture_notes.iter().map(|note| note.as_str()).collect();
+        let file: Vec<&str> = facts.file_notes.kinds().map(|kind| kind.as_str()).collect();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("captured_at", &date(facts.captured_at))?;
+        map.serialize_entry("expires_at", &date(facts.expires_at))?;
+        map.serialize_entry("status", &(facts.status != 0).then_some(facts.status))?;
+        map.serialize_entry("redirects_followed", &facts.redirects_followed)?;
+        map.serialize_entry("input", &facts.input)?;
+        map.serialize_entry("input_name", &self.input_name)?;
+        map.serialize_entry("capture_notes", &answer)?;
+        map.serialize_entry("outage", &outage)?;
+        map.serialize_entry("file_bytes", &facts.file_bytes)?;
+        map.serialize_entry("file_notes", &file)?;
+        map.end()
+    }
+}
+
+impl Serialize for HostRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let kind = match self.kind {
+            Some(RecordKind::StartsGroup | RecordKind::ExtendsGroup) => "user-agent",
+            Some(RecordKind::Allow) => "allow",
+            Some(RecordKind::Disallow) => "disallow",
+            None => "other",
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("line", &self.line.get())?;
+        map.serialize_entry("kind", kind)?;
+        map.serialize_entry("group", &self.group)?;
+        push_text(&mut map, "text", Some(&self.text))?;
+        map.end()
+    }
+}
+
+fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(origins.iter().map(Origin::to_string))
+}
+
+fn as_verdict<S: Serializer>(verdict: &Option<Verdict>, serializer: S) -> Result<S::Ok, S::Error> {
+    verdict.map(Verdict::as_str).serialize(serializer)
+}
+
+fn as_lossy_list<S: Serializer>(names: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(names.iter().map(|name| String::from_utf8_lossy(name)))
+}
+
+impl<'s> HostDetail<'s> {
+    /// Reads what `set` holds about the origins of `query`.
+    ///
+    /// # Errors
+    ///
+    /// If what is read is damaged.
+    pub fn of(set: &'s PolicySet, query: &HostQuery) -> Result<HostDetail<'s>, Damage> {
+        let mut detail = HostDetail { policies: Vec::new(), unknown: Vec::new() };
+        for origin in query.origins() {
+            let scheme = origin.scheme().as_bytes();
+            let key = match place(scheme) {
+                Place::Other => key_with_scheme(scheme, origin.key().as_bytes()),
+                Place::Http | Place::Https => origin.key().into_bytes(),
+            };
+            let https = place(scheme) == Place::Https;
+            let host = set.host(&key)?;
+            let known = host.and_then(|host| Some((host.policy(https)?, host)));
+            let Some((position, host)) = known else {
+                detail.unknown.push(origin.clone());
+                continue;
+            };
+            // Both origins have one key, unless the query names the default port of one.
+            let one_host = query.origins().iter().all(|other| other.key() == origin.key());
+            let is_one = host.is_one_capture() && host.policy(false) == host.policy(true);
+            if let (Some(first), true) = (detail.policies.last_mut(), one_host && is_one) {
+                first.origins.push(origin.clone());
+                continue;
+            }
+            let missing = || set.malformed_host("an origin has a policy and no capture");
+            let capture = host.capture(https)?.ok_or_else(missing)?;
+            let policy = HostPolicy::of(set, origin, &set.policy(position)?, &capture)?;
+            detail.policies.push(policy);
+        }
+        Ok(detail)
+    }
+}
+
+impl<'s> HostPolicy<'s> {
+    fn of(
+        set: &'s PolicySet,
+        origin: &Origin,
+        policy: &StoredPolicy<'s>,
+        capture: &StoredCapture<'s>,
+    ) -> Result<HostPolicy<'s>, Damage> {
+        let outcome = policy.access()?;
+        let extract = policy.extract()?;
+        let file = RobotsTxt::read_extract(&extract);
+        let file = file.ok_or_else(|| policy.malformed("its records are no file"))?;
+        let audience = Audience::of(&file, set.dialect());
+        let by_rules = outcome.state == PolicyState::Rules;
+        let facts = capture.facts;
+        let provenance = Provenance::read(set.provenance()?);
+        let mut inputs = provenance.iter().flat_map(Provenance::inputs);
+        let input_name = inputs.nth(facts.input as usize).map(|input| input.name);
+        Ok(HostPolicy {
+            origins: vec![origin.clone()],
+            state: outcome.state,
+            verdict: (!by_rules).then_some(outcome.verdict),
+            capture: HostCapture { facts, input_name },
+            robots: if by_rules { robots(set, policy, &audience)? } else { Vec::new() },
+            groups: groups(&file, &audience),
+            records: records(policy, capture)?,
+        })
+    }
+}
+
+fn records(
+    policy: &StoredPolicy<'_>,
+    capture: &StoredCapture<'_>,
+) -> Result<Vec<HostRecord>, Damage> {
+    let mut records = Vec::new();
+    let mut groups = 0_usize;
+    for record in policy.records()? {
+        groups += usize::from(record.kind == Some(RecordKind::StartsGroup));
+        if groups == 0 {
+            return Err(policy.malformed("a rule is outside any group"));
+        }
+        let (kind, line, text) = (record.kind, record.line, record.text);
+        records.push(HostRecord { line, kind, text, group: Some(groups) });
+    }
+    for record in capture.other_records()? {
+        let (line, text) = (record.line, record.text);
+        records.push(HostRecord { line, kind: None, text, group: None });
+    }
+    records.sort_by_key(|record| record.line);
+    Ok(records)
+}
+
+fn groups(file: &RobotsTxt<'_>, audience: &Audience) -> Vec<HostGroup> {
+    let group = |group: &portcullis_robots::syntax::Group| HostGroup {
+        rules: group.rules.len(),
+        ..HostGroup::default()
+    };
+    let mut groups: Vec<HostGroup> = file.groups().iter().map(group).collect();
+    for robot in &audience.robots {
+        robot.groups.iter().for_each(|&group| groups[group].robots.push(robot.name.clone()));
+    }
+    audience.default_groups.iter().for_each(|&group| groups[group].for_others = true);
+    groups
+}
+
+/// The robots of a policy: the groups are those of its records, the rule sets those of the set.
+fn robots<'s>(
+    set: &'s PolicySet,
+    policy: &StoredPolicy<'s>,
+    audience: &Audience,
+) -> Result<Vec<HostRobot<'s>>, Damage> {
+    let differ = || policy.malformed("it names other robots than its records do");
+    let robot = |name, groups: &[usize], entry: u32| {
+        let rules = RuleSetFigures::of(set, &set.rule_set(policy.rule_set(entry)?)?)?;
+        let groups = groups.iter().map(|group| group + 1).collect();
+        Ok(HostRobot { name, groups, rules })
+    };
+    let mut robots = Vec::new();
+    match (policy.default_entry(), audience.default_groups.is_empty()) {
+        (None, true) => {}
+        (Some(entry), false) => robots.push(robot(None, &audience.default_groups, entry)?),
+        _ => return Err(differ()),
+    }
+    let names = set.robot_names()?;
+    let mut named: Vec<(&[u8], u32)> = Vec::new();
+    for (number, entry) in policy.robots()? {
+        named.push((names.get(number as usize).ok_or_else(differ)?, entry));
+    }
+    named.sort_unstable();
+    if named.len() != audience.robots.len() {
+        return Err(differ());
+    }
+    for own in &audience.robots {
+        let found = named.binary_search_by_key(&own.name.as_slice(), |&(name, _)| name);
+        let (name, entry) = named[found.map_err(|_| differ())?];
+        robots.push(robot(Some(name), &own.groups, entry)?);
+    }
+    Ok(robots)
+}

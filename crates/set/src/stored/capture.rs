@@ -1,0 +1,98 @@
+//! Captures: how each policy came to be known.
+
+use zerocopy::little_endian::U32;
+
+use portcullis_capture::{CaptureNote, CaptureNotes};
+use portcullis_robots::access::{KnownOutage, LongOutage, UnixSeconds};
+use portcullis_robots::syntax::NoteSet;
+
+use super::super::CaptureFacts;
+use super::super::file::Damage;
+use super::super::layout::{NONE, capture, outage};
+use super::PolicySet;
+
+/// How a policy came to be known.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredCapture<'s> {
+    pub(super) set: &'s PolicySet,
+    /// What is known of it.
+    pub facts: CaptureFacts,
+    pub(super) others: u32,
+}
+
+impl StoredCapture<'_> {
+    /// Where the records of its file that decide nothing stand; nothing if it has none. Equal lists
+    /// stand at the same place.
+    pub fn others(&self) -> Option<u32> {
+        (self.others != NONE).then_some(self.others)
+    }
+}
+
+impl PolicySet {
+    pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
+        let section = self.sections.captures;
+        let first = u64::from(index) * capture::WORDS as u64;
+        let words: &[U32] = self.file.items(section, first, capture::WORDS as u64)?;
+        let word = |at: usize| words[at].get();
+        let time = u64::from(word(capture::CAPTURED_AT_LOW))
+            | u64::from(word(capture::CAPTURED_AT_HIGH)) << 32;
+        let captured_at = (time != u64::MAX).then_some(UnixSeconds(time));
+        let serves = word(capture::SERVES_SECONDS);
+        let notes = word(capture::NOTES);
+        let malformed = || {
+            let byte = first * size_of::<u32>() as u64;
+            self.file.malformed(section, byte, "it has notes that this version does not know")
+        };
+        let capture_notes = CaptureNotes::from_bits(notes as u16).ok_or_else(malformed)?;
+        let facts = CaptureFacts {
+            captured_at,
+            expires_at: captured_at
+                .filter(|_| serves != NONE)
+                .map(|time| time.after(serves.into())),
+            status: word(capture::STATUS_AND_REDIRECTS) as u16,
+            redirects_followed: (word(capture::STATUS_AND_REDIRECTS) >> 16) as u8,
+            capture_notes,
+            file_notes: NoteSet::from_bits((notes >> 16) as u16).ok_or_else(malformed)?,
+            file_bytes: word(capture::FILE_BYTES),
+            input: word(capture::INPUT),
+            outage: self.outage_of(index, capture_notes)?,
+        };
+        Ok(StoredCapture { set: self, facts, others: word(capture::OTHERS) })
+    }
+
+    /// The outage in which a capture with these notes was made, if it was in one.
+    fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
+        let section = self.sections.outages;
+        let rows = section.bytes() / (outage::WORDS * size_of::<U32>()) as u64;
+        let row = |index: u64| -> Result<&[U32], Damage> {
+            self.file.items(section, index * outage::WORDS as u64, outage::WORDS as u64)
+        };
+        let (mut first, mut end) = (0, rows);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            match row(middle)?[outage::CAPTURE].get() < capture {
+                true => first = middle + 1,
+                false => end = middle,
+            }
+        }
+        let found = if first < rows { row(first)? } else { return Ok(None) };
+        if found[outage::CAPTURE].get() != capture {
+            return Ok(None);
+        }
+        let time = |low: usize, high: usize| {
+            u64::from(found[low].get()) | u64::from(found[high].get()) << 32
+        };
+        let copy = time(outage::COPY_LOW, outage::COPY_HIGH);
+        Ok(Some(KnownOutage {
+            since: UnixSeconds(time(outage::SINCE_LOW, outage::SINCE_HIGH)),
+            change: match notes {
+                notes if notes.contains(CaptureNote::OutageLastGoodCopy) => {
+                    LongOutage::LastGoodCopy
+                }
+                notes if notes.contains(CaptureNote::OutageUnavailable) => LongOutage::Unavailable,
+                _ => LongOutage::NoChange,
+            },
+            copy_captured_at: (copy != u64::MAX).then_some(UnixSeconds(copy)),
+        }))
+    }
+}

@@ -1,0 +1,261 @@
+//! The texts of a policy: its user-agent lines and rules, and the other records of a file.
+
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::limits::BODY_BYTES_MAX;
+use portcullis_matcher::automaton::PatternText;
+use portcullis_matcher::bytes::take_varint;
+use portcullis_robots::syntax::ExtractWriter;
+
+use super::super::file::{Damage, Section};
+use super::super::layout::{NONE, record};
+use super::super::strings::StringID;
+use super::rule_set::StoredTexts;
+use super::{PolicySet, StoredCapture, StoredPolicy};
+
+pub use portcullis_robots::syntax::RecordKind;
+
+/// A record as it stands in its file, without white space around it and without comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentRecord {
+    /// What it is; nothing for a record that decides nothing.
+    pub kind: Option<RecordKind>,
+    /// Its line.
+    pub line: LineNumber,
+    /// The record.
+    pub text: Vec<u8>,
+    /// Where in it the value begins; its end for a record that decides nothing.
+    pub value_start: usize,
+}
+
+impl DocumentRecord {
+    /// The record's value.
+    pub fn value(&self) -> &[u8] {
+        &self.text[self.value_start..]
+    }
+}
+
+/// The record that a string says, and where in it the value begins.
+pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
+    // The number stands behind the text, the other way round.
+    let (mut number, mut length) = ([0; 5], 0);
+    for (byte, place) in string.iter().rev().zip(&mut number) {
+        *place = *byte;
+        length += 1;
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    let value_start = take_varint(&mut &number[..length])? as usize;
+    let text = &string[..string.len() - length];
+    (value_start <= text.len()).then_some((text, value_start))
+}
+
+/// A list of records; each is read where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct RecordList<'s> {
+    set: &'s PolicySet,
+    section: Section,
+    position: u32,
+    records: u32,
+    runs: u32,
+    /// Whether it is that of a file's records which decide. The others have no kinds.
+    decides: bool,
+}
+
+impl RecordList<'_> {
+    /// The number of records.
+    pub(super) fn len(&self) -> u32 {
+        self.records
+    }
+
+    /// Whether its records have kinds.
+    pub(super) fn decides(&self) -> bool {
+        self.decides
+    }
+
+    /// Words before those of the texts, and of the whole list.
+    fn texts(&self) -> (usize, usize) {
+        record::texts(self.records as usize, self.runs as usize, self.decides)
+    }
+
+    /// Where the next list begins.
+    pub(super) fn end(&self) -> u32 {
+        self.position.saturating_add(u32::try_from(self.texts().1).unwrap_or(NONE))
+    }
+
+    /// Words from `at` on in the list.
+    pub(super) fn words(&self, at: usize, count: usize) -> Result<&[U32], Damage> {
+        let first = u32::try_from(at).ok().and_then(|at| self.position.checked_add(at));
+        self.set.words(self.section, first.unwrap_or(NONE), count)
+    }
+
+    #[cold]
+    pub(super) fn malformed(&self, what: &'static str) -> Damage {
+        self.set.malformed(self.section, self.position, what)
+    }
+
+    /// The line of a record.
+    pub(super) fn line(&self, index: u32) -> Result<LineNumber, Damage> {
+        let run = |number: u32| {
+            let words = self.words(record::HEAD_WORDS + number as usize * record::RUN_WORDS, 2)?;
+            Ok((words[0].get(), words[1].get()))
+        };
+        let (mut first, mut end) = (0, self.runs);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            match run(middle)?.0 <= index {
+                true => first = middle + 1,
+                false => end = middle,
+            }
+        }
+        let malformed = || self.malformed("a record stands on no line");
+        let (record, line) = run(first.checked_sub(1).ok_or_else(malformed)?)?;
+        let line = index.checked_sub(record).and_then(|behind| line.checked_add(behind));
+        line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
+    }
+
+    /// The kind of a record; 0 where the list has none.
+    pub(super) fn kind(&self, index: u32) -> Result<u32, Damage> {
+        if !self.decides {
+            return Ok(0);
+        }
+        let (word, place) =
+            (index as usize / record::KINDS_PER_WORD, index as usize % record::KINDS_PER_WORD);
+        let at = record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS + word;
+        let kinds = self.words(at, 1)?[0].get();
+        Ok(kinds >> (place as u32 * record::KIND_BITS) & ((1 << record::KIND_BITS) - 1))
+    }
+
+    /// Whether the record at `index` is a user-agent line.
+    pub(super) fn is_user_agent(&self, index: u32) -> Result<bool, Damage> {
+        Ok(matches!(self.kind(index)?, record::STARTS_GROUP | record::EXTENDS_GROUP))
+    }
+
+    /// The word that says where the text of a record is.
+    pub(super) fn text_word(&self, index: u32) -> Result<u32, Damage> {
+        if index >= self.records {
+            return Err(self.malformed("it has fewer records than are asked for"));
+        }
+        Ok(self.words(self.texts().0 + index as usize, 1)?[0].get())
+    }
+
+    /// Reads a record into `text`, and returns where its value begins.
+    pub(super) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
+        let word = self.text_word(index)?;
+        let (form, number) = (word >> record::FORM_SHIFT, word & ((1 << record::FORM_SHIFT) - 1));
+        if form == record::STRING {
+            self.set.sections.strings.get(&self.set.file, StringID(number), text)?;
+            let malformed = || self.malformed("a record's string says no value");
+            let (bytes, value_start) = split_record(text).ok_or_else(malformed)?;
+            let bytes = bytes.len();
+            text.truncate(bytes);
+            return Ok(value_start);
+        }
+        let malformed = || self.malformed("a record's text is that of no pattern");
+        let star: &[u8] = match form {
+            record::PATTERN => b"",
+            record::PATTERN_AND_STAR => b"*",
+            _ => return Err(malformed()),
+        };
+        let field = record::field(self.kind(index)?).ok_or_else(malformed)?;
+        let pattern = PatternText::at(StoredTexts(self.set), number as usize);
+        let pattern = pattern.ok_or_else(malformed)?;
+        text.clear();
+        text.extend_from_slice(field);
+        text.extend_from_slice(pattern.bytes);
+        text.extend_from_slice(if pattern.is_anchored { b"$" } else { b"" });
+        text.extend_from_slice(star);
+        Ok(field.len())
+    }
+}
+
+impl PolicySet {
+    /// The list of records at `position` of `section`; an empty one at [`NONE`].
+    pub(super) fn record_list(
+        &self,
+        section: Section,
+        position: u32,
+    ) -> Result<RecordList<'_>, Damage> {
+        let decides = section == self.sections.documents;
+        let list =
+            |records, runs| RecordList { set: self, section, position, records, runs, decides };
+        if position == NONE {
+            return Ok(list(0, 0));
+        }
+        let head = self.words(section, position, record::HEAD_WORDS)?;
+        let list = list(head[record::RECORDS].get(), head[record::RUNS].get());
+        let end = u64::from(position) + list.texts().1 as u64;
+        match list.runs <= list.records && end * size_of::<U32>() as u64 <= section.bytes() {
+            true => Ok(list),
+            false => Err(list.malformed("it has more records than there is room for")),
+        }
+    }
+
+    /// The records that decide nothing which stand at a place that
+    /// [`StoredCapture::others`] gave.
+    pub fn other_records_at(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
+        self.read_records(self.sections.others, position)
+    }
+
+    /// Bytes that the records of one file can have together. What refers to the same long string
+    /// again and again is no file, and would take all the memory.
+    pub(super) fn record_bytes_max(&self) -> usize {
+        let limit = self.robots_bytes_max().and_then(|max| usize::try_from(max).ok());
+        limit.unwrap_or(usize::MAX).min(BODY_BYTES_MAX)
+    }
+
+    fn read_records(&self, section: Section, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
+        let list = self.record_list(section, position)?;
+        let mut bytes_left = self.record_bytes_max();
+        let read = |index| {
+            let mut text = Vec::new();
+            let value_start = list.read(index, &mut text)?;
+            let too_many = || list.malformed("a file is longer than it may be");
+            bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
+            let kind = RecordKind::ALL[list.kind(index)? as usize];
+            let (kind, line) = (list.decides.then_some(kind), list.line(index)?);
+            Ok(DocumentRecord { kind, line, text, value_start })
+        };
+        (0..list.len()).map(read).collect()
+    }
+}
+
+impl<'s> StoredPolicy<'s> {
+    /// The user-agent lines and rules of its file, in their places.
+    pub(super) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
+        self.set.record_list(self.set.sections.documents, self.document())
+    }
+
+    /// The user-agent lines and rules of its file, in their order.
+    pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
+        self.set.read_records(self.set.sections.documents, self.document())
+    }
+
+    /// How many user-agent lines and rules its file has.
+    pub fn record_count(&self) -> Result<usize, Damage> {
+        Ok(self.record_list()?.len() as usize)
+    }
+
+    /// The extract of its file (see [`RobotsTxt::read_extract`](portcullis_robots::syntax::RobotsTxt::read_extract));
+    /// empty if there is no file.
+    pub fn extract(&self) -> Result<Vec<u8>, Damage> {
+        let mut extract = Vec::new();
+        let mut writer = ExtractWriter::new(&mut extract);
+        for record in self.records()? {
+            if let Some(kind) = record.kind {
+                let in_order = writer.push(kind, record.line, &record.text, record.value_start);
+                in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
+            }
+        }
+        Ok(extract)
+    }
+}
+
+impl StoredCapture<'_> {
+    /// The records of its file that decide nothing, in their order.
+    pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
+        self.set.read_records(self.set.sections.others, self.others)
+    }
+}

@@ -1,0 +1,297 @@
+//! Policies: what one file, or its absence, means for each agent.
+
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::dialect::AccessOutcome;
+
+use super::super::file::Damage;
+use super::super::layout::{NONE, policy};
+use super::tokens::AgentTokens;
+use super::{PolicySet, RuleSetNumber};
+
+/// The number of a policy. Origins with the same number have the same policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PolicyNumber(pub(super) u32);
+
+impl PolicyNumber {
+    /// The number, as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A policy of a set.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredPolicy<'s> {
+    pub(super) set: &'s PolicySet,
+    number: u32,
+    pub(super) position: u32,
+    pub(super) words: &'s [U32],
+}
+
+/// What an agent gets from a policy.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Selected {
+    /// The same for every path: the [`fixed`] decision with this number.
+    Fixed(u32),
+    /// What the rules of some groups say.
+    Rules(SelectedRules),
+}
+
+/// The rules that an agent obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SelectedRules {
+    pub policy: u32,
+    /// The policy's entry, by its number.
+    pub entry: u32,
+    pub rule_set: RuleSetNumber,
+    pub order: u32,
+    /// The record of the user-agent line that speaks to the agent, in the first group.
+    pub speaker: u32,
+    /// The position in the agent's chain of the token that is named; [`NONE`] for default groups.
+    pub token: u32,
+}
+
+impl PolicySet {
+    /// The policy with a number.
+    #[inline]
+    pub fn policy(&self, number: PolicyNumber) -> Result<StoredPolicy<'_>, Damage> {
+        let position = self.words(self.sections.policy_index, number.0, 1)?[0].get();
+        let section = self.sections.policies;
+        let head = self.words(section, position, policy::HEAD_WORDS)?;
+        let words = head[policy::WORDS].get() as usize;
+        if words < policy::HEAD_WORDS {
+            return Err(self.malformed(section, position, "a policy is shorter than its head"));
+        }
+        let words = self.words(section, position, words)?;
+        Ok(StoredPolicy { set: self, number: number.0, position, words })
+    }
+
+    #[inline]
+    pub(super) fn touch_policy_index(&self, number: PolicyNumber) {
+        self.touch(self.sections.policy_index, number.0);
+    }
+
+    #[inline]
+    pub(super) fn touch_policy(&self, number: PolicyNumber) {
+        if let Ok(position) = self.words(self.sections.policy_index, number.0, 1) {
+            self.touch(self.sections.policies, position[0].get());
+        }
+    }
+
+    /// The number of policies.
+    pub(super) fn policy_count(&self) -> u32 {
+        let bytes = self.sections.policy_index.bytes();
+        u32::try_from(bytes / size_of::<U32>() as u64).unwrap_or(u32::MAX)
+    }
+
+    /// All policies, in the order of their numbers.
+    pub fn policies(&self) -> impl Iterator<Item = Result<StoredPolicy<'_>, Damage>> {
+        (0..self.policy_count()).map(|number| self.policy(PolicyNumber(number)))
+    }
+}
+
+impl<'s> StoredPolicy<'s> {
+    /// Its number.
+    pub fn number(&self) -> PolicyNumber {
+        PolicyNumber(self.number)
+    }
+
+    /// Whether there is a file, or what its absence means.
+    pub fn state(&self) -> Result<PolicyState, Damage> {
+        self.access().map(|outcome| outcome.state)
+    }
+
+    /// The state, and what holds for every path if there is no file.
+    pub fn access(&self) -> Result<AccessOutcome, Damage> {
+        let word = self.words[policy::STATE].get();
+        let state = PolicyState::ALL.get((word & 0xff) as usize);
+        let verdict = Verdict::ALL.get((word >> 8) as usize);
+        match (state, verdict) {
+            (Some(&state), Some(&verdict)) => Ok(AccessOutcome { state, verdict }),
+            _ => Err(self.malformed("a policy has no state")),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn malformed(&self, what: &'static str) -> Damage {
+        self.set.malformed(self.set.sections.policies, self.position, what)
+    }
+
+    #[inline]
+    pub(super) fn word(&self, at: usize) -> Result<u32, Damage> {
+        match self.words.get(at) {
+            Some(word) => Ok(word.get()),
+            None => Err(self.malformed("a policy points behind its end")),
+        }
+    }
+
+    /// Where its records stand.
+    pub(super) fn document(&self) -> u32 {
+        self.words[policy::DOCUMENT].get()
+    }
+
+    pub(super) fn token_count(&self) -> usize {
+        self.words[policy::TOKENS].get() as usize
+    }
+
+    /// The number of distinct combinations of groups that somebody obeys.
+    pub fn entries(&self) -> usize {
+        self.words[policy::ENTRIES].get() as usize
+    }
+
+    pub(super) fn tokens(&self) -> Result<&'s [U32], Damage> {
+        let tokens =
+            self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..self.token_count()));
+        tokens.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
+    }
+
+    pub(super) fn entry_at(&self, entry: u32) -> usize {
+        let speakers = policy::HEAD_WORDS + self.token_count();
+        speakers + self.token_count() * policy::SPEAKER_WORDS + entry as usize * policy::ENTRY_WORDS
+    }
+
+    /// The numbers of the robots that are named, each with its entry.
+    pub fn robots(&self) -> Result<Vec<(u32, u32)>, Damage> {
+        let tokens = self.tokens()?;
+        let robot = |(index, token): (usize, &U32)| Ok((token.get(), self.speaker(index)?.0));
+        tokens.iter().enumerate().map(robot).collect()
+    }
+
+    /// The entry of the default groups, if there are any.
+    pub fn default_entry(&self) -> Option<u32> {
+        let entry = self.words[policy::DEFAULT_ENTRY].get();
+        (entry != NONE).then_some(entry)
+    }
+
+    /// The record that names the default groups; [`NONE`] if there are none.
+    pub(super) fn default_speaker(&self) -> u32 {
+        self.words[policy::DEFAULT_SPEAKER].get()
+    }
+
+    /// The entry of the token at `index`, and the record that speaks to it.
+    pub(super) fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
+        let at = policy::HEAD_WORDS + self.token_count() + index * policy::SPEAKER_WORDS;
+        Ok((self.word(at)?, self.word(at + 1)?))
+    }
+
+    /// The rule set of an entry.
+    pub fn rule_set(&self, entry: u32) -> Result<RuleSetNumber, Damage> {
+        Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))
+    }
+
+    /// Where the order of an entry's rule set stands.
+    pub(super) fn order(&self, entry: u32) -> Result<u32, Damage> {
+        self.word(self.entry_at(entry) + policy::ORDER)
+    }
+
+    /// Where in the policy the groups of an entry stand.
+    pub(super) fn groups_at(&self, entry: u32) -> Result<usize, Damage> {
+        Ok(self.word(self.entry_at(entry) + policy::GROUPS)? as usize)
+    }
+
+    /// By group of an entry: the number of its first rule, and that rule's record.
+    pub(super) fn groups(&self, entry: u32) -> Result<&'s [U32], Damage> {
+        let at = self.groups_at(entry)?;
+        let count = self.word(at)? as usize;
+        let words = count.saturating_mul(policy::GROUP_WORDS);
+        let groups = self.words.get(at + 1..).and_then(|it| it.get(..words));
+        let groups = groups.filter(|groups| !groups.is_empty());
+        groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
+    }
+
+    /// What an agent gets.
+    #[inline]
+    pub(super) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
+        let word = self.words[policy::STATE].get();
+        if word & 0xff != PolicyState::Rules as u32 {
+            return Ok(Selected::Fixed(fixed_number(self.access()?)));
+        }
+        let (entry, speaker, token) = match self.named(agent)? {
+            Some(named) => named,
+            None => {
+                let entry = self.words[policy::DEFAULT_ENTRY].get();
+                if entry == NONE {
+                    // The last word is the record of a rule, or NONE. Where it is zero, the file has
+                    // lost it, and the names of robots with it.
+                    if self.words.last().is_none_or(|word| word.get() == 0) {
+                        return Err(self.malformed("a policy has no end"));
+                    }
+                    return Ok(Selected::Fixed(FIXED_NO_GROUP));
+                }
+                (entry, self.words[policy::DEFAULT_SPEAKER].get(), NONE)
+            }
+        };
+        let at = self.entry_at(entry);
+        Ok(Selected::Rules(SelectedRules {
+            policy: self.number,
+            entry,
+            rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
+            order: self.word(at + policy::ORDER)?,
+            speaker,
+            token,
+        }))
+    }
+
+    /// The entry, the record that speaks, and the position in the chain, of the first token of the
+    /// chain that is named. Where several names are the token's the one that comes first counts.
+    #[inline]
+    fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
+        if self.token_count() == 0 {
+            return Ok(None);
+        }
+        let tokens = self.tokens()?;
+        for (position, numbers) in &agent.chain {
+            let mut first: Option<(u32, u32)> = None;
+            for &number in numbers {
+                if let Ok(index) = tokens.binary_search_by_key(&number, |token| token.get()) {
+                    let (entry, speaker) = self.speaker(index)?;
+                    if first.is_none_or(|(_, other)| speaker < other) {
+                        first = Some((entry, speaker));
+                    }
+                }
+            }
+            if let Some((entry, speaker)) = first {
+                return Ok(Some((entry, speaker, *position)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The number of the decision on every path where no group speaks to the agent.
+const FIXED_NO_GROUP: u32 = 1 << 8;
+
+/// The number of the decision where it is not known what a policy says.
+pub(super) const FIXED_UNKNOWN: u32 = 1 << 9;
+
+/// The number of the decision on every path where there is no file, or one without rules.
+fn fixed_number(outcome: AccessOutcome) -> u32 {
+    outcome.state as u32 | (outcome.verdict as u32) << 4
+}
+
+/// The decision with a number.
+pub(super) fn fixed(number: u32) -> Decision {
+    if number == FIXED_NO_GROUP {
+        return Decision::without_rule(Verdict::Allow, Reason::NoGroup);
+    }
+    let state = PolicyState::ALL.get((number & 0xf) as usize);
+    let verdict = Verdict::ALL.get((number >> 4) as usize);
+    match (state, verdict) {
+        (Some(&state), Some(&verdict)) => access_decision(AccessOutcome { state, verdict }),
+        _ => Decision::UNKNOWN,
+    }
+}
+
+/// The decision on every path where there is no file, or one without rules.
+fn access_decision(outcome: AccessOutcome) -> Decision {
+    let reason = match outcome.state {
+        PolicyState::NoRules => Reason::NoRules,
+        PolicyState::Unavailable => Reason::Unavailable,
+        PolicyState::Unreachable => Reason::Unreachable,
+        PolicyState::Deferred => Reason::Deferred,
+        PolicyState::Rules | PolicyState::Unknown => return Decision::UNKNOWN,
+    };
+    Decision::without_rule(outcome.verdict, reason)
+}

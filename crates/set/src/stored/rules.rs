@@ -1,0 +1,112 @@
+//! The rules that agents obey: what lazy automata are made of, and what a difference of sets compares.
+
+use portcullis_dialect::decision::Verdict;
+use portcullis_matcher::automaton::Outcome;
+use portcullis_matcher::pattern::PatternList;
+use portcullis_robots::policy::OrderedRules;
+use portcullis_robots::syntax::{Group, RobotsTxt};
+
+use super::super::compile::record_order;
+use super::super::file::Damage;
+use super::policy::{Selected, SelectedRules};
+use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
+
+/// Returns the patterns of a rule set in order of precedence, and what their matches mean. An outcome
+/// has the number of the pattern, or of the rule's record, counted from the first rule of the first
+/// group, where the set does not keep the order.
+pub(super) fn patterns_of(
+    set: &PolicySet,
+    selected: &SelectedRules,
+) -> Result<(PatternList, Vec<Outcome>), Damage> {
+    let stored = set.rule_set(selected.rule_set)?;
+    if stored.kind() == RuleSetKind::Patterns {
+        return set.pattern_list(&stored);
+    }
+    let (rules, order) = ordered(set, selected)?;
+    let outcomes = order
+        .iter()
+        .zip(&rules.verdicts)
+        .map(|(record, verdict)| Outcome::new(record + 1, *verdict == Verdict::Allow));
+    Ok((rules.patterns, outcomes.collect()))
+}
+
+/// The rules of some groups, ordered anew, and by pattern its rule's record, counted from the first
+/// rule of the first group.
+pub(super) fn ordered(
+    set: &PolicySet,
+    selected: &SelectedRules,
+) -> Result<(OrderedRules, Vec<u32>), Damage> {
+    let policy = set.policy(PolicyNumber(selected.policy))?;
+    let extract = policy.extract()?;
+    let malformed = || policy.malformed("its records are no file");
+    let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
+    let words = policy.groups(selected.entry)?;
+    let positions: Vec<(u32, u32)> =
+        words.chunks_exact(2).map(|pair| (pair[0].get(), pair[1].get())).collect();
+    let groups = groups_at(&file, &positions).ok_or_else(malformed)?;
+    let rules = OrderedRules::new(&file, &groups, &set.dialect().paths);
+    let order = record_order(&rules, &positions);
+    Ok((rules, order))
+}
+
+/// The groups whose first rules have these numbers and records, each at most once and in the order
+/// of the file.
+fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize>> {
+    let mut groups = file.groups().iter().enumerate();
+    let find = |&(rule, record): &(u32, u32)| {
+        let is_it = |group: &Group| {
+            group.rules.start == rule && rule.checked_add(group.user_agents.end) == Some(record)
+        };
+        groups.find(|(_, group)| is_it(group)).map(|(index, _)| index)
+    };
+    positions.iter().map(find).collect()
+}
+
+impl StoredPolicy<'_> {
+    /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
+    /// and the same values, byte for byte. Lines, the spelling of field names, comments and other
+    /// records do not matter. The two scratches are overwritten.
+    pub(crate) fn has_records_of(
+        &self,
+        other: &StoredPolicy<'_>,
+        [own_text, other_text]: &mut [Vec<u8>; 2],
+    ) -> Result<bool, Damage> {
+        let (own, others) = (self.record_list()?, other.record_list()?);
+        if own.len() != others.len() {
+            return Ok(false);
+        }
+        // Kinds first: no text has to be read for them.
+        for index in 0..own.len() {
+            if own.kind(index)? != others.kind(index)? {
+                return Ok(false);
+            }
+        }
+        for index in 0..own.len() {
+            let own_start = own.read(index, own_text)?;
+            let other_start = others.read(index, other_text)?;
+            if own_text[own_start..] != other_text[other_start..] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Query {
+    /// The rules that an agent obeys by the policy at `position`, in order of precedence: none if no
+    /// group speaks to it, or there is no file.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn obeyed_rules(
+        &self,
+        position: PolicyNumber,
+        agent: usize,
+    ) -> Result<OrderedRules, Damage> {
+        match self.set.policy(position)?.select(&self.tokens[agent])? {
+            Selected::Fixed(_) => Ok(OrderedRules::default()),
+            Selected::Rules(selected) => ordered(&self.set, &selected).map(|(rules, _)| rules),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! From a set back to what was known before it was compiled: what merging sets begins with.
+//!
+//! Everything that decides, and everything that a set tells, is in it, so compiling what is read
+//! makes the same sections again. Equal files are read once.
+
+use hashbrown::HashMap;
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::{OthersWriter, RobotsTxt};
+
+use super::super::file::Damage;
+use super::super::ingest::check_history;
+use super::super::{
+    BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
+    Provenance, Standing,
+};
+use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost};
+
+/// What a set knows of each origin, in memory.
+#[derive(Debug)]
+pub struct Standings {
+    /// The hosts, sorted by key.
+    pub hosts: Vec<HostStanding>,
+    /// What their files say.
+    pub pool: BlobPool,
+    /// What the set keeps beside that for merging.
+    pub history: Vec<u8>,
+    /// The inputs that the set was compiled from; the set itself where it does not tell of any.
+    pub inputs: Vec<InputReport>,
+}
+
+impl Standings {
+    /// The standings as a part to be merged.
+    pub fn part(&self) -> Part<'_> {
+        let Standings { hosts, pool, history, inputs } = self;
+        Part { hosts, pool, history, inputs: inputs.clone() }
+    }
+}
+
+impl PolicySet {
+    /// Reads what is known of each origin. It reads the whole set but its rule sets.
+    pub fn standings(&self) -> Result<Standings, Damage> {
+        let (inputs, has_inputs) = self.inputs()?;
+        let mut reading = Reading {
+            set: self,
+            inputs: has_inputs.then_some(inputs.len()),
+            pool: BlobPool::default(),
+            extracts: HashMap::default(),
+            others: HashMap::default(),
+        };
+        let hosts = self.hosts().map(|host| reading.host(&host?)).collect::<Result<Vec<_>, _>>()?;
+        let section = self.sections.history;
+        let history = self.file.bytes(section, 0, section.bytes())?.to_vec();
+        check_history(&hosts, &history, reading.inputs, &self.dialect.access)
+            .map_err(|what| self.malformed(section, 0, what))?;
+        Ok(Standings { hosts, pool: reading.pool, history, inputs })
+    }
+
+    /// How outages were judged when the set was made.
+    pub fn outages(&self) -> Result<OutageConfig, Damage> {
+        let provenance = Provenance::read(self.provenance()?);
+        Ok(provenance.map(|provenance| provenance.outages()).unwrap_or_default())
+    }
+
+    /// The inputs, and whether the set tells of them.
+    fn inputs(&self) -> Result<(Vec<InputReport>, bool), Damage> {
+        Ok(match Provenance::read(self.provenance()?) {
+            Some(provenance) => (provenance.inputs().collect(), true),
+            None => {
+                let dates = self.counts().captured;
+                let set = InputReport {
+                    name: self.name().to_owned(),
+                    captured: dates.map(|(from, to)| (UnixSeconds(from), UnixSeconds(to))),
+                    ..InputReport::default()
+                };
+                (vec![set], false)
+            }
+        })
+    }
+}
+
+/// A set that is being read.
+struct Reading<'s> {
+    set: &'s PolicySet,
+    /// How many inputs the set tells of, if it does.
+    inputs: Option<usize>,
+    pool: BlobPool,
+    /// By policy: its extract.
+    extracts: HashMap<PolicyNumber, BlobID, foldhash::fast::RandomState>,
+    /// By where they stand: the other records of a file.
+    others: HashMap<u32, BlobID, foldhash::fast::RandomState>,
+}
+
+impl Reading<'_> {
+    fn host(&mut self, host: &StoredHost<'_>) -> Result<HostStanding, Damage> {
+        let mut standing = |https| self.standing(host, https);
+        Ok(HostStanding { http: standing(false)?, https: standing(true)?, key: host.key().into() })
+    }
+
+    fn standing(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Option<Standing>, Damage> {
+        let Some(position) = host.policy(https) else { return Ok(None) };
+        let set = self.set;
+        let capture = host.capture(https)?.ok_or_else(|| {
+            set.malformed(set.sections.hosts, 0, "a host has a policy that nobody captured")
+        })?;
+        let outcome = set.policy(position)?.access()?;
+        let content = match outcome.state {
+            PolicyState::Rules | PolicyState::NoRules => Content::File {
+                extract: self.extract(position, outcome.state)?,
+                others: self.others(&capture)?,
+            },
+            _ => Content::Access(outcome),
+        };
+        let input = match self.inputs {
+            Some(inputs) if capture.facts.input as usize >= inputs => {
+                let what = "a capture is of an input that the set does not tell of";
+                return Err(set.malformed(set.sections.captures, 0, what));
+            }
+            Some(_) => capture.facts.input,
+            None => 0,
+        };
+        Ok(Some(Standing { content, facts: CaptureFacts { input, ..capture.facts } }))
+    }
+
+    /// The extract of a policy's file, held once more.
+    fn extract(&mut self, position: PolicyNumber, state: PolicyState) -> Result<BlobID, Damage> {
+        if let Some(&known) = self.extracts.get(&position) {
+            self.pool.hold(known);
+            return Ok(known);
+        }
+        let policy = self.set.policy(position)?;
+        let extract = policy.extract()?;
+        let file = RobotsTxt::read_extract(&extract);
+        let file = file.ok_or_else(|| policy.malformed("its records are no file"))?;
+        // Otherwise a file without the rules that it had would allow everything.
+        if file.rules().is_empty() != (state == PolicyState::NoRules) {
+            return Err(policy.malformed("its records are not what its state says"));
+        }
+        let blob = self.pool.intern(&extract, BlobPool::hash(&extract));
+        self.extracts.insert(position, blob);
+        Ok(blob)
+    }
+
+    /// The other records of a capture's file, held once more.
+    fn others(&mut self, capture: &StoredCapture<'_>) -> Result<BlobID, Damage> {
+        if let Some(&known) = self.others.get(&capture.others) {
+            self.pool.hold(known);
+            return Ok(known);
+        }
+        let mut bytes = Vec::new();
+        let mut writer = OthersWriter::new(&mut bytes);
+        for record in capture.other_records()? {
+            writer.push(record.line, &record.text).ok_or_else(|| {
+                let set = self.set;
+                set.malformed(set.sections.others, capture.others, "records are not in order")
+            })?;
+        }
+        let blob = self.pool.intern(&bytes, BlobPool::hash(&bytes));
+        self.others.insert(capture.others, blob);
+        Ok(blob)
+    }
+}

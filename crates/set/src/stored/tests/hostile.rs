@@ -1,0 +1,188 @@
+//! Seeded changes of every section, with checksums made right.
+
+use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
+use portcullis_robots::policy::{AgentChain, Detail, Explanation};
+
+use super::*;
+
+/// Seeded chance: the SplitMix64 sequence.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+}
+
+/// All that can be asked of a set.
+#[derive(PartialEq)]
+struct Asked {
+    decisions: Vec<Decision>,
+    /// The rule and the group of each decision.
+    origins: Vec<[Option<Vec<u8>>; 2]>,
+    explanations: Vec<Option<Explanation>>,
+}
+
+fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
+    names.iter().map(|name| AgentChain::parse(name, dialect).unwrap()).collect()
+}
+
+fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, Damage> {
+    let short = asked(set, agents(names, set.dialect()), Detail::Reason)?;
+    let classifier = asked(set, agents(names, set.dialect()), Detail::Rule)?;
+    let (mut memory, mut short_memory) = (classifier.memory(), short.memory());
+    let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
+    let less = short.classify(urls, None, &mut short_memory)?;
+    for (more, less) in decisions.iter().zip(less) {
+        let same = (more.verdict, more.reason) == (less.verdict, less.reason);
+        // A program that an enemy wrote may say one thing to each.
+        assert!(same || set.verify().is_err(), "{more:?} {less:?}");
+    }
+    let mut asked = Asked { decisions, origins: Vec::new(), explanations: Vec::new() };
+    for (record, url) in urls.iter().enumerate() {
+        for agent in 0..names.len() {
+            let origin = classifier.provenance(record, agent, &mut memory)?;
+            asked.origins.push([origin.rule, origin.group].map(|bytes| bytes.map(Into::into)));
+            asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
+        }
+    }
+    Ok(asked)
+}
+
+/// Whether the answers are what the texts say that the set has for these URLs.
+fn is_what_texts_say(set: &PolicySet, asked: &Asked, urls: &[String], agents: usize) -> bool {
+    let states = urls.iter().flat_map(|url| {
+        let (scheme, rest) = url.split_once("://").unwrap();
+        let key = rest.split('/').next().unwrap();
+        let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap();
+        let state = policy.map(|policy| set.policy(policy).unwrap().state().unwrap());
+        std::iter::repeat_n(state, agents)
+    });
+    let said = asked.explanations.iter().zip(states);
+    asked.decisions.iter().zip(said).all(|(decision, (explanation, state))| {
+        let Some(explanation) = explanation else { return decision.verdict == Verdict::Unknown };
+        let reason = match explanation.rules.first() {
+            _ if explanation.robots_txt => Reason::RobotsTxt,
+            _ if state != Some(PolicyState::Rules) => return decision.reason != Reason::Rule,
+            Some(rule) => {
+                let same = decision.verdict == rule.verdict && decision.rule == Some(rule.rule);
+                return same && decision.line == Some(rule.line);
+            }
+            None if explanation.groups.is_empty() => Reason::NoGroup,
+            None => Reason::NoRule,
+        };
+        (decision.verdict, decision.reason) == (Verdict::Allow, reason)
+    })
+}
+
+/// Changes something in one section: a bit, a word, its length.
+fn change(parts: &mut Parts, random: &mut Random) {
+    let index = random.below(parts.sections.len() + 1);
+    let Some((_, bytes)) = parts.sections.get_mut(index) else {
+        let count = random.below(parts.fields.counts.len());
+        parts.fields.counts[count] = random.next() >> random.below(64);
+        return;
+    };
+    let word = random.below(bytes.len() / 4) * 4;
+    let own = (bytes.len() / 4 > 0).then(|| {
+        let other = random.below(bytes.len() / 4) * 4;
+        u32::from_le_bytes(bytes[other..][..4].try_into().unwrap())
+    });
+    let new = match random.below(10) {
+        0..3 if !bytes.is_empty() => {
+            let bit = random.below(bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            return;
+        }
+        3 => {
+            bytes.truncate(random.below(bytes.len()));
+            return;
+        }
+        4 => {
+            bytes.extend((0..random.below(40)).map(|n| n as u8));
+            return;
+        }
+        5 => [0, 1, 2, u32::MAX, u32::MAX - 1, 1 << 31, 1 << 30][random.below(7)],
+        6 => random.next() as u32,
+        7 => random.below(bytes.len()) as u32,
+        _ => own.unwrap_or_default(),
+    };
+    if let Some(place) = bytes.get_mut(word..word + 4) {
+        place.copy_from_slice(&new.to_le_bytes());
+    }
+}
+
+/// What came of so many changes.
+#[derive(Debug, Default)]
+struct Outcomes {
+    refused: usize,
+    damaged: usize,
+    same: usize,
+    other: usize,
+    sound: usize,
+}
+
+fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes {
+    let whole = Parts::of(bytes);
+    let set = Arc::new(whole.open().unwrap());
+    let urls = sample::urls();
+    let expected = ask(&set, names, &urls).unwrap();
+    set.verify().unwrap();
+    assert!(is_what_texts_say(&set, &expected, &urls, names.len()));
+    let mut random = Random(seed);
+    let mut outcomes = Outcomes::default();
+    for number in 0..changes {
+        let mut parts = whole.clone();
+        (0..1 + random.below(2)).for_each(|_| change(&mut parts, &mut random));
+        let Ok(set) = parts.open() else {
+            outcomes.refused += 1;
+            continue;
+        };
+        let set = Arc::new(set);
+        let verified = set.verify();
+        let standings = set.standings();
+        assert!(verified.is_err() || standings.is_ok(), "change {number} of seed {seed}");
+        outcomes.sound += usize::from(verified.is_ok());
+        match ask(&set, names, &urls) {
+            Err(damage) => {
+                assert!(verified.is_err(), "change {number} of seed {seed}: {damage}");
+                outcomes.damaged += 1;
+            }
+            Ok(asked) if asked == expected => outcomes.same += 1,
+            Ok(asked) => {
+                // Another text, line or state that could as well have been there is no damage that
+                // anything in the file could tell; but then the answers are those of what it says.
+                let is_told = verified.is_err();
+                let is_so = || is_what_texts_say(&set, &asked, &urls, names.len());
+                assert!(is_told || is_so(), "change {number} of seed {seed}");
+                outcomes.other += 1;
+            }
+        }
+    }
+    outcomes
+}
+
+#[test]
+fn no_content_does_harm() {
+    for (dialect, seed) in [&RFC_9309, &GOOGLE, &KOSTER_1996, &ORIGINAL_1994].into_iter().zip(1..) {
+        let outcomes = attack(sample::small(dialect), &sample::AGENTS, seed, 1_000);
+        let Outcomes { damaged, same, other, sound, .. } = outcomes;
+        assert!(damaged > 100 && same > 100 && other > 20 && sound > 10, "{outcomes:?}");
+        assert!(sound < 200, "{outcomes:?}");
+    }
+}
+
+#[test]
+fn no_combination_of_groups_does_harm() {
+    let last = sample::last_robot();
+    let outcomes = attack(sample::of_groups(&RFC_9309), &[&last, "ExampleBot"], 9, 150);
+    assert!(outcomes.damaged > 10 && outcomes.same > 10, "{outcomes:?}");
+}

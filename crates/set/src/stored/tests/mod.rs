@@ -1,0 +1,94 @@
+//! Sets whose checksums are right and whose content is not: written by a fault, or by an enemy.
+//!
+//! Each is asked and verified. Asking ends, without a panic, in an answer or in damage; and an
+//! answer that is not what the texts say, verifying reports.
+
+mod blocks;
+mod hostile;
+mod sample;
+mod verifying;
+mod zeros;
+
+use std::sync::Arc;
+
+use crate::batch::Classifier;
+use crate::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
+use portcullis_robots::policy::Detail;
+
+use super::*;
+
+/// A classifier over a set that nobody wrote for other agents.
+fn asked(
+    set: &Arc<PolicySet>,
+    agents: Vec<AgentChain>,
+    detail: Detail,
+) -> Result<Classifier, Damage> {
+    Classifier::new(Arc::clone(set), agents, detail).map_err(|error| match error {
+        AskError::Damaged(damage) => damage,
+        AskError::OtherAgents { .. } => unreachable!("a file is for everybody"),
+    })
+}
+
+/// The content of a set's file, which can be changed and written again with right checksums.
+#[derive(Clone)]
+struct Parts {
+    fields: HeaderFields,
+    sections: Vec<(SectionKind, Vec<u8>)>,
+}
+
+impl Parts {
+    fn of(bytes: Vec<u8>) -> Parts {
+        let file = SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap();
+        let section = |section: &Section| {
+            let bytes = file.bytes(*section, 0, section.bytes()).unwrap();
+            (section.kind(), bytes.to_vec())
+        };
+        Parts {
+            fields: file.fields().clone(),
+            sections: file.sections().iter().map(section).collect(),
+        }
+    }
+
+    fn section(&mut self, kind: SectionKind) -> &mut Vec<u8> {
+        &mut self.sections.iter_mut().find(|(other, _)| *other == kind).unwrap().1
+    }
+
+    /// Changes a word of a section.
+    fn set_word(&mut self, kind: SectionKind, word: usize, value: u32) {
+        self.section(kind)[word * 4..][..4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    fn word(&mut self, kind: SectionKind, word: usize) -> u32 {
+        u32::from_le_bytes(self.section(kind)[word * 4..][..4].try_into().unwrap())
+    }
+
+    fn sealed(&self) -> Vec<u8> {
+        let mut writer = SetFileWriter::in_memory(0).unwrap();
+        for (kind, bytes) in &self.sections {
+            writer.begin(*kind).unwrap();
+            writer.write(bytes).unwrap();
+        }
+        writer.finish(&self.fields).unwrap().finished.to_vec()
+    }
+
+    fn open(&self) -> Result<PolicySet, SetError> {
+        PolicySet::of_bytes("a.set", self.sealed())
+    }
+}
+
+/// What is stored outlives the program: if this fails, the content of a set has changed, or the words
+/// that automata are built to. Give the format another version (`VERSION` and `FORMAT.md`) before
+/// the number here.
+#[test]
+fn the_content_stays_as_it_is() {
+    let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
+    let hashes = [&portcullis_dialect::dialect::RFC_9309, &portcullis_dialect::dialect::GOOGLE]
+        .map(|dialect| set(sample::small(dialect)).hash());
+    assert_eq!(hashes, [7_629_867_753_947_732_533, 6_127_553_319_777_185_498]);
+}
+
+#[test]
+fn what_is_sealed_again_is_the_same_file() {
+    let bytes = sample::small(&portcullis_dialect::dialect::RFC_9309);
+    assert!(Parts::of(bytes.clone()).sealed() == bytes);
+}

@@ -1,0 +1,158 @@
+//! Sets with something in every section.
+
+use serde_json::json;
+
+use crate::compile::{CompileConfig, to_vec};
+use crate::{IngestConfig, Input, ingest};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_robots::access::UnixSeconds;
+
+/// Who asks in these tests.
+pub const AGENTS: [&str; 4] = ["ExampleBot", "Other+ExampleBot", "Third", "Nobody"];
+
+const A: &str = "\
+User-agent: ExampleBot
+User-agent: other
+Disallow: /private/
+Allow: /private/index.html
+Crawl-delay: 3
+
+User-agent: *
+Disallow: /*.php$
+Disallow: /b/*/c
+Allow: /b/d/c
+
+User-agent: EXAMPLEBOT
+Disallow: /late
+Sitemap: https://a.example/sitemap.xml
+";
+
+const B: &str = "User-agent: Third\nDisallow:\n\nUser-agent: Example\nDisallow: /%7Ex\n";
+
+/// Rules of several stars each.
+fn many_stars() -> String {
+    let rules = (0..12).map(|n| format!("Disallow: /*{n}*x*{}*y\nAllow: /*{n}*z\n", n * 7 % 12));
+    format!("User-agent: *\n{}", rules.collect::<String>())
+}
+
+/// More rules than are ordered ahead, in as few bytes as possible: a large group whose rules
+/// match nothing is obeyed together with each of many small ones.
+fn many_groups() -> String {
+    let rules = 4_096;
+    let robots = POLICY_PATTERNS_MAX / rules + 4;
+    let names: String = (0..robots).map(|n| format!("User-agent: r{}\n", letters(n))).collect();
+    let group =
+        |n: usize| format!("User-agent: r{0}\nDisallow: /{0}\nAllow: /x/*{0}\n", letters(n));
+    let groups: String = (0..robots).map(group).collect();
+    format!("{names}{}Allow: /x\n{groups}", "Disallow:\n".repeat(rules))
+}
+
+/// A number as a token that every dialect knows.
+fn letters(number: usize) -> String {
+    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}
+
+/// The last robot of [`many_groups`].
+pub fn last_robot() -> String {
+    format!("r{}", letters(POLICY_PATTERNS_MAX / 4_096 + 3))
+}
+
+/// Archived answers, one a line.
+#[derive(Default)]
+struct Archive(String);
+
+impl Archive {
+    /// An answer to GET `url`, on a day; 0 if it has no date.
+    fn push(&mut self, url: &str, day: u64, status: u16, body: &str) {
+        self.push_with(url, day, status, json!({"body": body}));
+    }
+
+    fn push_with(&mut self, url: &str, day: u64, status: u16, mut line: serde_json::Value) {
+        line["url"] = url.into();
+        line["status"] = status.into();
+        if day > 0 {
+            line["fetched_at"] = UnixSeconds(day * 86_400).to_rfc3339().into();
+        }
+        self.0.push_str(&format!("{line}\n"));
+    }
+
+    /// The set of all of them.
+    fn compile(self, dialect: &'static Dialect) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        std::fs::write(&path, self.0).unwrap();
+        let ingested = ingest(&[Input::new(path)], &IngestConfig::new(dialect, None), &()).unwrap();
+        let history = ingested.history;
+        let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
+        to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
+    }
+}
+
+/// Each kind of policy and of rule set that is stored or kept as patterns, and of what is kept for
+/// merging.
+pub fn small(dialect: &'static Dialect) -> Vec<u8> {
+    let mut archive = Archive::default();
+    for scheme in ["http", "https"] {
+        archive.push(&format!("{scheme}://a.example/robots.txt"), 3, 200, A);
+    }
+    archive.push("http://b.example/robots.txt", 0, 200, B);
+    archive.push("https://b.example/robots.txt", 6, 503, "");
+    archive.push("https://b.example:8080/robots.txt", 3, 200, A);
+    archive.push("http://c.example/robots.txt", 7, 404, "");
+    archive.push("https://c.example/robots.txt", 5, 200, "# nothing\n");
+    archive.push("ftp://d.example/robots.txt", 0, 200, B);
+    archive.push("http://stars.example/robots.txt", 4, 200, &many_stars());
+    // A file that is confirmed, one behind a redirect, and one that was there before an outage.
+    archive.push("http://confirmed.example/robots.txt", 3, 200, B);
+    archive.push("http://confirmed.example/robots.txt", 8, 304, "");
+    let location = json!({"headers": {"Location": "/there"}});
+    archive.push_with("http://moved.example/robots.txt", 4, 302, location);
+    archive.push("http://moved.example/there", 4, 200, "User-agent: *\nDisallow: /m\n");
+    for (day, status) in [(3, 200), (5, 503), (6, 500), (50, 503)] {
+        archive.push("http://outage.example/robots.txt", day, status, B);
+    }
+    archive.compile(dialect)
+}
+
+/// One policy with more combinations of groups than are ordered ahead.
+pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
+    let mut archive = Archive::default();
+    for scheme in ["http", "https"] {
+        archive.push(&format!("{scheme}://a.example/robots.txt"), 3, 200, &many_groups());
+    }
+    archive.push("http://b.example/robots.txt", 4, 200, A);
+    archive.compile(dialect)
+}
+
+/// URLs for which every policy has something to say.
+pub fn urls() -> Vec<String> {
+    let hosts = [
+        "http://a.example",
+        "https://a.example",
+        "http://b.example",
+        "https://b.example",
+        "https://b.example:8080",
+        "http://c.example",
+        "https://c.example",
+        "ftp://d.example",
+        "http://stars.example",
+        "http://confirmed.example",
+        "http://moved.example",
+        "http://outage.example",
+        "http://unknown.example",
+    ];
+    let paths = [
+        "/",
+        "/robots.txt",
+        "/private/x",
+        "/private/",
+        "/late/x.php",
+        "/b/x/c",
+        "/b/d/c",
+        "/~x",
+        "/1x7y",
+        "/x/a",
+    ];
+    hosts.iter().flat_map(|host| paths.iter().map(move |path| format!("{host}{path}"))).collect()
+}

@@ -1,0 +1,232 @@
+//! What verifying finds and what it says about it.
+
+use crate::layout::{capture, host, policy, record};
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+
+use super::*;
+
+#[test]
+fn sets_of_every_dialect_hold() {
+    for dialect in Dialect::ALL {
+        for bytes in [sample::small(dialect), sample::of_groups(dialect)] {
+            let set = PolicySet::of_bytes("a.set", bytes).unwrap();
+            let (verified, counts) = (set.verify().unwrap(), set.counts());
+            assert_eq!(verified.blocks * 4_096, set.bytes());
+            assert_eq!((verified.hosts, verified.origins), (counts.hosts, counts.origins));
+            assert_eq!(verified.captures, counts.captures);
+            assert_eq!(verified.policies, counts.policies);
+            assert_eq!(verified.rule_sets, counts.rule_sets);
+            assert_eq!(verified.rule_sets_of_groups, counts.rule_sets_of_groups);
+            assert_eq!((verified.robots, verified.strings), (counts.tokens, counts.strings));
+            assert!(verified.records > 10, "{verified:?}");
+        }
+    }
+}
+
+#[test]
+fn the_samples_have_everything() {
+    let set = PolicySet::of_bytes("a.set", sample::small(&RFC_9309)).unwrap();
+    assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
+    let kinds = |set: &PolicySet, kind| {
+        set.rule_sets().filter(|rule_set| rule_set.as_ref().unwrap().kind() == kind).count()
+    };
+    assert!(kinds(&set, RuleSetKind::Patterns) >= 5);
+    let set = PolicySet::of_bytes("a.set", sample::of_groups(&RFC_9309)).unwrap();
+    assert!(kinds(&set, RuleSetKind::OfGroups) >= 2);
+}
+
+#[test]
+fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
+    let whole = Parts::of(sample::small(&RFC_9309));
+    let changes: [fn(&mut Parts); 3] = [
+        |parts| parts.fields.dialect_name = "rfc9999".into(),
+        |parts| parts.fields.dialect_fingerprint ^= 1,
+        // The name of another one does not make it that.
+        |parts| parts.fields.dialect_name = "google".into(),
+    ];
+    for change in changes {
+        let mut parts = whole.clone();
+        change(&mut parts);
+        let error = parts.open().unwrap_err();
+        assert!(matches!(error, SetError::OtherDialect { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&parts.fields.dialect_name) && text.contains("compile"), "{text}");
+    }
+}
+
+/// Where the texts' words of the first document begin, and where it ends.
+fn first_list(parts: &mut Parts) -> (usize, usize) {
+    let [records, runs] = [record::RECORDS, record::RUNS]
+        .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
+    record::texts(records, runs, true)
+}
+
+/// The first text of the first document that has this form.
+fn first_text(parts: &mut Parts, form: u32) -> usize {
+    let (start, end) = first_list(parts);
+    let has_form =
+        |word: &usize| parts.word(SectionKind::DOCUMENTS, *word) >> record::FORM_SHIFT == form;
+    (start..end).find(has_form).unwrap()
+}
+
+/// Changes of one word, and what verifying says of them.
+#[test]
+fn a_faulty_writer_is_found_out() {
+    type Change = fn(&mut Parts);
+    let cases: &[(&str, Change)] = &[
+        ("it has flags", |parts| parts.fields.flags = 1),
+        ("it counts other things", |parts| parts.fields.counts[0] += 1),
+        ("it counts other things", |parts| parts.fields.counts[15] = 1),
+        ("no JSON object", |parts| *parts.section(SectionKind::PROVENANCE) = b"[]".to_vec()),
+        ("an input that the set does not tell of", |parts| {
+            *parts.section(SectionKind::PROVENANCE) = br#"{"version":"1","inputs":[]}"#.to_vec();
+        }),
+        ("the slots are not those", |parts| {
+            let slots = parts.section(SectionKind::SLOTS);
+            slots.extend([0; 8]);
+        }),
+        ("the slots are not those", |parts| parts.fields.counts[count::HOST_SEED] ^= 1),
+        ("the slots are not those", |parts| {
+            // Every slot that is taken leads to the first host.
+            let words = parts.section(SectionKind::SLOTS).len() / 4;
+            for word in (1..words).step_by(2) {
+                if parts.word(SectionKind::SLOTS, word) > 1 {
+                    parts.set_word(SectionKind::SLOTS, word, 1);
+                }
+            }
+        }),
+        ("not in order", |parts| {
+            let key = parts.section(SectionKind::HOSTS);
+            key[host::HEAD_WORDS * 4] = b'z';
+        }),
+        ("a capture of a host stands at another place", |parts| {
+            parts.set_word(SectionKind::HOSTS, host::HTTP_CAPTURE, 1);
+        }),
+        ("a policy of a host stands at another place", |parts| {
+            parts.set_word(SectionKind::HOSTS, host::HTTP_POLICY, 1);
+        }),
+        ("no such section", |parts| {
+            parts.sections.retain(|(kind, _)| *kind != SectionKind::ORDERS)
+        }),
+        ("without a date", |parts| {
+            let words = parts.section(SectionKind::CAPTURES).len() / 4;
+            let dated = |word| word % capture::WORDS == capture::CAPTURED_AT_LOW;
+            for word in (0..words).filter(|&word| dated(word)) {
+                parts.set_word(SectionKind::CAPTURES, word, u32::MAX);
+                parts.set_word(SectionKind::CAPTURES, word + 1, u32::MAX);
+            }
+        }),
+        ("bits that mean nothing", |parts| {
+            let word = capture::STATUS_AND_REDIRECTS;
+            let old = parts.word(SectionKind::CAPTURES, word);
+            parts.set_word(SectionKind::CAPTURES, word, old | 1 << 31);
+        }),
+        ("another state", |parts| parts.set_word(SectionKind::POLICIES, policy::STATE, 0x100)),
+        ("other default groups", |parts| {
+            parts.set_word(SectionKind::POLICIES, policy::DEFAULT_SPEAKER, 0);
+        }),
+        ("not what the rules of its records are compiled to", |parts| {
+            let words = parts.section(SectionKind::PATTERNS).len() / 4;
+            let old = parts.word(SectionKind::PATTERNS, words / 2);
+            parts.set_word(SectionKind::PATTERNS, words / 2, old ^ 1);
+        }),
+        ("not what the rules of its records are compiled to", |parts| {
+            let bytes = parts.section(SectionKind::PREFILTERS);
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+        }),
+        ("the text of a pattern is none", |parts| {
+            *parts.section(SectionKind::PATTERN_TEXTS).last_mut().unwrap() ^= 1;
+        }),
+        ("no rule set needs what stands at its end", |parts| {
+            parts.section(SectionKind::PATTERN_TEXTS).extend([0; 4]);
+        }),
+        ("no rule set needs what stands at its end", |parts| {
+            parts.section(SectionKind::PREFILTERS).extend([0; 64]);
+        }),
+        ("not what the rules of its records are compiled to", |parts| {
+            let text = first_text(parts, record::PATTERN);
+            let old = parts.word(SectionKind::DOCUMENTS, text);
+            parts.set_word(SectionKind::DOCUMENTS, text, old & (3 << record::FORM_SHIFT));
+        }),
+        ("no pattern", |parts| {
+            let text = first_text(parts, record::PATTERN);
+            let old = parts.word(SectionKind::DOCUMENTS, text);
+            parts.set_word(SectionKind::DOCUMENTS, text, old | 3 << record::FORM_SHIFT);
+        }),
+        ("a record that is no rule", |parts| {
+            let text = first_text(parts, record::STRING);
+            parts.set_word(SectionKind::DOCUMENTS, text, record::PATTERN << record::FORM_SHIFT);
+        }),
+        ("the lines of a file are written in another way", |parts| {
+            let kinds = first_list(parts).0 - 1;
+            let old = parts.word(SectionKind::DOCUMENTS, kinds);
+            parts.set_word(SectionKind::DOCUMENTS, kinds, old | 3 << 30);
+        }),
+        ("the lines of a file are not in order", |parts| {
+            let line = record::HEAD_WORDS + record::RUN_WORDS + 1;
+            parts.set_word(SectionKind::DOCUMENTS, line, 1);
+        }),
+        ("more records than there is room for", |parts| {
+            parts.set_word(SectionKind::DOCUMENTS, record::RECORDS, u32::MAX);
+        }),
+        ("more records than there is room for", |parts| {
+            parts.set_word(SectionKind::DOCUMENTS, record::RUNS, u32::MAX);
+        }),
+        ("are in another order", |parts| {
+            let orders = parts.section(SectionKind::ORDERS);
+            orders[1] ^= 1;
+        }),
+        ("the order of a rule set stands at another place", |parts| {
+            parts.section(SectionKind::ORDERS)[0] = 3;
+        }),
+        ("a policy stands at another place", |parts| {
+            let second = parts.word(SectionKind::POLICY_INDEX, 1);
+            parts.set_word(SectionKind::POLICY_INDEX, 0, second);
+        }),
+        ("something stands behind the names", |parts| {
+            parts.section(SectionKind::TOKENS).push(b'x');
+        }),
+        ("nothing needs what stands here", |parts| {
+            parts.section(SectionKind::ORDERS).extend([0; 4]);
+        }),
+        ("no host has one of the captures", |parts| {
+            let copy = parts.section(SectionKind::CAPTURES)[..capture::WORDS * 4].to_vec();
+            parts.section(SectionKind::CAPTURES).extend(copy);
+        }),
+        ("the outages are not in order", |parts| {
+            let row = parts.section(SectionKind::OUTAGES).clone();
+            parts.section(SectionKind::OUTAGES).extend(row);
+        }),
+        ("do not lead to what the set says", |parts| {
+            parts.section(SectionKind::OUTAGES).clear();
+        }),
+        ("an answer has what it cannot have", |parts| {
+            parts.section(SectionKind::HISTORY).clear();
+        }),
+        ("it makes no sense", |parts| parts.section(SectionKind::HISTORY).push(0)),
+        ("ends within a word", |parts| parts.section(SectionKind::OTHERS).push(0)),
+    ];
+    let whole = Parts::of(sample::small(&RFC_9309));
+    for (expected, change) in cases {
+        let mut parts = whole.clone();
+        change(&mut parts);
+        let error = parts.open().and_then(|set| set.verify()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(expected), "{text}, expected {expected}");
+        assert!(text.contains("a.set") && text.contains("portcullis compile"), "{text}");
+    }
+}
+
+#[test]
+fn a_table_without_a_free_slot_is_damage() {
+    let mut parts = Parts::of(sample::small(&RFC_9309));
+    for slots in [1, 100, 1_000] {
+        // The tag of no key that is asked for, and the first host.
+        *parts.section(SectionKind::SLOTS) = [0, 1].map(u32::to_le_bytes).concat().repeat(slots);
+        let damage = parts.open().unwrap().host(b"a.example").unwrap_err().to_string();
+        assert!(damage.contains("slots are taken in a row"), "{damage}");
+    }
+    parts.section(SectionKind::SLOTS).clear();
+    assert!(parts.open().unwrap().host(b"a.example").is_err());
+}

@@ -1,0 +1,137 @@
+//! The names of robots in a set, and which of them an agent answers to.
+
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::dialect::NamesAgent;
+use portcullis_robots::policy::{AgentChain, is_name_of};
+
+use super::super::file::Damage;
+use super::PolicySet;
+
+/// An agent in the numbers of one set.
+#[derive(Clone, Debug)]
+pub(super) struct AgentTokens {
+    /// For each token of the chain that has any: its position in the chain, and the numbers of the
+    /// names that are its, ascending.
+    pub chain: Vec<(u32, Vec<u32>)>,
+}
+
+/// The section, looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'s> {
+    pub(super) ends: &'s [U32],
+    pub(super) sorted: &'s [U32],
+    pub(super) bytes: &'s [u8],
+}
+
+impl<'s> Names<'s> {
+    pub(super) fn get(&self, number: u32) -> Option<&'s [u8]> {
+        let number = number as usize;
+        let start = match number {
+            0 => 0,
+            _ => self.ends.get(number - 1)?.get() as usize,
+        };
+        self.bytes.get(start..self.ends.get(number)?.get() as usize)
+    }
+
+    /// The number of `name`, if it is there; nothing at all where a name is missing on the way.
+    pub(super) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
+        let (mut low, mut high) = (0, self.sorted.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            let number = self.sorted[middle].get();
+            match self.get(number)?.cmp(name) {
+                std::cmp::Ordering::Equal => return Some(Some(number)),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Some(None)
+    }
+}
+
+impl PolicySet {
+    pub(super) fn names(&self) -> Result<Names<'_>, Damage> {
+        let section = self.sections.tokens;
+        let malformed = || self.malformed(section, 0, "its names do not fit into it");
+        let bytes = self.file.bytes(section, 0, section.bytes())?;
+        let word_bytes = size_of::<u32>();
+        let (count, rest) = bytes.split_at_checked(word_bytes).ok_or_else(malformed)?;
+        let count = u32::from_le_bytes(count.try_into().expect("four bytes")) as usize;
+        let table_bytes = count.checked_mul(2 * word_bytes).ok_or_else(malformed)?;
+        let (table, bytes) = rest.split_at_checked(table_bytes).ok_or_else(malformed)?;
+        let (ends, sorted) = table.split_at(count * word_bytes);
+        let words = |bytes| <[U32] as zerocopy::FromBytes>::ref_from_bytes(bytes);
+        match (words(ends), words(sorted)) {
+            (Ok(ends), Ok(sorted)) => Ok(Names { ends, sorted, bytes }),
+            _ => Err(malformed()),
+        }
+    }
+
+    /// The names of robots, by number.
+    pub fn robot_names(&self) -> Result<Vec<&[u8]>, Damage> {
+        let names = self.names()?;
+        let name = |number| names.get(number).ok_or_else(|| self.missing_name(number));
+        (0..names.ends.len() as u32).map(name).collect()
+    }
+
+    #[cold]
+    pub(super) fn missing_name(&self, number: u32) -> Damage {
+        let word = number.saturating_add(1);
+        self.malformed(self.sections.tokens, word, "the name of a robot is missing")
+    }
+
+    /// The names, each once and in lower case, in order, and all that the section has.
+    pub(super) fn verified_names(&self) -> Result<Names<'_>, Damage> {
+        let names = self.names()?;
+        let malformed = |what| self.malformed(self.sections.tokens, 0, what);
+        let mut start = 0;
+        for (number, end) in (0..).zip(names.ends) {
+            let name = names.get(number).ok_or_else(|| self.missing_name(number))?;
+            if name.is_empty() || name.iter().any(u8::is_ascii_uppercase) {
+                return Err(malformed("a name of a robot is empty, or not in lower case"));
+            }
+            start = end.get() as usize;
+        }
+        if start != names.bytes.len() {
+            return Err(malformed("something stands behind the names"));
+        }
+        let sorted = names.sorted.iter().map(|number| names.get(number.get()));
+        if !sorted.is_sorted_by(|one, other| one.is_some() && one < other) {
+            return Err(malformed("the names are not in order"));
+        }
+        if names.sorted.iter().any(|number| names.get(number.get()).is_none()) {
+            return Err(malformed("a name is missing in their order"));
+        }
+        Ok(names)
+    }
+
+    /// The names that an agent answers to.
+    pub(super) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
+        let names = self.names()?;
+        let mut chain = Vec::new();
+        for (position, token) in (0..).zip(agent.tokens()) {
+            let mut numbers: Vec<u32> = Vec::new();
+            match self.dialect.groups.names_agent {
+                NamesAgent::Equal => {
+                    let found = names.find(token.to_ascii_lowercase().as_bytes());
+                    let missing = || self.missing_name(0);
+                    numbers.extend(found.ok_or_else(missing)?);
+                }
+                NamesAgent::OccursInName => {
+                    for number in 0..names.ends.len() as u32 {
+                        let name = names.get(number).filter(|name| !name.is_empty());
+                        let name = name.ok_or_else(|| self.missing_name(number))?;
+                        if is_name_of(name, token, self.dialect) {
+                            numbers.push(number);
+                        }
+                    }
+                }
+            }
+            if !numbers.is_empty() {
+                chain.push((position, numbers));
+            }
+        }
+        Ok(AgentTokens { chain })
+    }
+}

@@ -1,0 +1,212 @@
+//! Hosts and captures: each found under its key, with what is known of its origins.
+
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use portcullis_robots::syntax::NoteKind;
+use portcullis_robots::target::Origin;
+
+use super::super::super::Provenance;
+use super::super::super::compile::HostSlots;
+use super::super::super::file::{Damage, Section};
+use super::super::super::layout::{NONE, capture, host};
+use super::super::{PolicySet, Sections, StoredHost};
+use super::pieces::Pieces;
+use super::policies::{FoundPolicies, is_file};
+use super::texts::Texts;
+
+/// All hosts, in the order of the file.
+#[derive(Default)]
+pub(super) struct FoundHosts {
+    pub hosts: u64,
+    pub origins: u64,
+    pub captures: u64,
+    /// The earliest and the latest capture, if any is dated.
+    pub captured: Option<(u64, u64)>,
+    /// Captures whose file looks like each of `NoteKind::APPEARANCES`.
+    pub appearances: [u64; NoteKind::APPEARANCES.len()],
+    others: Pieces,
+    /// The inputs that the provenance tells of, if it does.
+    inputs: Option<usize>,
+}
+
+impl FoundHosts {
+    /// Walks the hosts, their captures and the records that those point to, and fills their table anew.
+    pub(super) fn of(
+        set: &PolicySet,
+        policies: &mut FoundPolicies,
+        texts: &mut Texts,
+    ) -> Result<FoundHosts, Damage> {
+        let provenance = Provenance::read(set.provenance()?);
+        let inputs = provenance.map(|provenance| provenance.inputs().count());
+        let mut found = FoundHosts { inputs, ..FoundHosts::default() };
+        found.walk_others(set, texts)?;
+        found.walk(set, policies)?;
+        let bytes = found.captures * (capture::WORDS * size_of::<U32>()) as u64;
+        if set.sections.captures.bytes() != bytes {
+            return Err(set.malformed(set.sections.captures, 0, "no host has one of the captures"));
+        }
+        if !found.others.all_needed() {
+            return Err(set.malformed(
+                set.sections.others,
+                0,
+                "no capture has some of the records",
+            ));
+        }
+        found.check_slots(set)?;
+        Ok(found)
+    }
+
+    fn walk_others(&mut self, set: &PolicySet, texts: &mut Texts) -> Result<(), Damage> {
+        let section = set.sections.others;
+        let end = section.bytes() / size_of::<U32>() as u64;
+        let mut position = 0;
+        while u64::from(position) < end {
+            self.others.push(position);
+            position = texts.need_list(set, section, position)?;
+        }
+        Ok(())
+    }
+
+    fn walk(&mut self, set: &PolicySet, policies: &mut FoundPolicies) -> Result<(), Damage> {
+        let (mut last, mut position) = (None, 0_u32);
+        for host in set.hosts() {
+            let host = host?;
+            let malformed = |what| set.malformed(set.sections.hosts, position, what);
+            if last >= Some(host.key()) {
+                return Err(malformed("the hosts are not in order"));
+            }
+            last = Some(host.key());
+            let before = self.origins;
+            for https in [false, true] {
+                let needed = self.need_side(set, &host, https, policies);
+                needed.map_err(|problem| problem.or_of(malformed))?;
+            }
+            if self.origins == before {
+                return Err(malformed("nothing is known of a host"));
+            }
+            self.hosts += 1;
+            let words = host.key().len().div_ceil(size_of::<U32>());
+            let key_at = position.saturating_add(host::HEAD_WORDS as u32);
+            let key = set.words(set.sections.hosts, key_at, words)?;
+            if key.as_bytes()[host.key().len()..].iter().any(|&byte| byte != 0) {
+                return Err(malformed("something stands behind a key"));
+            }
+            position = key_at.saturating_add(words as u32);
+        }
+        Ok(())
+    }
+
+    /// What one of the two places of a host needs.
+    fn need_side(
+        &mut self,
+        set: &PolicySet,
+        host: &StoredHost<'_>,
+        https: bool,
+        policies: &mut FoundPolicies,
+    ) -> Result<(), Problem> {
+        let index = host.captures[usize::from(https)];
+        let Some(position) = host.policy(https) else {
+            let is_nothing = index == NONE;
+            return is_nothing.then_some(()).ok_or(Problem::Of("a capture is of no policy"));
+        };
+        self.origins += 1;
+        if !policies.need(position) {
+            return Err(Problem::Of("a policy of a host stands at another place"));
+        }
+        if !is_origin(host.key(), https) {
+            return Err(Problem::Of("a key is that of no origin"));
+        }
+        if https && host.is_one_capture() && host.policy(false) == Some(position) {
+            return Ok(());
+        }
+        if u64::from(index) != self.captures {
+            return Err(Problem::Of("a capture of a host stands at another place"));
+        }
+        self.captures += 1;
+        let has_file = is_file(set.policy(position)?.access()?);
+        self.need_capture(set, index, has_file)
+    }
+
+    fn need_capture(&mut self, set: &PolicySet, index: u32, has_file: bool) -> Result<(), Problem> {
+        let stored = set.capture_at(index)?;
+        let first = u64::from(index) * capture::WORDS as u64;
+        let words: &[U32] = set.file.items(set.sections.captures, first, capture::WORDS as u64)?;
+        if let Some(time) = stored.facts.captured_at {
+            let (from, to) = self.captured.unwrap_or((time.0, time.0));
+            self.captured = Some((from.min(time.0), to.max(time.0)));
+        } else if words[capture::SERVES_SECONDS].get() != NONE {
+            return Err(Problem::Of("a capture without a date serves for a time"));
+        }
+        for (count, kind) in self.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
+            *count += u64::from(stored.facts.file_notes.contains(kind));
+        }
+        if words[capture::STATUS_AND_REDIRECTS].get() >> 24 != 0 {
+            return Err(Problem::Of("a capture has bits that mean nothing"));
+        }
+        if self.inputs.is_some_and(|inputs| stored.facts.input as usize >= inputs) {
+            return Err(Problem::Of("a capture is of an input that the set does not tell of"));
+        }
+        let others = words[capture::OTHERS].get();
+        if others != NONE && !(has_file && self.others.need(others)) {
+            return Err(Problem::Of("the other records of a capture stand at another place"));
+        }
+        Ok(())
+    }
+
+    /// Fills the table anew that finds the hosts, and compares.
+    fn check_slots(&self, set: &PolicySet) -> Result<(), Damage> {
+        let words = |section: Section| {
+            set.file.items::<U32>(section, 0, section.bytes() / size_of::<U32>() as u64)
+        };
+        let Sections { hosts, captures, slots, .. } = set.sections;
+        let again = HostSlots::new(words(hosts)?, words(captures)?);
+        let seed = set.host_seed;
+        let is_same = again == Some(HostSlots { seed, words: words(slots)?.to_vec() });
+        if !is_same || !slots.bytes().is_multiple_of(size_of::<U32>() as u64) {
+            return Err(set.malformed(slots, 0, "the slots are not those of the hosts"));
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a host: damage somewhere else, or something about itself.
+enum Problem {
+    Elsewhere(Damage),
+    Of(&'static str),
+}
+
+impl From<Damage> for Problem {
+    fn from(damage: Damage) -> Problem {
+        Problem::Elsewhere(damage)
+    }
+}
+
+impl Problem {
+    fn or_of(self, malformed: impl FnOnce(&'static str) -> Damage) -> Damage {
+        match self {
+            Problem::Elsewhere(damage) => damage,
+            Problem::Of(what) => malformed(what),
+        }
+    }
+}
+
+/// Whether `key` is the one form of the key of an origin with that scheme, or of one with a scheme
+/// of its own.
+fn is_origin(key: &[u8], https: bool) -> bool {
+    let has_scheme = key.contains(&b'/');
+    let prefix: &[u8] = match (has_scheme, https) {
+        (true, false) => b"",
+        (false, false) => b"http://",
+        (false, true) => b"https://",
+        (true, true) => return false,
+    };
+    let url = [prefix, key, b"/"].concat();
+    Origin::of_url(&url).is_ok_and(|origin| match has_scheme {
+        false => origin.key().as_bytes() == key,
+        true => {
+            let is_own = !matches!(origin.scheme(), "http" | "https");
+            is_own && format!("{}://{}", origin.scheme(), origin.key()).as_bytes() == key
+        }
+    })
+}

@@ -1,0 +1,311 @@
+//! Policies: where each stands and what it needs, and whether it is what its records say.
+
+use rayon::prelude::*;
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
+
+use super::super::super::compile::{
+    PatternWords, PlannedEntry, PlannedRules, PolicyPlan, order_bytes, plan_of_extract,
+};
+use super::super::super::file::Damage;
+use super::super::super::layout::{NONE, policy, record};
+use super::super::tokens::Names;
+use super::super::{PolicyNumber, PolicySet, RuleSetKind, StoredPolicy};
+use super::pieces::Pieces;
+use super::rule_sets::{ComparedRuleSets, FoundRuleSets};
+use super::texts::{TextKind, Texts};
+
+/// All policies, in the order of the file.
+#[derive(Default)]
+pub(super) struct FoundPolicies {
+    policies: Pieces,
+    /// Where the lists of orders begin that somebody has needed.
+    orders: Pieces,
+    /// Where the next new list begins.
+    next_order: u32,
+    /// Where the next policy's records begin.
+    next_document: u32,
+    /// Records of all policies.
+    pub records: u64,
+    /// By name: whether a policy names the robot.
+    named: Vec<bool>,
+}
+
+impl FoundPolicies {
+    /// Walks the section, and with it those that policies alone point into.
+    pub(super) fn of(
+        set: &PolicySet,
+        names: &Names<'_>,
+        rule_sets: &mut FoundRuleSets,
+        texts: &mut Texts,
+    ) -> Result<FoundPolicies, Damage> {
+        let named = vec![false; names.ends.len()];
+        let mut found = FoundPolicies { named, ..FoundPolicies::default() };
+        let mut next_policy = 0;
+        for policy in set.policies() {
+            let policy = policy?;
+            if policy.position != next_policy {
+                return Err(policy.malformed("a policy stands at another place"));
+            }
+            next_policy = policy.position.saturating_add(policy.words.len() as u32);
+            found.policies.push(policy.number().0);
+            found.need_records(set, &policy, texts)?;
+            for token in policy.tokens()? {
+                let named = found.named.get_mut(token.get() as usize);
+                *named.ok_or_else(|| set.missing_name(token.get()))? = true;
+            }
+            found.need_entries(set, &policy, rule_sets)?;
+        }
+        let word = size_of::<U32>() as u64;
+        let ends = [
+            (set.sections.policies, u64::from(next_policy) * word),
+            (set.sections.documents, u64::from(found.next_document) * word),
+            (set.sections.orders, u64::from(found.next_order)),
+        ];
+        for (section, end) in ends {
+            if section.bytes() != end {
+                return Err(set.file.malformed(section, end, "nothing needs what stands here"));
+            }
+        }
+        if let Some(number) = found.named.iter().position(|named| !named) {
+            let word = number as u32 + 1;
+            return Err(set.malformed(set.sections.tokens, word, "no policy names a robot"));
+        }
+        Ok(found)
+    }
+
+    /// The number of policies.
+    pub(super) fn len(&self) -> u64 {
+        self.policies.len() as u64
+    }
+
+    /// Takes note of a host that needs the policy at a position. Returns false if there is none, or
+    /// another one should be needed before it.
+    #[must_use]
+    pub(super) fn need(&mut self, position: PolicyNumber) -> bool {
+        self.policies.need(position.0)
+    }
+
+    /// Whether a host needs each.
+    pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
+        match self.policies.all_needed() {
+            true => Ok(()),
+            false => {
+                Err(set.malformed(set.sections.policies, 0, "no host has one of the policies"))
+            }
+        }
+    }
+
+    fn need_records(
+        &mut self,
+        set: &PolicySet,
+        policy: &StoredPolicy<'_>,
+        texts: &mut Texts,
+    ) -> Result<(), Damage> {
+        if !is_file(policy.access()?) {
+            let is_none = policy.document() == NONE;
+            return is_none.then_some(()).ok_or_else(|| policy.malformed("no file has records"));
+        }
+        if policy.document() != self.next_document {
+            return Err(policy.malformed("the records of a policy stand at another place"));
+        }
+        let start = self.next_document;
+        self.next_document = texts.need_list(set, set.sections.documents, start)?;
+        self.records += u64::from(policy.record_list()?.len());
+        Ok(())
+    }
+
+    fn need_entries(
+        &mut self,
+        set: &PolicySet,
+        policy: &StoredPolicy<'_>,
+        rule_sets: &mut FoundRuleSets,
+    ) -> Result<(), Damage> {
+        // So many entries are there at most; more would be looked for in vain for a long time.
+        if policy.entry_at(policy.entries() as u32) > policy.words.len() {
+            return Err(policy.malformed("a policy has fewer entries than it says"));
+        }
+        for entry in 0..policy.entries() as u32 {
+            let needed = rule_sets.need(set, policy.rule_set(entry)?)?;
+            let stored = needed.ok_or_else(|| policy.malformed("an entry has no rule set"))?;
+            let order = policy.order(entry)?;
+            let is_there = match stored.kind() {
+                RuleSetKind::OfGroups => order == NONE,
+                _ => self.need_order(set, order, stored.patterns())?,
+            };
+            if !is_there {
+                return Err(policy.malformed("the order of a rule set stands at another place"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of an entry that needs the order at `start`, of so many patterns. That it fits
+    /// those is seen when it is compared.
+    fn need_order(&mut self, set: &PolicySet, start: u32, patterns: u32) -> Result<bool, Damage> {
+        if start == self.next_order {
+            let width = set.file.bytes(set.sections.orders, start.into(), 1)?[0];
+            let bytes = patterns.saturating_mul(width.into()).saturating_add(1);
+            self.next_order = start.saturating_add(bytes);
+            self.orders.push(start);
+        }
+        Ok(self.orders.need(start))
+    }
+
+    /// Works out each policy anew from its records.
+    pub(super) fn compare(&self, set: &PolicySet, names: &Names<'_>) -> Result<(), Damage> {
+        let compared = ComparedRuleSets::default();
+        let compare = |&number: &u32| {
+            let policy = set.policy(PolicyNumber(number))?;
+            Comparison { set, names, compared: &compared, policy }.run()
+        };
+        let numbers = self.policies.starts().par_iter().with_min_len(16);
+        let found = numbers.find_map_first(|number| compare(number).err());
+        found.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether there is a file.
+pub(super) fn is_file(outcome: AccessOutcome) -> bool {
+    matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules)
+}
+
+/// A policy that is compared with what its records are compiled to.
+struct Comparison<'c> {
+    set: &'c PolicySet,
+    names: &'c Names<'c>,
+    compared: &'c ComparedRuleSets,
+    policy: StoredPolicy<'c>,
+}
+
+impl Comparison<'_> {
+    fn run(&self) -> Result<(), Damage> {
+        let outcome = self.policy.access()?;
+        if !is_file(outcome) {
+            let is_known = outcomes(&self.set.dialect().access).contains(&outcome);
+            self.check(is_known, "no answer means to its dialect what a policy says")?;
+            return self.check(self.is_empty(), "a policy without a file names robots");
+        }
+        let extract = self.policy.extract()?;
+        let plan = plan_of_extract(&extract, self.set.dialect(), None);
+        let plan = plan.ok_or_else(|| self.policy.malformed("its records are no file"))?;
+        let planned = AccessOutcome { state: plan.state, verdict: plan.verdict };
+        self.check(outcome == planned, "a policy has another state than its records")?;
+        self.check(self.robots()? == self.planned_robots(&plan)?, "a policy names other robots")?;
+        let default = (self.policy.default_entry(), self.policy.default_speaker());
+        let planned = plan.default.map_or((None, NONE), |(entry, record)| (Some(entry), record));
+        self.check(default == planned, "a policy has other default groups than its records")?;
+        self.check(
+            self.policy.entries() == plan.entries.len(),
+            "a policy has other groups than its records",
+        )?;
+        self.entries(&plan)
+    }
+
+    fn check(&self, is_so: bool, what: &'static str) -> Result<(), Damage> {
+        is_so.then_some(()).ok_or_else(|| self.policy.malformed(what))
+    }
+
+    /// Whether nothing follows the head, and nothing in it says more than the state.
+    fn is_empty(&self) -> bool {
+        self.policy.words.len() == policy::HEAD_WORDS
+            && (self.policy.token_count(), self.policy.entries()) == (0, 0)
+            && (self.policy.default_entry(), self.policy.default_speaker()) == (None, NONE)
+    }
+
+    /// The names' numbers, each with its entry and the record that speaks.
+    fn robots(&self) -> Result<Vec<(u32, u32, u32)>, Damage> {
+        let robot = |(index, token): (usize, &U32)| {
+            let (entry, speaker) = self.policy.speaker(index)?;
+            Ok((token.get(), entry, speaker))
+        };
+        self.policy.tokens()?.iter().enumerate().map(robot).collect()
+    }
+
+    fn planned_robots(&self, plan: &PolicyPlan<'_>) -> Result<Vec<(u32, u32, u32)>, Damage> {
+        let mut robots = Vec::with_capacity(plan.robots.len());
+        for robot in &plan.robots {
+            let number = self.names.find(&robot.name).flatten();
+            let missing = || self.policy.malformed("a robot that its records name has no name");
+            robots.push((number.ok_or_else(missing)?, robot.entry, robot.speaker));
+        }
+        robots.sort_unstable();
+        Ok(robots)
+    }
+
+    /// Compares what each entry gets; the groups stand one behind the other up to the end.
+    fn entries(&self, plan: &PolicyPlan<'_>) -> Result<(), Damage> {
+        let mut groups_at = self.policy.entry_at(plan.entries.len() as u32);
+        let mut texts = PatternWords::new(&plan.records);
+        for (number, planned) in (0..).zip(&plan.entries) {
+            let groups = self.policy.groups(number)?;
+            let pairs = groups.chunks_exact(policy::GROUP_WORDS);
+            let same = pairs
+                .map(|pair| (pair[0].get(), pair[1].get()))
+                .eq(planned.positions.iter().copied());
+            let is_there = self.policy.groups_at(number)? == groups_at;
+            self.check(same && is_there, "an entry has other groups than its records")?;
+            groups_at += 1 + groups.len();
+            self.rules(number, planned, &mut texts)?;
+        }
+        self.check(self.policy.words.len() == groups_at, "something stands behind a policy")?;
+        self.texts(plan, &texts.words)
+    }
+
+    /// Compares where the texts of records are, and whether those of patterns are records.
+    fn texts(&self, plan: &PolicyPlan<'_>, words: &[Option<u32>]) -> Result<(), Damage> {
+        let list = self.policy.record_list()?;
+        let mut line = Vec::new();
+        for ((index, planned), expected) in (0..).zip(&plan.records).zip(words) {
+            let word = list.text_word(index)?;
+            let is_so = match expected {
+                None => word >> record::FORM_SHIFT == record::STRING,
+                Some(expected) => {
+                    let start = planned.text.len() - planned.value.len();
+                    let dialect = self.set.dialect();
+                    let read = TextKind::of_record(planned.text, start, dialect, &mut line);
+                    word == *expected && read == Some(TextKind::of(&list, planned.kind))
+                }
+            };
+            self.check(is_so, "the text of a record stands at another place")?;
+        }
+        Ok(())
+    }
+
+    fn rules(
+        &self,
+        entry: u32,
+        planned: &PlannedEntry,
+        texts: &mut PatternWords<'_, '_>,
+    ) -> Result<(), Damage> {
+        let stored = self.set.rule_set(self.policy.rule_set(entry)?)?;
+        match (stored.kind(), &planned.ordered) {
+            (RuleSetKind::OfGroups, None) => Ok(()),
+            (RuleSetKind::Patterns, Some(PlannedRules { rules, order, .. })) => {
+                let (section, order) = (self.set.sections.orders, order_bytes(order));
+                let start = self.policy.order(entry)?.into();
+                let found = self.set.file.bytes(section, start, order.len() as u64)?;
+                self.check(found == order, "the rules of an entry are in another order")?;
+                self.compared.compare(self.set, &stored, rules)?;
+                texts.add(rules, self.set.pattern_table(&stored)?);
+                Ok(())
+            }
+            _ => Err(self.policy.malformed("a rule set is kept as another one should be")),
+        }
+    }
+}
+
+/// What answers mean to a dialect if they bring no file.
+fn outcomes(access: &AccessRules) -> [AccessOutcome; 7] {
+    [
+        access.too_many_redirects,
+        access.forbidden,
+        access.not_found,
+        access.too_many_requests,
+        access.other_client_error,
+        access.server_error,
+        access.other_status,
+    ]
+}

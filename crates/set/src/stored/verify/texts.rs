@@ -1,0 +1,135 @@
+//! What the strings say, and whether each is the record that it is used as.
+
+use portcullis_dialect::dialect::{Dialect, Field};
+use portcullis_robots::syntax::{Content, records};
+
+use super::super::super::compile::{push_kinds, push_lines};
+use super::super::super::file::{Damage, Section};
+use super::super::super::layout::record;
+use super::super::PolicySet;
+use super::super::document::{RecordList, split_record};
+
+/// What the record in a string does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextKind {
+    UserAgent,
+    Allow,
+    Disallow,
+    /// It decides nothing.
+    Other,
+}
+
+/// By string: what it says, and whether anything refers to it.
+pub(super) struct Texts {
+    kinds: Vec<TextKind>,
+    needed: Vec<bool>,
+}
+
+/// Stands before a text that is read alone: what is special about the beginning of a file is so
+/// about this line, and not about the text.
+const LINE_BEFORE: &[u8] = b"#\n";
+
+impl Texts {
+    /// Reads every string as the line that it was.
+    pub(super) fn of(set: &PolicySet) -> Result<Texts, Damage> {
+        let mut kinds = Vec::new();
+        let mut line = Vec::new();
+        set.sections.strings.verify(&set.file, |string| {
+            let kind = split_record(string).and_then(|(text, value_start)| {
+                TextKind::of_record(text, value_start, set.dialect(), &mut line)
+            });
+            kinds.push(kind.ok_or("a string is no record of a file")?);
+            Ok(())
+        })?;
+        let needed = vec![false; kinds.len()];
+        Ok(Texts { kinds, needed })
+    }
+
+    /// Takes note of what the list of records at `position` needs, which is not the one for none, and
+    /// returns where the next one begins. Whether rules have the texts of their patterns is compared
+    /// with the policies.
+    pub(super) fn need_list(
+        &mut self,
+        set: &PolicySet,
+        section: Section,
+        position: u32,
+    ) -> Result<u32, Damage> {
+        let list = set.record_list(section, position)?;
+        let (mut lines, mut kinds) = (Vec::new(), Vec::new());
+        for index in 0..list.len() {
+            let line = list.line(index)?.get();
+            if lines.last().is_some_and(|last| *last >= line) {
+                return Err(list.malformed("the lines of a file are not in order"));
+            }
+            lines.push(line);
+            kinds.push(list.kind(index)?);
+            let (word, kind) = (list.text_word(index)?, TextKind::of(&list, kinds[index as usize]));
+            if word >> record::FORM_SHIFT == record::STRING {
+                if self.kinds.get(word as usize) != Some(&kind) {
+                    return Err(list.malformed("a record is not what its string says"));
+                }
+                self.needed[word as usize] = true;
+            } else if !matches!(kind, TextKind::Allow | TextKind::Disallow) {
+                return Err(list.malformed("a record that is no rule has a pattern's text"));
+            }
+        }
+        let mut head = Vec::new();
+        push_lines(&mut head, lines.into_iter());
+        if list.decides() {
+            push_kinds(&mut head, &kinds);
+        }
+        match list.words(0, head.len())? == head {
+            true => Ok(list.end()),
+            false => Err(list.malformed("the lines of a file are written in another way")),
+        }
+    }
+
+    /// Whether something refers to every string.
+    pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
+        match self.needed.iter().all(|&needed| needed) {
+            true => Ok(()),
+            false => {
+                let section = set.sections.documents;
+                Err(set.malformed(section, 0, "no record is what one of the strings says"))
+            }
+        }
+    }
+}
+
+impl TextKind {
+    /// What a record of a list is that has this kind there.
+    pub(super) fn of(list: &RecordList<'_>, kind: u32) -> TextKind {
+        match kind {
+            _ if !list.decides() => TextKind::Other,
+            record::ALLOW => TextKind::Allow,
+            record::DISALLOW => TextKind::Disallow,
+            _ => TextKind::UserAgent,
+        }
+    }
+
+    /// What the record `text` does; `None` if it is none that a file of the dialect gives, or its
+    /// value begins elsewhere.
+    pub(super) fn of_record(
+        text: &[u8],
+        value_start: usize,
+        dialect: &Dialect,
+        line: &mut Vec<u8>,
+    ) -> Option<TextKind> {
+        line.clear();
+        line.extend_from_slice(LINE_BEFORE);
+        line.extend_from_slice(text);
+        let mut lines = records(line, dialect, None).skip(1);
+        let Content::Record(read) = lines.next()?.content else { return None };
+        if lines.next().is_some() || read.span.range() != (LINE_BEFORE.len()..line.len()) {
+            return None;
+        }
+        let kind = match read.field {
+            Some(Field::UserAgent) => TextKind::UserAgent,
+            Some(Field::Allow) => TextKind::Allow,
+            Some(Field::Disallow) => TextKind::Disallow,
+            Some(Field::Sitemap) | None => TextKind::Other,
+        };
+        let value_bytes = if kind == TextKind::Other { 0 } else { read.value.len() };
+        (text.len() - value_start == value_bytes).then_some(kind)
+    }
+}

@@ -1,0 +1,139 @@
+//! Finding a string by its number in an opened file.
+
+use zerocopy::little_endian::U64;
+
+use super::builder::shared_bytes;
+use super::{BUCKET_STRINGS, StringID};
+use crate::file::{Damage, Section, SectionKind, SetFile};
+use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
+use portcullis_matcher::bytes::take_varint;
+
+/// The strings of one opened file, to ask that file with.
+#[derive(Clone, Copy, Debug)]
+pub struct Strings {
+    bytes: Section,
+    bucket_starts: Section,
+    count: u32,
+}
+
+impl Strings {
+    /// The strings of `file`, of which something else in it says that there are `count`. It looks at
+    /// no string.
+    pub fn open(file: &SetFile, count: u64) -> Result<Strings, Damage> {
+        let bytes = file.required(SectionKind::STRINGS)?;
+        let bucket_starts = file.required(SectionKind::STRING_BUCKETS)?;
+        let odd = |what| file.malformed(bucket_starts, 0, what);
+        let count = u32::try_from(count).ok().filter(|&count| count <= SET_STRINGS_MAX);
+        let count = count.ok_or_else(|| odd("there are more strings than a set can have"))?;
+        let strings = Strings { bytes, bucket_starts, count };
+        let starts = u64::from(strings.buckets()) + 1;
+        if bucket_starts.bytes() != starts * size_of::<U64>() as u64 {
+            return Err(odd("it has not as many buckets as the strings need"));
+        }
+        Ok(strings)
+    }
+
+    /// The number of strings.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    fn buckets(&self) -> u32 {
+        self.count.div_ceil(BUCKET_STRINGS as u32)
+    }
+
+    /// Replaces what is in `string` by the string `id`. It decodes the strings before it in its
+    /// bucket, 15 at most, and allocates nothing once `string` has room.
+    #[inline]
+    pub fn get(&self, file: &SetFile, id: StringID, string: &mut Vec<u8>) -> Result<(), Damage> {
+        if id.0 >= self.count {
+            return Err(file.malformed(self.bytes, 0, "a string is asked for that it has not"));
+        }
+        let (bucket, place) = (id.0 / BUCKET_STRINGS as u32, id.0 as usize % BUCKET_STRINGS);
+        let (start, mut rest) = self.bucket(file, bucket)?;
+        string.clear();
+        for _ in 0..=place {
+            next(&mut rest, string).map_err(|what| file.malformed(self.bytes, start, what))?;
+        }
+        Ok(())
+    }
+
+    /// Where in `strings` a bucket begins, and its bytes.
+    #[inline]
+    fn bucket<'f>(&self, file: &'f SetFile, bucket: u32) -> Result<(u64, &'f [u8]), Damage> {
+        let bounds = file.items::<U64>(self.bucket_starts, u64::from(bucket), 2)?;
+        let (start, end) = (bounds[0].get(), bounds[1].get());
+        match end.checked_sub(start) {
+            Some(bytes) => Ok((start, file.bytes(self.bytes, start, bytes)?)),
+            None => {
+                let at = u64::from(bucket) * size_of::<U64>() as u64;
+                Err(file.malformed(self.bucket_starts, at, "a bucket ends before it begins"))
+            }
+        }
+    }
+
+    /// Looks at every string: the buckets follow one another without a rest, and the strings are in
+    /// order, each coded as shortly as it can be. `each` looks at what a string says, and finds
+    /// what is wrong with that.
+    pub fn verify(
+        &self,
+        file: &SetFile,
+        mut each: impl FnMut(&[u8]) -> Result<(), &'static str>,
+    ) -> Result<(), Damage> {
+        let (mut last, mut string) = (Vec::new(), Vec::new());
+        let mut expected_start = 0;
+        for bucket in 0..self.buckets() {
+            let (start, mut rest) = self.bucket(file, bucket)?;
+            let odd = |what| file.malformed(self.bytes, start, what);
+            if start != expected_start {
+                return Err(odd("a bucket does not begin where the one before it ends"));
+            }
+            expected_start += rest.len() as u64;
+            let first = bucket * BUCKET_STRINGS as u32;
+            string.clear();
+            for id in first..self.count.min(first + BUCKET_STRINGS as u32) {
+                let shared = next(&mut rest, &mut string).map_err(odd)?;
+                if id > 0 && last >= string {
+                    return Err(odd("the strings are not in order"));
+                }
+                if id > first && shared != shared_bytes(&last, &string) {
+                    return Err(odd("a string is not coded as shortly as it can be"));
+                }
+                each(&string).map_err(odd)?;
+                last.clone_from(&string);
+            }
+            if !rest.is_empty() {
+                return Err(odd("something stands behind the strings of a bucket"));
+            }
+        }
+        // Without strings there is one start, which no bucket has compared.
+        let end = file.items::<U64>(self.bucket_starts, u64::from(self.buckets()), 1)?[0].get();
+        if end != expected_start || end != self.bytes.bytes() {
+            let what = "the buckets do not end where the strings end";
+            return Err(file.malformed(self.bucket_starts, 0, what));
+        }
+        Ok(())
+    }
+}
+
+/// Makes the string before it into the next one, and takes it off the front of `rest`. Returns how
+/// many bytes they share by what is written, or what is wrong.
+#[inline]
+fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<usize, &'static str> {
+    let lengths = take_varint(rest).zip(take_varint(rest));
+    let (shared, bytes) = lengths.ok_or("a string has no length")?;
+    let (shared, bytes) = (shared as usize, bytes as usize);
+    if shared > string.len() {
+        return Err("a string shares more bytes than the one before it has");
+    }
+    let Some((suffix, behind)) = rest.split_at_checked(bytes) else {
+        return Err("a string does not end within its bucket");
+    };
+    if bytes > SET_STRING_BYTES_MAX - shared.min(SET_STRING_BYTES_MAX) {
+        return Err("a string is longer than it may be");
+    }
+    *rest = behind;
+    string.truncate(shared);
+    string.extend_from_slice(suffix);
+    Ok(shared)
+}

@@ -1,0 +1,198 @@
+//! Tables from end to end, and tables that nobody wrote.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::file::{Damage, HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
+
+fn fields() -> HeaderFields {
+    HeaderFields {
+        dialect_name: "rfc9309".into(),
+        dialect_fingerprint: 0,
+        robots_bytes_max: None,
+        flags: 0,
+        counts: [0; 16],
+    }
+}
+
+fn file_of(table: &StringTable) -> SetFile {
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    table.write(&mut writer).unwrap();
+    let bytes = writer.finish(&fields()).unwrap().finished;
+    SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
+}
+
+/// A file with these sections, whatever they hold.
+fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    writer.begin(SectionKind::STRINGS).unwrap();
+    writer.write(strings).unwrap();
+    writer.begin(SectionKind::STRING_BUCKETS).unwrap();
+    for start in starts {
+        writer.write(&start.to_le_bytes()).unwrap();
+    }
+    SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap()
+}
+
+/// Strings with much in common, some of them beginnings of others.
+fn sample(count: u32) -> Vec<Vec<u8>> {
+    let words = ["Disallow: /", "Allow: /", "User-agent: ", "", "Sitemap: https://a.example/"];
+    let string = |n: u32| {
+        let word = words[n as usize % words.len()];
+        let tail = n.wrapping_mul(2_654_435_761) % 5_000;
+        let mut string = format!("{word}{tail:o}").into_bytes();
+        string.resize(string.len() + (n % 97 / 96 * 300) as usize, b'\xFF');
+        string
+    };
+    (0..count).map(string).chain([vec![], vec![b'\0'], vec![b'/'; 5_000]]).collect()
+}
+
+#[test]
+fn strings_come_back_in_any_order() {
+    for count in [0, 1, 12, 13, 14, 15, 16, 29, 30, 10_000] {
+        let strings = sample(count);
+        let mut builder = StringTableBuilder::default();
+        let provisional: Vec<_> =
+            strings.iter().map(|string| builder.intern(string).unwrap()).collect();
+        let again: Vec<_> = strings.iter().map(|string| builder.intern(string).unwrap()).collect();
+        assert_eq!(provisional, again);
+        let distinct: BTreeSet<&Vec<u8>> = strings.iter().collect();
+        assert_eq!(builder.len(), distinct.len());
+        let table = builder.finish();
+        let file = file_of(&table);
+        let read = Strings::open(&file, table.len()).unwrap();
+        read.verify(&file, |_| Ok(())).unwrap();
+        let mut found = b"whatever was here".to_vec();
+        for (string, provisional) in strings.iter().zip(provisional).rev() {
+            let id = table.id(provisional);
+            read.get(&file, id, &mut found).unwrap();
+            assert_eq!(&found, string);
+        }
+        for (id, string) in (0..).map(StringID).zip(&distinct) {
+            read.get(&file, id, &mut found).unwrap();
+            assert_eq!(&&found, string);
+        }
+        assert!(read.get(&file, StringID(read.len()), &mut found).is_err());
+        assert!(read.get(&file, StringID(u32::MAX), &mut found).is_err());
+    }
+}
+
+#[test]
+fn the_order_of_ingesting_makes_no_difference() {
+    let strings = sample(2_000);
+    let mut builders = [StringTableBuilder::default(), StringTableBuilder::default()];
+    for string in &strings {
+        builders[0].intern(string).unwrap();
+    }
+    for string in strings.iter().rev() {
+        builders[1].intern(string).unwrap();
+    }
+    let [one, other] = builders.map(|builder| file_of(&builder.finish()).content_hash());
+    assert_eq!(one, other);
+}
+
+#[test]
+fn no_strings() {
+    let table = StringTableBuilder::default().finish();
+    let file = file_of(&table);
+    let strings = Strings::open(&file, 0).unwrap();
+    strings.verify(&file, |_| Ok(())).unwrap();
+    assert!(strings.get(&file, StringID(0), &mut Vec::new()).is_err());
+}
+
+#[test]
+fn sections_that_do_not_fit_the_number_of_strings() {
+    let file = file_with(b"\0\x01a", &[0, 3]);
+    assert!(Strings::open(&file, 16).is_ok());
+    for count in [0, 17, u64::from(u32::MAX), u64::MAX, 1 << 32 | 1] {
+        let damage = Strings::open(&file, count).unwrap_err();
+        assert!(damage.to_string().contains("section 'string buckets'"), "{damage}");
+    }
+    let writer = SetFileWriter::in_memory(0).unwrap();
+    let file = SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap();
+    let damage = Strings::open(&file, 1).unwrap_err();
+    assert!(damage.to_string().contains("section 'strings'"), "{damage}");
+}
+
+/// What asking for each string says, and what verifying says.
+fn damages(file: &SetFile, count: u32) -> (Vec<Damage>, Option<Damage>) {
+    let strings = Strings::open(file, u64::from(count)).unwrap();
+    let mut found = Vec::new();
+    let ids = (0..count).map(StringID);
+    let asked = ids.filter_map(|id| strings.get(file, id, &mut found).err()).collect();
+    (asked, strings.verify(file, |_| Ok(())).err())
+}
+
+#[test]
+fn malformed_tables_are_damage() {
+    let cases: &[(&str, &[u8], &[u64], u32)] = &[
+        ("shares more bytes", b"\x01\x01a", &[0, 3], 1),
+        ("shares more bytes", b"\0\x01a\x02\x01b", &[0, 6], 2),
+        ("does not end within", b"\0\x02a", &[0, 3], 1),
+        ("does not end within", b"\0\xFF\xFF\xFF\xFF\x0Fa", &[0, 7], 1),
+        ("has no length", b"\0\x01a", &[0, 3], 2),
+        ("has no length", b"\0", &[0, 1], 1),
+        ("has no length", b"\0\x80\0", &[0, 3], 1),
+        ("has no length", b"\0\xFF\xFF\xFF\xFF\xFF", &[0, 6], 1),
+        ("has no length", b"", &[0, 0], 1),
+        ("bytes are referred to", b"\0\x01a", &[0, 4], 1),
+        ("bytes are referred to", b"\0\x01a", &[0, u64::MAX], 1),
+        ("bytes are referred to", b"\0\x01a", &[u64::MAX - 1, u64::MAX], 1),
+        ("ends before it begins", b"\0\x01a", &[3, 0], 1),
+    ];
+    for &(expected, bytes, starts, count) in cases {
+        let (asked, verified) = damages(&file_with(bytes, starts), count);
+        assert!(!asked.is_empty(), "{bytes:?} {starts:?}");
+        for damage in asked.into_iter().chain(verified) {
+            assert!(damage.to_string().contains(expected), "{damage}, expected {expected}");
+        }
+    }
+}
+
+/// These give strings, which are wrong or were written by something else than the builder.
+#[test]
+fn tables_out_of_order_are_found_by_verifying() {
+    let cases: &[(&str, &[u8], &[u64], u32)] = &[
+        ("not in order", b"\0\x01b\0\x01a", &[0, 6], 2),
+        ("not in order", b"\0\x01b\x01\0", &[0, 5], 2),
+        ("as shortly", b"\0\x01a\0\x02ab", &[0, 7], 2),
+        ("stands behind", b"\0\x01ax", &[0, 4], 1),
+        ("where the one before it ends", b"x\0\x01a", &[1, 4], 1),
+        ("where the strings end", b"\0\x01ax", &[0, 3], 1),
+        ("where the strings end", b"x", &[0], 0),
+        ("where the strings end", b"x", &[1], 0),
+    ];
+    for &(expected, bytes, starts, count) in cases {
+        let (asked, verified) = damages(&file_with(bytes, starts), count);
+        assert!(asked.is_empty(), "{asked:?}");
+        let damage = verified.unwrap().to_string();
+        assert!(damage.contains(expected), "{damage}, expected {expected}");
+    }
+}
+
+/// Every table of a few bytes, and every flip in a real one, ends in time and without a panic.
+#[test]
+fn no_table_does_harm() {
+    let bytes = [0, 1, 2, b'a', 0x80, 0xFF];
+    for number in 0..bytes.len().pow(5) {
+        let table: Vec<u8> = (0..5).map(|at| bytes[number / bytes.len().pow(at) % 6]).collect();
+        damages(&file_with(&table, &[0, 5]), 3);
+    }
+    let mut builder = StringTableBuilder::default();
+    for string in [&b"/a"[..], b"/ab", b"/abc", b"/b", b"/b/c/d/e/f"] {
+        builder.intern(string).unwrap();
+    }
+    let table = builder.finish();
+    let file = file_of(&table);
+    let section = file.section(SectionKind::STRINGS).unwrap();
+    let whole = file.bytes(section, 0, section.bytes()).unwrap();
+    let mut harmless = 0;
+    for bit in 0..whole.len() * 8 {
+        let mut flipped = whole.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let (_, verified) = damages(&file_with(&flipped, &[0, section.bytes()]), 5);
+        harmless += usize::from(verified.is_none());
+    }
+    // Another letter in the place of one may leave the order as it is.
+    assert!(harmless < whole.len() * 5, "{harmless} of {}", whole.len() * 8);
+}

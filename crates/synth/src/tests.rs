@@ -1,0 +1,129 @@
+//! What the made-up corpus has in common with the measured web, and that it never changes.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::*;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_robots::syntax::RobotsTxt;
+
+const HOSTS: u64 = 4_000;
+const URLS: u64 = 40_000;
+
+fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut out);
+    out
+}
+
+fn files() -> Vec<Vec<u8>> {
+    let corpus = Corpus::new(1, HOSTS);
+    (0..HOSTS).map(|host| written(|out| corpus.write_robots(host, out))).collect()
+}
+
+fn urls() -> Vec<Vec<u8>> {
+    let corpus = Corpus::new(1, HOSTS);
+    (0..URLS).map(|position| written(|out| corpus.write_url(position, out))).collect()
+}
+
+fn parse(file: &[u8]) -> RobotsTxt<'_> {
+    RobotsTxt::parse(file, &RFC_9309, None)
+}
+
+#[test]
+fn the_corpus_of_a_seed_never_changes() {
+    let hash = xxhash_rust::xxh3::xxh3_64(&[files().concat(), urls().concat()].concat());
+    assert_eq!(
+        hash, 13_558_698_939_764_156_216,
+        "published figures name corpora by their seed: make a change only with a new major version"
+    );
+}
+
+#[test]
+fn hosts_and_urls_depend_on_seed_and_position_alone() {
+    let robots = |hosts, host| written(|out| Corpus::new(3, hosts).write_robots(host, out));
+    assert!((0..10).all(|host| robots(10, host) == robots(1_000_000, host)));
+    let host = |seed, position| Corpus::new(seed, 10).host(position);
+    assert_ne!(host(1, 0), host(2, 0));
+    assert_ne!(host(1, 0), host(1, 1));
+}
+
+#[test]
+fn whether_a_layout_has_rules_is_known_without_its_file() {
+    let corpus = Corpus::new(5, HOSTS);
+    for host in 0..HOSTS {
+        let file = written(|out| corpus.write_robots(host, out));
+        assert_eq!(corpus.has_rules(host), !parse(&file).rules().is_empty(), "{host}");
+    }
+}
+
+#[test]
+fn every_url_is_on_a_host_of_the_corpus() {
+    let corpus = Corpus::new(1, HOSTS);
+    let hosts: HashSet<String> = (0..HOSTS).map(|host| corpus.host(host)).collect();
+    assert_eq!(hosts.len() as u64, HOSTS);
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for url in urls() {
+        let url = String::from_utf8(url).unwrap();
+        let host = url.split('/').nth(2).unwrap().split('?').next().unwrap();
+        assert!(hosts.contains(host), "{url}");
+        *counts.entry(host.to_owned()).or_default() += 1;
+    }
+    let most = counts.values().copied().max().unwrap();
+    assert!((URLS as usize / 20..URLS as usize / 3).contains(&most), "few hosts have most URLs");
+    let one = Corpus::new(0, 0);
+    assert_eq!(one.hosts(), 1);
+    let url = written(|out| one.write_url(5, out));
+    assert!(String::from_utf8(url).unwrap().contains(&one.host(0)));
+}
+
+/// `tests/corpus.rs` compares what files share with real files; here are the files and URLs by
+/// themselves.
+#[test]
+fn files_and_urls_are_like_the_webs() {
+    fn quantile(values: impl Iterator<Item = usize>, percent: usize) -> usize {
+        let mut values: Vec<usize> = values.collect();
+        values.sort_unstable();
+        values[values.len() * percent / 100]
+    }
+    fn share<T>(items: &[T], has: impl Fn(&T) -> bool) -> usize {
+        items.iter().filter(|item| has(item)).count() * 10_000 / items.len()
+    }
+    let (files, urls) = (files(), urls());
+    let mut users: HashMap<&[u8], usize> = HashMap::new();
+    files.iter().for_each(|file| *users.entry(file).or_default() += 1);
+    // Each text once: a frequent file would weigh as much as all its hosts.
+    let distinct: BTreeSet<&[u8]> = users.keys().copied().collect();
+    let (mut rules, mut patterns) = (Vec::new(), Vec::new());
+    for file in distinct.into_iter().map(parse) {
+        rules.extend(file.groups().iter().map(|group| group.rules.len()));
+        patterns.extend(file.rules().iter().map(|rule| rule.value.to_vec()));
+    }
+    patterns.retain(|pattern| !pattern.is_empty());
+    let stars = |pattern: &Vec<u8>| pattern.iter().filter(|&&byte| byte == b'*').count();
+    let bytes = |percent| quantile(files.iter().map(Vec::len), percent);
+    let groups = |percent| quantile(files.iter().map(|file| parse(file).groups().len()), percent);
+    let rules = |percent| quantile(rules.iter().copied(), percent);
+    let lengths = |percent| quantile(urls.iter().map(Vec::len), percent);
+    // Shares are in ten thousand.
+    for (what, value, low, high) in [
+        ("bytes of half of the files", bytes(50), 400, 600),
+        ("bytes of 99 % of the files", bytes(99), 10_000, 25_000),
+        ("files that equal another", share(&files, |file| users[&file[..]] > 1), 4_400, 5_200),
+        ("groups of half of the files", groups(50), 1, 1),
+        ("groups of 90 % of the files", groups(90), 7, 11),
+        ("rules of half of the groups", rules(50), 1, 1),
+        ("rules of 99 % of the groups", rules(99), 80, 180),
+        ("patterns without a star", share(&patterns, |it| stars(it) == 0), 7_950, 8_350),
+        ("patterns with one star", share(&patterns, |it| stars(it) == 1), 1_100, 1_500),
+        ("patterns with more stars", share(&patterns, |it| stars(it) > 1), 400, 700),
+        ("end anchors", share(&patterns, |it| it.ends_with(b"$")), 220, 320),
+        ("files with CR", share(&files, |it| it.contains(&b'\r')), 1_700, 2_300),
+        ("byte order marks", share(&files, |it| it.starts_with(b"\xEF\xBB\xBF")), 50, 300),
+        ("bytes of half of the URLs", lengths(50), 48, 56),
+        ("bytes of 99 % of the URLs", lengths(99), 190, 270),
+        ("URLs with a query", share(&urls, |url| url.contains(&b'?')), 1_100, 1_300),
+        ("URLs with an escape", share(&urls, |url| url.contains(&b'%')), 310, 400),
+    ] {
+        assert!((low..=high).contains(&value), "{what}: {value} is not in {low}..={high}");
+    }
+}

@@ -1,0 +1,34 @@
+//! The library from front to back: one file, then many URLs against many hosts.
+//!
+//! Run it with `cargo run --example tour`.
+
+use portcullis::{
+    AgentChain, Classifier, Detail, LoadConfig, PolicySet, RFC_9309, Robots, Verdict,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // One file, one agent.
+    let robots = Robots::parse("User-agent: *\nDisallow: /search\nAllow: /search/about\n");
+    let gptbot = robots.agent("GPTBot");
+    assert!(gptbot.is_allowed("https://example.com/search/about"));
+
+    // The deciding rule, and the rules that lose to it.
+    let agent = AgentChain::parse("GPTBot", &RFC_9309)?;
+    let explanation = robots.explain(&agent, "https://example.com/search/about")?;
+    println!("{}", explanation.rules[0].text.escape_ascii());
+    assert_eq!(explanation.rules[1].line.get(), 2);
+
+    // Many hosts, many URLs, several agents. Each thread has a memory of its own.
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/sample/robots");
+    let set = PolicySet::load(folder.as_ref(), &LoadConfig::new(&RFC_9309))?.set;
+    let agents = vec![agent, AgentChain::parse("CCBot", &RFC_9309)?];
+    let classifier = Classifier::new(set, agents, Detail::Rule)?;
+    let mut memory = classifier.memory();
+    let urls = ["https://shop.example/cart/?a=1", "https://nobody.example/"];
+    let decisions = classifier.classify(&urls, None, &mut memory)?;
+    for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {
+        println!("{url} GPTBot: {}, CCBot: {}", decisions[0].verdict, decisions[1].verdict);
+    }
+    assert_eq!(decisions[2].verdict, Verdict::Unknown);
+    Ok(())
+}
