@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 mod common;
 
 use common::Random;
+use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
     IngestConfig, Ingested, Input, Merger, OutageConfig, PolicySet, Provenance, ingest,

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 mod common;
 
 use common::Random;
+use portcullis_capture::access::{Answer, UnixSeconds};
 use portcullis_capture::input::{OpenConfig, Source};
 use portcullis_capture::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
     Subject, warc,
 };
-use portcullis_robots::access::{Answer, UnixSeconds};
 
 const RULES: &str = "User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 

@@ -70,7 +70,7 @@ fn explain(
     let (explanation, problem) = (explained.as_ref(), problem.as_deref());
     if json {
         let provenance = session.provenance(0, agent)?;
-        let told = explanation_json::Facts { explanation, problem, dialect };
+        let told = explanation_json::Facts { explained: explanation, problem, dialect };
         explanation_json::write(url, name, decision, provenance, told, out);
         return Ok(());
     }

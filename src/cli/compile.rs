@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
 use portcullis_capture::CaptureNote;
+use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_report::{CaptureDates, Figures};
-use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::visible;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};

@@ -7,8 +7,8 @@
 use std::fmt::{Display, Write as _};
 
 use anyhow::Context;
+use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::visible;
 use portcullis_set::stats::{

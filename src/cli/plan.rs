@@ -9,10 +9,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use portcullis_capture::access::LongOutage;
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_robots::access::LongOutage;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Strictness;
 

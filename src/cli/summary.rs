@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
+use portcullis_capture::access::UnixSeconds;
 use portcullis_report::{CaptureDates, Counts, Filtered, Run, Summary};
-use portcullis_robots::access::UnixSeconds;
 use portcullis_set::PolicySet;
 use serde::Serialize;
 

@@ -5,9 +5,9 @@ use std::num::NonZero;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_bench::{Model, RunnerCommand};
 use portcullis_capture::CaptureFormat;
+use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
-use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::message::say_plainly;
 

@@ -10,11 +10,11 @@ use fastwarc::warc::iter::{ArchiveIterator, ArchiveIteratorOptions};
 use fastwarc::warc::record::{AutoDecode, WarcRecord, WarcRecordType};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
+use portcullis_capture::access::{Answer, UnixSeconds};
 use portcullis_capture::input::{OpenConfig, Source};
 use portcullis_capture::{
     BatchReader, BrokenRecord, Capture, CaptureNote, CaptureSink, ReadConfig, Subject, warc,
 };
-use portcullis_robots::access::{Answer, UnixSeconds};
 use portcullis_synth::random::SplitMix64;
 
 /// One answer, as both readers have to find it.

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
+use crate::access::{Answer, UnixSeconds};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_matcher::bytes::trim;
-use portcullis_robots::access::{Answer, UnixSeconds};
 
 use super::{CaptureNote, CaptureNotes, ReadConfig};
 use crate::compression::Coding;

@@ -182,10 +182,10 @@ pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::Answer;
     use crate::tests::{Keeper, read_all};
     use crate::{BrokenKind, CaptureNote, CaptureNotes};
     use portcullis_dialect::limits::FILE_READ_BYTES;
-    use portcullis_robots::access::Answer;
 
     fn read_folder(path: &Path) -> Keeper {
         read_all(&mut open(path).unwrap(), Some(10))

@@ -40,8 +40,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::access::{Answer, CachingHeaders};
 use portcullis_matcher::bytes::trim;
-use portcullis_robots::access::{Answer, CachingHeaders};
 use portcullis_robots::kind::BYTE_ORDER_MARK;
 
 use super::body::{is_html, settle, status_of, time_of};

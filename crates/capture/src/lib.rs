@@ -2,7 +2,7 @@
 //!
 //! Owns the way from a stored file to [`Capture`]s: finding the records, decoding the bodies, and
 //! noting what is odd. It decides nothing: use `set` for which capture of an origin counts and where a
-//! redirect leads, [`access`](portcullis_robots::access) for what an answer means, and
+//! redirect leads, [`access`](portcullis_capture::access) for what an answer means, and
 //! [`syntax`](portcullis_robots::syntax) for what a file says. Nothing is fetched.
 //!
 //! Reading has two halves, so that one file can keep many threads busy: a [`BatchReader`] cuts a file
@@ -42,6 +42,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod access;
 mod body;
 mod compression;
 mod fields;
@@ -63,8 +64,8 @@ mod warc_record;
 
 use std::borrow::Cow;
 
+use crate::access::{Answer, CachingHeaders, UnixSeconds};
 use crate::input::{InputError, system_text};
-use portcullis_robots::access::{Answer, CachingHeaders, UnixSeconds};
 
 use body::Settled;
 pub use format::{CaptureConfig, CaptureFormat, ParquetColumns, open};

@@ -12,7 +12,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrowPrimitiveType, BinaryArray, StringArray};
 use arrow_schema::{DataType, Schema, TimeUnit};
 
-use portcullis_robots::access::UnixSeconds;
+use crate::access::UnixSeconds;
 
 use super::ParquetColumns;
 use super::body::time_of;

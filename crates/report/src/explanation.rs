@@ -10,6 +10,7 @@ use portcullis_dialect::decision::{Decision, Reason};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{Explanation, Loss};
 use portcullis_robots::visible::{cut_to_show, visible};
+use portcullis_set::batch::Explained;
 
 /// Returns the clause of the dialect's document that a decision for `reason` follows.
 ///
@@ -42,7 +43,7 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
 pub fn write(
     agent: &str,
     decision: &Decision,
-    explanation: Option<&Explanation>,
+    explained: Option<&Explained>,
     problem: Option<&str>,
     dialect: &Dialect,
     out: &mut impl Write,
@@ -52,16 +53,16 @@ pub fn write(
     if let Some(problem) = problem {
         write_field("problem", problem.as_bytes(), out)?;
     }
-    if let Some(explanation) = explanation {
+    if let Some(Explained { explanation, outage }) = explained {
+        if let Some(outage) = outage {
+            write_field("outage", outage.to_string().as_bytes(), out)?;
+        }
         write_explanation(explanation, out)?;
     }
     write_field("clause", clause(dialect, decision.reason).as_bytes(), out)
 }
 
 fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
-    if let Some(outage) = &explanation.outage {
-        write_field("outage", outage.to_string().as_bytes(), out)?;
-    }
     for group in &explanation.groups {
         let why = match &explanation.token {
             Some(token) => format!("it names {token}"),
@@ -145,13 +146,13 @@ mod tests {
             }],
             rules_in_groups: rules.len(),
             rules,
-            outage: None,
         }
     }
 
     fn shown(explanation: &Explanation, decision: Decision) -> String {
         let mut out = Vec::new();
-        write("Googlebot", &decision, Some(explanation), None, &RFC_9309, &mut out).unwrap();
+        let explained = Explained { explanation: explanation.clone(), outage: None };
+        write("Googlebot", &decision, Some(&explained), None, &RFC_9309, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -25,11 +25,11 @@
 
 use serde::Serialize;
 
+use portcullis_capture::access::{KnownOutage, UnixSeconds};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::access::{KnownOutage, UnixSeconds};
-use portcullis_robots::policy::{ExplainedGroup, ExplainedRule, Explanation};
-use portcullis_set::batch::Provenance;
+use portcullis_robots::policy::{ExplainedGroup, ExplainedRule};
+use portcullis_set::batch::{Explained, Provenance};
 
 use super::clause;
 use super::json_lines::{Line, Text, write_object};
@@ -38,7 +38,7 @@ use super::json_lines::{Line, Text, write_object};
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// The explanation, if a policy is known.
-    pub explanation: Option<&'a Explanation>,
+    pub explained: Option<&'a Explained>,
     /// Why the record is not a URL, if it is not.
     pub problem: Option<&'a str>,
     /// The dialect.
@@ -113,7 +113,7 @@ pub fn write(
     found: Facts<'_>,
     out: &mut Vec<u8>,
 ) {
-    let explanation = found.explanation;
+    let explanation = found.explained.map(|it| &it.explanation);
     let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
     let object = Object {
         line: Line::new(url, agent, decision, provenance),
@@ -126,7 +126,7 @@ pub fn write(
         rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
         deciding: rules.iter().find(|rule| rule.loss.is_none()).map(rule_object),
         lost: rules.iter().filter(|rule| rule.loss.is_some()).map(rule_object).collect(),
-        outage: explanation.and_then(|it| it.outage.as_ref()).map(OutageObject::new),
+        outage: found.explained.and_then(|it| it.outage.as_ref()).map(OutageObject::new),
     };
     write_object(&object, out);
 }
@@ -164,7 +164,8 @@ mod tests {
         let parsed = RobotsTxt::parse(file, dialect, None);
         let path = ComparedPath::assume_normal(path);
         let explanation = explain(&parsed, file, dialect, &agent, path);
-        let found = Facts { explanation: Some(&explanation), problem: None, dialect };
+        let explained = Explained { explanation, outage: None };
+        let found = Facts { explained: Some(&explained), problem: None, dialect };
         let mut out = Vec::new();
         write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), found, &mut out);
         serde_json::from_slice(&out).unwrap()
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn all_members_exist_without_a_policy() {
-        let found = Facts { explanation: None, problem: Some("no scheme"), dialect: &RFC_9309 };
+        let found = Facts { explained: None, problem: Some("no scheme"), dialect: &RFC_9309 };
         let mut out = Vec::new();
         write(b"u", "Bot", &Decision::INVALID, Provenance::default(), found, &mut out);
         let expected = concat!(

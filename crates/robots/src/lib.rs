@@ -7,7 +7,6 @@
 //! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
 //! | [`policy`] | agents, the groups that apply, rules in order of precedence, batch decisions | once per file and agent |
 //! | [`target`] | a URL to its origin and the compared path | one pass |
-//! | [`access`] | answers to GET /robots.txt: states, expiry, outages | a few comparisons |
 //! | [`kind`] | file kinds by first bytes | one pass |
 //! | [`visible`] | untrusted text made safe to show | one pass |
 //! | `json` | the same in JSON, with the feature `serde` | one pass |
@@ -24,7 +23,6 @@
 //! assert!(agent.is_allowed("https://example.com/search/about"));
 //! ```
 
-pub mod access;
 #[cfg(feature = "serde")]
 pub mod json;
 pub mod kind;

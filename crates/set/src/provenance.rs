@@ -19,8 +19,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::{BrokenKind, BrokenRecord, CaptureFormat};
-use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::{InputReport, OutageConfig};
 

@@ -1,8 +1,8 @@
 //! What is known of one origin, before it is filed in a set.
 
 use portcullis_capture::CaptureNotes;
+use portcullis_capture::access::{KnownOutage, UnixSeconds};
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
 use super::layout::NONE;

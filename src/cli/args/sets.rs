@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use portcullis_capture::CaptureFormat;
+use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::super::values::{self, BytesMax};
 use super::{Format, RunArgs};

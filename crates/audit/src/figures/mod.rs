@@ -14,12 +14,12 @@ use super::model::{
     REPORT_FORMAT, ReasonCount, RecordCounts, Report, SourceFacts, StateCount, UnknownFigures,
     UnknownRow,
 };
+use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::{
     AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_BYTES_MAX,
 };
 use portcullis_report::AgentCounts;
-use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;

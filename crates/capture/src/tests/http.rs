@@ -6,8 +6,8 @@ use std::io::Write;
 
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
+use crate::access::Answer;
 use portcullis_dialect::limits::{BODY_BYTES_MAX, HEADER_BLOCK_BYTES_MAX};
-use portcullis_robots::access::Answer;
 
 use crate::body::Settled;
 use crate::compression::{Coding, Decoded};

@@ -1,6 +1,6 @@
 //! Lines that are good, odd and damaged.
 
-use portcullis_robots::access::{Answer, CachingHeaders, UnixSeconds};
+use crate::access::{Answer, CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, read_all};
 use crate::input::{OpenConfig, Source};

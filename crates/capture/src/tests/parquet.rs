@@ -16,8 +16,8 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
+use crate::access::{Answer, UnixSeconds};
 use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
-use portcullis_robots::access::{Answer, UnixSeconds};
 
 use super::{Keeper, read_all};
 use crate::parquet::open;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read, Write};
 
+use crate::access::Answer;
 use portcullis_dialect::limits::{
     CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
-use portcullis_robots::access::Answer;
 
 use super::{Keeper, read_all};
 use crate::input::{OpenConfig, Source};

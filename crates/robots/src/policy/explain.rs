@@ -3,7 +3,6 @@
 //! Tries every rule of the groups that apply, one by one; use [`Robots`](crate::Robots) or a policy
 //! set for decisions alone.
 
-use crate::access::KnownOutage;
 use crate::syntax::{RobotsTxt, Rule, Span};
 use crate::target::ComparedPath;
 use portcullis_dialect::{Dialect, LineNumber, Precedence, RobotsTxtUrl, RuleID, Verdict, words};
@@ -33,8 +32,6 @@ pub struct Explanation {
     pub rules: Vec<ExplainedRule>,
     /// The number of rules in the groups.
     pub rules_in_groups: usize,
-    /// The outage of the host, or `None` if none is known.
-    pub outage: Option<KnownOutage>,
 }
 
 /// A group, by one of its user-agent lines.
@@ -126,7 +123,6 @@ pub fn explain(
         groups: Vec::new(),
         rules: Vec::new(),
         rules_in_groups: 0,
-        outage: None,
     };
     let Selection::Groups { groups, token } = Selection::of(file, agent, dialect) else {
         return explanation;

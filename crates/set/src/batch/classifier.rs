@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::stored::{AskError, Query, QueryMemory};
 use crate::{Damage, PolicySet};
+use portcullis_capture::access::KnownOutage;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_matcher::automaton::Limits;
@@ -46,6 +47,15 @@ pub struct Provenance<'a> {
     pub rule: Option<&'a [u8]>,
     /// The value of the user-agent line of the group that applies, if one does.
     pub group: Option<&'a [u8]>,
+}
+
+/// Why a record is decided as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// What the file says.
+    pub explanation: Explanation,
+    /// The outage of the origin, if one is known.
+    pub outage: Option<KnownOutage>,
 }
 
 /// A thread's memory for a [`Classifier`].
@@ -247,7 +257,7 @@ impl Classifier {
         record: &[u8],
         assumed_scheme: Option<&[u8]>,
         agent: usize,
-    ) -> Result<Result<Option<Explanation>, BadUrl>, Damage> {
+    ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
         let dialect = self.dialect();
         let url = match split_assuming(record, dialect.paths.path_start, assumed_scheme) {
             Ok(url) => url,
@@ -264,7 +274,7 @@ impl Classifier {
             return Ok(Ok(None));
         };
         let explained = self.query.explain(policy, agent, path)?;
-        Ok(Ok(Some(Explanation { outage: capture.facts.outage, ..explained })))
+        Ok(Ok(Some(Explained { explanation: explained, outage: capture.facts.outage })))
     }
 }
 

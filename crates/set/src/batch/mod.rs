@@ -11,7 +11,7 @@ mod pieces;
 pub mod runner;
 mod session;
 
-pub use classifier::{Classifier, ClassifierMemory, Provenance};
+pub use classifier::{Classifier, ClassifierMemory, Explained, Provenance};
 pub use session::Session;
 
 pub use portcullis_matcher::vectors::Vectors;

@@ -2,10 +2,9 @@
 
 use crate::Damage;
 use portcullis_dialect::decision::Decision;
-use portcullis_robots::policy::Explanation;
 use portcullis_robots::target::BadUrl;
 
-use super::{Classifier, ClassifierMemory, Provenance};
+use super::{Classifier, ClassifierMemory, Explained, Provenance};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -93,7 +92,7 @@ impl<'c> Session<'c> {
         &self,
         record: &[u8],
         agent: usize,
-    ) -> Result<Result<Option<Explanation>, BadUrl>, Damage> {
+    ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
         self.classifier.explain(record, self.assumed_scheme, agent)
     }
 }

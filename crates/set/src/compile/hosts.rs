@@ -2,7 +2,7 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_robots::access::KnownOutage;
+use portcullis_capture::access::KnownOutage;
 use portcullis_robots::syntax::{NoteKind, read_others};
 
 use super::super::layout::{NONE, capture, count, host};

@@ -3,7 +3,7 @@
 //! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
 //! files; the newest capture of each origin counts. [`merge`] joins what was ingested apart. Use
 //! [`compile`](super::compile) to make a set of the result, [`capture`] to read the formats, and
-//! [`access`](portcullis_robots::access) for what an answer means.
+//! [`access`](portcullis_capture::access) for what an answer means.
 //!
 //! What counts:
 //!
@@ -18,7 +18,7 @@
 //! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and its date
 //!   counts.
 //! - A host whose newest capture is a failure is in an outage since the first failure after its last
-//!   answer; [`serving`](portcullis_robots::access::serving) and [`OutageConfig`] say what follows.
+//!   answer; [`serving`](portcullis_capture::access::serving) and [`OutageConfig`] say what follows.
 //!
 //! † A redirect to a resource that was not captured, or to no URL, and a "not modified" without a
 //! file, are the dialect's [`other_status`](portcullis_dialect::dialect::AccessRules::other_status), which is a
@@ -52,9 +52,9 @@ mod tests;
 
 use std::path::PathBuf;
 
+use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 
 use super::Strictness;

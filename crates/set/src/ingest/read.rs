@@ -12,13 +12,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::Scope;
 
+use portcullis_capture::access::{Access, Answer, expiry, resolve};
 use portcullis_capture::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink,
     ReadConfig, Subject,
 };
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::BROKEN_RECORDS_NAMED;
-use portcullis_robots::access::{Access, Answer, expiry, resolve};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
 use super::super::pool::BlobPool;

@@ -118,7 +118,7 @@ impl<'s> HostPass<'s> {
         origins.in_outage = counts.in_outage;
         origins.capture_dates = counts.captured.map(|(first, last)| Dates { first, last });
         for (day, count) in pass.days.drain() {
-            let date = portcullis_robots::access::UnixSeconds(day * SECONDS_PER_DAY).to_rfc3339();
+            let date = portcullis_capture::access::UnixSeconds(day * SECONDS_PER_DAY).to_rfc3339();
             // "2024-05" of "2024-05-06T…".
             let month = date.rsplitn(2, '-').last().unwrap_or(&date).to_owned();
             *origins.capture_months.entry(month).or_default() += count;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::*;
 use portcullis_capture::input::{OpenConfig, Records, Terminator};
-use portcullis_dialect::limits::READ_AHEAD_CHUNKS;
+use portcullis_dialect::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 
@@ -210,15 +210,18 @@ fn a_stream_is_read_ahead_no_further_than_the_bound() {
             Ok(count)
         }
     }
+    // A stream reads a chunk of the usual size at once, so smaller ones would show nothing.
+    let chunks = ChunkConfig { chunk_bytes: CHUNK_BYTES, ..SMALL };
+    let list = list(1_500_000);
     for threads in [1, 2] {
         let read: &'static AtomicUsize = Box::leak(Box::default());
-        let reader = Counting(read, Cursor::new(list(500)));
+        let reader = Counting(read, Cursor::new(list.clone()));
         let source = Source::from_reader("list", reader, OpenConfig::default());
         let mut written = 0;
         let mut ahead_most = 0;
         run(
             [Ok(source)],
-            &config(threads),
+            &Config { chunks, ..config(threads) },
             || (),
             |(), chunk, bytes: &mut usize| *bytes = chunk.len(),
             |bytes| {
@@ -230,9 +233,9 @@ fn a_stream_is_read_ahead_no_further_than_the_bound() {
         )
         .unwrap();
         // In flight, read ahead, and the one being put together.
-        let chunks = threads * IN_FLIGHT_CHUNKS_PER_THREAD + READ_AHEAD_CHUNKS + 1;
-        let bound = chunks * (SMALL.chunk_bytes + 1);
-        assert!(ahead_most <= bound, "{ahead_most} of {bound}");
+        let at_once = threads * IN_FLIGHT_CHUNKS_PER_THREAD + READ_AHEAD_CHUNKS + 1;
+        let bound = at_once * (CHUNK_BYTES + 1);
+        assert!(bound < list.len() && ahead_most <= bound, "{ahead_most} of {bound}");
     }
 }
 

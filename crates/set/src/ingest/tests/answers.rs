@@ -22,8 +22,8 @@ fn each_answer_is_what_the_dialect_says() {
         for answer in answers.into_iter().chain([RedirectToNowhere, BrokenBody, NoAnswer]) {
             let found =
                 ingest_made(&[Made::new("https://a.example/robots.txt", 9, answer)], dialect);
-            let expected = match portcullis_robots::access::resolve(answer, 0, rules) {
-                portcullis_robots::access::Access::Outcome(outcome) => outcome,
+            let expected = match portcullis_capture::access::resolve(answer, 0, rules) {
+                portcullis_capture::access::Access::Outcome(outcome) => outcome,
                 _ => rules.other_status,
             };
             let standing = found.find("https://a.example").unwrap();

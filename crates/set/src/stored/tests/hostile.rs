@@ -1,8 +1,9 @@
 //! Seeded changes of every section, with checksums made right.
 
+use crate::batch::Explained;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
-use portcullis_robots::policy::{AgentChain, Detail, Explanation};
+use portcullis_robots::policy::{AgentChain, Detail};
 
 use super::*;
 
@@ -28,7 +29,7 @@ struct Asked {
     decisions: Vec<Decision>,
     /// The rule and the group of each decision.
     origins: Vec<[Option<Vec<u8>>; 2]>,
-    explanations: Vec<Option<Explanation>>,
+    explanations: Vec<Option<Explained>>,
 }
 
 fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
@@ -68,7 +69,9 @@ fn is_what_texts_say(set: &PolicySet, asked: &Asked, urls: &[String], agents: us
     });
     let said = asked.explanations.iter().zip(states);
     asked.decisions.iter().zip(said).all(|(decision, (explanation, state))| {
-        let Some(explanation) = explanation else { return decision.verdict == Verdict::Unknown };
+        let Some(Explained { explanation, .. }) = explanation else {
+            return decision.verdict == Verdict::Unknown;
+        };
         let reason = match explanation.rules.first() {
             _ if explanation.robots_txt => Reason::RobotsTxt,
             _ if state != Some(PolicyState::Rules) => return decision.reason != Reason::Rule,

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use crate::compile::{CompileConfig, to_vec};
 use crate::{IngestConfig, Input, ingest};
+use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
-use portcullis_robots::access::UnixSeconds;
 
 /// Who asks in these tests.
 pub const AGENTS: [&str; 4] = ["ExampleBot", "Other+ExampleBot", "Third", "Nobody"];

@@ -13,7 +13,7 @@ impl UnixSeconds {
     /// Parses an HTTP date in any of its three forms (RFC 9110, section 5.6.7), or returns `None`.
     ///
     /// ```
-    /// use portcullis_robots::access::UnixSeconds;
+    /// use portcullis_capture::access::UnixSeconds;
     ///
     /// let date = UnixSeconds::from_http_date(b"Sun, 06 Nov 1994 08:49:37 GMT");
     /// assert_eq!(date, Some(UnixSeconds(784_111_777)));
@@ -29,7 +29,7 @@ impl UnixSeconds {
     /// malformed, names a day that does not exist, or is before 1970.
     ///
     /// ```
-    /// use portcullis_robots::access::UnixSeconds;
+    /// use portcullis_capture::access::UnixSeconds;
     ///
     /// let time = UnixSeconds::from_rfc3339(b"1994-11-06T09:49:37.25+01:00");
     /// assert_eq!(time, Some(UnixSeconds(784_111_777)));
@@ -47,7 +47,7 @@ impl UnixSeconds {
     /// represents, 9999-12-30T22:00:00Z.
     ///
     /// ```
-    /// use portcullis_robots::access::UnixSeconds;
+    /// use portcullis_capture::access::UnixSeconds;
     ///
     /// assert_eq!(UnixSeconds(784_111_777).to_rfc3339(), "1994-11-06T08:49:37Z");
     /// ```

@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use portcullis_dialect::{RFC_9309, Verdict};
-//! use portcullis_robots::access::{Access, Answer, resolve};
+//! use portcullis_capture::access::{Access, Answer, resolve};
 //!
 //! let rules = &RFC_9309.access;
 //! assert_eq!(resolve(Answer::Status(301), 0, rules), Access::Follow);

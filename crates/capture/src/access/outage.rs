@@ -83,7 +83,7 @@ pub enum Serving {
 ///
 /// ```
 /// use portcullis_dialect::RFC_9309;
-/// use portcullis_robots::access::{LongOutage, Outage, Serving, UnixSeconds, serving};
+/// use portcullis_capture::access::{LongOutage, Outage, Serving, UnixSeconds, serving};
 ///
 /// let rules = &RFC_9309.access;
 /// let outage = Outage { first_failure: UnixSeconds(0), outcome: rules.server_error };
