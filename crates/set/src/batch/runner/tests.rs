@@ -211,7 +211,7 @@ fn a_stream_is_read_ahead_no_further_than_the_bound() {
         }
     }
     // A stream reads a chunk of the usual size at once, so smaller ones would show nothing.
-    let chunks = ChunkConfig { chunk_bytes: CHUNK_BYTES, ..SMALL };
+    let chunks = ChunkConfig { chunk_bytes: CHUNK_BYTES, record_bytes_max: CHUNK_BYTES, ..SMALL };
     let list = list(1_500_000);
     for threads in [1, 2] {
         let read: &'static AtomicUsize = Box::leak(Box::default());
