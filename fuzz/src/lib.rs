@@ -1,7 +1,7 @@
 //! What must hold for any input, as functions that panic where it does not.
 //!
 //! One function for each fuzz target. Inputs are bytes with a small head that an editor can write
-//! and a mutation can reach: the first byte chooses the [`Dialect`], a line end separates parts.
+//! and a mutation can reach: the first byte chooses the dialect, a line end separates parts.
 //! The functions need no fuzzer: `tests/seeds.rs` gives them the seed corpus on any toolchain, and
 //! a finding is replayed the same way.
 //!

@@ -27,7 +27,8 @@
 //! included, is part of the report; [`CorpusError`] and [`BenchError`] are what fails.
 //!
 //! ```
-//! use portcullis_bench::{self, Corpus, Settings, Standing};
+//! use portcullis_bench as bench;
+//! use portcullis_bench::{Corpus, Settings, Standing};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::{LoadConfig, PolicySet};

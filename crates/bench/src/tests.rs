@@ -256,7 +256,7 @@ mod runners {
     /// The report of a runner in some way of its own.
     fn runner_report(mode: &str) -> Report {
         let corpus = corpus();
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/bench/runner.sh");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/bench/runner.sh");
         let mut command: RunnerCommand = format!("script=sh {script} {mode}").parse().unwrap();
         command.patience = Duration::from_millis(if mode == "hang" { 300 } else { 20_000 });
         let settings =

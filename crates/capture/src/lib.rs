@@ -2,7 +2,7 @@
 //!
 //! Owns the way from a stored file to [`Capture`]s: finding the records, decoding the bodies, and
 //! noting what is odd. It decides nothing: use `set` for which capture of an origin counts and where a
-//! redirect leads, [`access`](portcullis_capture::access) for what an answer means, and
+//! redirect leads, [`access`] for what an answer means, and
 //! [`syntax`](portcullis_robots::syntax) for what a file says. Nothing is fetched.
 //!
 //! Reading has two halves, so that one file can keep many threads busy: a [`BatchReader`] cuts a file
@@ -33,7 +33,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let file = folder.path().join("captures.jsonl");
 //! std::fs::write(&file, r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "Allow: /"}"#)?;
-//! let mut reader = capture::open(&file, None, &CaptureConfig::default())?;
+//! let mut reader = portcullis_capture::open(&file, None, &CaptureConfig::default())?;
 //! let mut bodies = Bodies::default();
 //! while let Some(batch) = reader.next_batch()? {
 //!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut bodies);

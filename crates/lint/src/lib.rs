@@ -8,7 +8,7 @@
 //! A [`Diagnostic`] is for one dialect, the one the file is written for, and shows how each of the others
 //! reads the same line. These readings are computed by parsing the file as each dialect does.
 //!
-//! Cost: one parse per dialect, and an [`analysis`](crate::analysis) of the rules. Limits that are reached
+//! Cost: one parse per dialect, and an [`analysis`] of the rules. Limits that are reached
 //! are reported in [`Report::unknown`], findings beyond [`LintConfig::findings_per_code_max`] are counted in
 //! [`Report::omitted`]. Nothing fails: any bytes are a file.
 //!

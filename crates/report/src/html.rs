@@ -1,7 +1,7 @@
 //! HTML and SVG in which every text is escaped: the kit of all pages.
 //!
-//! Owns the type [`Html`], the macro [`html!`] that makes it, tables, and charts. Hosts, URLs and rules
-//! are written by strangers, so no text becomes markup unescaped: a format string of [`html!`] is a
+//! Owns the type [`Html`], the macro `html!` that makes it, tables, and charts. Hosts, URLs and rules
+//! are written by strangers, so no text becomes markup unescaped: a format string of `html!` is a
 //! literal, and each of its arguments is escaped by its type. Only another [`Html`] goes in as it is.
 //! Characters that cannot be seen or that reorder their neighbours are shown by number, so that the
 //! page shows the text that is there.
@@ -33,13 +33,13 @@ macro_rules! html {
     };
 }
 
-/// What may be an argument of [`html!`].
+/// What may be an argument of `html!`.
 pub trait ToHtml {
     /// Writes the value as markup.
     fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result;
 }
 
-/// An argument of [`html!`].
+/// An argument of `html!`.
 pub struct Escaped<'a, T: ?Sized>(pub &'a T);
 
 impl<T: ToHtml + ?Sized> Display for Escaped<'_, T> {
@@ -110,7 +110,7 @@ impl<T: ToHtml + ?Sized> ToHtml for &T {
 }
 
 impl Html {
-    /// Makes markup of formatted arguments; for [`html!`], which escapes them.
+    /// Makes markup of formatted arguments; for `html!`, which escapes them.
     pub fn formatted(arguments: fmt::Arguments<'_>) -> Html {
         Html(arguments.to_string())
     }

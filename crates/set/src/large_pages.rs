@@ -4,14 +4,6 @@
 //! pages, where the system has them, make fewer of them: this asks for them and takes what it gets.
 //! Memory that nothing was written to takes no room. For all that is small, or read from beginning to
 //! end, a `Vec` is as good.
-//!
-//! ```
-//! use portcullis_set::large_pages::ZeroedMemory;
-//!
-//! let mut memory = ZeroedMemory::new(16 * 1024 * 1024);
-//! memory[4096] = 1;
-//! assert_eq!((memory[4096], memory[4097], memory.len()), (1, 0, 16 * 1024 * 1024));
-//! ```
 
 use std::ops::{Deref, DerefMut};
 

@@ -3,7 +3,7 @@
 //!
 //! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one, such as that a rule never
 //! decides because another wins wherever it matches. [`AgentRules`] finds the rules of a robots.txt that apply
-//! to one robot. To decide given URLs use [`policy`](portcullis_robots::policy) or [`batch`](portcullis_set::batch).
+//! to one robot. To decide given URLs use [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
 //!
 //! # How
 //!

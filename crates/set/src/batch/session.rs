@@ -8,7 +8,7 @@ use super::{Classifier, ClassifierMemory, Explained, Provenance};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
-/// The output formats of [`report`](portcullis_report) read decisions from it. A session is cheap to
+/// The output formats of `portcullis-report` read decisions from it. A session is cheap to
 /// create; its memory grows with the blocks that it decides, so keep one per thread.
 ///
 /// ```

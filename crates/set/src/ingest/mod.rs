@@ -36,7 +36,7 @@
 //! use portcullis_set::{IngestConfig, Input, ingest};
 //!
 //! let config = IngestConfig::new(&RFC_9309, Some(ROBOTS_BYTES_MAX));
-//! let inputs = [Input::new("corpora/sample/robots")];
+//! let inputs = [Input::new("../../corpora/sample/robots")];
 //! let ingested = ingest(&inputs, &config, &())?;
 //! assert_eq!(ingested.counts.hosts, ingested.hosts.len() as u64);
 //! # Ok::<(), portcullis_set::IngestError>(())
