@@ -66,28 +66,38 @@
 //! processor's caches. The parts are crates of their own (`portcullis-robots`, `portcullis-set` and
 //! others), whose APIs may change in any release; this one follows semantic versioning.
 
+#[doc(inline)]
 pub use portcullis_dialect::{
     DRAFT_2019, Decision, Dialect, GOOGLE, KOSTER_1996, LineNumber, ORIGINAL_1994, PolicyState,
     RFC_9309, Reason, RuleID, Verdict,
 };
+#[doc(inline)]
 pub use portcullis_robots::policy::{
     AgentChain, AgentError, ExplainedGroup, ExplainedRule, Explanation, Loss,
 };
+#[doc(inline)]
 pub use portcullis_robots::syntax::{
     Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, UserAgentLine,
 };
+#[doc(inline)]
 pub use portcullis_robots::target::BadUrl;
+#[doc(inline)]
 pub use portcullis_robots::{AgentRules, Robots};
 
 #[cfg(feature = "set")]
+#[doc(inline)]
 pub use portcullis_robots::policy::Detail;
 #[cfg(feature = "set")]
+#[doc(inline)]
 pub use portcullis_set::batch::{Classifier, ClassifierMemory, Provenance, Session};
 #[cfg(feature = "set")]
-pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write};
+#[doc(inline)]
+pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write as write_set};
 #[cfg(feature = "set")]
+#[doc(inline)]
 pub use portcullis_set::stored::AskError;
 #[cfg(feature = "set")]
+#[doc(inline)]
 pub use portcullis_set::{
     Damage, IngestConfig, IngestError, Ingested, Input, LoadConfig, LoadError, LoadNote,
     LoadNoteKind, Loaded, PolicySet, SetError, Strictness, ingest,

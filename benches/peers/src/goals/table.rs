@@ -13,7 +13,7 @@ pub(super) fn markdown(goals: &Goals) -> String {
             "How fast Portcullis is beside other matchers and the system's own programs, for readers who \
              want\nfigures with their circumstances. `scripts/goals DATA` measures every row and writes this \
              page;\n[METHODOLOGY.md](METHODOLOGY.md) says what is measured, what is not, and where it favours \
-             us,\nand [DESIGN.md](../DESIGN.md) where the time goes."
+             us,\nand [performance.md](../docs/performance.md) where the time goes."
             .to_owned(),
         ),
     ];

@@ -1,0 +1,57 @@
+//! The facade as an outside program uses it: what it owns, and what can be shared by threads.
+
+use std::sync::Arc;
+
+use portcullis::{
+    AgentChain, AgentRules, Classifier, ClassifierMemory, Decision, Detail, Explanation,
+    LoadConfig, PolicySet, RFC_9309, Robots,
+};
+
+fn is_shared<T: Send + Sync + 'static>() {}
+
+#[test]
+fn what_bindings_hold_is_owned_and_shared() {
+    is_shared::<AgentRules>();
+    is_shared::<AgentChain>();
+    is_shared::<PolicySet>();
+    is_shared::<Arc<Classifier>>();
+    is_shared::<ClassifierMemory>();
+    is_shared::<Decision>();
+    is_shared::<Explanation>();
+    is_shared::<Robots<'static>>();
+}
+
+/// One file asked alone and as a set gives the same decisions, from several threads at once.
+#[test]
+fn one_file_and_a_set_agree() {
+    let text = b"User-agent: *\nDisallow: /a\nAllow: /a*b$\nUser-agent: c\nAllow: /\n";
+    let urls = ["https://h.example/a", "https://h.example/axb", "https://h.example/robots.txt"];
+    let rules = ["x", "c"].map(|agent| Robots::parse(text).agent(agent));
+    let agents = ["x", "c"].map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap());
+    let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
+    let classifier = Classifier::new(set, agents.to_vec(), Detail::Rule).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut memory = classifier.memory();
+                let decisions = classifier.classify(&urls, None, &mut memory).unwrap();
+                for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {
+                    let alone: Vec<_> = rules.iter().map(|rules| rules.decide(url)).collect();
+                    assert_eq!(decisions, alone, "{url}");
+                }
+            });
+        }
+    });
+}
+
+/// Decisions and explanations serialize as the words that they print.
+#[test]
+fn decisions_serialize() {
+    let robots = Robots::parse("User-agent: *\nDisallow: /a\n");
+    let decision = serde_json::to_value(robots.agent("x").decide("/a")).unwrap();
+    assert_eq!(decision["verdict"], "disallow");
+    assert_eq!(decision["line"], 2);
+    let agent = AgentChain::parse("x", &RFC_9309).unwrap();
+    let explanation = serde_json::to_value(robots.explain(&agent, "/a").unwrap()).unwrap();
+    assert_eq!(explanation["rules"][0]["pattern"], "/a");
+}
