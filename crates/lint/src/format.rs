@@ -235,7 +235,7 @@ impl ReportFormat for Sarif {
             })
         };
         let driver = json!({
-            "name": env!("CARGO_PKG_NAME"),
+            "name": "portcullis",
             "version": env!("CARGO_PKG_VERSION"),
             "rules": catalogue::entries().map(rule).collect::<Vec<Value>>(),
         });
