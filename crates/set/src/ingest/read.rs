@@ -8,8 +8,10 @@
 //! Captures are parsed where they are read; the lock is held only to compare them with what is known
 //! already. What can fail is an input, which its report names.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 use rayon::Scope;
 
 use portcullis_capture::access::{Access, Answer, expiry, resolve};
@@ -18,7 +20,7 @@ use portcullis_capture::{
     ReadConfig, Subject,
 };
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::BROKEN_RECORDS_NAMED;
+use portcullis_dialect::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
 use super::super::pool::BlobPool;
@@ -40,7 +42,8 @@ pub(super) fn read_all(
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
     let reports = reports.into_iter().map(|report| OpenReport { report, broken: Vec::new() });
     let ingested = (Newest::new(&config.dialect.access), reports.collect());
-    let reading = Reading { open, config, observer, ingested: Mutex::new(ingested) };
+    let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
+    let reading = Reading { open, config, observer, ingested, parsed };
     rayon::scope(|scope| {
         // A thread runs its latest task first, so this thread begins with the first input.
         for input in (0..inputs).rev() {
@@ -61,6 +64,7 @@ struct Reading<'r> {
     config: &'r IngestConfig,
     observer: &'r dyn IngestObserver,
     ingested: Mutex<(Newest, Vec<OpenReport>)>,
+    parsed: Mutex<ParsedBodies>,
 }
 
 impl Reading<'_> {
@@ -84,7 +88,7 @@ impl Reading<'_> {
     }
 
     fn digest(&self, input: u32, piece: u32, batch: &dyn Batch) {
-        let mut digest = Digest::new(self.config, input, piece);
+        let mut digest = Digest::new(self, input, piece);
         batch.read(&ReadConfig { robots_bytes_max: self.config.robots_bytes_max }, &mut digest);
         let progress = Progress {
             bytes: batch.stored_bytes(),
@@ -146,8 +150,9 @@ impl OpenReport {
 }
 
 /// Bytes, and the hash under which the pool keeps them.
+#[derive(Clone)]
 struct Blob {
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     hash: u64,
 }
 
@@ -155,13 +160,46 @@ impl Blob {
     fn new(write: impl FnOnce(&mut Vec<u8>)) -> Blob {
         let mut bytes = Vec::new();
         write(&mut bytes);
-        Blob { hash: BlobPool::hash(&bytes), bytes }
+        Blob { hash: BlobPool::hash(&bytes), bytes: bytes.into() }
+    }
+}
+
+/// What a body says. Half of the files of a crawl equal another, and parsing is most of the work.
+#[derive(Clone)]
+struct ParsedBody {
+    extract: Blob,
+    others: Blob,
+    notes: NoteSet,
+    bytes: u32,
+}
+
+/// Bodies that were parsed, up to [`PARSED_BODIES_BYTES_MAX`]; then it is emptied.
+#[derive(Default)]
+struct ParsedBodies {
+    of_bodies: HashMap<Box<[u8]>, ParsedBody, RandomState>,
+    bytes: usize,
+}
+
+impl ParsedBodies {
+    fn insert(&mut self, body: &[u8], parsed: &ParsedBody) {
+        let bytes = body.len() + parsed.extract.bytes.len() + parsed.others.bytes.len();
+        if bytes > PARSED_BODIES_BYTES_MAX {
+            return;
+        }
+        if self.bytes + bytes > PARSED_BODIES_BYTES_MAX {
+            *self = ParsedBodies::default();
+        }
+        // Another thread may have been faster.
+        if self.of_bodies.insert(body.into(), parsed.clone()).is_none() {
+            self.bytes += bytes;
+        }
     }
 }
 
 /// The captures of a piece of an input, reduced to what can count.
 struct Digest<'c> {
     config: &'c IngestConfig,
+    parsed: &'c Mutex<ParsedBodies>,
     input: u32,
     next: Position,
     captures: Vec<(Places, Known<Blob>)>,
@@ -173,9 +211,10 @@ struct Digest<'c> {
 }
 
 impl Digest<'_> {
-    fn new(config: &IngestConfig, input: u32, piece: u32) -> Digest<'_> {
+    fn new<'c>(reading: &'c Reading<'_>, input: u32, piece: u32) -> Digest<'c> {
         Digest {
-            config,
+            config: reading.config,
+            parsed: &reading.parsed,
             input,
             next: Position { piece, index: 0 },
             captures: Vec::new(),
@@ -197,6 +236,24 @@ impl Digest<'_> {
         if self.broken.len() < BROKEN_RECORDS_NAMED {
             self.broken.push((position, broken));
         }
+    }
+
+    fn parsed(&self, body: &[u8]) -> ParsedBody {
+        let bodies = || self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parsed) = bodies().of_bodies.get(body) {
+            return parsed.clone();
+        }
+        let mut facts = CaptureFacts::default();
+        let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
+        let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
+        let parsed = ParsedBody {
+            extract: Blob::new(|bytes| file.write_extract(body, bytes)),
+            others: Blob::new(|bytes| file.write_others(body, bytes)),
+            notes: facts.file_notes,
+            bytes: facts.file_bytes,
+        };
+        bodies().insert(body, &parsed);
+        parsed
     }
 
     fn known(&self, capture: &Capture<'_>, position: Position) -> Known<Blob> {
@@ -223,13 +280,9 @@ impl Digest<'_> {
         }
         let held = match (access, &capture.location) {
             (Access::File, _) => {
-                let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
-                let body = &capture.body;
-                let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
-                Held::File {
-                    extract: Blob::new(|bytes| file.write_extract(body, bytes)),
-                    others: Blob::new(|bytes| file.write_others(body, bytes)),
-                }
+                let parsed = self.parsed(&capture.body);
+                (facts.file_notes, facts.file_bytes) = (parsed.notes, parsed.bytes);
+                Held::File { extract: parsed.extract, others: parsed.others }
             }
             (Access::Follow, Some(location)) => {
                 Held::Location(Blob::new(|bytes| bytes.extend_from_slice(location)))
