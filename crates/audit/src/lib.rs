@@ -2,7 +2,7 @@
 //!
 //! Owns one pass over a list that counts, and the [`Report`] of its findings: JSON for programs, a
 //! [`page`] for people. To write every record with its verdict use [`report`](portcullis_report); for the
-//! content of a set without URLs use [`survey`](portcullis_set::survey); to compare two sets on a list use
+//! content of a set without URLs use [`stats`](portcullis_set::stats); to compare two sets on a list use
 //! [`report::difference`](portcullis_report::difference).
 //!
 //! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts, and passes what depends on

@@ -27,10 +27,6 @@ pub mod stats;
 pub mod stored;
 mod strings;
 
-// The audit imports the statistics by this name.
-#[doc(hidden)]
-pub use stats as survey;
-
 use portcullis_dialect::dialect::Dialect;
 
 pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, OriginState};

@@ -23,7 +23,7 @@ use portcullis_report::AgentCounts;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::survey::largest;
+use portcullis_set::stats::largest;
 
 use policies::Policies;
 
