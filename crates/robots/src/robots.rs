@@ -18,7 +18,7 @@
 //! assert_eq!(gptbot.decide("/private/a").line.unwrap().get(), 2);
 //! ```
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
@@ -166,7 +166,7 @@ impl AgentRules {
         }
         // After a panic in another thread the automaton is still valid: states are complete before
         // they are linked.
-        let mut automaton = self.automaton.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut automaton = self.automaton.lock().expect("no other thread panicked while it asked");
         let outcome = automaton.decide(path, detail);
         if outcome.number() == 0 {
             return self.otherwise;
@@ -185,7 +185,8 @@ impl AgentRules {
 
 impl Clone for AgentRules {
     fn clone(&self) -> AgentRules {
-        let automaton = self.automaton.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let automaton =
+            self.automaton.lock().expect("no other thread panicked while it asked").clone();
         AgentRules {
             dialect: self.dialect,
             otherwise: self.otherwise,
