@@ -165,7 +165,6 @@ impl AgentRules {
             return self.otherwise;
         }
         // After a panic in another thread the automaton is still valid: states are complete before
-        // they are linked.
         let mut automaton = self.automaton.lock().expect("no other thread panicked while it asked");
         let outcome = automaton.decide(path, detail);
         if outcome.number() == 0 {
