@@ -164,7 +164,6 @@ impl AgentRules {
         if self.lines.is_empty() {
             return self.otherwise;
         }
-        // After a panic in another thread the automaton is still valid: states are complete before
         let mut automaton = self.automaton.lock().expect("no other thread panicked while it asked");
         let outcome = automaton.decide(path, detail);
         if outcome.number() == 0 {
