@@ -194,7 +194,7 @@ pub struct Worker<'a> {
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        // After a panic a record may be half counted, and nobody reads the sum.
+        // After a panic a record may be half counted, and the sum is not read.
         if !std::thread::panicking() {
             self.audit.tally().merge(std::mem::take(&mut self.tally));
         }

@@ -145,6 +145,20 @@ impl Model {
         }
     }
 
+    /// What it measures, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Model::Parse => "Read the bytes of every file into rules, for any agent.",
+            Model::Compile => "Make a matcher for the agent from the bytes of every file.",
+            Model::FirstTouch => "Compile every file, then decide each URL once.",
+            Model::DecideHot => {
+                "Decide URLs with matchers that have answered before; the file of each URL is given."
+            }
+            Model::Batch => "As decide-hot, and also find the file of each URL by its host.",
+            Model::FileToVerdict => "Read the list from the file, and count the verdicts.",
+        }
+    }
+
     /// What its times are divided by.
     pub fn per(self) -> Per {
         match self {

@@ -37,6 +37,7 @@ pub mod explanation_json;
 pub mod filter;
 pub mod html;
 pub mod json_lines;
+pub mod page;
 mod summary;
 pub mod tsv;
 

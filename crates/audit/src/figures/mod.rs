@@ -5,6 +5,7 @@ mod policies;
 mod rules;
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use super::Audit;
 use super::catalog::Catalog;
@@ -126,15 +127,17 @@ fn verdicts(agent: &str, counts: &AgentCounts) -> AgentVerdicts {
     }
 }
 
-/// Origins and URLs by the state of their policy.
+/// Hosts, origins and URLs by the state of their policy.
 fn states(catalog: &Catalog, asked: &[u64], unknown: u64) -> Vec<StateCount> {
     let mut counts = PolicyState::ALL.map(|state| StateCount {
         state: state.as_str(),
+        hosts: 0,
         origins: 0,
         urls: if state == PolicyState::Unknown { unknown } else { 0 },
     });
     for (policy, urls) in catalog.policies.iter().zip(asked) {
         let count = &mut counts[policy.access.state as usize];
+        count.hosts += policy.hosts;
         count.origins += policy.origins;
         count.urls += urls;
     }
@@ -177,19 +180,27 @@ fn hosts(catalog: &Catalog, tally: &Tally, agents: usize, top: usize) -> HostFig
 /// Origins without a policy, and the `top` origins with the most URLs.
 fn unknown(origins: &UnknownOrigins, top: usize) -> UnknownFigures {
     let counts = origins.counts.iter().map(|(origin, &urls)| (&**origin, urls));
-    let rows = largest(counts, top, |&(origin, urls)| (urls, Reverse(origin)));
+    let rows = largest(counts.clone(), top, |&(origin, urls)| (urls, Reverse(origin)));
     let row = |(origin, urls): (&[u8], u64)| UnknownRow {
         origin: String::from_utf8_lossy(origin).into_owned(),
         urls,
         urls_min: urls,
     };
     let total = origins.counts.len() as u64;
+    let hosts: HashSet<&[u8]> = counts.clone().map(|(origin, _)| host_of(origin)).collect();
     UnknownFigures {
         urls: origins.urls,
         origins: total,
+        hosts: hosts.len() as u64,
         exact: origins.uncounted == 0,
         worth_fetching: List { total, rows: rows.into_iter().map(row).collect() },
     }
+}
+
+/// The host of an origin, with its port unless that is the default.
+fn host_of(origin: &[u8]) -> &[u8] {
+    let scheme = origin.windows(3).position(|bytes| bytes == b"://");
+    scheme.map_or(origin, |colon| &origin[colon + 3..])
 }
 
 /// The limits, hit or not.
