@@ -6,7 +6,7 @@
 
 use portcullis_report::html;
 use portcullis_report::html::{Caption, Html, LogAxis, Part as Key, Table};
-use portcullis_report::page::Section;
+use portcullis_report::page::{Section, fact_list};
 use portcullis_robots::visible::visible;
 
 use super::report::{Curve, CurveLine};
@@ -130,17 +130,16 @@ fn html_part(part: &Part, section: &str, id: &str) -> Html {
             let paragraphs = text.split("\n\n");
             paragraphs.map(|it| html!("<p>{}</p>\n", it.replace('\n', " "))).collect()
         }
-        Part::Table(head, rows) => html_table(id, section, head, rows),
+        Part::Table(head, rows) => html_table(id, &format!("{section} by engine"), head, rows),
         Part::List(_, items) if items.is_empty() => Html::default(),
         Part::List(introduction, items) => {
             let items: Html = items.iter().map(|it| html!("<li>{}</li>\n", it)).collect();
             html!("<h3>{}</h3>\n<ul>\n{}</ul>\n", introduction, items)
         }
         Part::Terms(terms) => {
-            let term = |(name, meaning): &(String, String)| {
-                html!("<dt>{}</dt><dd>{}</dd>\n", name, meaning)
-            };
-            html!("<dl>\n{}</dl>\n", terms.iter().map(term).collect::<Html>())
+            let terms: Vec<_> =
+                terms.iter().map(|(name, meaning)| (&**name, html!("{}", meaning))).collect();
+            fact_list(&terms)
         }
         Part::Points(title, names, rows) => points(title, id, names, rows),
         Part::Curve(curve) | Part::Plot(curve) => plot(curve, id),
@@ -153,9 +152,16 @@ fn html_table(id: &str, caption: &str, head: &[String], rows: &[Vec<String>]) ->
     for (column, name) in head.iter().enumerate() {
         let cell = move |row: &Vec<String>| {
             let text = &row[column];
-            match text.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
-                Some(text) => html!("<span class=\"bad\">{}</span>", text),
-                None => html!("{}", text),
+            let text = match text.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
+                Some(text) => return html!("<span class=\"bad\">{}</span>", text),
+                None => text,
+            };
+            // The spread below the median: columns stay narrow.
+            match text.split_once(" (") {
+                Some((median, rest)) if column > 0 => {
+                    html!("{}<br/><small>({}</small>", median, rest)
+                }
+                _ => html!("{}", text),
             }
         };
         table = if column == 0 { table.text(name, cell) } else { table.figure(name, cell) };
@@ -172,18 +178,19 @@ fn axis_over(values: impl Iterator<Item = f64>) -> LogAxis {
     LogAxis { low, high: high.max(low + 1.0), from: 0.0, to: 100.0 }
 }
 
-/// The names of ticks below a drawing, at the height `y`.
+/// The names of ticks below a drawing, at the height `y`. More than a few would touch.
 fn tick_names(axis: &LogAxis, y: f64, name: impl Fn(f64) -> String) -> Html {
     let tick = |value| {
         let x = axis.place(value);
         let side = match x {
-            x if x < 5.0 => "",
-            x if x > 95.0 => "end",
+            x if x < 8.0 => "",
+            x if x > 92.0 => "end",
             _ => "middle",
         };
         html!("<text class=\"soft {}\" x=\"{}%\" y=\"{}\">{}</text>\n", side, x, y, name(value))
     };
-    axis.powers().map(tick).collect()
+    let step = axis.powers().count().div_ceil(6);
+    axis.powers().step_by(step).map(tick).collect()
 }
 
 /// The points of each engine on one line, the fastest engine first, over a common axis.

@@ -240,7 +240,7 @@ fn rule_curves(sizes: &[usize], fill: Duration, shape: &str, has_star: bool) -> 
     });
     [
         curve(format!("Hot decisions, rules {shape}"), "rules", PER_URL, hot),
-        curve(format!("Building, rules {shape}"), "rules", "ns a rule", vec![build]),
+        curve(format!("Building, rules {shape}"), "rules", "ns per rule", vec![build]),
     ]
 }
 

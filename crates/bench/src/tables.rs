@@ -40,7 +40,6 @@ pub fn page(report: &Report) -> String {
     let Report { command, machine, corpus, settings, baseline, version, .. } = report;
     let mut all = vec![
         Part::Section("summary", "In short"),
-        Part::Text(headline(report)),
         Part::Text(verified(report)),
         Part::Section("terms", "What is measured"),
         Part::Terms(terms(report)),
@@ -79,9 +78,10 @@ pub fn page(report: &Report) -> String {
         "Made by portcullis {}. Every answer was compared with the oracle’s before anything was timed.",
         version
     );
-    let title = "Robots.txt engines side by side";
     let sections = document::sections(&all);
-    Page { title, facts: &facts, sections: &sections, footer }.html().into_string()
+    Page { title: &headline(report), facts: &facts, sections: &sections, footer }
+        .html()
+        .into_string()
 }
 
 /// The result in one sentence: what the baseline takes, and the fastest engine that is not ours.
@@ -168,7 +168,7 @@ fn parts(report: &Report) -> Vec<Part> {
     parts.extend(times(report));
     parts.extend(charts(report));
     parts.extend(singles(report));
-    parts.push(Part::Section("memory", "Memory, MiB"));
+    parts.push(Part::Section("memory", "Memory"));
     parts.push(memory(report));
     if !report.curves.is_empty() {
         parts.push(Part::Section("growth", "Growth"));

@@ -184,9 +184,11 @@ fn whole(view: View<'_>) -> Html {
     Page { title: &title, facts: &facts, sections: &sections, footer }.html()
 }
 
-/// A text as code, cut if it is long.
+/// A text as code, cut if it is long. In a narrow column, hosts and paths break after a separator.
 fn code(text: &str) -> Html {
-    html!("<code>{}</code>", &*cut_characters(text, AUDIT_PAGE_TEXT_CHARACTERS_MAX))
+    let text = cut_characters(text, AUDIT_PAGE_TEXT_CHARACTERS_MAX);
+    let pieces = text.split_inclusive(['.', '/', '?', '&']);
+    html!("<code>{}</code>", Html::join(pieces.map(|piece| html!("{}", piece)), "<wbr/>"))
 }
 
 /// The name of an agent, cut if it is long: it occurs in many places.

@@ -188,6 +188,9 @@ fn agents(report: &Report) -> Html {
     let most = verdicts.iter().rev().max_by_key(|row| row.allow);
     let least = verdicts.iter().min_by_key(|row| row.allow);
     match (most, least) {
+        _ if report.records.known == 0 && whole > 0 => {
+            html!("No URL was decided: for none of them a robots.txt is known.")
+        }
         (Some(_), Some(_)) if verdicts.len() <= 4 => {
             html!("{} of all URLs.", listed(verdicts.iter().map(may_fetch)))
         }
@@ -294,7 +297,7 @@ fn rules<'a, R>(
     middle(table)
         .number("line", move |it| row(it).0.line.into())
         .text("group", move |it| code(&row(it).0.group))
-        .number("hosts with this file", move |it| row(it).0.hosts)
+        .number("hosts with it", move |it| row(it).0.hosts)
 }
 
 fn deciding(view: View<'_>) -> Section {
