@@ -35,8 +35,9 @@ const ROWS_MIN: usize = 10;
 /// Characters of an agent's name: twice as many as long names have.
 const AGENT_CHARACTERS: usize = 40;
 
-/// Names in a list before the others unfold.
+/// Names in a list before the others unfold, and the same in the cell of a table.
 const NAMES_SHOWN: usize = 6;
+const NAMES_IN_CELL: usize = 3;
 
 /// Makes the page.
 pub fn page(report: &Report) -> String {
@@ -98,7 +99,7 @@ impl<'r> View<'r> {
             return html!("all {}", all);
         }
         let agents = agents.into_iter().filter_map(|position| self.report.agents.get(position));
-        folded(agents.map(|it| agent_name(it)))
+        Html::folded(agents.map(|it| agent_name(it)), NAMES_IN_CELL, ", ")
     }
 }
 

@@ -12,9 +12,12 @@ use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_report::html;
 use portcullis_report::html::{Bar, Bars, Caption, Html, Part, Table, counted, number, share};
 use portcullis_report::page::Section;
+use portcullis_robots::visible::cut_characters;
 
 /// Agents that have a column of their own in the table of hosts. More would not fit beside each other.
 const AGENT_COLUMNS_MAX: usize = 6;
+/// Characters of a host in the label of a rule.
+const HOST_CHARACTERS: usize = 40;
 /// Rules that are shown as covering another before the others unfold.
 const COVERING: usize = 3;
 
@@ -306,7 +309,11 @@ fn deciding(view: View<'_>) -> Section {
     let bar = |it: &DecidingRule| {
         let RuleRow { host, verdict, rule, line, .. } = &it.row;
         Bar {
-            label: format!("{host} · {}: {rule} (line {line})", field(verdict)),
+            label: format!(
+                "{} · {}: {rule} (line {line})",
+                cut_characters(host, HOST_CHARACTERS),
+                field(verdict)
+            ),
             figure: number(it.urls),
             values: if *verdict == "allow" { vec![it.urls, 0] } else { vec![0, it.urls] },
         }
