@@ -186,9 +186,9 @@ pub const AUTOMATON_BUDGET_PART: usize = 16;
 
 /// NFA positions visited while building states, per byte of the rule set and of its paths.
 ///
-/// Source: measured, see `crates/matcher/src/automaton/DESIGN.md`. A position of a hostile set takes about 15 ns,
-/// so the largest file spends 8 ms on its first states, and building adds little to the scans after
-/// that.
+/// Source: measured, see `crates/matcher/src/automaton/DESIGN.md`. A position of a hostile set
+/// takes about 15 ns, so the largest file spends 8 ms on its first states, and building adds little
+/// to the scans after that.
 pub const POSITIONS_PER_BYTE_MAX: u64 = 1;
 
 /// The bytes of a rule set that count for that budget: 256 KiB. The rest of the budget comes from

@@ -1,15 +1,15 @@
 //! Output files and folders that appear under their names complete, or not at all.
 //!
-//! Use [`AtomicFile`] for every output file, and [`AtomicFolder`] for a folder of files. Each is written
-//! beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
-//! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of them
-//! before it publishes the first.
+//! Use [`AtomicFile`] for every output file, and [`AtomicFolder`] for a folder of files. Each is
+//! written beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
+//! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of
+//! them before it publishes the first.
 //!
-//! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only a
-//! process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
+//! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only
+//! a process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
 //!
-//! Cost: one `fsync` per file, and one for its folder. Everything here touches a disk and can fail with
-//! the system's error.
+//! Cost: one `fsync` per file, and one for its folder. Everything here touches a disk and can fail
+//! with the system's error.
 //!
 //! ```
 //! use std::io::Write;

@@ -1,5 +1,4 @@
-//! A synthetic corpus of robots.txt files and URLs of any size, reproducible from a seed on any
-//! machine.
+//! A synthetic corpus of robots.txt files and URLs of any size, the same for a seed on any machine.
 //!
 //! Owns what `portcullis synth` writes, for benchmarks and tests that must not depend on private
 //! data. The corpus follows distributions measured on the web: sizes of files and groups, line ends
@@ -19,6 +18,7 @@
 //! hosts.) All arithmetic uses integers, because floating-point functions differ between platforms.
 //!
 //! Cost: some microseconds per file, a quarter of a microsecond per URL. Nothing fails.
+//!
 //! ```
 //! use portcullis_synth::Corpus;
 //!

@@ -65,7 +65,7 @@ impl SplitMix64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Returns true with this probability, per ten thousand.
+    /// Returns true with probability `per_ten_thousand` / 10,000.
     pub(super) fn chance(&mut self, per_ten_thousand: u64) -> bool {
         self.below(10_000) < per_ten_thousand
     }

@@ -57,7 +57,7 @@ pub(super) use self::texts::{PatternWords, push_kinds, push_lines};
 pub struct CompileConfig {
     /// The dialect of the set.
     pub dialect: &'static Dialect,
-    /// The number of bytes of a file that were read, if limited.
+    /// The maximum number of bytes that were read per file; `None` if there was no limit.
     pub robots_bytes_max: Option<usize>,
     /// The agents that the set is compiled for; `None` means all. Rules that apply to none of them
     /// are left out, so the set rejects other agents. Compiling takes half the time, because texts

@@ -65,7 +65,7 @@ fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<U32>> {
         let key = &head[host::HEAD_WORDS..].as_bytes()[..head[host::KEY_BYTES].get() as usize];
         let (slot, tag) = slot_of(key, slots as u64, seed);
         let mut tried = (slot as usize..slots).chain(0..slot as usize);
-        // A host this far from its first slot is at the end of a run that is too long.
+        // A host any further from its first slot would end a run that is too long.
         let mut near = tried.by_ref().take(SET_HOST_RUN_SLOTS_MAX);
         let free = near.find(|slot| words[slot * SLOT_WORDS + 1].get() == 0)?;
         words[free * SLOT_WORDS] = U32::new(tag);

@@ -20,7 +20,7 @@ pub struct Texts {
     pub documents: Vec<U32>,
     strings: StringTableBuilder,
     table: Option<StringTable>,
-    /// The first error that prevented a string from being stored.
+    /// An error that prevented a string from being stored.
     pub failure: Option<StringError>,
     scratch: Vec<u8>,
 }

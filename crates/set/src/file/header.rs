@@ -57,7 +57,7 @@ pub struct HeaderFields {
     pub dialect_name: String,
     /// A number that changes whenever the dialect's behaviour does.
     pub dialect_fingerprint: u64,
-    /// The number of bytes of a robots.txt file that were read; `None` if there was no limit.
+    /// The maximum number of bytes read per robots.txt file; `None` if there was no limit.
     pub robots_bytes_max: Option<u64>,
     /// See `FORMAT.md`.
     pub flags: u64,

@@ -24,8 +24,8 @@ pub struct HostQuery {
 }
 
 impl HostQuery {
-    /// Reads a host, with its port unless that is the default, for its http and https origins; or a URL
-    /// for its own origin.
+    /// Reads a host, with its port unless that is the default, for its http and https origins; or a
+    /// URL for its own origin.
     ///
     /// # Errors
     ///
@@ -80,8 +80,8 @@ pub struct HostPolicy<'s> {
     /// How it was captured.
     #[serde(flatten)]
     pub capture: HostCapture,
-    /// Robots that no group names first, then the named ones in file order. Empty if the file has no
-    /// rules.
+    /// Robots that no group names first, then the named ones in file order. Empty if the file has
+    /// no rules.
     pub robots: Vec<HostRobot<'s>>,
     /// The groups of the file.
     pub groups: Vec<HostGroup>,

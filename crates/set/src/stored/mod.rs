@@ -221,7 +221,7 @@ impl PolicySet {
         self.dialect
     }
 
-    /// Returns the number of bytes of a file that were read; `None` if there was no limit.
+    /// Returns the maximum number of bytes read per file; `None` if there was no limit.
     pub fn robots_bytes_max(&self) -> Option<u64> {
         self.file.fields().robots_bytes_max
     }

@@ -29,7 +29,7 @@ pub(super) enum Coding {
     Undone,
     /// The archive truncated the body and says so.
     CutByArchive,
-    /// The body is shorter than its length field.
+    /// The body is shorter than its declared length.
     Short,
     /// The last chunk is missing.
     CutChunks,

@@ -14,6 +14,7 @@
 //! [`Corpus::write_archived`](super::Corpus::write_archived) writes the corpus's own files; other
 //! files work too. Everything about a host is drawn from the seed and the host's position. Cost:
 //! copying the file, and compressing it for WARC.
+//!
 //! ```
 //! use portcullis_synth::{Answers, Archive, ArchiveFormat, ArchivedFile};
 //!

@@ -24,7 +24,7 @@ const OPENINGS: [(u64, Opening); 8] = [
 enum Opening {
     /// A redirect to https or to the other name.
     Moved,
-    /// The maximum number of redirects that are followed.
+    /// At most as many redirects as are followed.
     ShortChain,
     /// More redirects than are followed.
     LongChain,
