@@ -21,11 +21,11 @@ pub struct Report {
     pub version: String,
     /// The command, without folders.
     pub command: String,
-    /// Where and when.
+    /// The machine, and the time of the measurement.
     pub machine: Machine,
-    /// On what.
+    /// The data.
     pub corpus: CorpusFacts,
-    /// How.
+    /// The settings.
     pub settings: SettingFacts,
     /// The engine that ratios are to.
     pub baseline: String,
@@ -35,7 +35,7 @@ pub struct Report {
     pub curves: Vec<Curve>,
 }
 
-/// What was measured on.
+/// The data of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct CorpusFacts {
     /// The list's name without its folder.
@@ -68,7 +68,7 @@ pub struct CorpusFacts {
     pub left_out: LeftOut,
 }
 
-/// How it was measured.
+/// The settings of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct SettingFacts {
     /// Rounds, at most: what takes long has fewer, see [`Measurement::values_ns`].

@@ -178,11 +178,11 @@ fn every_built_in_engine_is_right() {
 }
 
 #[test]
-fn names_have_to_be_somebodys() {
+fn names_are_those_of_engines() {
     let corpus = corpus();
     let named = |name: &str| Settings { engines: vec![name.to_owned()], ..quick() };
     assert!(matches!(
-        chosen(&corpus, Vec::new(), &named("nobody")).err(),
+        chosen(&corpus, Vec::new(), &named("unknown")).err(),
         Some(BenchError::NoSuchEngine { .. })
     ));
     assert_eq!(chosen(&corpus, Vec::new(), &named("oracle")).unwrap().len(), 1);
