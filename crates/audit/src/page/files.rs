@@ -219,8 +219,8 @@ pub(super) fn invalid(view: View<'_>) -> Section {
         finding: match view.report.records.invalid {
             0 => Html::default(),
             all => html!(
-                "{} not a URL; {} empty.",
-                counted(all, "record is", "records are"),
+                "{}; {} empty.",
+                counted(all, "record is not a URL", "records are not URLs"),
                 counted(invalid.empty, "of them is", "of them are")
             ),
         },
