@@ -308,6 +308,27 @@ pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// together, and the report says so.
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 
+/// Hosts without a policy that the summary of a run counts one by one: 65,536.
+///
+/// Source: our choice, a few MiB. The first that occur are counted exactly. The URLs of later ones are
+/// counted together, and the summary says so.
+pub const SUMMARY_UNKNOWN_HOSTS_MAX: usize = 64 * 1024;
+
+/// Hosts without a policy that the summary of a run shows.
+///
+/// Source: our choice.
+pub const SUMMARY_UNKNOWN_HOSTS_SHOWN: usize = 10;
+
+/// Records that are not URLs that the summary of a run shows.
+///
+/// Source: our choice. Five show what the input looks like.
+pub const SUMMARY_SAMPLES: usize = 5;
+
+/// Bytes of a record in the summary of a run. A longer record ends with `…`.
+///
+/// Source: our choice; a line or two of a terminal.
+pub const SUMMARY_SAMPLE_BYTES_MAX: usize = 160;
+
 /// Bytes of an audit's page: 2 MB.
 ///
 /// Source: our choice; such a page fits into an e-mail and opens at once. Longer lists are cut, and
