@@ -6,7 +6,7 @@ use anyhow::{bail, ensure};
 use portcullis_capture::input::Records;
 use portcullis_report::advertools::{self, Advertools};
 use portcullis_report::columns::{Columns, no_collision};
-use portcullis_report::csv::{self, Csv};
+use portcullis_report::csv::Csv;
 use portcullis_report::json_lines::JsonLines;
 use portcullis_report::tsv::{self, Tsv, TsvColumns};
 use portcullis_report::{Counts, write_chunk};
@@ -19,6 +19,9 @@ use super::output::{Destination, Output};
 use super::plan;
 use super::stream;
 use super::summary::{self, Clock};
+
+/// The column of an input without columns.
+const URL: &str = "url";
 
 /// The output for a chunk.
 #[derive(Default)]
@@ -58,13 +61,13 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let terminator = stream.terminator;
     let csv = Csv::new(&columns);
     if args.header || format == ClassifyFormat::Csv {
-        no_collision(&[csv::URL], &fields)?;
+        no_collision(&[URL], &fields)?;
     }
     match format {
         ClassifyFormat::Tsv if args.header => {
-            output.write(&tsv::header(&fields, csv::URL.as_bytes(), terminator))?;
+            output.write(&tsv::header(&fields, URL.as_bytes(), terminator))?;
         }
-        ClassifyFormat::Csv => output.write(&csv.header(&[csv::URL], &fields))?,
+        ClassifyFormat::Csv => output.write(&csv.header(&[URL], &fields))?,
         ClassifyFormat::Advertools => output.write(advertools::HEADER)?,
         ClassifyFormat::Tsv | ClassifyFormat::Jsonl => {}
     }

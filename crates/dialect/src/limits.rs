@@ -335,16 +335,6 @@ pub const SUMMARY_UNKNOWN_HOSTS_MAX: usize = 64 * 1024;
 /// Source: our choice.
 pub const SUMMARY_UNKNOWN_HOSTS_SHOWN: usize = 10;
 
-/// Records that are not URLs that the summary of a run shows.
-///
-/// Source: our choice. Five show what the input looks like.
-pub const SUMMARY_SAMPLES: usize = 5;
-
-/// Bytes of a record in the summary of a run. A longer record ends with `…`.
-///
-/// Source: our choice; a line or two of a terminal.
-pub const SUMMARY_SAMPLE_BYTES_MAX: usize = 160;
-
 /// Bytes of an audit's page: 2 MB.
 ///
 /// Source: our choice; such a page fits into an e-mail and opens at once. Longer lists are cut, and

@@ -46,7 +46,7 @@ mod unknown;
 #[cfg(test)]
 mod tests;
 
-pub use counts::{AgentCounts, Counts, Figures, InvalidSample};
+pub use counts::{AgentCounts, Counts, Figures};
 pub use explanation::clause;
 pub use summary::{
     Account, AgentList, CaptureDates, Filtered, JudgedAge, Run, Summary, UnnamedAgent,
@@ -55,6 +55,7 @@ pub use unknown::Unknown;
 
 use columns::{Columns, Values};
 use portcullis_capture::input::Record;
+use portcullis_capture::list::Problem;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 use portcullis_set::Damage;
@@ -77,6 +78,8 @@ pub struct Decided<'r, 's> {
     pub text: &'r [u8],
     /// The bytes that were decided. For plain lines, the text.
     pub url: &'r [u8],
+    /// Why the record has no URL, if a field was looked for.
+    pub problem: Option<Problem>,
     /// One decision for each agent.
     pub decisions: &'r [Decision],
     session: &'r mut Session<'s>,
@@ -154,8 +157,8 @@ pub fn write_chunk<'c>(
         decisions.extend_from_slice(session.decisions());
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
-            let (text, url) = (record.text(), record.url());
-            format.write(Decided { text, url, decisions, session, place }, out)?;
+            let (text, url, problem) = (record.text(), record.url(), record.problem());
+            format.write(Decided { text, url, problem, decisions, session, place }, out)?;
         }
         Ok(has_room(out.len(), agents))
     })

@@ -1,7 +1,7 @@
 //! The account of a run, and its summary: text for people, or one JSON object.
 //!
 //! [`Account`] has what tells two runs apart (version, set, dialect, agents, dates) and what came of the records:
-//! verdicts and reasons for each agent, states, unknown hosts, samples of what is not a URL. It is the same for
+//! verdicts and reasons for each agent, states and unknown hosts. It is the same for
 //! the same input, whatever the number of threads, so it can be stored with the output. [`Summary`] adds times
 //! and rates.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::{AgentCounts, Counts, Figures, InvalidSample};
+use super::{AgentCounts, Counts, Figures};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 use portcullis_robots::json::write_json;
@@ -133,7 +133,6 @@ struct AccountObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     ages: Option<Figures>,
     unknown_hosts: UnknownHosts,
-    invalid_samples: Vec<SampleObject>,
 }
 
 #[derive(Serialize)]
@@ -172,22 +171,12 @@ struct HostObject {
     urls: u64,
 }
 
-#[derive(Serialize)]
-struct SampleObject {
-    record: u64,
-    text: String,
-}
-
 fn hexadecimal<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{hash:016x}"))
 }
 
 impl Serialize for Account {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let sample = |InvalidSample { record, text }: &InvalidSample| SampleObject {
-            record: *record,
-            text: String::from_utf8_lossy(text).into_owned(),
-        };
         let object = AccountObject {
             run: &self.run,
             records: self.counts.records,
@@ -197,7 +186,6 @@ impl Serialize for Account {
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
             unknown_hosts: self.unknown_hosts(),
-            invalid_samples: self.counts.invalid_samples().iter().map(sample).collect(),
         };
         object.serialize(serializer)
     }
@@ -286,15 +274,7 @@ impl Account {
         if let Some(JudgedAge { as_of, .. }) = &self.run.judged_age {
             writeln!(out, "URLs by the age of their capture, as of {as_of}: {}", self.ages())?;
         }
-        self.write_unknown_hosts(out)?;
-        let samples = self.counts.invalid_samples();
-        if !samples.is_empty() {
-            writeln!(out, "the first records that are not URLs:")?;
-        }
-        for InvalidSample { record, text } in samples {
-            writeln!(out, "  record {record}: {}", visible(text))?;
-        }
-        Ok(())
+        self.write_unknown_hosts(out)
     }
 
     fn write_unknown_hosts(&self, out: &mut impl Write) -> io::Result<()> {
@@ -424,7 +404,6 @@ mod tests {
         assert_eq!(object["per_agent"][1]["reasons"]["rule"], 0);
         assert_eq!(object["states"]["rules"], 2);
         assert_eq!(object["unknown_hosts"]["hosts"], 0);
-        assert_eq!(object["invalid_samples"], serde_json::json!([]));
         assert_eq!(object.get("ages"), None);
         assert_eq!(object.get("kept"), None);
         assert_eq!(object.get("census"), None);
