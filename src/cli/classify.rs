@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_capture::input::Records;
 use portcullis_report::advertools::{self, Advertools};
 use portcullis_report::{Counts, json_lines::JsonLines, tsv::Tsv, write_chunk};
 use portcullis_robots::policy::Detail;
@@ -11,7 +10,8 @@ use portcullis_robots::policy::Detail;
 use super::args::{ClassifyArgs, ClassifyFormat, Format};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{Destination, Output};
+use super::output::{CompleteOutput, Destination, Output};
+use super::outputs::Outputs;
 use super::plan;
 use super::stream;
 use super::summary::{self, Clock};
@@ -29,9 +29,11 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let destination = Destination::new(args.output);
     let format = format(args.format, &destination)?;
     let questions = plan::questions(args.questions, policies.dialect())?;
-    let prints = destination == Destination::StandardOutput;
+    let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
     let stream = plan::stream(args.input, &args.run, prints)?;
-    let mut output = Output::open(&destination)?;
+    let folder = args.out_dir.as_deref();
+    let destinations = plan::destinations(destination, folder, &stream, Some(extension(format)))?;
+    let mut outputs = Outputs::open(destinations)?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let detail = match format {
         ClassifyFormat::Tsv | ClassifyFormat::Advertools => Detail::Reason,
@@ -40,43 +42,57 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let agents = questions.agent_names();
     let classifier = policies.classifier(&questions, detail)?;
     let clock = Clock::loaded(started);
-    let terminator = stream.terminator;
-    if format == ClassifyFormat::Advertools {
-        output.write(advertools::HEADER)?;
-    }
+    let terminator = stream.terminator();
     let mut counts = Counts::new(agents.len());
-    stream::run(
+    let account = stream::run(
         &stream,
         &questions,
         &classifier,
-        |session, chunk, tagged: &mut Tagged| {
+        |session, piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
             tagged.counts = Counts::new(agents.len());
-            let records = Records::new(chunk, terminator);
             let Tagged { bytes, counts } = tagged;
             match format {
                 ClassifyFormat::Tsv => {
-                    write_chunk(records, &Tsv(terminator), session, counts, bytes)?;
+                    write_chunk(piece, &Tsv(terminator), session, counts, bytes)?;
                 }
                 ClassifyFormat::Jsonl => {
-                    write_chunk(records, &JsonLines(&agents), session, counts, bytes)?;
+                    write_chunk(piece, &JsonLines(&agents), session, counts, bytes)?;
                 }
                 ClassifyFormat::Advertools => {
-                    write_chunk(records, &Advertools(&agents), session, counts, bytes)?;
+                    write_chunk(piece, &Advertools(&agents), session, counts, bytes)?;
                 }
             }
             Ok(counts.bytes as usize)
         },
-        |tagged| {
+        |part, tagged| {
+            if part.is_first
+                && outputs.begin(part.number)?
+                && format == ClassifyFormat::Advertools
+            {
+                outputs.write(advertools::HEADER)?;
+            }
             counts.merge(&tagged.counts);
-            output.write(&tagged.bytes)
+            Ok(outputs.write(&tagged.bytes)?)
         },
     )?;
     policies.set.is_whole()?;
-    output.finish()?;
+    let mut complete = outputs.complete()?;
+    complete.extend(account.output.map(Output::complete).transpose()?);
+    CompleteOutput::publish_all(complete)?;
     let summary = plan::summary(&args.run, &args.figures);
-    summary::write(&summary, &policies, &questions, counts, None, &clock);
+    let outcome = summary::Outcome { counts, invalid: account.invalid, filtered: None };
+    summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(ExitStatus::Done)
+}
+
+/// The extension of outputs in a format.
+fn extension(format: ClassifyFormat) -> &'static str {
+    match format {
+        ClassifyFormat::Tsv => "tsv",
+        ClassifyFormat::Jsonl => "jsonl",
+        ClassifyFormat::Advertools => "csv",
+    }
 }
 
 /// As [`plan::format`], with the format that only `classify` has.

@@ -1,23 +1,27 @@
 //! Groups of flags, checked and turned into what commands work with.
 //!
-//! Nothing here reads or writes a file, so wrong usage is reported before anything is touched. What
+//! Nothing here reads a list or writes a file, so wrong usage is reported before anything is touched. What
 //! only one command needs is in its own file.
 
 mod audit;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use portcullis_capture::access::LongOutage;
 use portcullis_capture::input::Terminator;
+use portcullis_capture::list::{ListConfig, ListFormat};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Strictness;
 
 use super::args::{FigureArgs, Format, InputArgs, PolicyArgs, QuestionArgs, RunArgs};
-use super::output::Destination;
+use super::lists::{self, Input};
+use super::output::{Destination, is_standard_output};
+use super::outputs::Destinations;
 
 pub use self::audit::{AuditPlan, audit};
 
@@ -82,14 +86,23 @@ impl QuestionPlan {
 
 /// The inputs of a run, and its threads.
 pub struct StreamPlan {
-    /// At least one file; `-` is standard input.
-    pub inputs: Vec<PathBuf>,
-    pub terminator: Terminator,
+    /// At least one list.
+    pub inputs: Vec<Input>,
+    pub lists: Arc<ListConfig>,
+    /// The file for records that are not URLs.
+    pub rejects: Option<PathBuf>,
     /// 0 for one per processor.
     pub threads: usize,
     pub progress: bool,
     /// Whether records go to standard output during the run.
     pub prints: bool,
+}
+
+impl StreamPlan {
+    /// What ends lines, in input and output.
+    pub fn terminator(&self) -> Terminator {
+        self.lists.terminator
+    }
 }
 
 /// The summary at the end of a run.
@@ -145,13 +158,43 @@ pub fn questions(
 
 pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
     stdin_once(&input.files)?;
-    let inputs = if input.files.is_empty() { vec![PathBuf::from("-")] } else { input.files };
+    let InputArgs { files, lists } = input;
+    let is_lines = lists.input_format.is_none_or(|format| format == ListFormat::Lines);
+    ensure!(
+        is_lines || !lists.null_data,
+        "--null-data is for plain lines; omit it, or --input-format"
+    );
+    ensure!(
+        lists.rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
+        "--rejects cannot go to standard output; name a file"
+    );
+    let config = ListConfig {
+        format: lists.input_format,
+        fields: lists.field,
+        column: lists.column,
+        terminator: if lists.null_data { Terminator::Nul } else { Terminator::LineFeed },
+    };
     Ok(StreamPlan {
-        inputs,
-        terminator: if input.null_data { Terminator::Nul } else { Terminator::LineFeed },
+        inputs: lists::expand(&files)?,
+        lists: config.into(),
+        rejects: lists.rejects,
         threads: run.threads,
         progress: !run.no_progress,
         prints,
+    })
+}
+
+/// The destinations of a run over lists: `output`, or one in `folder` for each, with `extension` if it
+/// is not in the list's own format.
+pub fn destinations(
+    output: Destination,
+    folder: Option<&Path>,
+    stream: &StreamPlan,
+    extension: Option<&str>,
+) -> anyhow::Result<Destinations> {
+    Ok(match folder {
+        None => Destinations::Joined(output),
+        Some(folder) => Destinations::Each(lists::outputs(&stream.inputs, folder, extension)?),
     })
 }
 
@@ -191,8 +234,8 @@ pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Resu
 }
 
 /// The format that was asked for, or else that of the output's extension.
-pub fn format(asked: Option<Format>, output: &Destination) -> anyhow::Result<Format> {
-    let Destination::File(output) = output else {
+pub fn format(asked: Option<Format>, destination: &Destination) -> anyhow::Result<Format> {
+    let Destination::File(output) = destination else {
         return Ok(asked.unwrap_or(Format::Tsv));
     };
     match (asked, named_format(output)) {
@@ -200,6 +243,7 @@ pub fn format(asked: Option<Format>, output: &Destination) -> anyhow::Result<For
             bail!("--format contradicts the extension of {}; omit --format", output.display())
         }
         (Some(format), _) | (None, Some(format)) => Ok(format),
+        (None, None) if destination.is_special() => Ok(Format::Tsv),
         (None, None) => bail!(
             "{}: unknown format; use the extension .tsv or .jsonl (and .gz or .zst), or --format",
             output.display()

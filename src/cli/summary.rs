@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use portcullis_capture::access::UnixSeconds;
-use portcullis_report::{CaptureDates, Counts, Filtered, Run, Summary};
+use portcullis_report::{CaptureDates, Counts, Filtered, InvalidRecords, Run, Summary};
 use portcullis_set::PolicySet;
 use serde::Serialize;
 
@@ -24,13 +24,20 @@ impl Clock {
     }
 }
 
+/// What came of the records of a run.
+pub struct Outcome {
+    pub counts: Counts,
+    pub invalid: InvalidRecords,
+    /// For a filter.
+    pub filtered: Option<Filtered>,
+}
+
 /// Writes the summary of a run that classified and ends now.
 pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
     questions: &QuestionPlan,
-    counts: Counts,
-    filtered: Option<Filtered>,
+    Outcome { counts, invalid, filtered }: Outcome,
     clock: &Clock,
 ) {
     let set = &policies.set;
@@ -46,6 +53,7 @@ pub fn write(
             file_notes: policies.appearances(),
         },
         counts,
+        invalid,
         filtered,
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),

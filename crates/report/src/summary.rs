@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::{AgentCounts, Counts, Figures};
+use super::{AgentCounts, Counts, Figures, InvalidRecords};
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::visible;
@@ -59,6 +59,8 @@ pub struct Summary {
     pub run: Run,
     /// The records and decisions.
     pub counts: Counts,
+    /// The records that are not URLs.
+    pub invalid: InvalidRecords,
     /// The kept records, for a filter.
     pub filtered: Option<Filtered>,
     /// The time to load and compile the policies.
@@ -78,6 +80,7 @@ struct SummaryObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
     per_agent: Vec<AgentObject<'a>>,
+    invalid: &'a InvalidRecords,
     load_seconds: f64,
     seconds: f64,
     urls_per_second: u64,
@@ -163,6 +166,7 @@ impl Summary {
                 reasons => writeln!(out, " ({reasons})")?,
             }
         }
+        self.invalid.write_text(out)?;
         for (name, value) in &self.census {
             writeln!(out, "  {name}: {value}")?;
         }
@@ -181,6 +185,7 @@ impl Summary {
             bytes: self.counts.bytes,
             kept: self.filtered.map(|filtered| filtered.kept),
             per_agent: self.per_agent().collect(),
+            invalid: &self.invalid,
             load_seconds: self.loading.as_secs_f64(),
             seconds: self.running.as_secs_f64(),
             urls_per_second: self.rate(self.counts.records),
@@ -214,6 +219,7 @@ mod tests {
                 file_notes: Figures(vec![("looks-like-html", 0)]),
             },
             counts,
+            invalid: InvalidRecords::default(),
             filtered: None,
             loading: Duration::from_millis(250),
             running: Duration::from_millis(500),

@@ -276,9 +276,9 @@ pub struct List {
 
 impl List {
     /// Plain lines.
-    pub(crate) fn plain(name: String, terminator: Terminator) -> List {
+    pub fn plain(name: impl Into<String>, terminator: Terminator) -> List {
         List {
-            name,
+            name: name.into(),
             format: ListFormat::Lines,
             framing: Framing::Byte(terminator),
             place: Place::Text,
