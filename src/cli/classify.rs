@@ -66,9 +66,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
             Ok(counts.bytes as usize)
         },
         |part, tagged| {
-            if part.is_first
-                && outputs.begin(part.number)?
-                && format == ClassifyFormat::Advertools
+            if part.is_first && outputs.begin(part.number)? && format == ClassifyFormat::Advertools
             {
                 outputs.write(advertools::HEADER)?;
             }

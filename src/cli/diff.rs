@@ -13,10 +13,10 @@ use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_lint::analysis::{
     AgentRules, Equivalence, Limits, Robot, equivalence, robots_named,
 };
-use portcullis_report::{CaptureDates, InvalidRecords};
 use portcullis_report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis_report::difference::origins;
 use portcullis_report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
+use portcullis_report::{CaptureDates, InvalidRecords};
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::policy::{Detail, Selection};
 use portcullis_robots::syntax::RobotsTxt;
@@ -393,12 +393,7 @@ struct SetObject<'r> {
 #[serde(untagged)]
 enum Found<'r> {
     Origins { changes: ChangeCounts, per_agent: Vec<AgentRulesChanged<'r>> },
-    Urls {
-        records: u64,
-        bytes: u64,
-        per_agent: Vec<AgentVerdicts<'r>>,
-        invalid: InvalidRecords,
-    },
+    Urls { records: u64, bytes: u64, per_agent: Vec<AgentVerdicts<'r>>, invalid: InvalidRecords },
 }
 
 #[derive(Serialize)]

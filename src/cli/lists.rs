@@ -124,7 +124,9 @@ fn walk_error(folder: &Path, error: walkdir::Error) -> anyhow::Error {
     let path = error.path().unwrap_or(folder).display().to_string();
     match error.io_error() {
         Some(error) => anyhow!("{path}: {}", system_text(error)),
-        None => anyhow!("{path}: a symbolic link to a folder above it; remove it, or name the files"),
+        None => {
+            anyhow!("{path}: a symbolic link to a folder above it; remove it, or name the files")
+        }
     }
 }
 
@@ -140,8 +142,7 @@ pub fn outputs(
     extension: Option<&str>,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let identity = |path: &Path| std::fs::canonicalize(path).ok();
-    let read: HashSet<PathBuf> =
-        inputs.iter().filter_map(|input| identity(&input.path)).collect();
+    let read: HashSet<PathBuf> = inputs.iter().filter_map(|input| identity(&input.path)).collect();
     let mut written = HashMap::new();
     let mut outputs = Vec::with_capacity(inputs.len());
     for Input { path, below } in inputs {
@@ -169,7 +170,9 @@ pub fn outputs(
 
 /// `name` with the extension of another format, and its compression.
 fn renamed(name: &Path, extension: &str) -> PathBuf {
-    let coding = name.extension().filter(|it| it.eq_ignore_ascii_case("gz") || it.eq_ignore_ascii_case("zst"));
+    let coding = name
+        .extension()
+        .filter(|it| it.eq_ignore_ascii_case("gz") || it.eq_ignore_ascii_case("zst"));
     let bare = if coding.is_some() { name.with_extension("") } else { name.to_owned() };
     let is_format = ListFormat::of_name(&bare).is_some()
         || bare.extension().is_some_and(|it| it.eq_ignore_ascii_case("txt"));

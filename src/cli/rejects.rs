@@ -83,8 +83,17 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// If the list begins with too many records that are not URLs, or a reject cannot be written.
+    /// If the list begins with too many records that are not URLs, a quoted field takes the rest of
+    /// it, or a reject cannot be written.
     pub fn see(&mut self, list: &List, rejects: &Rejects, is_last: bool) -> anyhow::Result<()> {
+        if let Some(record) = rejects.open_quote() {
+            bail!(
+                "{}: {}: a quoted field is not closed, so every row behind it is part of it; close it, \
+                 or pass --input-format lines if quotes mean nothing",
+                list.name(),
+                list.place(self.records + record)
+            );
+        }
         for reject in rejects.found() {
             self.keep(list, reject)?;
         }
@@ -116,10 +125,8 @@ impl Watch {
         }
         if is_sample || is_first {
             let text = cut_to_show(record.record.as_bytes()).into_owned();
-            let shown = InvalidRecord {
-                record: String::from_utf8_lossy(&text).into_owned(),
-                ..record
-            };
+            let shown =
+                InvalidRecord { record: String::from_utf8_lossy(&text).into_owned(), ..record };
             if is_first {
                 self.first = Some(shown.clone());
             }
@@ -146,7 +153,11 @@ impl Watch {
         let InvalidRecord { place, problem, record, .. } = first;
         let record = shortened(record);
         let advice = self.advice(list, first);
-        format!("{}: {records}; {place} is `{record}`: {problem}; {advice}", list.name())
+        let problem = match list.format() {
+            ListFormat::Lines => String::new(),
+            _ => format!(", {problem}"),
+        };
+        format!("{}: {records} ({place}: `{record}`{problem}); {advice}", list.name())
     }
 
     /// What the list looks like, and what to try.
@@ -157,7 +168,8 @@ impl Watch {
                 "name the field with the URL with --field, or the format with --input-format".into()
             }
             ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
-                "name the column with the URL with --column, or the format with --input-format".into()
+                "name the column with the URL with --column, or the format with --input-format"
+                    .into()
             }
             ListFormat::HeritrixJournal | ListFormat::CrawlLog | ListFormat::NutchDump => format!(
                 "it does not look like {}; name its format with --input-format",

@@ -209,9 +209,7 @@ impl Progress {
                 ProgressBar::new(total),
                 "{bar:40} {binary_bytes} of {binary_total_bytes}, {msg}, {eta} left",
             ),
-            None => {
-                (ProgressBar::new_spinner(), "{spinner} {binary_bytes}, {msg}")
-            }
+            None => (ProgressBar::new_spinner(), "{spinner} {binary_bytes}, {msg}"),
         };
         match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style),

@@ -218,11 +218,7 @@ impl<'a> Worker<'a> {
     /// # Errors
     ///
     /// If a damaged part of the set is read.
-    pub fn work(
-        &mut self,
-        piece: Piece<'_>,
-        findings: &mut ChunkFindings,
-    ) -> Result<(), Damage> {
+    pub fn work(&mut self, piece: Piece<'_>, findings: &mut ChunkFindings) -> Result<(), Damage> {
         findings.samples.clear();
         findings.invalid.clear();
         findings.unknown.clear();

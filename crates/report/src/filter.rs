@@ -149,13 +149,7 @@ pub fn write_chunk(
 
 /// Appends a record that is not kept to the output for its verdict, if it is set aside.
 #[inline]
-fn set_aside(
-    record: Record<'_>,
-    verdict: Verdict,
-    list: &List,
-    plan: &Plan,
-    out: &mut Output,
-) {
+fn set_aside(record: Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
     if plan.fate(verdict) != Fate::Aside {
         return;
     }

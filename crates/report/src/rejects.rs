@@ -80,6 +80,7 @@ pub struct Rejects {
     keeps_all: bool,
     records: u64,
     kinds: [u64; Kind::COUNT],
+    open_quote: Option<u64>,
     found: Vec<Reject>,
 }
 
@@ -109,6 +110,9 @@ impl Rejects {
     fn reject(&mut self, record: &Record<'_>, (classifier, scheme): (&Classifier, Option<&[u8]>)) {
         let kind = Kind::of(record);
         self.kinds[kind.index()] += 1;
+        if kind == Kind::Without(Problem::OpenQuote) && record.text().contains(&b'\n') {
+            self.open_quote = Some(self.records);
+        }
         // An empty record is no sample of anything.
         let is_kept = self.keeps_all || kind != Kind::Empty && self.found.len() < REJECTS_SHOWN;
         if !is_kept {
@@ -142,6 +146,11 @@ impl Rejects {
     /// Records of the chunk that are URLs.
     pub fn urls(&self) -> u64 {
         self.records - self.kinds.iter().sum::<u64>()
+    }
+
+    /// The record with a quoted field that swallows the records behind it, which is not closed.
+    pub fn open_quote(&self) -> Option<u64> {
+        self.open_quote
     }
 
     /// The records that are kept, in their order.
