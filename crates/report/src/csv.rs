@@ -126,7 +126,7 @@ impl Quoting {
 mod tests {
     use super::*;
     use crate::tests::{SCHEME, classifier, written};
-    use crate::{Counts, write_chunk};
+    use crate::{Counts, Piece, Rejects, write_chunk};
     use portcullis_capture::input::{ChunkConfig, OpenConfig, Source, Terminator};
     use portcullis_capture::list::ListConfig;
     use portcullis_set::batch::Session;
@@ -169,8 +169,9 @@ mod tests {
                 out.extend(csv.header(&input_columns(list), &fields));
             }
             let (arena, mut session) = (Arena::new(), Session::new(&classifier, SCHEME));
-            let records = chunk.records(&arena);
-            write_chunk(records, &csv.of(list), &mut session, &mut counts, &mut out).unwrap();
+            let mut rejects = Rejects::default();
+            let piece = Piece::new(list, &chunk, &arena, &mut rejects);
+            write_chunk(piece, &csv.of(list), &mut session, &mut counts, &mut out).unwrap();
         }
         assert_eq!(counts.records, 7);
         String::from_utf8(out).unwrap()

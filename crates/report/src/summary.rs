@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::{AgentCounts, Counts, Figures};
+use super::{AgentCounts, Counts, Figures, InvalidRecords};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 use portcullis_robots::json::write_json;
@@ -103,6 +103,8 @@ pub struct Account {
     pub run: Run,
     /// The records and decisions.
     pub counts: Counts,
+    /// The records that are not URLs.
+    pub invalid: InvalidRecords,
     /// The kept records, for a filter.
     pub filtered: Option<Filtered>,
 }
@@ -133,6 +135,7 @@ struct AccountObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     ages: Option<Figures>,
     unknown_hosts: UnknownHosts,
+    invalid: &'a InvalidRecords,
 }
 
 #[derive(Serialize)]
@@ -186,6 +189,7 @@ impl Serialize for Account {
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
             unknown_hosts: self.unknown_hosts(),
+            invalid: &self.invalid,
         };
         object.serialize(serializer)
     }
@@ -274,7 +278,8 @@ impl Account {
         if let Some(JudgedAge { as_of, .. }) = &self.run.judged_age {
             writeln!(out, "URLs by the age of their capture, as of {as_of}: {}", self.ages())?;
         }
-        self.write_unknown_hosts(out)
+        self.write_unknown_hosts(out)?;
+        self.invalid.write_text(out)
     }
 
     fn write_unknown_hosts(&self, out: &mut impl Write) -> io::Result<()> {
@@ -371,6 +376,7 @@ mod tests {
                     file_notes: Figures(vec![("looks-like-html", 0)]),
                 },
                 counts,
+                invalid: InvalidRecords::default(),
                 filtered: None,
             },
             loading: Duration::from_millis(250),
