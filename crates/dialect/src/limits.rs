@@ -324,6 +324,11 @@ pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// together, and the report says so.
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 
+/// Bytes of a file of agents (`-a @FILE`): 1 MiB. A longer file is an error.
+///
+/// Source: our choice. It is fifty times the longest public list, so a longer file is another one.
+pub const AGENT_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
 /// Hosts without a policy that the summary of a run counts one by one: 65,536.
 ///
 /// Source: our choice, a few MiB. The first that occur are counted exactly. The URLs of later ones are
