@@ -261,12 +261,20 @@ impl Account {
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
         }
-        for AgentObject { agent, verdicts, reasons } in self.per_agent() {
-            write!(out, "{}:", visible(agent))?;
-            for (name, count) in verdicts.0 {
+        // Of a list, most agents are named by no group and have the same counts.
+        let folds = !self.run.agent_lists.is_empty();
+        let agents: Vec<AgentObject<'_>> = self.per_agent().collect();
+        let are_alike = |one: &AgentObject<'_>, next: &AgentObject<'_>| {
+            folds && (&one.verdicts, &one.reasons) == (&next.verdicts, &next.reasons)
+        };
+        for alike in agents.chunk_by(are_alike) {
+            let names: Vec<String> =
+                alike.iter().map(|agent| visible(agent.agent).to_string()).collect();
+            write!(out, "{}:", names.join(", "))?;
+            for (name, count) in &alike[0].verdicts.0 {
                 write!(out, " {name} {count}")?;
             }
-            match reasons.to_string().as_str() {
+            match alike[0].reasons.to_string().as_str() {
                 "" => writeln!(out)?,
                 reasons => writeln!(out, " ({reasons})")?,
             }
