@@ -309,7 +309,7 @@ fn a_list_without_urls_says_what_it_looks_like() {
         (
             "u",
             "\n\nnothing\n",
-            &["none of the first 3 records", "line 3: `nothing`", "--input-format"],
+            &["its only record", "line 3: `nothing`", "--input-format"],
         ),
         ("u", "1,https://a.example/,x\n", &["its only record", "CSV", "--column 2"]),
         ("u", "User-agent: *\nDisallow: /\n", &["robots.txt", "--robots u"]),
