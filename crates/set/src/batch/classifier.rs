@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::stored::{AskError, Query, QueryMemory};
+use crate::stored::{AskError, PolicyNumber, Query, QueryMemory};
 use crate::{Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, PolicyState};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_matcher::automaton::Limits;
 use portcullis_matcher::vectors::Vectors;
-use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Ways};
+use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Source, Ways};
 use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming};
 
+use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 
 /// The policies of a set and the agents to decide for.
@@ -38,6 +39,8 @@ pub struct Classifier {
     query: Query,
     /// The vector width used to split URLs.
     vectors: Vectors,
+    /// How the age of captures is compared; `None` to ignore it.
+    freshness: Option<Freshness>,
 }
 
 /// The text in the file behind a decision.
@@ -67,9 +70,20 @@ pub struct ClassifierMemory {
     query: QueryMemory,
     rule: Vec<u8>,
     group: Vec<u8>,
+    ages: AgeCounts,
 }
 
 impl ClassifierMemory {
+    /// Returns the decisions of the last classified block.
+    pub fn decisions(&self) -> &[Decision] {
+        self.query.block.decisions()
+    }
+
+    /// Returns the number of records by age of their capture since the last call.
+    pub fn take_ages(&mut self) -> AgeCounts {
+        std::mem::take(&mut self.ages)
+    }
+
     /// Returns how many decisions each method made.
     pub fn ways(&self) -> Ways {
         self.query.ways()
@@ -108,7 +122,7 @@ impl Classifier {
         limits: Limits,
     ) -> Result<Classifier, AskError> {
         let query = Query::new(set.into(), agents, detail, limits)?;
-        Ok(Classifier { query, vectors: Vectors::detect() })
+        Ok(Classifier { query, vectors: Vectors::detect(), freshness: None })
     }
 
     /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
@@ -131,7 +145,7 @@ impl Classifier {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_vectors(self, vectors: Vectors) -> Classifier {
-        Classifier { query: self.query.with_vectors(vectors), vectors }
+        Classifier { query: self.query.with_vectors(vectors), vectors, ..self }
     }
 
     /// Returns the set.
@@ -143,6 +157,12 @@ impl Classifier {
     #[must_use]
     pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier {
         Classifier { query: self.query.with_automata_bytes_max(bytes), ..self }
+    }
+
+    /// Compares the age of captures. Costs one lookup of the capture per host of a block.
+    #[must_use]
+    pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
+        Classifier { freshness, ..self }
     }
 
     /// Returns the dialect of the set.
@@ -181,7 +201,7 @@ impl Classifier {
         assumed_scheme: Option<&[u8]>,
         memory: &'m mut ClassifierMemory,
     ) -> Result<&'m [Decision], Damage> {
-        let ClassifierMemory { pieces, policies, query, .. } = memory;
+        let ClassifierMemory { pieces, policies, query, ages, .. } = memory;
         pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
         policies.clear();
         // These and the paths borrow from the records, so the memory that is kept between blocks
@@ -200,7 +220,67 @@ impl Classifier {
         repeat_last(policies, records.len());
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
-        self.query.decide(policies, paths, query)
+        let Some(freshness) = &self.freshness else {
+            return self.query.decide(policies, paths, query);
+        };
+        self.query.decide(policies, paths, query)?;
+        let answers = query.block.answers_mut();
+        ages.merge(self.judge_ages(freshness, (records, pieces, policies), answers)?);
+        Ok(query.block.decisions())
+    }
+
+    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`], replaces the
+    /// decisions from captures that have expired or have no date.
+    #[inline(never)]
+    fn judge_ages<R: AsRef<[u8]>>(
+        &self,
+        freshness: &Freshness,
+        (records, pieces, policies): (&[R], &Pieces, &[u32]),
+        (decisions, sources): (&mut [Decision], &mut [Source]),
+    ) -> Result<AgeCounts, Damage> {
+        let agents = self.agents().len();
+        let mut ages = AgeCounts::default();
+        let mut end = records.len();
+        for number in (0..pieces.hosts()).rev() {
+            let HostOfUrls { url, scheme, key } = pieces.host(number, records);
+            let places = url..std::mem::replace(&mut end, url);
+            if matches!(policies[url], NO_POLICY | NO_URL) {
+                continue;
+            }
+            let missing = || self.set().malformed_host("an origin has lost its capture");
+            let (_, capture) = self.set().origin(scheme, key)?.ok_or_else(missing)?;
+            let age = freshness.age(&capture.facts);
+            ages.add(age, places.len() as u64);
+            if freshness.withdraws && age != Age::Fresh {
+                let answers = places.start * agents..places.end * agents;
+                decisions[answers.clone()].fill(Decision::EXPIRED);
+                sources[answers].fill(Source::NOWHERE);
+            }
+        }
+        self.set().is_whole()?;
+        Ok(ages)
+    }
+
+    /// Returns the state of the origin of the record at index `record` of the last classified block, or
+    /// `None` if the record is not a URL.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it is read.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record, or `memory` is another classifier's.
+    pub fn state(
+        &self,
+        record: usize,
+        memory: &ClassifierMemory,
+    ) -> Result<Option<PolicyState>, Damage> {
+        match memory.policies[record] {
+            NO_URL => Ok(None),
+            NO_POLICY => Ok(Some(PolicyState::Unknown)),
+            policy => self.set().policy(PolicyNumber::of(policy))?.state().map(Some),
+        }
     }
 
     /// Returns the text of the rule and of the user-agent value behind the decision for `agent` on

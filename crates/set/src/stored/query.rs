@@ -319,7 +319,7 @@ impl Query {
 
     /// Adds the deciding rule to each decision.
     fn name_rules(&self, memory: &mut BlockMemory) -> Result<(), Damage> {
-        let (decisions, sources) = memory.decisions_mut();
+        let (decisions, sources) = memory.answers_mut();
         for (decision, source) in decisions.iter_mut().zip(sources) {
             if let Some(place) = self.place_of(*source)? {
                 (decision.rule, decision.line) = (Some(place.rule), Some(place.line));

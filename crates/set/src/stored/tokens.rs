@@ -107,6 +107,15 @@ impl PolicySet {
         Ok(names)
     }
 
+    /// Returns whether some group names an agent.
+    ///
+    /// # Errors
+    ///
+    /// If the names are damaged.
+    pub fn names_agent(&self, agent: &AgentChain) -> Result<bool, Damage> {
+        Ok(!self.tokens_of(agent)?.chain.is_empty())
+    }
+
     /// Returns the names that an agent matches.
     pub(super) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
         let names = self.names()?;
