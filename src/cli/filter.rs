@@ -109,7 +109,8 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let policies = plan::policies(args.policies);
     let selection = selection(&args.selection)?;
-    let questions = plan::questions(args.questions, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, policies.dialect())?;
+    questions.freshness = plan::freshness(&args.freshness);
     let destination = Destination::new(args.output);
     let prints_records = !args.quiet && !args.count;
     let folder = args.out_dir.as_deref();
@@ -125,7 +126,9 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         first: None,
     };
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
-    let agents = questions.agent_count();
+    let summary = plan::summary(&args.run, &args.figures);
+    policies.agents.show(summary.form);
+    let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions, Detail::Reason)?;
     let clock = Clock::loaded(started);
     let mut counts = Counts::new(agents);
@@ -161,7 +164,6 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         outputs.kept.write(format!("{kept}\n").as_bytes())?;
     }
     outputs.finish(account.output)?;
-    let summary = plan::summary(&args.run, &args.figures);
     let filtered = Some(Filtered { kept });
     let outcome = summary::Outcome { counts, invalid: account.invalid, filtered };
     summary::write(&summary, &policies, &questions, outcome, &clock);

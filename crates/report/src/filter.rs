@@ -10,7 +10,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
-use super::{Counts, Piece, in_blocks};
+use super::{Counts, Piece, bytes, in_blocks};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,11 +126,12 @@ pub fn write_chunk(
     let mut run = 0;
     let mut start = 0;
     in_blocks(piece.records(), |block| {
-        let decisions = session.decide(block)?;
+        session.decide(block)?;
+        counts.add_block(block, bytes(block), session)?;
+        let decisions = session.decisions();
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (&record, decisions)) in by_record {
             let end = start + record.whole().len();
-            counts.add(record.whole().len(), decisions);
             piece.rejects.check(place, &record, decisions, decided);
             let verdict = plan.verdict(decisions);
             if plan.fate(verdict) == Fate::Keep {

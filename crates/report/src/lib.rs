@@ -34,16 +34,20 @@
 //! ```
 
 pub mod advertools;
+pub mod columns;
 mod counts;
+pub mod csv;
 pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
 pub mod html;
 pub mod json_lines;
+pub mod page;
 mod rejects;
 mod summary;
 pub mod tsv;
+mod unknown;
 
 #[cfg(test)]
 mod tests;
@@ -51,10 +55,14 @@ mod tests;
 pub use counts::{AgentCounts, Counts, Figures};
 pub use explanation::clause;
 pub use rejects::{InvalidRecord, InvalidRecords, Reject, Rejects};
-pub use summary::{CaptureDates, Filtered, Run, Summary};
+pub use summary::{
+    Account, AgentList, CaptureDates, Filtered, JudgedAge, Run, Summary, UnnamedAgent,
+};
+pub use unknown::Unknown;
 
+use columns::{Columns, Values};
 use portcullis_capture::input::Record;
-use portcullis_capture::list::{Arena, List, ListRecords};
+use portcullis_capture::list::{Arena, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 use portcullis_set::Damage;
@@ -114,6 +122,8 @@ pub struct Decided<'r, 's> {
     pub text: &'r [u8],
     /// The bytes that were decided. For plain lines, the text.
     pub url: &'r [u8],
+    /// Why the record has no URL, if a field was looked for.
+    pub problem: Option<Problem>,
     /// One decision for each agent.
     pub decisions: &'r [Decision],
     session: &'r mut Session<'s>,
@@ -125,6 +135,35 @@ impl<'s> Decided<'_, 's> {
     /// The session that decided.
     pub fn session(&self) -> &Session<'s> {
         self.session
+    }
+
+    /// Calls `with` for the text of each added column, in order; empty for a missing value.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where a value is read.
+    pub fn for_each_value(
+        &mut self,
+        columns: &Columns,
+        mut with: impl FnMut(&[u8]),
+    ) -> Result<(), Damage> {
+        if !columns.per_agent().is_empty() {
+            for (agent, decision) in self.decisions.iter().enumerate() {
+                let values = Values::read(columns, decision, self.session, self.place, agent)?;
+                for &column in columns.per_agent() {
+                    with(values.text(column).as_deref().unwrap_or_default());
+                }
+            }
+        }
+        if columns.has_bits() {
+            let mut text = Vec::new();
+            columns::push_bits(self.decisions, &mut text);
+            with(&text);
+        }
+        if columns.has_state() {
+            with(columns::state_word(self.session.state(self.place)?).as_bytes());
+        }
+        Ok(())
     }
 
     /// Returns the rule and the group behind the decision for an agent.
@@ -157,18 +196,25 @@ pub fn write_chunk(
     let decided = (session.classifier(), session.assumed_scheme());
     let mut decisions = Vec::new();
     in_blocks(piece.records(), |block| {
+        session.decide(block)?;
+        counts.add_block(block, bytes(block), session)?;
         decisions.clear();
-        decisions.extend_from_slice(session.decide(block)?);
+        decisions.extend_from_slice(session.decisions());
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
-            counts.add(record.whole().len(), decisions);
             piece.rejects.check(place, record, decisions, decided);
-            let (text, url) = (record.text(), record.url());
-            format.write(Decided { text, url, decisions, session, place }, out)?;
+            let (text, url, problem) = (record.text(), record.url(), record.problem());
+            format.write(Decided { text, url, problem, decisions, session, place }, out)?;
         }
         piece.rejects.end_block(block.len());
         Ok(has_room(out.len(), agents))
     })
+}
+
+/// The bytes of some records, including their ends.
+#[inline]
+fn bytes(records: &[Record<'_>]) -> u64 {
+    records.iter().map(|record| record.whole().len() as u64).sum()
 }
 
 /// Calls `with` for blocks of `records` until there are no more, or `with` returns `false`.

@@ -136,6 +136,15 @@ impl Columns {
     }
 }
 
+/// The texts of the fields of a row.
+pub(super) fn fields<'c>(
+    row: &'c [u8],
+    delimiter: u8,
+    arena: &'c Bump,
+) -> impl Iterator<Item = &'c [u8]> + use<'c> {
+    Fields::new(row, delimiter).map(|field| field.text(arena))
+}
+
 /// The fields of the first row of `bytes`, and where it ends.
 pub(super) fn first_row(bytes: &[u8], delimiter: u8) -> (Vec<Vec<u8>>, usize) {
     let arena = Bump::new();

@@ -321,6 +321,23 @@ impl List {
         }
     }
 
+    /// For CSV and TSV, the position of the URL's column, from 0, and the number of columns.
+    pub fn url_column(&self) -> Option<(usize, usize)> {
+        match &self.place {
+            Place::Column(columns) => Some((columns.column, columns.count)),
+            _ => None,
+        }
+    }
+
+    /// The fields of a row without quotes, for CSV and TSV. Those with escapes are decoded into `arena`.
+    pub fn fields<'c>(
+        &self,
+        row: &'c [u8],
+        arena: &'c Arena,
+    ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
+        delimited::fields(row, self.delimiter().unwrap_or(b','), arena)
+    }
+
     /// How the list is read, if that was detected: "CSV, column `Address`".
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
