@@ -128,7 +128,8 @@ pub fn write_chunk(
     in_blocks(piece.records(), |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
-        let by_record = block.iter().zip(session.decisions().chunks_exact(agents)).enumerate();
+        let decisions = session.decisions();
+        let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (&record, decisions)) in by_record {
             let end = start + record.whole().len();
             piece.rejects.check(place, &record, decisions, decided);
