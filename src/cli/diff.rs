@@ -101,7 +101,7 @@ fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
         Ok(set) => Ok(Some(set.into())),
         Err(SetError::NotASet(wrong))
             if !wrong.kind.is_no_robots_txt()
-                || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd) =>
+                || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd | FileKind::Special) =>
         {
             Ok(None)
         }

@@ -144,7 +144,6 @@ pub fn questions(
 }
 
 pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
-    stdin_once(&input.files)?;
     let inputs = if input.files.is_empty() { vec![PathBuf::from("-")] } else { input.files };
     Ok(StreamPlan {
         inputs,
@@ -153,12 +152,6 @@ pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<S
         progress: !run.no_progress,
         prints,
     })
-}
-
-pub fn stdin_once(inputs: &[PathBuf]) -> anyhow::Result<()> {
-    let times = inputs.iter().filter(|path| path.as_os_str() == "-").count();
-    ensure!(times <= 1, "standard input can be read only once; give - only once");
-    Ok(())
 }
 
 pub fn summary(run: &RunArgs, figures: &FigureArgs) -> SummaryPlan {

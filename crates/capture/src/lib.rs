@@ -57,6 +57,8 @@ mod note;
 pub mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_columns;
+mod record;
+mod schema;
 #[cfg(test)]
 mod tests;
 pub mod warc;
@@ -68,8 +70,9 @@ use crate::access::{Answer, CachingHeaders, UnixSeconds};
 use crate::input::{InputError, system_text};
 
 use body::Settled;
-pub use format::{CaptureConfig, CaptureFormat, ParquetColumns, open};
+pub use format::{CaptureConfig, CaptureFormat, open};
 pub use note::{CaptureNote, CaptureNotes};
+pub use schema::{CaptureField, FieldMap, FieldName};
 
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]

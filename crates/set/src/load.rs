@@ -26,7 +26,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use portcullis_capture::input::{InputError, read_robots_txt};
-use portcullis_capture::{BrokenKind, CaptureFormat};
+use portcullis_capture::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
@@ -64,6 +64,9 @@ impl LoadConfig {
         }
     }
 }
+
+/// The name of a file that is not named by a host.
+const ROBOTS_TXT: &str = "robots.txt";
 
 /// The key of the one host of a set in which one file speaks for every URL.
 pub(super) const EVERY_HOST: &[u8] = b"*";
@@ -125,10 +128,17 @@ pub enum LoadError {
         problem: String,
     },
     /// A folder has no file named by a host.
-    #[error("{}: has no file named by a host (example.com, example.com.txt or example.com.robots.txt); name the folder that holds them", path.display())]
+    #[error(
+        "{}: no file is named by a host ({}); {}", path.display(), folder::NAMES, match holds_one {
+            true => format!("pass --robots {} to apply its robots.txt to every URL", path.join(ROBOTS_TXT).display()),
+            false => "name the folder that holds such files".to_owned(),
+        }
+    )]
     NoPolicy {
         /// Where it is.
         path: PathBuf,
+        /// Whether it holds a `robots.txt`.
+        holds_one: bool,
     },
     /// Something is odd, and that was to be an error.
     #[error("{first} ({count} such files; drop --strict to allow them)")]
@@ -315,8 +325,8 @@ fn of_hosts(
     Ok(PolicySet::of_compiled(name, bytes, config.agents.as_deref()))
 }
 
-fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
-    let input = Input { path: folder.to_owned(), format: Some(CaptureFormat::Folder) };
+fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
+    let input = Input { path: path.to_owned(), format: Some(CaptureFormat::Folder) };
     let ingesting = IngestConfig {
         strictness: Strictness::Lenient,
         ..IngestConfig::new(config.dialect, config.robots_bytes_max)
@@ -340,14 +350,15 @@ fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> 
         let first = broken_named.iter().find(|it| it.kind == BrokenKind::Unreadable);
         let problem = match first {
             Some(first) => first.problem.clone(),
-            None => format!("{}: {unreadable} files cannot be read", folder.display()),
+            None => format!("{}: {unreadable} files cannot be read", path.display()),
         };
         return Err(LoadError::Unreadable { problem });
     }
     let Some(Ingested { hosts, pool, .. }) = ingested else {
-        return Err(LoadError::NoPolicy { path: folder.to_owned() });
+        let holds_one = path.join(ROBOTS_TXT).is_file();
+        return Err(LoadError::NoPolicy { path: path.to_owned(), holds_one });
     };
-    let place = |name: &str| format!("{}: {name}", folder.display());
+    let place = |name: &str| format!("{}: {name}", path.display());
     let left_out = broken_named
         .into_iter()
         .map(|it| LoadNote { place: place(&it.place), kind: LoadNoteKind::LeftOut(it.problem) });
@@ -358,7 +369,7 @@ fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> 
         let place = place(&String::from_utf8_lossy(&host.key));
         Some(LoadNote { place, kind: LoadNoteKind::Appearance(kind) })
     }));
-    let set = of_hosts(&folder.display().to_string(), hosts, pool, config)?;
+    let set = of_hosts(&path.display().to_string(), hosts, pool, config)?;
     Ok(Loaded { set, notes, left_out: broken })
 }
 

@@ -52,6 +52,10 @@ impl Storage {
         path: &Path,
         map: impl FnOnce(File) -> Result<Mapping, File>,
     ) -> Result<Storage, SetError> {
+        if path == Path::new("-") {
+            let (name, kind) = ("standard input".to_owned(), FileKind::Special);
+            return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
+        }
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = match opened {

@@ -53,7 +53,7 @@ mod tests;
 use std::path::PathBuf;
 
 use portcullis_capture::access::{LongOutage, UnixSeconds};
-use portcullis_capture::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat};
+use portcullis_capture::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::syntax::NoteKind;
 
@@ -105,6 +105,8 @@ pub struct InputReport {
     pub broken: u64,
     /// The broken records that the system would not give, such as files of a folder.
     pub unreadable: u64,
+    /// Captures without a status, for which 200 was assumed.
+    pub status_assumed: u64,
     /// The dates of its oldest and its newest capture, if any of them has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     /// The first broken records, at most
@@ -120,9 +122,9 @@ impl InputReport {
         self.failure.is_none() && self.unreadable == 0
     }
 
-    /// Whether every record was read.
+    /// Whether every record was read, and nothing was assumed.
     pub fn is_whole(&self) -> bool {
-        self.failure.is_none() && self.broken == 0
+        self.failure.is_none() && self.broken == 0 && self.status_assumed == 0
     }
 }
 
@@ -241,15 +243,39 @@ fn describe(inputs: &[InputReport]) -> String {
         let first = first.or(input.broken_named.first())?;
         Some(format!("{}: {}: {}", input.name, first.place, first.problem))
     });
-    let all = failures().count() as u64 + inputs.iter().map(|input| input.broken).sum::<u64>();
+    let problem = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
+    let all: u64 = inputs.iter().map(problem).sum();
     match (failures().chain(broken).next(), all) {
-        (None, _) => {
-            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-            format!("{}: no captures of robots.txt", names.join(", "))
-        }
+        (None, _) => describe_unbroken(inputs),
         (Some(first), 1) => first,
+        (Some(first), 2) => format!("{first} (and 1 more problem)"),
         (Some(first), all) => format!("{first} (and {} more problems)", all - 1),
     }
+}
+
+/// Why inputs that were read to their end are not enough.
+fn describe_unbroken(inputs: &[InputReport]) -> String {
+    let assumed: u64 = inputs.iter().map(|input| input.status_assumed).sum();
+    if let Some(first) = inputs.iter().find(|input| input.status_assumed > 0) {
+        return format!(
+            "{}: {assumed} captures without a status; name the field with --field status=NAME, or \
+             drop --strict to assume 200",
+            first.name
+        );
+    }
+    let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+    let names = names.join(", ");
+    let captures: u64 = inputs.iter().map(|input| input.captures).sum();
+    if captures > 0 {
+        return format!(
+            "{names}: no capture is of a robots.txt ({captures} of other URLs); if a field holds the \
+             host, name it with --field host=NAME"
+        );
+    }
+    if inputs.iter().all(|input| input.format == Some(CaptureFormat::Folder)) {
+        return format!("{names}: no file is named by a host ({})", folder::NAMES);
+    }
+    format!("{names}: no captures of robots.txt")
 }
 
 /// Is told how far the reading has come. `()` is, and does nothing.
