@@ -1,7 +1,7 @@
 //! Columns of every layout as lists of URLs, and how they are cut into parts.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
@@ -50,7 +50,7 @@ fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder()
 }
 
-fn parts(path: &PathBuf, size: PartSize) -> Result<Vec<Part>, InputError> {
+fn parts(path: &Path, size: PartSize) -> Result<Vec<Part>, InputError> {
     Arc::new(ParquetList::open(path, None)?).parts(size).collect()
 }
 
@@ -68,7 +68,7 @@ fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
     Ok(whole)
 }
 
-fn all_urls(path: &PathBuf) -> Result<Vec<Vec<u8>>, InputError> {
+fn all_urls(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
     let found = |size| -> Result<Vec<Vec<u8>>, InputError> {
         let parts = parts(path, size)?;
         Ok(parts.iter().map(urls).collect::<Result<Vec<_>, _>>()?.concat())
@@ -81,7 +81,7 @@ fn all_urls(path: &PathBuf) -> Result<Vec<Vec<u8>>, InputError> {
 }
 
 #[track_caller]
-fn problem(path: &PathBuf, name: Option<&str>) -> String {
+fn problem(path: &Path, name: Option<&str>) -> String {
     match ParquetList::open(path, name) {
         Err(InputError::Parquet { problem, .. }) => problem,
         other => panic!("{other:?}"),
