@@ -30,6 +30,7 @@
 //! ```
 
 pub mod advertools;
+pub mod columns;
 mod counts;
 pub mod difference;
 pub mod explanation;
