@@ -51,12 +51,15 @@ mod format;
 mod http;
 pub mod input;
 pub mod json_lines;
+pub mod list;
 pub mod location;
 mod note;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_columns;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod record;
 mod schema;
 #[cfg(test)]

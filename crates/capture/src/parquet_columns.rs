@@ -127,11 +127,7 @@ fn locate(schema: &Schema, candidate: &Candidate<'_>) -> Option<Result<Place, St
     let steps: Vec<&str> = name.split('.').collect();
     let fields = schema.fields();
     let (path, column) = at(fields, &[name], is_named).or_else(|| at(fields, &steps, is_named))?;
-    // A column that is a dictionary is read as its entries.
-    let data_type = match column.data_type() {
-        DataType::Dictionary(_, entry) => entry,
-        data_type => data_type,
-    };
+    let data_type = entries(column.data_type());
     let (fits, types): (fn(&DataType) -> bool, _) = match field {
         CaptureField::Status => (holds_numbers, "numbers"),
         CaptureField::FetchedAt => (holds_times, "timestamps or text"),
@@ -170,6 +166,49 @@ fn at<'s>(fields: &'s Fields, path: &[&str], is_exact: bool) -> Option<(Vec<Stri
     let (mut path, found) = at(inner, rest, is_exact)?;
     path.insert(0, field.name().clone());
     Some((path, found))
+}
+
+/// The usual names of a column with URLs.
+const URL_COLUMNS: &[&str] = &["url", "address", "loc", "uri"];
+
+/// Finds the column with the URLs of a list: the one with this name, or with this number counted from
+/// 1, or else the first with a usual name, in any case. The error says what is wrong.
+pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, String> {
+    let find =
+        |is: &dyn Fn(&str) -> bool| schema.fields().iter().position(|field| is(field.name()));
+    let place = match given {
+        Some(given) => {
+            let number = || given.parse::<usize>().ok()?.checked_sub(1);
+            let numbered = || number().filter(|&place| place < schema.fields().len());
+            find(&|name| name == given)
+                .or_else(numbered)
+                .ok_or_else(|| format!("no column {given} (--column {given}); {}", names(schema)))?
+        }
+        None => {
+            let usual = |usual: &&str| find(&|name| name.eq_ignore_ascii_case(usual));
+            URL_COLUMNS.iter().find_map(usual).ok_or_else(|| {
+                let (usual, names) = (URL_COLUMNS.join(", "), names(schema));
+                format!("no column for the URL ({usual}); name it with --column COLUMN; {names}")
+            })?
+        }
+    };
+    let field = schema.field(place);
+    match holds_bytes(entries(field.data_type())) {
+        true => Ok(place),
+        false => Err(format!(
+            "the column {} holds {}; the URL needs text or bytes; name another with --column COLUMN",
+            field.name(),
+            field.data_type()
+        )),
+    }
+}
+
+/// The type of a column's values: a dictionary is read as its entries.
+fn entries(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, entry) => entry,
+        data_type => data_type,
+    }
 }
 
 fn names(schema: &Schema) -> String {

@@ -34,16 +34,19 @@ pub const PARQUET: &[u8] = b"PAR1";
 /// A tar archive, behind the first file's name and attributes (POSIX, ustar interchange format).
 const TAR: &[u8] = b"ustar";
 const TAR_AT: usize = 257;
+/// A Parquet file whose metadata is encrypted.
+pub const PARQUET_ENCRYPTED: &[u8] = b"PARE";
 /// A UTF-8 byte order mark.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Kinds with a magic number.
-const MAGICS: [(&[u8], FileKind); 8] = [
+const MAGICS: [(&[u8], FileKind); 9] = [
     (GZIP, FileKind::Gzip),
     (ZSTD, FileKind::Zstd),
     (POLICY_SET, FileKind::PolicySet),
     (WARC, FileKind::Warc),
     (PARQUET, FileKind::Parquet),
+    (PARQUET_ENCRYPTED, FileKind::Parquet),
     (b"PK\x03\x04", FileKind::Zip),
     (b"BZh", FileKind::Bzip2),
     (b"\xfd7zXZ\0", FileKind::Xz),

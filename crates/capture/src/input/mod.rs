@@ -115,6 +115,14 @@ pub enum InputError {
         /// The most that a record may have.
         bytes_max: usize,
     },
+    /// A Parquet file cannot be opened or read further.
+    #[error("{name}: {problem}")]
+    Parquet {
+        /// The file.
+        name: String,
+        /// What is wrong and where, and the fix.
+        problem: String,
+    },
     /// A compressed robots.txt is longer than can be held.
     #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
     TooLong {
@@ -134,6 +142,7 @@ impl InputError {
             | InputError::Truncated { name, .. }
             | InputError::Damaged { name, .. }
             | InputError::Shrunk { name }
+            | InputError::Parquet { name, .. }
             | InputError::TooLong { name, .. }
             | InputError::WrongKind(WrongKind { name, .. })
             | InputError::RecordTooLong { name, .. } => name,

@@ -1,0 +1,4 @@
+//! Lists of URLs in the formats that people have.
+
+#[cfg(feature = "parquet")]
+pub mod parquet;
