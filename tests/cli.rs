@@ -22,6 +22,8 @@ mod bounds;
 mod check;
 #[path = "cli/classify.rs"]
 mod classify;
+#[path = "cli/compile.rs"]
+mod compile;
 #[path = "cli/diff.rs"]
 mod diff;
 #[path = "cli/diff_files.rs"]

@@ -223,7 +223,7 @@ fn the_column_is_found_named_or_numbered() {
     assert_eq!(
         problem(&path, Some("id")),
         "the column id holds Int64; the URL needs text or bytes; name another with \
-         --column"
+         --column COLUMN"
     );
 }
 
