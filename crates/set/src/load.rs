@@ -189,7 +189,8 @@ impl PolicySet {
             return load_folder(path, config)?.checked(config.strictness);
         }
         let (text, note) = read_text(path, config)?;
-        Ok(Loaded { set: of_text(&text, config)?, notes: note.into_iter().collect(), left_out: 0 })
+        let set = of_text(&path.display().to_string(), &text, config)?;
+        Ok(Loaded { set, notes: note.into_iter().collect(), left_out: 0 })
     }
 
     /// A set of one file that speaks for every URL.
@@ -199,7 +200,7 @@ impl PolicySet {
     /// If a line is longer than a set can hold
     /// ([`SET_STRING_BYTES_MAX`](portcullis_dialect::limits::SET_STRING_BYTES_MAX)).
     pub fn of_text(text: &[u8], config: &LoadConfig) -> PolicySet {
-        of_text(text, config).expect("one file fits a set")
+        of_text("the file in memory", text, config).expect("one file fits a set")
     }
 
     /// A set of one file that speaks for `origins`; without any, every URL is unknown.
@@ -287,11 +288,11 @@ pub fn read_text(
     }
 }
 
-fn of_text(text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
+fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
     let mut pool = BlobPool::default();
     let standing = standing_of(text, config, &mut pool);
     let host = HostStanding { key: EVERY_HOST.into(), http: Some(standing), https: Some(standing) };
-    Ok(of_hosts("the file in memory", vec![host], pool, config)?.speaking_for_everything())
+    Ok(of_hosts(name, vec![host], pool, config)?.speaking_for_everything())
 }
 
 /// What is known of an origin that has this file.

@@ -147,6 +147,8 @@ pub struct MergeArgs {
 /// It prints `unknown` if a limit ended the comparison; if no crawler has a better answer, the exit
 /// status is 2.
 ///
+/// With FILE, each file applies to every URL, and the output is that of two sets.
+///
 /// For two sets without FILE, prints one line per changed origin in the order of hosts: added, gone,
 /// state or rules, the origin, its old and its new state. With FILE, prints the URLs whose verdict
 /// changed in the order of the input: the agent, both verdicts, both rules with their lines, the URL.
