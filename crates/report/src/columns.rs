@@ -89,6 +89,13 @@ pub struct Field {
     pub kind: FieldKind,
 }
 
+impl Field {
+    /// Its name as bytes.
+    pub fn name_bytes(&self) -> &[u8] {
+        self.name.as_bytes()
+    }
+}
+
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
