@@ -21,7 +21,7 @@ const OUTPUTS: &[&str] =
     &["html", "invalid_to", "json", "out", "out_dir", "output", "rejects", "unknown_to"];
 
 /// Those of them that are folders, which are made.
-const FOLDERS: &[&str] = &["out"];
+const FOLDERS: &[&str] = &["out", "out_dir"];
 
 /// The argument for lists. Without a value, a subcommand that has it reads standard input.
 const LISTS: &str = "files";
@@ -39,7 +39,7 @@ pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
     let takes_lists =
         command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
     if takes_lists && !matches.contains_id(LISTS) {
-        files.add_input(Path::new("-"))?;
+        files.add_argument(Path::new("-"))?;
     }
     ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");
     files.outputs.iter().enumerate().try_for_each(|(index, output)| {
@@ -95,7 +95,7 @@ impl Files {
             for path in paths {
                 match OUTPUTS.contains(&id.as_str()) {
                     true => files.add_output(id.as_str(), path)?,
-                    false => files.add_input(path)?,
+                    false => files.add_argument(path)?,
                 }
             }
             if id == LISTS {
@@ -114,13 +114,19 @@ impl Files {
         Ok(files)
     }
 
-    fn add_input(&mut self, path: &Path) -> anyhow::Result<()> {
+    /// Adds an input that was named.
+    fn add_argument(&mut self, path: &Path) -> anyhow::Result<()> {
         let shown = path.display();
         ensure!(
             !is_url(path),
             "{shown}: a URL, not a file; portcullis fetches nothing, so download it first"
         );
         self.stdin_reads += u32::from(path == Path::new("-"));
+        self.add_input(path);
+        Ok(())
+    }
+
+    fn add_input(&mut self, path: &Path) {
         let (name, metadata) = match path == Path::new("-") {
             true => ("standard input".to_owned(), standard_input()),
             false => (path.display().to_string(), fs::metadata(path).ok()),
@@ -132,7 +138,6 @@ impl Files {
             path: path.to_owned(),
             identity,
         }));
-        Ok(())
     }
 
     fn add_output(&mut self, id: &str, path: &Path) -> anyhow::Result<()> {

@@ -65,7 +65,8 @@ pub struct JsonLines {
 
 /// Reads the lines of `source`, decompressed if it is compressed, with the names of `fields`.
 pub fn open(source: Source, fields: &FieldMap) -> JsonLines {
-    let schema = Arc::new(Schema { members: Member::all(fields), fields: fields.clone() });
+    let members = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field)).collect();
+    let schema = Arc::new(Schema { members, fields: fields.clone() });
     JsonLines { chunks: source.chunks(ChunkConfig::default()), schema, lines: 0 }
 }
 
@@ -81,7 +82,7 @@ impl BatchReader for JsonLines {
 /// Which members are read, and as what.
 struct Schema {
     fields: FieldMap,
-    members: Vec<Member>,
+    members: Vec<Candidate>,
 }
 
 /// Some whole lines.
@@ -166,40 +167,6 @@ fn describe(error: &serde_json::Error) -> String {
     }
 }
 
-/// A member that is read: its name, or the names on the way to it, and the field that it is.
-struct Member {
-    path: Vec<String>,
-    /// Whether another case is another name.
-    is_exact: bool,
-    field: CaptureField,
-    rank: usize,
-}
-
-impl Member {
-    /// The members that may have a field; a name with dots is a name and a path.
-    fn all(fields: &FieldMap) -> Vec<Member> {
-        let mut members = Vec::new();
-        for candidate in CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field)) {
-            let Candidate { field, rank, name, is_named: is_exact } = candidate;
-            let whole = vec![name.to_owned()];
-            let steps: Vec<String> = name.split('.').map(str::to_owned).collect();
-            if steps.len() > 1 {
-                members.push(Member { path: steps, is_exact, field, rank });
-            }
-            members.push(Member { path: whole, is_exact, field, rank });
-        }
-        members
-    }
-
-    /// Whether the name at `depth` of the path is `name`.
-    fn has(&self, depth: usize, name: &str) -> bool {
-        self.path.get(depth).is_some_and(|step| match self.is_exact {
-            true => step == name,
-            false => step.eq_ignore_ascii_case(name),
-        })
-    }
-}
-
 /// What a line says.
 #[derive(Default)]
 struct Line<'l> {
@@ -209,7 +176,7 @@ struct Line<'l> {
 }
 
 impl<'l> Line<'l> {
-    fn add<E: Error>(&mut self, member: &Member, value: FieldValue<'l>) -> Result<(), E> {
+    fn add<E: Error>(&mut self, member: &Candidate, value: FieldValue<'l>) -> Result<(), E> {
         self.record.add(member.field, member.rank, value).map_err(E::custom)
     }
 }
@@ -217,18 +184,18 @@ impl<'l> Line<'l> {
 /// Reads a value at `depth`, which `members` are or pass through, into `line`.
 struct ValueAt<'w, 'm, 'l> {
     depth: usize,
-    members: Vec<&'m Member>,
+    members: Vec<&'m Candidate>,
     line: &'w mut Line<'l>,
 }
 
 impl<'m, 'l> ValueAt<'_, 'm, 'l> {
     /// The members that end here.
-    fn ended(&self) -> impl Iterator<Item = &'m Member> + use<'m, '_, 'l> {
-        self.members.iter().copied().filter(|member| member.path.len() == self.depth)
+    fn ended(&self) -> impl Iterator<Item = &'m Candidate> + use<'m, '_, 'l> {
+        self.members.iter().copied().filter(|member| member.path.names().len() == self.depth)
     }
 
     fn set<E: Error>(self, value: FieldValue<'l>) -> Result<(), E> {
-        let ended: Vec<&Member> = self.ended().collect();
+        let ended: Vec<&Candidate> = self.ended().collect();
         ended.into_iter().try_for_each(|member| self.line.add(member, value.clone()))
     }
 }
@@ -299,8 +266,8 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
 
     fn visit_map<A: MapAccess<'l>>(self, mut object: A) -> Result<(), A::Error> {
         while let Some(Text(name)) = object.next_key()? {
-            let is_next = |member: &&&Member| member.has(self.depth, &name);
-            let members: Vec<&Member> = self.members.iter().filter(is_next).copied().collect();
+            let is_next = |member: &&&Candidate| member.has(self.depth, &name);
+            let members: Vec<&Candidate> = self.members.iter().filter(is_next).copied().collect();
             if members.is_empty() {
                 object.next_value::<IgnoredAny>()?;
             } else {

@@ -1,7 +1,6 @@
 //! The columns of a Parquet file: which one holds which field, and their values.
 //!
-//! A name with dots is a column of that name, or else a path into columns of structures. Cost: only the
-//! columns that are used are read; the numbers and times of a batch are converted at once, texts are
+//! A name with dots is a path into columns of structures. Cost: only the columns that are used are read; the numbers and times of a batch are converted at once, texts are
 //! borrowed. A column that is missing or has the wrong type is an error that lists the columns there are.
 
 use std::borrow::Cow;
@@ -52,7 +51,7 @@ impl Places {
     /// Finds the columns of a file with this schema. The error says what is wrong.
     pub fn find(schema: &Schema, fields: &FieldMap) -> Result<Places, String> {
         for field in [CaptureField::Headers, CaptureField::Redirects] {
-            if fields.named(field).is_some_and(|name| !name.is_empty()) {
+            if fields.named(field).is_some() {
                 let field = field.as_str();
                 return Err(format!("{field} are read from JSON Lines only; omit --field {field}"));
             }
@@ -60,11 +59,12 @@ impl Places {
         let mut places = Vec::new();
         for field in FIELDS {
             // Of the usual names the first counts that the file has.
-            let found = fields.candidates(field).find_map(|candidate| locate(schema, &candidate));
+            let candidates = fields.candidates(field);
+            let found = candidates.iter().find_map(|candidate| locate(schema, candidate));
             match found {
                 Some(found) => places.push(found?),
                 None => {
-                    if let Some(name) = fields.named(field).filter(|name| !name.is_empty()) {
+                    if let Some(name) = fields.named(field) {
                         let field = field.as_str();
                         let names = names(schema);
                         return Err(format!("no column {name} (--field {field}={name}); {names}"));
@@ -93,9 +93,7 @@ impl Places {
     /// itself, to which the types of the writer may not fit in a damaged file.
     pub fn are_readable(&self, schema: &Schema) -> bool {
         let is_readable = |place: &Place| {
-            let path: Vec<&str> = place.path.iter().map(String::as_str).collect();
-            let data_type = at(schema.fields(), &path, true).map(|(_, field)| field.data_type());
-            data_type.is_some_and(|data_type| match data_type {
+            type_at(schema.fields(), &place.path).is_some_and(|data_type| match data_type {
                 DataType::Timestamp(unit, _) => *unit != TimeUnit::Second,
                 DataType::Int64 if place.field == CaptureField::FetchedAt => {
                     place.times_per_second == 1
@@ -122,11 +120,9 @@ impl Places {
 }
 
 /// Finds the column of a candidate. The error says what is wrong with it.
-fn locate(schema: &Schema, candidate: &Candidate<'_>) -> Option<Result<Place, String>> {
-    let &Candidate { field, rank, name, is_named } = candidate;
-    let steps: Vec<&str> = name.split('.').collect();
-    let fields = schema.fields();
-    let (path, column) = at(fields, &[name], is_named).or_else(|| at(fields, &steps, is_named))?;
+fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String>> {
+    let &Candidate { field, rank, .. } = candidate;
+    let (path, column) = at(schema.fields(), candidate, 0)?;
     let data_type = entries(column.data_type());
     let (fits, types): (fn(&DataType) -> bool, _) = match field {
         CaptureField::Status => (holds_numbers, "numbers"),
@@ -151,21 +147,33 @@ fn locate(schema: &Schema, candidate: &Candidate<'_>) -> Option<Result<Place, St
     Some(Ok(Place { field, rank, path, times_per_second }))
 }
 
-/// The column at `path`, and its path as the file has it.
-fn at<'s>(fields: &'s Fields, path: &[&str], is_exact: bool) -> Option<(Vec<String>, &'s Field)> {
-    let (first, rest) = path.split_first()?;
-    let is = |field: &&std::sync::Arc<Field>| match is_exact {
-        true => field.name() == first,
-        false => field.name().eq_ignore_ascii_case(first),
-    };
-    let field = fields.iter().find(is)?;
-    if rest.is_empty() {
-        return Some((vec![field.name().clone()], field));
+/// The column of a candidate, whose path from `depth` on leads through `fields`, and that path as the file
+/// has it.
+fn at<'s>(
+    fields: &'s Fields,
+    candidate: &Candidate,
+    depth: usize,
+) -> Option<(Vec<String>, &'s Field)> {
+    let field = fields.iter().find(|field| candidate.has(depth, field.name()))?;
+    let name = field.name().clone();
+    if depth + 1 == candidate.path.names().len() {
+        return Some((vec![name], field));
     }
     let DataType::Struct(inner) = field.data_type() else { return None };
-    let (mut path, found) = at(inner, rest, is_exact)?;
-    path.insert(0, field.name().clone());
+    let (mut path, found) = at(inner, candidate, depth + 1)?;
+    path.insert(0, name);
     Some((path, found))
+}
+
+/// The type of the column at `path`.
+fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
+    let (first, rest) = path.split_first()?;
+    let field = fields.iter().find(|field| field.name() == first)?;
+    match (field.data_type(), rest) {
+        (data_type, []) => Some(data_type),
+        (DataType::Struct(inner), rest) => type_at(inner, rest),
+        _ => None,
+    }
 }
 
 /// The usual names of a column with URLs.

@@ -16,6 +16,8 @@
 
 use std::str::FromStr;
 
+use super::list::FieldPath;
+
 /// A field of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CaptureField {
@@ -80,14 +82,14 @@ impl CaptureField {
 
 /// The name of a field in the records, as a user writes it: `FIELD=NAME`.
 ///
-/// A NAME with dots is a member or column of that name, or else a path into nested ones. An empty NAME
-/// says that no record has the field.
+/// A NAME with dots is a [path](FieldPath) into nested objects or columns. An empty NAME says that no
+/// record has the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldName {
     /// The field.
     pub field: CaptureField,
-    /// Its name in the records.
-    pub name: String,
+    /// Where the records have it; `None` if they do not.
+    pub path: Option<FieldPath>,
 }
 
 impl FromStr for FieldName {
@@ -100,7 +102,11 @@ impl FromStr for FieldName {
         };
         let (field, name) = text.split_once('=').ok_or_else(expected)?;
         let field = CaptureField::ALL.into_iter().find(|known| known.as_str() == field.trim());
-        Ok(FieldName { field: field.ok_or_else(expected)?, name: name.trim().to_owned() })
+        let path = match name.trim() {
+            "" => None,
+            name => Some(name.parse::<FieldPath>()?),
+        };
+        Ok(FieldName { field: field.ok_or_else(expected)?, path })
     }
 }
 
@@ -116,14 +122,24 @@ pub struct FieldMap {
 }
 
 /// A name under which records may have a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Candidate<'m> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
     pub field: CaptureField,
     /// Its place among the names of the field: the lowest counts.
     pub rank: usize,
-    pub name: &'m str,
+    pub path: FieldPath,
     /// Whether it was given, and not taken from the table. Usual names match in any case.
     pub is_named: bool,
+}
+
+impl Candidate {
+    /// Whether the name at `depth` of the path is `name`.
+    pub fn has(&self, depth: usize, name: &str) -> bool {
+        self.path.names().get(depth).is_some_and(|step| match self.is_named {
+            true => step == name,
+            false => step.eq_ignore_ascii_case(name),
+        })
+    }
 }
 
 impl FieldMap {
@@ -135,7 +151,7 @@ impl FieldMap {
     pub fn new(names: impl IntoIterator<Item = FieldName>) -> Result<FieldMap, String> {
         let mut map = FieldMap::default();
         for name in names {
-            if map.named(name.field).is_some() {
+            if map.given(name.field).is_some() {
                 return Err(format!("{} is named twice; name it once", name.field.as_str()));
             }
             map.named.push(name);
@@ -143,14 +159,19 @@ impl FieldMap {
         Ok(map)
     }
 
-    /// The name of `field`, if it was given; it may be empty.
-    pub(super) fn named(&self, field: CaptureField) -> Option<&str> {
-        let named = self.named.iter().find(|named| named.field == field);
-        named.map(|named| named.name.as_str())
+    /// The name of `field`, if it was given; `None` within if it was that there is none.
+    fn given(&self, field: CaptureField) -> Option<Option<&FieldPath>> {
+        let given = self.named.iter().find(|named| named.field == field);
+        given.map(|named| named.path.as_ref())
+    }
+
+    /// The name of `field`, if one was given.
+    pub(super) fn named(&self, field: CaptureField) -> Option<&FieldPath> {
+        self.given(field).flatten()
     }
 
     /// The names under which records may have `field`.
-    pub(super) fn candidates(&self, field: CaptureField) -> impl Iterator<Item = Candidate<'_>> {
+    pub(super) fn candidates(&self, field: CaptureField) -> Vec<Candidate> {
         let other = match field {
             CaptureField::Url => Some(CaptureField::Host),
             CaptureField::Host => Some(CaptureField::Url),
@@ -158,23 +179,20 @@ impl FieldMap {
             CaptureField::BodyBase64 => Some(CaptureField::Body),
             _ => None,
         };
-        let is_named = |field| self.named(field).is_some_and(|name| !name.is_empty());
-        let (named, usual): (_, &[&'static str]) = match self.named(field) {
-            Some(name) => (Some(name).filter(|name| !name.is_empty()), &[]),
-            None if other.is_some_and(is_named) => (None, &[]),
-            None => (None, field.usual_names()),
+        let is_named = self.given(field).is_some();
+        let paths: Vec<FieldPath> = match self.given(field) {
+            Some(path) => path.cloned().into_iter().collect(),
+            None if other.is_some_and(|other| self.named(other).is_some()) => Vec::new(),
+            None => field.usual_names().iter().map(|name| FieldPath::of_name(name)).collect(),
         };
-        let named = named.map(|name| Candidate { field, rank: 0, name, is_named: true });
-        let usual = usual.iter().enumerate();
-        let usual =
-            usual.map(move |(rank, &name)| Candidate { field, rank, name, is_named: false });
-        named.into_iter().chain(usual)
+        let paths = paths.into_iter().enumerate();
+        paths.map(|(rank, path)| Candidate { field, rank, path, is_named }).collect()
     }
 
     /// The names under which records may have one of `fields`, for a message: "url, uri".
     pub(super) fn names(&self, fields: &[CaptureField]) -> String {
         let names = fields.iter().flat_map(|&field| self.candidates(field));
-        names.map(|candidate| candidate.name).collect::<Vec<_>>().join(", ")
+        names.map(|candidate| candidate.path.to_string()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -189,11 +207,12 @@ mod tests {
     #[test]
     fn names_are_fields_with_a_name() {
         let name: FieldName = " url = a.b=c ".parse().unwrap();
-        assert_eq!((name.field, name.name.as_str()), (CaptureField::Url, "a.b=c"));
+        let path = name.path.unwrap().to_string();
+        assert_eq!((name.field, path.as_str()), (CaptureField::Url, "a.b=c"));
         for field in CaptureField::ALL {
             assert!(format!("{}=x", field.as_str()).parse::<FieldName>().is_ok());
         }
-        for text in ["", "url", "uri=x", "URL=x", "=x"] {
+        for text in ["", "url", "uri=x", "URL=x", "=x", "url=a..b"] {
             assert!(text.parse::<FieldName>().is_err(), "{text}");
         }
         let twice = ["url=a", "url=b"].map(|text| text.parse::<FieldName>().unwrap());

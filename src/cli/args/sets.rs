@@ -68,7 +68,7 @@ pub struct CompileArgs {
 
     /// The names of fields in JSON Lines and Parquet, such as url=request.url,body=text
     ///
-    /// NAME is a member of the object or a column, or with dots a path into nested ones. An empty NAME
+    /// Dots in NAME lead into nested objects and columns; write `\.` for a dot in a name. An empty NAME
     /// says that there is no such field. This flag may be given multiple times.
     #[arg(
         long = "field",

@@ -303,7 +303,7 @@ fn columns_within_structures() {
         "no status, no body and no error: nothing says what came of it"
     );
     assert!(found.captures[0].capture.notes.contains(CaptureNote::StatusAssumed));
-    let whole = read_with(columns.clone(), &fields(&["body=answer.deep.x"]));
+    let whole = read_with(columns.clone(), &fields(&["body=answer\\.deep\\.x"]));
     assert_eq!(whole.captures.len(), 3);
     let problem = problem(columns, &fields(&["body=answer.deep.y"]));
     assert!(
