@@ -62,6 +62,9 @@ mod outages;
 #[cfg(unix)]
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[cfg(unix)]
+#[path = "cli/recipes.rs"]
+mod recipes;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]

@@ -173,7 +173,7 @@ fn ingest(
     Ok(ingested)
 }
 
-/// Draws the bar on whichever thread reads.
+/// Draws the bar on the thread that reads.
 struct Observer {
     progress: Progress,
     bar: Mutex<Bar>,

@@ -38,7 +38,8 @@ pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
     let is_list = |argument: &Arg| argument.get_id() == LISTS;
     let takes_lists =
         command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
-    if takes_lists && !matches.contains_id(LISTS) {
+    // Without a list, `diff` compares something else.
+    if takes_lists && name != "diff" && !matches.contains_id(LISTS) {
         files.add_argument(Path::new("-"))?;
     }
     ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");

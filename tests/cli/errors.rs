@@ -229,13 +229,12 @@ const MESSAGES: &[(&str, &str)] = &[
     ("compile -o y.set a.warc --input-format folder", "a.warc: a file, not a folder; omit --input-format folder; nothing was compiled"),
     ("compile -o y.set robots --field url=a --field url=b", "--field: url is named twice; name it once"),
     // Lists of URLs.
-    ("classify --robots robots -a Bot nope", "nope: no such file or directory"),
-    ("classify --robots robots -a Bot robots", "robots: a folder, not a list of URLs (use --robots robots)"),
-    ("filter --robots robots -a Bot x.set", "x.set: a policy set, not a list of URLs (use -p x.set)"),
-    ("filter --robots robots -a Bot a.tar", "a.tar: a tar archive, not a list of URLs (unpack it first)"),
-    ("audit --robots robots -a Bot --json j a.zip", "a.zip: a zip archive, not a list of URLs (unpack it first)"),
+    ("classify --robots robots -a BadBot nope", "nope: no such file or directory"),
+    ("filter --robots robots -a BadBot x.set", "x.set: a policy set, not a list of URLs (use -p x.set)"),
+    ("filter --robots robots -a BadBot a.tar", "a.tar: a tar archive, not a list of URLs (unpack it first)"),
+    ("audit --robots robots -a BadBot --json j a.zip", "a.zip: a zip archive, not a list of URLs (unpack it first)"),
     ("classify --robots robots -a Bot https://a.example/l", "https://a.example/l: a URL, not a file; portcullis fetches nothing, so download it first"),
-    ("bench --robots robots -a Bot --urls nope", "nope: no such file or directory"),
+    ("bench --robots robots -a BadBot --urls nope", "nope: no such file or directory"),
     // Outputs.
     ("compile -o robots robots", "robots: a folder; name a file"),
     ("compile -o no/y.set robots", "no/y.set: no such folder; create it first"),

@@ -14,9 +14,9 @@
 //! ignored. A file that the system will not give, or whose compression is damaged, is
 //! [unreadable](super::BrokenKind::Unreadable).
 //!
-//! Cost: a file is opened, read to its end and closed, without asking for its size, on the thread that
-//! reads its batch; a subfolder is asked for three names. The list of names is held in memory and sorted,
-//! so that nothing depends on the file system's order.
+//! Cost: the thread that reads a batch opens, reads and closes each of its files. In a subfolder three
+//! names are looked up. The list of names is held in memory and sorted, so the file system's order does
+//! not matter.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -86,7 +86,7 @@ fn list(path: &Path) -> io::Result<Vec<Entry>> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         let name = PathBuf::from(entry.file_name());
-        // Most file systems tell the kind with the name. A dead link is found unreadable later.
+        // Most file systems list the kind with the name. A dead link is found unreadable later.
         let kind = match entry.file_type()? {
             kind if kind.is_symlink() => fs::metadata(entry.path()).ok().map(|it| it.file_type()),
             kind => Some(kind),
@@ -161,7 +161,7 @@ struct Files {
 }
 
 impl Batch for Files {
-    /// Always 0: the sizes of files are not asked for.
+    /// Always 0: the sizes of files are not read.
     fn stored_bytes(&self) -> u64 {
         0
     }
