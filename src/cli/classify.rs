@@ -51,7 +51,9 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let summary = plan::summary(&args.run, &args.figures);
     policies.agents.show(summary.form);
     let agents = &policies.agents.agents;
-    let fields = columns.fields(agents, &args.column_prefix)?;
+    let has_header = args.header || format == ClassifyFormat::Csv;
+    // Without a header, two columns may have the same name.
+    let fields = if has_header { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let detail = match format {
         ClassifyFormat::Tsv | ClassifyFormat::Csv => columns.detail(),
         ClassifyFormat::Advertools => Detail::Reason,
@@ -63,7 +65,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));
     let mut header = Header {
         format,
-        is_wanted: args.header || format == ClassifyFormat::Csv,
+        is_wanted: has_header,
         csv: &csv,
         terminator,
         fields: &fields,

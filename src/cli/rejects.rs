@@ -23,10 +23,12 @@ pub struct Watch {
     assumes_scheme: bool,
     output: Option<Output>,
     invalid: InvalidRecords,
-    /// Records of the list, the empty ones among them, and URLs.
+    /// Records of the list.
     records: u64,
-    empty: u64,
+    /// URLs of the list.
     urls: u64,
+    /// Records of the list before its first URL that are not empty.
+    leading: u64,
     /// Records of all lists.
     all_records: u64,
     /// The first record of the list that is neither empty nor a URL.
@@ -51,8 +53,8 @@ impl Watch {
             output: rejects.map(Output::create).transpose()?,
             invalid: InvalidRecords::default(),
             records: 0,
-            empty: 0,
             urls: 0,
+            leading: 0,
             all_records: 0,
             first: None,
             noted: String::new(),
@@ -71,7 +73,7 @@ impl Watch {
 
     /// Begins a list, and notes how it is read if that was detected and is new.
     pub fn begin(&mut self, list: &List) {
-        (self.records, self.empty, self.urls, self.first) = (0, 0, 0, None);
+        (self.records, self.urls, self.leading, self.first) = (0, 0, 0, None);
         let noted = list.note().unwrap_or_default();
         if !noted.is_empty() && noted != self.noted {
             say_plainly(format_args!("note: {}: {noted}", list.name()));
@@ -100,11 +102,11 @@ impl Watch {
         self.invalid.add_counts(rejects);
         self.records += rejects.records();
         self.all_records += rejects.records();
-        self.empty += rejects.empty();
+        self.leading += if self.urls == 0 { rejects.leading() } else { 0 };
         self.urls += rejects.urls();
-        let is_enough = is_last || self.records >= RECORDS_WITHOUT_URL_MAX;
+        let has_none = is_last && self.urls == 0;
         match &self.first {
-            Some(first) if is_enough && self.urls == 0 && self.records > self.empty => {
+            Some(first) if has_none || self.leading >= RECORDS_WITHOUT_URL_MAX => {
                 bail!(self.without_urls(list, first))
             }
             _ => Ok(()),
@@ -143,7 +145,7 @@ impl Watch {
     }
 
     fn without_urls(&self, list: &List, first: &InvalidRecord) -> String {
-        let records = match self.records {
+        let records = match self.leading {
             1 => "its only record is not a URL".to_owned(),
             records => {
                 let records = counted(records.min(RECORDS_WITHOUT_URL_MAX), "record");
@@ -164,6 +166,10 @@ impl Watch {
     fn advice(&self, list: &List, first: &InvalidRecord) -> String {
         match list.format() {
             ListFormat::Lines => looks_like(list.name(), &first.record, self.assumes_scheme),
+            _ if !self.assumes_scheme && first.problem.starts_with("no scheme") => {
+                "try --assume-scheme https, or name the place of the URL with --column or --field"
+                    .into()
+            }
             ListFormat::JsonLines | ListFormat::Cdxj => {
                 "name the field with the URL with --field, or the format with --input-format".into()
             }

@@ -131,7 +131,8 @@ fn columns_that_are_refused() {
         ("--columns colour", &["colour", "verdict", "bits"][..]),
         ("--columns verdict,verdict", &["twice"]),
         ("--columns bits,reason", &["bits"]),
-        ("--columns verdict,reason -a A,A_reason", &["A_reason", "--column-prefix"]),
+        ("--columns verdict,reason --header -a A,A_reason", &["A_reason"]),
+        ("--format csv --user-agent Bot", &["'Bot'"]),
         ("--header -a url", &["url", "--column-prefix"]),
         ("--format jsonl --columns reason", &["--columns", "tsv"]),
         ("--format jsonl --header", &["--header", "tsv"]),
@@ -140,6 +141,8 @@ fn columns_that_are_refused() {
         assert_fails(&run(&folder, &format!("-a Bot {flags}")), words);
     }
     assert_status(&run(&folder, "-a url --header --column-prefix is_"), 0);
+    // Without a header there are no names.
+    assert_status(&run(&folder, "-a Bot --user-agent Bot"), 0);
 }
 
 /// Python's `csv` reads back what was written.

@@ -1,11 +1,11 @@
 //! CSV as RFC 4180 has it: the columns of the input, then the added columns, below a header.
 //!
 //! A field is quoted if it has a comma, a quote, CR or LF, and lines end with CR LF. Bytes that are not UTF-8
-//! are written as they are. A value that there is none of is an empty field.
+//! are written as they are. A missing value is an empty field.
 //!
-//! A row of a CSV or TSV keeps its fields. A row that cannot be read as the header promises, and an empty line, has
-//! its whole text in the column of the URL and nothing in the others, so that columns stay in place. If the
-//! input is no table, its only column is `url`.
+//! A row of a CSV or TSV list keeps its fields. An empty line, and a row with another number of fields than
+//! the header or with bad quotes, has its whole text in the column of the URL and nothing in the others, so
+//! the added columns stay in place. Other lists have one column, `url`.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use portcullis_set::Damage;
 /// The end of a line.
 const END: &[u8] = b"\r\n";
 
-/// The column of an input that is no table, and of the URL in a table without names.
+/// The only column of lists that are not tables, and the URL column of a table without a header.
 const URL: &[u8] = b"url";
 
 /// Rows of a list with added columns.

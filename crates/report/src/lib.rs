@@ -136,7 +136,7 @@ impl<'s> Decided<'_, 's> {
         self.session
     }
 
-    /// Calls `with` for the text of each added column, in order; empty for a value that there is none of.
+    /// Calls `with` for the text of each added column, in order; empty for a missing value.
     ///
     /// # Errors
     ///

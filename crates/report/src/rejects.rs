@@ -80,6 +80,7 @@ pub struct Rejects {
     keeps_all: bool,
     records: u64,
     kinds: [u64; Kind::COUNT],
+    leading: u64,
     open_quote: Option<u64>,
     found: Vec<Reject>,
 }
@@ -109,6 +110,7 @@ impl Rejects {
     #[cold]
     fn reject(&mut self, record: &Record<'_>, (classifier, scheme): (&Classifier, Option<&[u8]>)) {
         let kind = Kind::of(record);
+        self.leading += u64::from(self.urls() == 0 && kind != Kind::Empty);
         self.kinds[kind.index()] += 1;
         if kind == Kind::Without(Problem::OpenQuote) && record.text().contains(&b'\n') {
             self.open_quote = Some(self.records);
@@ -138,9 +140,9 @@ impl Rejects {
         self.records
     }
 
-    /// Records of the chunk that are empty.
-    pub fn empty(&self) -> u64 {
-        self.kinds[Kind::Empty.index()]
+    /// Records before the first URL that are not empty.
+    pub fn leading(&self) -> u64 {
+        self.leading
     }
 
     /// Records of the chunk that are URLs.
@@ -258,7 +260,7 @@ mod tests {
     #[test]
     fn records_are_counted_by_kind() {
         let found = rejects(b"a\n\nx:\nd\n \r\na b\n", true);
-        assert_eq!((found.records(), found.urls(), found.empty()), (6, 3, 2));
+        assert_eq!((found.records(), found.urls(), found.leading()), (6, 3, 0));
         let places: Vec<(u64, bool)> =
             found.found().iter().map(|reject| (reject.record, reject.is_empty)).collect();
         assert_eq!(places, [(1, true), (2, false), (4, true)]);
@@ -269,7 +271,7 @@ mod tests {
     #[test]
     fn the_first_few_are_samples() {
         let found = rejects(&b"\nx:\n".repeat(9), false);
-        assert_eq!((found.records(), found.empty(), found.urls()), (18, 9, 0));
+        assert_eq!((found.records(), found.leading(), found.urls()), (18, 9, 0));
         assert_eq!(found.found().len(), REJECTS_SHOWN);
         assert!(found.found().iter().all(|reject| !reject.is_empty));
         let mut sum = InvalidRecords::default();

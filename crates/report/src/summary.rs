@@ -131,7 +131,7 @@ struct AccountObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
     per_agent: Vec<AgentObject<'a>>,
-    states: Figures,
+    states: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ages: Option<Figures>,
     unknown_hosts: UnknownHosts,
@@ -205,8 +205,13 @@ impl Account {
         })
     }
 
-    fn states(&self) -> Figures {
-        Figures::of(PolicyState::ALL, PolicyState::as_str, |state| self.counts.state(state))
+    /// URLs by the state of their origin; `None` unless that was counted for all of them.
+    fn states(&self) -> Option<Figures> {
+        let counts = &self.counts;
+        let invalid = counts.agents().first().map_or(0, |agent| agent.verdict(Verdict::Invalid));
+        let known: u64 = PolicyState::ALL.into_iter().map(|state| counts.state(state)).sum();
+        let states = || Figures::of(PolicyState::ALL, PolicyState::as_str, |it| counts.state(it));
+        (known + invalid == counts.records).then(states)
     }
 
     fn ages(&self) -> Figures {
@@ -261,19 +266,27 @@ impl Account {
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
         }
-        for AgentObject { agent, verdicts, reasons } in self.per_agent() {
-            write!(out, "{}:", visible(agent))?;
-            for (name, count) in verdicts.0 {
+        // Of a list, most agents are named by no group and have the same counts.
+        let folds = !self.run.agent_lists.is_empty();
+        let agents: Vec<AgentObject<'_>> = self.per_agent().collect();
+        let are_alike = |one: &AgentObject<'_>, next: &AgentObject<'_>| {
+            folds && (&one.verdicts, &one.reasons) == (&next.verdicts, &next.reasons)
+        };
+        for alike in agents.chunk_by(are_alike) {
+            let names: Vec<String> =
+                alike.iter().map(|agent| visible(agent.agent).to_string()).collect();
+            write!(out, "{}:", names.join(", "))?;
+            for (name, count) in &alike[0].verdicts.0 {
                 write!(out, " {name} {count}")?;
             }
-            match reasons.to_string().as_str() {
+            match alike[0].reasons.to_string().as_str() {
                 "" => writeln!(out)?,
                 reasons => writeln!(out, " ({reasons})")?,
             }
         }
-        match self.states().to_string().as_str() {
-            "" => {}
-            states => writeln!(out, "URLs by the state of their origin: {states}")?,
+        let states = self.states().unwrap_or_default().to_string();
+        if !states.is_empty() {
+            writeln!(out, "URLs by the state of their origin: {states}")?;
         }
         if let Some(JudgedAge { as_of, .. }) = &self.run.judged_age {
             writeln!(out, "URLs by the age of their capture, as of {as_of}: {}", self.ages())?;

@@ -5,7 +5,7 @@
 //!
 //! [`Tsv`] writes verdicts, and [`TsvColumns`] any [`Columns`]. Rules and groups may have any byte, so in added
 //! values and in names of the header a backslash is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A
-//! value that there is none of is empty.
+//! missing value is empty.
 
 use super::columns::{Columns, Field};
 use super::{Decided, Format};
