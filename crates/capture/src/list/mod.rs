@@ -45,6 +45,8 @@ mod delimited;
 mod detect;
 mod framing;
 mod json;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 #[cfg(test)]
 mod tests;
 
