@@ -60,6 +60,8 @@ mod outages;
 #[cfg(unix)]
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[path = "cli/parquet.rs"]
+mod parquet;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]

@@ -58,6 +58,8 @@ mod note;
 pub mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_columns;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 #[cfg(test)]
 mod tests;
 pub mod warc;

@@ -21,7 +21,6 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,13 +30,14 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::reader::Length;
 
 use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
 use super::body::{settle, status_of};
 use super::parquet_columns::{Bytes, Places, Times, numbers};
+use super::parquet_file::{OpenFailure, ParquetSource, StoredFile, guarded, no_parquet};
 use super::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ParquetColumns,
     ReadConfig, Subject,
@@ -61,62 +61,57 @@ pub struct ParquetFile {
 /// [`CaptureError::Unreadable`] if the system does not give it; [`CaptureError::NotThisFormat`] if
 /// it is no Parquet file, or a column is missing or holds what it should not.
 pub fn open(path: &Path, columns: &ParquetColumns) -> Result<ParquetFile, CaptureError> {
-    let name = path.display().to_string();
-    let unreadable = |source| CaptureError::Unreadable { name: name.clone(), source };
-    let file = File::open(path).map_err(unreadable)?;
-    let stored_bytes = file.metadata().map_err(unreadable)?.len();
-    match guarded(|| start(file, columns)) {
-        Ok((reader, places, rows)) => {
-            let reader = Some(reader);
-            Ok(ParquetFile { name, reader, places, stored_bytes, rows, rows_done: 0 })
+    let name = || path.display().to_string();
+    let file = File::open(path);
+    let file = file.map_err(|source| CaptureError::Unreadable { name: name(), source })?;
+    let source = match ParquetSource::open(&name(), file, PageIndexPolicy::Skip) {
+        Ok(source) => source,
+        Err(OpenFailure::System(source)) => {
+            return Err(CaptureError::Unreadable { name: name(), source });
         }
-        Err(problem) => Err(CaptureError::NotThisFormat { name, problem }),
+        Err(OpenFailure::Problem(problem)) => {
+            return Err(CaptureError::NotThisFormat { name: name(), problem });
+        }
+    };
+    match guarded(|| start(&source, columns)) {
+        Ok((reader, places)) => {
+            let (reader, stored_bytes) = (Some(reader), source.file.len());
+            Ok(ParquetFile {
+                name: source.name,
+                reader,
+                places,
+                stored_bytes,
+                rows: source.rows,
+                rows_done: 0,
+            })
+        }
+        Err(problem) => Err(CaptureError::NotThisFormat { name: name(), problem }),
     }
 }
 
-/// Reads the metadata, chooses the columns and counts the rows. The error says what is wrong.
+/// Chooses the columns and starts to read. The error says what is wrong.
 fn start(
-    file: File,
+    source: &ParquetSource,
     columns: &ParquetColumns,
-) -> Result<(ParquetRecordBatchReader, Places, u64), String> {
-    let no_parquet = |error: ParquetError| format!("cannot be read as Parquet: {error}");
-    let metadata =
-        ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(no_parquet)?;
-    let rows =
-        rows_of(metadata.metadata()).ok_or("its metadata contradicts itself; fetch it again")?;
-    let places = Places::find(metadata.schema(), columns)?;
+) -> Result<(ParquetRecordBatchReader, Places), String> {
+    let load = |options| {
+        ArrowReaderMetadata::try_new(Arc::clone(&source.metadata), options)
+            .map_err(|error| no_parquet(&error))
+    };
+    let places = Places::find(load(ArrowReaderOptions::new())?.schema(), columns)?;
     // Without the writer's Arrow types, every text comes in one of two layouts.
-    let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata =
-        ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), plain).map_err(no_parquet)?;
+    let metadata = load(ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
     if !places.are_readable(metadata.schema()) {
         return Err("its schema contradicts itself; fetch it again".to_owned());
     }
     let mask = ProjectionMask::roots(metadata.parquet_schema(), places.of_file());
+    let file = StoredFile::clone(&source.file);
     let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_projection(mask)
         .with_batch_size(PARQUET_BATCH_ROWS)
         .build()
-        .map_err(no_parquet)?;
-    Ok((reader, places.within_projection(), rows))
-}
-
-/// The number of rows, if the file and its row groups agree on it.
-fn rows_of(metadata: &ParquetMetaData) -> Option<u64> {
-    let mut rows = 0_u64;
-    for group in metadata.row_groups() {
-        rows = rows.checked_add(u64::try_from(group.num_rows()).ok()?)?;
-    }
-    let said = u64::try_from(metadata.file_metadata().num_rows()).ok()?;
-    (rows == said).then_some(rows)
-}
-
-/// Runs `read`, and reports a panic in it as a problem: the parquet crate asserts what a damaged file
-/// may break, and one file must not end a run over many.
-fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    // What a panic has left half done is never used again.
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err("its data contradicts itself; fetch it again".to_owned()))
+        .map_err(|error| no_parquet(&error))?;
+    Ok((reader, places.within_projection()))
 }
 
 impl BatchReader for ParquetFile {

@@ -40,6 +40,7 @@ impl Places {
             usual,
             fits: holds_bytes,
             types: "texts or bytes",
+            flag: "",
         };
         let url = texts("url", url, &["url", "robots_url", "uri"]);
         let host = texts("host", host, &["host", "domain", "hostname"]);
@@ -50,6 +51,7 @@ impl Places {
             usual: &["status", "fetch_status", "http_status"],
             fits: holds_numbers,
             types: "numbers",
+            flag: "",
         };
         let fetched_at = Wanted {
             what: "time of the fetch",
@@ -57,6 +59,7 @@ impl Places {
             usual: &["fetched_at", "fetch_time", "warc_date", "timestamp"],
             fits: holds_times,
             types: "timestamps or texts",
+            flag: "",
         };
         let by_url = url.given.is_some() || host.given.is_none();
         let by_url = if by_url { url.find(schema)? } else { None };
@@ -65,12 +68,12 @@ impl Places {
             None => host.find(schema)?,
         };
         let needed = |wanted: &Wanted<'_>| {
-            wanted.find(schema)?.ok_or_else(|| missing(wanted.what, wanted.usual, schema))
+            wanted.find(schema)?.ok_or_else(|| missing(wanted.what, wanted.usual, "", schema))
         };
         let usual_subjects = [url.usual, host.usual].concat();
         let fetched_at = fetched_at.find(schema)?;
         Ok(Places {
-            subject: subject.ok_or_else(|| missing("url or host", &usual_subjects, schema))?,
+            subject: subject.ok_or_else(|| missing("url or host", &usual_subjects, "", schema))?,
             of_hosts: by_url.is_none(),
             status: needed(&status)?,
             body: needed(&body)?,
@@ -123,6 +126,28 @@ impl Places {
     }
 }
 
+/// Finds the column with the URLs of a list: the one with this name, or with this number counted from
+/// 1, or else the first with a usual name, in any case. The error says what is wrong.
+pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, String> {
+    let name_of = |number: usize| schema.fields().get(number.checked_sub(1)?).map(|it| it.name());
+    let is_name = |given: &str| schema.fields().iter().any(|field| field.name() == given);
+    let numbered =
+        given.filter(|given| !is_name(given)).and_then(|given| name_of(given.parse().ok()?));
+    let given = numbered.cloned().or(given.map(str::to_owned));
+    let url = Wanted {
+        what: "URL",
+        given: &given,
+        usual: URL_COLUMNS,
+        fits: holds_bytes,
+        types: "texts or bytes",
+        flag: " with --column",
+    };
+    url.find(schema)?.ok_or_else(|| missing(url.what, url.usual, url.flag, schema))
+}
+
+/// The usual names of a column with URLs.
+const URL_COLUMNS: &[&str] = &["url", "address", "loc", "uri"];
+
 /// A thing that a column can hold.
 struct Wanted<'w> {
     /// What it is.
@@ -134,6 +159,8 @@ struct Wanted<'w> {
     /// Whether a column of this type can hold it, and what such types are called.
     fits: fn(&DataType) -> bool,
     types: &'static str,
+    /// The flag that names the column, with a space before it, if there is only one.
+    flag: &'static str,
 }
 
 impl Wanted<'_> {
@@ -158,19 +185,19 @@ impl Wanted<'_> {
             data_type => data_type,
         };
         if !(self.fits)(data_type) {
-            let (name, types) = (field.name(), self.types);
+            let (name, types, flag) = (field.name(), self.types, self.flag);
             return Err(format!(
                 "the column {name} holds {data_type}; for the {what} it has to hold {types}; \
-                 name another"
+                 name another{flag}"
             ));
         }
         Ok(Some(place))
     }
 }
 
-fn missing(what: &str, usual: &[&str], schema: &Schema) -> String {
-    let usual = usual.join(", ");
-    format!("no column for the {what} ({usual}); name the one that it is; {}", there_are(schema))
+fn missing(what: &str, usual: &[&str], flag: &str, schema: &Schema) -> String {
+    let (usual, there_are) = (usual.join(", "), there_are(schema));
+    format!("no column for the {what} ({usual}); name the one that it is{flag}; {there_are}")
 }
 
 fn there_are(schema: &Schema) -> String {

@@ -31,16 +31,19 @@ pub const POLICY_SET: &[u8; 8] = b"\xDBPCS\r\n\x1A\n";
 pub const WARC: &[u8] = b"WARC/";
 /// A Parquet file.
 pub const PARQUET: &[u8] = b"PAR1";
+/// A Parquet file whose metadata is encrypted.
+pub const PARQUET_ENCRYPTED: &[u8] = b"PARE";
 /// A UTF-8 byte order mark.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Kinds with a magic number.
-const MAGICS: [(&[u8], FileKind); 8] = [
+const MAGICS: [(&[u8], FileKind); 9] = [
     (GZIP, FileKind::Gzip),
     (ZSTD, FileKind::Zstd),
     (POLICY_SET, FileKind::PolicySet),
     (WARC, FileKind::Warc),
     (PARQUET, FileKind::Parquet),
+    (PARQUET_ENCRYPTED, FileKind::Parquet),
     (b"PK\x03\x04", FileKind::Zip),
     (b"BZh", FileKind::Bzip2),
     (b"\xfd7zXZ\0", FileKind::Xz),

@@ -4,6 +4,8 @@ mod http;
 mod json_lines;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_list;
 mod warc;
 
 use std::borrow::Cow;

@@ -1,0 +1,566 @@
+//! A column of a Parquet file as a list of URLs. Built with the feature `parquet`.
+//!
+//! Owns the way from a file to the URLs in it: finding the column, cutting the file into [`Part`]s,
+//! and decoding a part ([`Part::urls`]), which is the work and can be done on any thread. Use
+//! [`parquet`](crate::parquet) for captures.
+//!
+//! A URL is bytes. String, binary and dictionary columns, large or views, are one type in a Parquet
+//! file, and text that is not UTF-8 is decided as it is, as in a list of lines. A null is an empty
+//! record, which is invalid.
+//!
+//! Cost: only the column with the URLs is read. Cutting reads the headers of its pages. Memory: a part
+//! has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one page has
+//! more; decoding holds the pages of one batch. A part that is a row group is decoded in batches of
+//! [`PARQUET_BATCH_URLS`] rows.
+//!
+//! Errors name the file, the row group, the column and the fix. They come after the URLs before them.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BinaryViewArray};
+use arrow_schema::{ArrowError, DataType, Field, Fields};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups, RowSelection,
+    RowSelector,
+};
+use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
+use parquet::basic::{Compression, Type as PhysicalType};
+use parquet::column::page::{PageIterator, PageReader};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, RowGroupMetaData,
+};
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::{SchemaDescriptor, Type};
+
+use portcullis_dialect::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
+
+use crate::input::{InputError, Record};
+use crate::list::{Arena, Problem};
+use crate::parquet_columns::url_column;
+use crate::parquet_file::{OpenFailure, guarded, no_parquet, plain_text, text_of};
+pub use crate::parquet_file::{ParquetSource, StoredFile};
+
+/// What a [`Part`] is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartSize {
+    /// About as many URLs as a chunk of a list of lines has. By default.
+    #[default]
+    Chunk,
+    /// A row group, for outputs that write row groups.
+    RowGroup,
+}
+
+/// A Parquet file with a column of URLs.
+#[derive(Debug)]
+pub struct ParquetList {
+    source: ParquetSource,
+    /// The name of the column.
+    column_name: String,
+    /// Whether the column was found by a usual name.
+    is_found: bool,
+    /// The place of the column among the leaves of the schema.
+    column: usize,
+    /// How the column is decoded.
+    levels: FieldLevels,
+}
+
+impl ParquetList {
+    /// Opens the file at `path`, whose URLs are in the column with this name, or in the first that has
+    /// one of the usual names.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Open`] if the system does not give it; [`InputError::List`] if it is no whole
+    /// Parquet file, or the column is missing or holds no text or bytes.
+    pub fn open(path: &Path, column: Option<&str>) -> Result<ParquetList, InputError> {
+        let name = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => ParquetList::open_file(&name, file, column),
+            Err(error) => Err(InputError::Open { name, error }),
+        }
+    }
+
+    /// As [`ParquetList::open`], for a file that is open already, and that errors call `name`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ParquetList::open`].
+    pub fn open_file(
+        name: &str,
+        file: File,
+        column: Option<&str>,
+    ) -> Result<ParquetList, InputError> {
+        let name = name.to_owned();
+        let source = match ParquetSource::open(&name, file, PageIndexPolicy::Optional) {
+            Ok(source) => source,
+            Err(OpenFailure::System(error)) => return Err(InputError::Open { name, error }),
+            Err(OpenFailure::Problem(problem)) => return Err(InputError::List { name, problem }),
+        };
+        let found = guarded(|| find(&source.metadata, column));
+        let (place, column_name, levels) =
+            found.map_err(|problem| InputError::List { name, problem })?;
+        Ok(ParquetList { source, column_name, is_found: column.is_none(), column: place, levels })
+    }
+
+    /// The file.
+    pub fn source(&self) -> &ParquetSource {
+        &self.source
+    }
+
+    /// The name of the column.
+    pub fn column_name(&self) -> &str {
+        &self.column_name
+    }
+
+    /// Whether nobody named the column, so that it was found by a usual name.
+    pub fn is_column_found(&self) -> bool {
+        self.is_found
+    }
+
+    /// The names of all columns.
+    pub fn column_names(&self) -> Vec<&str> {
+        let schema = self.source.metadata.file_metadata().schema();
+        schema.get_fields().iter().map(|field| field.name()).collect()
+    }
+
+    /// The file in parts, in order.
+    pub fn parts(self: Arc<ParquetList>, size: PartSize) -> Parts {
+        Parts { list: self, size, row_group: 0, row: 0, pages: None, page_left: 0, is_over: false }
+    }
+
+    fn row_group(&self, number: usize) -> &RowGroupMetaData {
+        self.source.metadata.row_group(number)
+    }
+
+    /// The chunk of the column in a row group.
+    fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
+        self.row_group(row_group).column(self.column)
+    }
+
+    /// The pages of a column in a row group.
+    fn pages(
+        &self,
+        row_group: usize,
+        column: usize,
+    ) -> Result<SerializedPageReader<StoredFile>, ParquetError> {
+        let metadata = self.row_group(row_group);
+        let (file, rows) = (Arc::clone(&self.source.file), metadata.num_rows() as usize);
+        SerializedPageReader::new(file, metadata.column(column), rows, None)
+    }
+
+    /// An error in a column of a row group, which is counted from 0.
+    fn damaged(&self, row_group: usize, column: &str, problem: &str) -> InputError {
+        let number = row_group + 1;
+        let problem = match problem.contains("Required field") {
+            true => "its pages have no headers; is the column encrypted?",
+            false => problem,
+        };
+        let problem = format!(
+            "row group {number}, column {column}: {problem}; fetch the file again or write it anew"
+        );
+        InputError::List { name: self.source.name.clone(), problem }
+    }
+
+    /// An error in the column with the URLs.
+    fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
+        self.damaged(row_group, &self.column_name, problem)
+    }
+}
+
+/// Finds the column: its place among the leaves, its name, and how it is decoded.
+fn find(
+    metadata: &Arc<ParquetMetaData>,
+    column: Option<&str>,
+) -> Result<(usize, String, FieldLevels), String> {
+    // The writer's Arrow types are of no use here, and may contradict the file's.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let arrow = ArrowReaderMetadata::try_new(Arc::clone(metadata), options)
+        .map_err(|error| no_parquet(&error))?;
+    let root = url_column(arrow.schema(), column)?;
+    let schema = metadata.file_metadata().schema_descr();
+    let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == root);
+    let leaf = leaf.ok_or("its schema contradicts itself; fetch it again")?;
+    let described = schema.column(leaf);
+    let name = described.name().to_owned();
+    if described.physical_type() != PhysicalType::BYTE_ARRAY || described.max_rep_level() > 0 {
+        return Err(format!(
+            "the column {name} holds no texts or bytes; name another with --column"
+        ));
+    }
+    let levels = levels_of_bytes(&described.self_type_ptr()).map_err(|error| no_parquet(&error))?;
+    Ok((leaf, name, levels))
+}
+
+/// How a column is decoded as bytes that stay where they were read.
+fn levels_of_bytes(column: &Type) -> Result<FieldLevels, ParquetError> {
+    let repetition = column.get_basic_info().repetition();
+    let bytes = Type::primitive_type_builder("url", PhysicalType::BYTE_ARRAY)
+        .with_repetition(repetition)
+        .build()?;
+    let root = Type::group_type_builder("list").with_fields(vec![Arc::new(bytes)]).build()?;
+    let views = Fields::from(vec![Field::new("url", DataType::BinaryView, column.is_optional())]);
+    let schema = SchemaDescriptor::new(Arc::new(root));
+    parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), Some(&views))
+}
+
+/// Cuts a file into parts. After an error there are no more.
+pub struct Parts {
+    list: Arc<ParquetList>,
+    size: PartSize,
+    /// The row group to be cut.
+    row_group: usize,
+    /// The first row that is not in a part.
+    row: usize,
+    /// The pages of the row group whose headers have not been read.
+    pages: Option<SerializedPageReader<StoredFile>>,
+    /// Rows of the pages that have been read and are in no part.
+    page_left: usize,
+    is_over: bool,
+}
+
+impl Parts {
+    /// Whether every row is in a part that was handed out.
+    pub fn is_at_end(&self) -> bool {
+        let left = &self.list.source.metadata.row_groups()[self.row_group..];
+        let mut row = self.row as i64;
+        left.iter().all(|group| group.num_rows() == std::mem::take(&mut row))
+    }
+
+    fn read(&mut self) -> Result<Option<Part>, InputError> {
+        loop {
+            let metadata = &self.list.source.metadata;
+            if self.row_group == metadata.num_row_groups() {
+                return Ok(None);
+            }
+            let rows = metadata.row_group(self.row_group).num_rows() as usize;
+            if self.row == rows {
+                self.row_group += 1;
+                self.row = 0;
+                self.pages = None;
+                continue;
+            }
+            let count = match self.size {
+                PartSize::RowGroup => rows,
+                PartSize::Chunk => {
+                    let list = Arc::clone(&self.list);
+                    guarded(|| self.rows_of_chunk(rows))
+                        .map_err(|problem| list.damaged_urls(self.row_group, &problem))?
+                }
+            };
+            let first = self.row;
+            self.row += count;
+            return Ok(Some(self.part(first, count, rows)));
+        }
+    }
+
+    fn part(&self, first: usize, count: usize, rows: usize) -> Part {
+        let (chunk, row_group) = (self.list.chunk(self.row_group), self.row_group);
+        let share =
+            |bytes: i64| (u128::from(bytes.max(0) as u64) * count as u128 / rows as u128) as u64;
+        let whole: i64 =
+            self.list.row_group(row_group).columns().iter().map(|it| it.compressed_size()).sum();
+        Part {
+            list: Arc::clone(&self.list),
+            row_group,
+            first,
+            count,
+            size: self.size,
+            url_bytes: share(chunk.uncompressed_size()),
+            stored_bytes: share(whole),
+        }
+    }
+
+    /// The rows of the next part of a row group with so many: whole pages, as far as the bounds allow.
+    fn rows_of_chunk(&mut self, rows: usize) -> Result<usize, String> {
+        let wrong = |error: ParquetError| text_of(&error);
+        let chunk = self.list.chunk(self.row_group);
+        let mean_bytes = (chunk.uncompressed_size().max(0) as usize / rows).max(1);
+        let wanted = (CHUNK_BYTES / mean_bytes).clamp(1, PARQUET_PART_ROWS_MAX);
+        if self.pages.is_none() {
+            self.pages = Some(self.list.pages(self.row_group, self.list.column).map_err(wrong)?);
+        }
+        let pages = self.pages.as_mut().expect("it was opened");
+        while self.page_left < wanted {
+            let Some(page) = pages.peek_next_page().map_err(wrong)? else {
+                break;
+            };
+            if !page.is_dict {
+                let page_rows = page.num_rows.or(page.num_levels);
+                self.page_left += page_rows.ok_or("a page has no number of rows")?;
+            }
+            pages.skip_next_page().map_err(wrong)?;
+        }
+        let (left, count) = (rows - self.row, self.page_left.min(PARQUET_PART_ROWS_MAX));
+        if count == 0 || count > left {
+            return Err(format!("its pages do not have the {rows} rows of the row group"));
+        }
+        self.page_left -= count;
+        Ok(count)
+    }
+}
+
+impl Iterator for Parts {
+    type Item = Result<Part, InputError>;
+
+    fn next(&mut self) -> Option<Result<Part, InputError>> {
+        if self.is_over {
+            return None;
+        }
+        let next = self.read().transpose();
+        self.is_over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl std::iter::FusedIterator for Parts {}
+
+/// Some rows of a row group.
+#[derive(Clone, Debug)]
+pub struct Part {
+    list: Arc<ParquetList>,
+    row_group: usize,
+    /// The first row, within the row group.
+    first: usize,
+    count: usize,
+    size: PartSize,
+    url_bytes: u64,
+    stored_bytes: u64,
+}
+
+impl Part {
+    /// The list that this is a part of.
+    pub fn list(&self) -> &Arc<ParquetList> {
+        &self.list
+    }
+
+    /// The number of the row group, counted from 0.
+    pub fn row_group(&self) -> usize {
+        self.row_group
+    }
+
+    /// What the part is.
+    pub fn size(&self) -> PartSize {
+        self.size
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.count
+    }
+
+    /// The bytes of the URLs before compression, if each row had an equal share.
+    pub fn url_bytes(&self) -> u64 {
+        self.url_bytes
+    }
+
+    /// The bytes of the file, all columns included, if each row had an equal share.
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
+    }
+
+    /// The compression of the URLs.
+    pub fn url_compression(&self) -> Compression {
+        self.list.chunk(self.row_group).compression()
+    }
+
+    /// Calls `read` with the pages of any column of the row group, by its place among the leaves of the
+    /// schema.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::List`] if `read` fails or panics, which is what damaged pages may lead to, or if
+    /// the column is compressed in a way that this build does not read.
+    pub fn read_column<T>(
+        &self,
+        column: usize,
+        read: impl FnOnce(Box<dyn PageReader>) -> Result<T, ParquetError>,
+    ) -> Result<T, InputError> {
+        let pages = || self.list.pages(self.row_group, column);
+        let read = || read(Box::new(pages()?));
+        guarded(|| read().map_err(|error| text_of(&error))).map_err(|problem| {
+            let path = self.list.row_group(self.row_group).column(column).column_path();
+            self.list.damaged(self.row_group, &path.string(), &problem)
+        })
+    }
+
+    /// The URLs of all rows at once.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::List`] if the column is damaged.
+    pub fn urls(&self) -> Result<Urls, InputError> {
+        let mut batches = self.batches(self.count)?;
+        let urls = batches.next_batch()?;
+        urls.ok_or_else(|| self.list.damaged_urls(self.row_group, "its rows are missing"))
+    }
+
+    /// The URLs in batches of at most [`PARQUET_BATCH_URLS`] rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Part::urls`].
+    pub fn url_batches(&self) -> Result<UrlBatches<'_>, InputError> {
+        self.batches(PARQUET_BATCH_URLS)
+    }
+
+    fn batches(&self, batch_rows: usize) -> Result<UrlBatches<'_>, InputError> {
+        let start = || {
+            let column = OneColumn {
+                rows: self.list.row_group(self.row_group).num_rows() as usize,
+                pages: Mutex::new(Some(Box::new(
+                    self.list.pages(self.row_group, self.list.column)?,
+                ))),
+                metadata: Arc::clone(&self.list.source.metadata),
+            };
+            let rows = [RowSelector::skip(self.first), RowSelector::select(self.count)];
+            let rows = Some(RowSelection::from(rows.to_vec()));
+            ParquetRecordBatchReader::try_new_with_row_groups(
+                &self.list.levels,
+                &column,
+                batch_rows,
+                rows,
+            )
+        };
+        let reader = guarded(|| start().map_err(|error| text_of(&error)))
+            .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
+        Ok(UrlBatches { part: self, reader, left: self.count })
+    }
+}
+
+/// The URLs of a part, batch by batch.
+pub struct UrlBatches<'p> {
+    part: &'p Part,
+    reader: ParquetRecordBatchReader,
+    left: usize,
+}
+
+impl UrlBatches<'_> {
+    /// The next batch; `None` after the last row.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::List`] if the column is damaged.
+    pub fn next_batch(&mut self) -> Result<Option<Urls>, InputError> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let reader = &mut self.reader;
+        let read = guarded(|| match reader.next() {
+            Some(Ok(batch)) => Ok(batch.column(0).as_binary_view_opt().cloned()),
+            Some(Err(ArrowError::ParquetError(problem))) => Err(plain_text(&problem)),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Ok(None),
+        });
+        let urls = match read {
+            Ok(Some(urls)) if urls.len() <= self.left => Ok(urls),
+            Ok(_) => Err(format!("{} rows are missing", self.left)),
+            Err(problem) => Err(problem),
+        };
+        let urls =
+            urls.map_err(|problem| self.part.list.damaged_urls(self.part.row_group, &problem))?;
+        self.left -= urls.len();
+        Ok(Some(Urls(urls)))
+    }
+}
+
+/// Some URLs, where they were decoded.
+#[derive(Clone, Debug)]
+pub struct Urls(BinaryViewArray);
+
+impl Urls {
+    /// The URL in a row, `None` for a null.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+
+    /// A row as a record without a terminator. Its text is the URL on one line: of a URL with a line end
+    /// or NUL in it, which is decided as it is, that byte is written as `%0A`, `%0D` or `%00`.
+    #[inline]
+    pub(super) fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
+        let Some(url) = self.get(row) else {
+            return Record::plain(b"", 0).with_problem(Problem::Null);
+        };
+        match memchr::memchr3(b'\n', b'\r', 0, url) {
+            None => Record::plain(url, 0),
+            Some(_) => Record::plain(on_one_line(url, arena), 0).with_url(url),
+        }
+    }
+
+    /// Those from a row on.
+    #[must_use]
+    pub fn skip(&self, rows: usize) -> Urls {
+        Urls(self.0.slice(rows, self.0.len() - rows))
+    }
+
+    /// The number of URLs.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cold]
+fn on_one_line<'u>(url: &[u8], arena: &'u Arena) -> &'u [u8] {
+    let mut line = Vec::with_capacity(url.len() + 2);
+    for &byte in url {
+        match byte {
+            b'\n' => line.extend_from_slice(b"%0A"),
+            b'\r' => line.extend_from_slice(b"%0D"),
+            0 => line.extend_from_slice(b"%00"),
+            byte => line.push(byte),
+        }
+    }
+    arena.alloc_slice_copy(&line)
+}
+
+/// One column of one row group.
+struct OneColumn {
+    rows: usize,
+    /// Taken when the column is opened.
+    pages: Mutex<Option<Box<dyn PageReader>>>,
+    metadata: Arc<ParquetMetaData>,
+}
+
+impl RowGroups for OneColumn {
+    fn num_rows(&self) -> usize {
+        self.rows
+    }
+
+    fn column_chunks(&self, _: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
+        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(Box::new(OnePageReader(pages)))
+    }
+
+    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+}
+
+struct OnePageReader(Option<Box<dyn PageReader>>);
+
+impl Iterator for OnePageReader {
+    type Item = Result<Box<dyn PageReader>, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.take().map(Ok)
+    }
+}
+
+impl PageIterator for OnePageReader {}
