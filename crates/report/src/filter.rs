@@ -134,10 +134,10 @@ pub fn write_chunk(
     in_blocks(piece.records(), |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
-        let decisions = session.decisions();
-        for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
+        let by_record = block.iter().zip(session.decisions().chunks_exact(agents)).enumerate();
+        for (place, (&record, decisions)) in by_record {
             let end = start + record.whole().len();
-            piece.rejects.add(&record, decisions, decided);
+            piece.rejects.check(place, &record, decisions, decided);
             let verdict = plan.verdict(decisions);
             match (plan.fate(verdict), joined) {
                 (Fate::Keep, Some(_)) => out.kept_records += 1,
@@ -154,6 +154,7 @@ pub fn write_chunk(
             }
             start = end;
         }
+        piece.rejects.end_block(block.len());
         Ok(true)
     })?;
     if let Some(chunk) = joined {
