@@ -59,8 +59,8 @@
 //! | none | one file: parse, decide, explain |
 //! | `serde` | `Serialize` for decisions and explanations |
 //! | `set` | policy sets and classification in bulk: rayon, memmap2, zlib, zstd, brotli |
-//! | `parquet` | captures from Parquet files, some forty crates |
-//! | `cli` (default) | the program |
+//! | `parquet` | captures and lists in Parquet files, some forty crates |
+//! | `cli` (default) | the program, with `parquet` |
 //!
 //! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in the
 //! processor's caches. The parts are crates of their own (`portcullis-robots`, `portcullis-set` and

@@ -62,6 +62,8 @@ mod outages;
 #[cfg(unix)]
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[path = "cli/parquet.rs"]
+mod parquet;
 #[cfg(unix)]
 #[path = "cli/recipes.rs"]
 mod recipes;

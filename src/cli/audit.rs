@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed};
 use super::plan::{AuditPlan, PolicyPlan};
-use super::stream;
+use super::stream::{self, Worked};
 use super::summary::{self, Clock};
 
 pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
@@ -28,9 +28,8 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
         &plan.questions,
         || audit.worker(assumed_scheme),
         |worker, piece, found: &mut ChunkFindings| {
-            let bytes = piece.bytes().len();
             worker.work(piece, found)?;
-            Ok(bytes)
+            Ok(Worked::Whole)
         },
         |_, found| {
             findings.add(&audit, found);

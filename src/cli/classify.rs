@@ -9,6 +9,7 @@ use portcullis_report::advertools::{self, Advertools};
 use portcullis_report::columns::{Columns, Field, no_collision};
 use portcullis_report::csv::{self, Csv};
 use portcullis_report::json_lines::JsonLines;
+use portcullis_report::parquet::{AddedColumns, EncodedGroup};
 use portcullis_report::tsv::{self, Tsv, TsvColumns};
 use portcullis_report::{Counts, write_chunk};
 use portcullis_robots::policy::Detail;
@@ -18,15 +19,52 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Destination, Output};
 use super::outputs::Outputs;
+use super::parquet::{self, ParquetOutputs};
 use super::plan;
-use super::stream;
+use super::stream::{self, Part, Worked};
 use super::summary::{self, Clock};
 
 /// The output for a chunk.
 #[derive(Default)]
 struct Tagged {
     bytes: Vec<u8>,
+    /// Instead of bytes, for Parquet.
+    group: EncodedGroup,
     counts: Counts,
+}
+
+/// Where they go.
+enum Target<'a> {
+    Text(Outputs, Header<'a>),
+    Parquet(ParquetOutputs),
+}
+
+impl Target<'_> {
+    fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
+        match self {
+            Target::Text(outputs, header) => {
+                let is_new = outputs.begin(part.number)?;
+                Ok(outputs.write(&header.begin(part.list, is_new)?)?)
+            }
+            Target::Parquet(outputs) => outputs.begin(part),
+        }
+    }
+
+    fn write(&mut self, list: &List, tagged: &mut Tagged) -> anyhow::Result<()> {
+        match self {
+            Target::Text(outputs, _) => Ok(outputs.write(&tagged.bytes)?),
+            Target::Parquet(outputs) => {
+                outputs.write(list, std::mem::take(&mut tagged.group), &tagged.counts, None)
+            }
+        }
+    }
+
+    fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
+        match self {
+            Target::Text(outputs, _) => Ok(outputs.complete()?),
+            Target::Parquet(outputs) => outputs.complete(),
+        }
+    }
 }
 
 pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
@@ -36,26 +74,36 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let format = format(args.format, &destination)?;
     let columns = args.columns;
     ensure!(
-        matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv)
-            || (columns == Columns::default() && args.column_prefix.is_empty() && !args.header),
-        "--columns, --column-prefix and --header are for tsv and csv; omit them, or choose --format"
+        matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv | ClassifyFormat::Parquet)
+            || (columns == Columns::default() && args.column_prefix.is_empty()),
+        "--columns and --column-prefix are for tsv, csv and parquet; omit them, or choose --format"
+    );
+    ensure!(
+        matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
+        "--header is for tsv and csv; omit it, or choose --format"
     );
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
-    let stream = plan::stream(args.input, &args.run, prints)?;
+    let mut stream = plan::stream(args.input, &args.run, prints)?;
+    if format == ClassifyFormat::Parquet {
+        parquet::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
+        parquet::not_compressed(&destination)?;
+        stream.chunks = parquet::ROW_GROUPS;
+    }
     let folder = args.out_dir.as_deref();
     let destinations = plan::destinations(destination, folder, &stream, Some(extension(format)))?;
-    let mut outputs = Outputs::open(destinations)?;
+    let outputs = Outputs::open(destinations)?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
     policies.agents.show(summary.form);
     let agents = &policies.agents.agents;
     let has_header = args.header || format == ClassifyFormat::Csv;
-    // Without a header, two columns may have the same name.
-    let fields = if has_header { columns.fields(agents, &args.column_prefix)? } else { vec![] };
+    let has_names = has_header || format == ClassifyFormat::Parquet;
+    // Without names, two columns may have the same.
+    let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let detail = match format {
-        ClassifyFormat::Tsv | ClassifyFormat::Csv => columns.detail(),
+        ClassifyFormat::Tsv | ClassifyFormat::Csv | ClassifyFormat::Parquet => columns.detail(),
         ClassifyFormat::Advertools => Detail::Reason,
         ClassifyFormat::Jsonl => Detail::Rule,
     };
@@ -63,7 +111,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
     let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));
-    let mut header = Header {
+    let header = Header {
         format,
         is_wanted: has_header,
         csv: &csv,
@@ -71,15 +119,23 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
         fields: &fields,
         first: None,
     };
+    let added = AddedColumns::new(columns.clone(), fields.clone());
+    let mut target = match format {
+        ClassifyFormat::Parquet => {
+            let run = summary::run(&policies, &questions);
+            Target::Parquet(ParquetOutputs::new(outputs, fields.clone(), run))
+        }
+        _ => Target::Text(outputs, header),
+    };
     let mut counts = Counts::new(agents.len());
     let account = stream::run(
         &stream,
         &questions,
         &classifier,
-        |session, piece, tagged: &mut Tagged| {
+        |session, mut piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
             tagged.counts = Counts::new(agents.len());
-            let Tagged { bytes, counts } = tagged;
+            let Tagged { bytes, group, counts } = tagged;
             match format {
                 ClassifyFormat::Tsv if columns.are_verdicts() => {
                     write_chunk(piece, &Tsv(terminator), session, counts, bytes)?;
@@ -92,6 +148,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
                     let format = csv.of(piece.list());
                     write_chunk(piece, &format, session, counts, bytes)?;
                 }
+                ClassifyFormat::Parquet => *group = added.encode(&mut piece, session, counts)?,
                 ClassifyFormat::Jsonl => {
                     write_chunk(piece, &JsonLines(agents), session, counts, bytes)?;
                 }
@@ -99,19 +156,18 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
                     write_chunk(piece, &advertools, session, counts, bytes)?;
                 }
             }
-            Ok(counts.bytes as usize)
+            Ok(Worked::Until { records: counts.records, bytes: counts.bytes })
         },
         |part, tagged| {
             if part.is_first {
-                let is_new = outputs.begin(part.number)?;
-                outputs.write(&header.begin(part.list, is_new)?)?;
+                target.begin(part)?;
             }
             counts.merge(&tagged.counts);
-            Ok(outputs.write(&tagged.bytes)?)
+            target.write(part.list, tagged)
         },
     )?;
     policies.set.is_whole()?;
-    let mut complete = outputs.complete()?;
+    let mut complete = target.complete()?;
     complete.extend(account.output.map(Output::complete).transpose()?);
     CompleteOutput::publish_all(complete)?;
     let outcome = summary::Outcome { counts, invalid: account.invalid, filtered: None };
@@ -172,6 +228,7 @@ fn extension(format: ClassifyFormat) -> &'static str {
         ClassifyFormat::Tsv => "tsv",
         ClassifyFormat::Jsonl => "jsonl",
         ClassifyFormat::Csv | ClassifyFormat::Advertools => "csv",
+        ClassifyFormat::Parquet => "parquet",
     }
 }
 

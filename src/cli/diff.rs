@@ -35,7 +35,7 @@ use super::message::counted;
 use super::output::{Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
 use super::rejects::Account;
-use super::stream;
+use super::stream::{self, Worked};
 use super::summary;
 
 /// Bytes of lines that are collected before they are written.
@@ -248,7 +248,7 @@ impl Diff<'_> {
                         urls::write_chunk(piece, agents, sessions, &JsonLines, counts, bytes)?;
                     }
                 }
-                Ok(counts.bytes as usize)
+                Ok(Worked::Until { records: counts.records, bytes: counts.bytes })
             },
             |_, changed| {
                 counts.merge(&changed.counts);

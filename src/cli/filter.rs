@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::ensure;
 use portcullis_capture::list::List;
 use portcullis_report::filter::{self, Fate, Quantifier};
+use portcullis_report::parquet::KeptRows;
 use portcullis_report::{Counts, Filtered};
 use portcullis_robots::policy::Detail;
 
@@ -15,15 +16,82 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Destination, Output, OutputFailed};
 use super::outputs::Outputs;
+use super::parquet::{self, ParquetOutputs};
 use super::plan;
-use super::stream::{self, Part};
+use super::stream::{self, Part, Worked};
 use super::summary::{self, Clock};
 
 /// The output for a chunk.
 #[derive(Default)]
 struct Sorted {
     records: filter::Output,
+    /// Instead of records, for outputs of rows.
+    rows: KeptRows,
     counts: Counts,
+}
+
+/// Where records or rows go.
+enum Target {
+    Records(Sorter),
+    Rows(Rows),
+}
+
+impl Target {
+    fn begin(&mut self, part: &Part<'_>, is_empty: bool) -> anyhow::Result<()> {
+        match self {
+            Target::Records(sorter) => sorter.begin(part, is_empty),
+            Target::Rows(rows) => rows.each().try_for_each(|output| output.begin(part)),
+        }
+    }
+
+    fn write(&mut self, list: &List, sorted: &mut Sorted) -> anyhow::Result<()> {
+        match self {
+            Target::Records(sorter) => Ok(sorter.write(&sorted.records)?),
+            Target::Rows(rows) => rows.write(list, sorted),
+        }
+    }
+
+    fn finish(self, rejects: Option<Output>) -> anyhow::Result<()> {
+        match self {
+            Target::Records(sorter) => Ok(sorter.finish(rejects)?),
+            Target::Rows(rows) => rows.finish(rejects),
+        }
+    }
+}
+
+/// Where rows go.
+struct Rows {
+    kept: ParquetOutputs,
+    unknown: Option<ParquetOutputs>,
+    invalid: Option<ParquetOutputs>,
+}
+
+impl Rows {
+    fn each(&mut self) -> impl Iterator<Item = &mut ParquetOutputs> {
+        let aside = [&mut self.unknown, &mut self.invalid].into_iter().flatten();
+        std::iter::once(&mut self.kept).chain(aside)
+    }
+
+    fn write(&mut self, list: &List, sorted: &mut Sorted) -> anyhow::Result<()> {
+        let Sorted { rows, counts, .. } = sorted;
+        let KeptRows { kept, kept_rows, unknown, invalid } = std::mem::take(rows);
+        self.kept.write(list, kept, counts, Some(kept_rows))?;
+        for (output, group) in [(&mut self.unknown, unknown), (&mut self.invalid, invalid)] {
+            if let Some(output) = output {
+                output.write(list, group, counts, Some(kept_rows))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, rejects: Option<Output>) -> anyhow::Result<()> {
+        let mut complete = self.kept.complete()?;
+        for output in [self.unknown, self.invalid].into_iter().flatten() {
+            complete.extend(output.complete()?);
+        }
+        complete.extend(rejects.map(Output::complete).transpose()?);
+        Ok(CompleteOutput::publish_all(complete)?)
+    }
 }
 
 /// Where records go.
@@ -115,22 +183,34 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     let prints_records = !args.quiet && !args.count;
     let folder = args.out_dir.as_deref();
     let prints = destination == Destination::StandardOutput && prints_records && folder.is_none();
-    let stream = plan::stream(args.input, &args.run, prints)?;
+    let mut stream = plan::stream(args.input, &args.run, prints)?;
+    let names = [&args.selection.unknown_to, &args.selection.invalid_to].map(Option::as_deref);
+    let are_rows = prints_records && parquet::keeps_rows(&stream, &destination, folder, names)?;
+    if are_rows {
+        parquet::not_to_terminal(
+            prints,
+            "-o FILE.parquet, -c to count, or -o FILE.txt for the URLs",
+        )?;
+        stream.chunks = parquet::ROW_GROUPS;
+    }
     let destinations = plan::destinations(destination, folder, &stream, None)?;
-    let aside = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
-    let mut outputs = Sorter {
-        kept: Outputs::open(destinations)?,
-        prints_records,
-        unknown: aside(&args.selection.unknown_to)?,
-        invalid: aside(&args.selection.invalid_to)?,
-        first: None,
-    };
+    let kept_to = Outputs::open(destinations)?;
+    let [unknown, invalid] = names.map(|path| path.map(Output::create).transpose());
+    let (unknown, invalid) = (unknown?, invalid?);
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
     policies.agents.show(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions, Detail::Reason)?;
     let clock = Clock::loaded(started);
+    let mut outputs = if are_rows {
+        let run = summary::run(&policies, &questions);
+        let rows = |outputs| ParquetOutputs::new(outputs, Vec::new(), run.clone());
+        let aside = |output: Option<Output>| output.map(|output| rows(Outputs::of(output)));
+        Target::Rows(Rows { kept: rows(kept_to), unknown: aside(unknown), invalid: aside(invalid) })
+    } else {
+        Target::Records(Sorter { kept: kept_to, prints_records, unknown, invalid, first: None })
+    };
     let mut counts = Counts::new(agents);
     let mut kept = 0;
     let account = stream::run(
@@ -140,28 +220,26 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         |session, piece, sorted: &mut Sorted| {
             sorted.records.clear();
             sorted.counts = Counts::new(agents);
-            let bytes = piece.bytes().len();
-            filter::write_chunk(
-                piece,
-                &selection,
-                session,
-                &mut sorted.counts,
-                &mut sorted.records,
-            )?;
-            Ok(bytes)
+            let Sorted { records, rows, counts } = sorted;
+            if are_rows {
+                *rows = KeptRows::of(piece, &selection, session, counts)?;
+            } else {
+                filter::write_chunk(piece, &selection, session, counts, records)?;
+            }
+            Ok(Worked::Whole)
         },
         |part, sorted| {
             if part.is_first {
                 outputs.begin(part, sorted.counts.records == 0)?;
             }
             counts.merge(&sorted.counts);
-            kept += sorted.records.kept_records;
-            Ok(outputs.write(&sorted.records)?)
+            kept += sorted.records.kept_records + sorted.rows.kept_rows;
+            outputs.write(part.list, sorted)
         },
     )?;
     policies.set.is_whole()?;
-    if args.count && !args.quiet {
-        outputs.kept.write(format!("{kept}\n").as_bytes())?;
+    if let (Target::Records(sorter), true) = (&mut outputs, args.count && !args.quiet) {
+        sorter.kept.write(format!("{kept}\n").as_bytes())?;
     }
     outputs.finish(account.output)?;
     let filtered = Some(Filtered { kept });

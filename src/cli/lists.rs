@@ -177,6 +177,8 @@ fn renamed(name: &Path, extension: &str) -> PathBuf {
     let is_format = ListFormat::of_name(&bare).is_some()
         || bare.extension().is_some_and(|it| it.eq_ignore_ascii_case("txt"));
     let mut renamed = if is_format { bare.with_extension("") } else { bare }.into_os_string();
+    // Parquet is compressed inside.
+    let coding = coding.filter(|_| extension != "parquet");
     for part in [Some(OsStr::new(extension)), coding].into_iter().flatten() {
         renamed.push(".");
         renamed.push(part);

@@ -4,7 +4,7 @@
 //! subcommands have. Each subcommand's file does the work and writes the result through [`output`], or
 //! [`outputs`] if there may be one for each list. The rest is shared: the lists that arguments name
 //! ([`lists`]), no output is an input ([`files`]), runs over inputs ([`stream`]) and the records that are
-//! not URLs ([`rejects`]), loaded policies
+//! not URLs ([`rejects`]), Parquet outputs ([`parquet`]), loaded policies
 //! ([`engine`]), summaries ([`summary`]), tables ([`table`]), messages ([`message`]), the exit status
 //! ([`exit`]), mapped files ([`mapped`]), and signals ([`fault`]).
 //!
@@ -31,6 +31,7 @@ mod mapped;
 mod message;
 mod output;
 mod outputs;
+mod parquet;
 mod plan;
 mod rejects;
 mod stream;

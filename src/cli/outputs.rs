@@ -33,6 +33,12 @@ impl Outputs {
         Ok(Outputs { destinations, current, complete: Vec::new() })
     }
 
+    /// One output for all lists, which is open.
+    pub fn of(output: Output) -> Outputs {
+        let destinations = Destinations::Joined(Destination::StandardOutput);
+        Outputs { destinations, current: Some(output), complete: Vec::new() }
+    }
+
     /// Whether there is one output for all lists.
     pub fn is_joined(&self) -> bool {
         matches!(self.destinations, Destinations::Joined(_))

@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
 use portcullis_capture::access::{LongOutage, UnixSeconds};
-use portcullis_capture::input::Terminator;
+use portcullis_capture::input::{ChunkConfig, Terminator};
 use portcullis_capture::list::{ListConfig, ListFormat};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -121,6 +121,8 @@ pub struct StreamPlan {
     /// At least one list.
     pub inputs: Vec<Input>,
     pub lists: Arc<ListConfig>,
+    /// Where the lists are cut.
+    pub chunks: ChunkConfig,
     /// The file for records that are not URLs.
     pub rejects: Option<PathBuf>,
     /// 0 for one per processor.
@@ -227,6 +229,7 @@ pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<S
     Ok(StreamPlan {
         inputs: lists::expand(&files)?,
         lists: config.into(),
+        chunks: ChunkConfig::default(),
         rejects: lists.rejects,
         threads: run.threads,
         progress: !run.no_progress,

@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
-use portcullis_capture::input::{Chunk, ChunkConfig, Source};
-use portcullis_capture::list::{Arena, List};
+use portcullis_capture::input::{Chunk, Source};
+use portcullis_capture::list::{Arena, Contents, List, Rest};
 use portcullis_report::{Piece, Rejects};
-use portcullis_set::Damage;
 use portcullis_set::batch::runner::{self, Config};
 use portcullis_set::batch::{Classifier, Session};
 
@@ -37,20 +36,28 @@ pub struct Part<'a> {
 struct Done<O> {
     output: O,
     rejects: Rejects,
-    damage: Option<Damage>,
+    failure: Option<anyhow::Error>,
     /// Set by the work.
     list: Option<Arc<List>>,
     is_first: bool,
     is_last: bool,
     /// The records that did not fit the output.
-    rest: Vec<u8>,
+    rest: Rest,
+}
+
+/// How far a piece was worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worked {
+    /// To its end.
+    Whole,
+    /// So many records, with so many bytes. The rest follows after the output is written.
+    Until { records: u64, bytes: u64 },
 }
 
 /// Calls `work` for every piece of the lists and `sink` for every output, in input order.
 ///
 /// Every list has a piece, if only an empty one. Outputs are reused, so `work` receives one with the
-/// content of its last use. It returns the number of bytes of the piece that it processed; the rest
-/// follows after the output is written.
+/// content of its last use.
 ///
 /// # Errors
 ///
@@ -60,7 +67,7 @@ pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
     classifier: &Classifier,
-    work: impl Fn(&mut Session<'_>, Piece<'_>, &mut O) -> Result<usize, Damage> + Sync,
+    work: impl Fn(&mut Session<'_>, Piece<'_>, &mut O) -> anyhow::Result<Worked> + Sync,
     sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumed_scheme = questions.assumed_scheme.as_deref();
@@ -76,7 +83,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
     session: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, Piece<'_>, &mut O) -> Result<usize, Damage> + Sync,
+    work: impl Fn(&mut S, Piece<'_>, &mut O) -> anyhow::Result<Worked> + Sync,
     mut sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumes_scheme = questions.assumed_scheme.is_some();
@@ -88,33 +95,35 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
     let config = Config {
         threads: plan.threads,
-        chunks: ChunkConfig::default(),
+        chunks: plan.chunks,
         lists: Some(&plan.lists),
         open_ahead: plan.inputs.iter().all(|input| input.path.is_file()),
         progress: Some(progress.bytes_done()),
     };
     let scratch = || (session(), Arena::new());
-    let work_on = |(session, arena): &mut (S, Arena), bytes: &[u8], done: &mut Done<O>| {
+    let work_on = |(session, arena): &mut (S, Arena), chunk: Contents<'_>, done: &mut Done<O>| {
         arena.reset();
         done.rejects.begin(keeps_all);
         let list = done.list.as_deref().expect("the list is set");
-        let piece = Piece::new(list, bytes, arena, &mut done.rejects);
-        let worked = work(session, piece, &mut done.output);
-        let end = *worked.as_ref().unwrap_or(&bytes.len());
-        done.damage = worked.err();
-        done.rest = bytes[end..].to_vec();
+        let piece = Piece::new(list, chunk, arena, &mut done.rejects);
+        done.rest = Rest::default();
+        match work(session, piece, &mut done.output) {
+            Ok(Worked::Whole) => {}
+            Ok(Worked::Until { records, bytes }) => done.rest = chunk.rest_after(records, bytes),
+            Err(error) => done.failure = Some(error),
+        }
     };
     let work_on_chunk = |scratch: &mut (S, Arena), chunk: &Chunk, done: &mut Done<O>| {
         done.list = Some(Arc::clone(chunk.list()));
         (done.is_first, done.is_last) = (chunk.is_first(), chunk.is_last());
-        work_on(scratch, chunk, done);
+        work_on(scratch, chunk.contents(), done);
     };
     let mut own = None;
     let mut lists = 0;
     let mut write = |done: &mut Done<O>| -> anyhow::Result<()> {
         loop {
-            if let Some(damage) = done.damage.take() {
-                return Err(damage.into());
+            if let Some(error) = done.failure.take() {
+                return Err(error);
             }
             let list = done.list.clone().expect("the list is set");
             let is_first = std::mem::take(&mut done.is_first);
@@ -129,7 +138,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
                 return Ok(());
             }
             let rest = std::mem::take(&mut done.rest);
-            work_on(own.get_or_insert_with(scratch), &rest, done);
+            work_on(own.get_or_insert_with(scratch), rest.contents(), done);
         }
     };
     let done = runner::run(sources, &config, scratch, work_on_chunk, |done: &mut Done<O>| {

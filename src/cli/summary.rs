@@ -44,6 +44,18 @@ pub fn write(
     Outcome { counts, invalid, filtered }: Outcome,
     clock: &Clock,
 ) {
+    let run = run(policies, questions);
+    let summary = Summary {
+        account: Account { run, counts, invalid, filtered },
+        loading: clock.loaded.duration_since(clock.started),
+        running: clock.loaded.elapsed(),
+        census: if plan.census { census(&policies.set) } else { Vec::new() },
+    };
+    show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
+}
+
+/// What tells a run from others.
+pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
     let set = &policies.set;
     let judged = |freshness: &Freshness| JudgedAge {
         as_of: freshness.as_of.to_rfc3339(),
@@ -51,7 +63,7 @@ pub fn write(
         expired: if freshness.withdraws { "unknown" } else { "keep" },
     };
     let AgentNotes { agents, lists, unnamed, .. } = &policies.agents;
-    let run = Run {
+    Run {
         tool: "portcullis",
         version: env!("CARGO_PKG_VERSION"),
         set_hash: set.hash(),
@@ -64,14 +76,7 @@ pub fn write(
         judged_age: questions.freshness.as_ref().map(judged),
         left_out: policies.left_out,
         file_notes: policies.appearances(),
-    };
-    let summary = Summary {
-        account: Account { run, counts, invalid, filtered },
-        loading: clock.loaded.duration_since(clock.started),
-        running: clock.loaded.elapsed(),
-        census: if plan.census { census(set) } else { Vec::new() },
-    };
-    show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
+    }
 }
 
 /// Writes a summary to standard error. The data is complete by now, so a closed standard error is not a

@@ -20,7 +20,7 @@
 //! use portcullis_audit::{Audit, ChunkFindings, Findings};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_capture::input::Terminator;
-//! use portcullis_capture::list::{Arena, List};
+//! use portcullis_capture::list::{Arena, Contents, List};
 //! use portcullis_report::{Piece, Rejects};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::{LoadConfig, PolicySet};
@@ -35,7 +35,7 @@
 //! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
 //! let mut rejects = Rejects::default();
 //! let bytes = b"https://x.example/a/1\nhttps://x.example/c\n";
-//! worker.work(Piece::new(&list, bytes, &arena, &mut rejects), &mut chunk)?;
+//! worker.work(Piece::new(&list, Contents::Bytes(bytes), &arena, &mut rejects), &mut chunk)?;
 //! findings.add(&audit, &chunk); // chunk by chunk, in input order
 //! drop(worker);
 //!

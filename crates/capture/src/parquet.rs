@@ -18,6 +18,7 @@
 //! damage. Damage to bytes without a checksum can go unnoticed; a writer may leave out the checksums of
 //! pages.
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,7 +59,9 @@ pub struct ParquetFile {
 /// it is no Parquet file, or a column is missing or holds what it should not.
 pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError> {
     let name = || path.display().to_string();
-    let source = match ParquetSource::open(path, PageIndexPolicy::Skip) {
+    let file = File::open(path);
+    let file = file.map_err(|source| CaptureError::Unreadable { name: name(), source })?;
+    let source = match ParquetSource::open(&name(), file, PageIndexPolicy::Skip) {
         Ok(source) => source,
         Err(OpenFailure::System(source)) => {
             return Err(CaptureError::Unreadable { name: name(), source });

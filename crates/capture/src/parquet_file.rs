@@ -13,7 +13,6 @@
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -42,13 +41,13 @@ pub(crate) enum OpenFailure {
 }
 
 impl ParquetSource {
-    /// Opens the file at `path`. `page_index` says whether the index of pages is read, which a copy
-    /// keeps.
+    /// Opens a file, which errors call `name`. `page_index` says whether the index of pages is read,
+    /// which a copy keeps.
     pub(crate) fn open(
-        path: &Path,
+        name: &str,
+        file: File,
         page_index: PageIndexPolicy,
     ) -> Result<ParquetSource, OpenFailure> {
-        let file = File::open(path).map_err(OpenFailure::System)?;
         let bytes = file.metadata().map_err(OpenFailure::System)?.len();
         let file = Arc::new(StoredFile { file: Arc::new(file), bytes });
         file.check_ends().map_err(OpenFailure::Problem)?;
@@ -60,7 +59,7 @@ impl ParquetSource {
         let contradiction =
             || OpenFailure::Problem("its metadata contradicts itself; fetch it again".to_owned());
         let rows = rows_of(&metadata).ok_or_else(contradiction)?;
-        let name = path.display().to_string();
+        let name = name.to_owned();
         Ok(ParquetSource { name, file, metadata: Arc::new(metadata), rows })
     }
 
@@ -87,13 +86,14 @@ pub(crate) fn no_parquet(error: &ParquetError) -> String {
 
 /// The text of an error without the crate's own introduction.
 pub(crate) fn text_of(error: &ParquetError) -> String {
-    match error {
-        ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::NYI(text) => {
-            text.clone()
-        }
-        ParquetError::External(source) => source.to_string(),
-        other => other.to_string(),
-    }
+    plain_text(&error.to_string())
+}
+
+/// A text without the crate's introductions, of which there may be several.
+pub(crate) fn plain_text(text: &str) -> String {
+    let introductions = ["Parquet argument error: ", "Parquet error: ", "External: ", "EOF: "];
+    let rest = introductions.iter().find_map(|introduction| text.strip_prefix(introduction));
+    rest.map_or_else(|| text.to_owned(), plain_text)
 }
 
 /// The number of rows, if the file and its row groups agree on it.
@@ -142,7 +142,12 @@ impl StoredFile {
                 "the file is encrypted; decrypt it with the program that wrote it".to_owned()
             );
         }
-        if first == PARQUET && last != PARQUET {
+        if first != PARQUET {
+            return Err("no Parquet file: it does not begin with PAR1; name its format with \
+                        --input-format"
+                .to_owned());
+        }
+        if last != PARQUET {
             return Err(format!(
                 "cut short: {} bytes are there, and a Parquet file has its metadata at its end; fetch it \
                  again or finish writing it",

@@ -320,6 +320,11 @@ pub const PARQUET_PART_ROWS_MAX: usize = 128 * 1024;
 /// Source: our choice. With average URLs a batch has 0.6 MiB, whatever the size of the row group.
 pub const PARQUET_BATCH_URLS: usize = 8 * 1024;
 
+/// Bytes of a text list that become one row group of a Parquet output: 8 MiB.
+///
+/// Source: our choice. About 130,000 URLs, as many rows as DuckDB puts into a row group.
+pub const PARQUET_TEXT_GROUP_BYTES: usize = 8 * 1024 * 1024;
+
 /// Bytes per read of a Parquet file's page headers: 4 KiB.
 ///
 /// Source: our choice. A header has some dozen bytes, or some hundred with statistics.

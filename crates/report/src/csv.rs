@@ -170,7 +170,7 @@ mod tests {
             }
             let (arena, mut session) = (Arena::new(), Session::new(&classifier, SCHEME));
             let mut rejects = Rejects::default();
-            let piece = Piece::new(list, &chunk, &arena, &mut rejects);
+            let piece = Piece::new(list, chunk.contents(), &arena, &mut rejects);
             write_chunk(piece, &csv.of(list), &mut session, &mut counts, &mut out).unwrap();
         }
         assert_eq!(counts.records, 7);

@@ -5,7 +5,7 @@
 //! is invalid.
 
 use portcullis_capture::input::Record;
-use portcullis_capture::list::List;
+use portcullis_capture::list::{Contents, List};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
@@ -71,8 +71,9 @@ impl Plan {
         }
     }
 
+    /// Where a record with this verdict goes.
     #[inline]
-    fn fate(&self, verdict: Verdict) -> Fate {
+    pub fn fate(&self, verdict: Verdict) -> Fate {
         match verdict {
             Verdict::Unknown => self.unknown,
             Verdict::Invalid => self.invalid,
@@ -121,7 +122,12 @@ pub fn write_chunk(
 ) -> Result<(), Damage> {
     let agents = counts.agents().len();
     let decided = (session.classifier(), session.assumed_scheme());
-    let (chunk, list) = (piece.bytes(), piece.list());
+    let list = piece.list();
+    // Records of a text stand one behind the other, and a run of kept ones is copied at once.
+    let joined = match piece.contents() {
+        Contents::Bytes(bytes) => Some(bytes),
+        _ => None,
+    };
     // The start of the kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
@@ -134,19 +140,27 @@ pub fn write_chunk(
             let end = start + record.whole().len();
             piece.rejects.check(place, &record, decisions, decided);
             let verdict = plan.verdict(decisions);
-            if plan.fate(verdict) == Fate::Keep {
-                out.kept_records += 1;
-            } else {
-                out.kept.extend_from_slice(&chunk[run..start]);
-                run = end;
-                set_aside(record, verdict, list, plan, out);
+            match (plan.fate(verdict), joined) {
+                (Fate::Keep, Some(_)) => out.kept_records += 1,
+                (Fate::Keep, None) => {
+                    out.kept_records += 1;
+                    push_with_end(record.whole(), list, &mut out.kept);
+                }
+                (_, joined) => {
+                    let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
+                    out.kept.extend_from_slice(kept);
+                    run = end;
+                    set_aside(record, verdict, list, plan, out);
+                }
             }
             start = end;
         }
         piece.rejects.end_block(block.len());
         Ok(true)
     })?;
-    push_with_end(&chunk[run..start], list, &mut out.kept);
+    if let Some(chunk) = joined {
+        push_with_end(&chunk[run..start], list, &mut out.kept);
+    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@
 //! use portcullis_set::batch::{Classifier, Session};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_capture::input::Terminator;
-//! use portcullis_capture::list::{Arena, List};
+//! use portcullis_capture::list::{Arena, Contents, List};
 //! use portcullis_robots::policy::{AgentChain, Detail};
 //! use portcullis_report::{Counts, Piece, Rejects, tsv::Tsv, write_chunk};
 //! use portcullis_set::{LoadConfig, PolicySet};
@@ -25,7 +25,8 @@
 //! let mut session = Session::new(&classifier, None);
 //! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
 //! let mut rejects = Rejects::default();
-//! let piece = Piece::new(&list, b"https://a.example/\nnothing\n", &arena, &mut rejects);
+//! let records = Contents::Bytes(b"https://a.example/\nnothing\n");
+//! let piece = Piece::new(&list, records, &arena, &mut rejects);
 //! let (mut counts, mut out) = (Counts::new(1), Vec::new());
 //! write_chunk(piece, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)?;
 //! assert_eq!(rejects.urls(), 1);
@@ -44,6 +45,7 @@ pub mod filter;
 pub mod html;
 pub mod json_lines;
 pub mod page;
+pub mod parquet;
 mod rejects;
 mod summary;
 pub mod tsv;
@@ -62,7 +64,7 @@ pub use unknown::Unknown;
 
 use columns::{Columns, Values};
 use portcullis_capture::input::Record;
-use portcullis_capture::list::{Arena, List, ListRecords, Problem};
+use portcullis_capture::list::{Arena, Contents, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 use portcullis_set::Damage;
@@ -71,7 +73,7 @@ use portcullis_set::batch::{Provenance, Session};
 /// A chunk of a list, and what a thread reads it with.
 pub struct Piece<'c> {
     list: &'c List,
-    bytes: &'c [u8],
+    contents: Contents<'c>,
     arena: &'c Arena,
     /// Receives the records that are not URLs.
     pub rejects: &'c mut Rejects,
@@ -81,11 +83,11 @@ impl<'c> Piece<'c> {
     /// Whole records of `list`.
     pub fn new(
         list: &'c List,
-        bytes: &'c [u8],
+        contents: Contents<'c>,
         arena: &'c Arena,
         rejects: &'c mut Rejects,
     ) -> Piece<'c> {
-        Piece { list, bytes, arena, rejects }
+        Piece { list, contents, arena, rejects }
     }
 
     /// The list.
@@ -93,15 +95,15 @@ impl<'c> Piece<'c> {
         self.list
     }
 
-    /// The bytes of all records.
-    pub fn bytes(&self) -> &'c [u8] {
-        self.bytes
+    /// What the records are in.
+    pub fn contents(&self) -> Contents<'c> {
+        self.contents
     }
 
-    /// The records, in order.
+    /// The records, in order. Those of a row group are not decoded yet, so that it has none.
     #[inline]
     pub fn records(&self) -> ListRecords<'c> {
-        self.list.records(self.bytes, self.arena)
+        self.list.records(self.contents, self.arena)
     }
 }
 
@@ -230,6 +232,25 @@ fn in_blocks<'c, E>(
             return Ok(());
         }
     }
+}
+
+/// Decides a block of records, counts them, and returns the decisions, record by record.
+fn decide_block(
+    block: &[Record<'_>],
+    session: &mut Session<'_>,
+    counts: &mut Counts,
+    rejects: &mut Rejects,
+) -> Result<Vec<Decision>, Damage> {
+    session.decide(block)?;
+    counts.add_block(block, bytes(block), session)?;
+    let decisions = session.decisions().to_vec();
+    let decided = (session.classifier(), session.assumed_scheme());
+    let by_record = decisions.chunks_exact(counts.agents().len());
+    for (place, (record, decisions)) in block.iter().zip(by_record).enumerate() {
+        rejects.check(place, record, decisions, decided);
+    }
+    rejects.end_block(block.len());
+    Ok(decisions)
 }
 
 /// Whether an output for `agents` with `written` bytes of a chunk takes another block.

@@ -59,5 +59,5 @@ pub(super) fn piece<R>(
     with: impl FnOnce(Piece<'_>) -> R,
 ) -> R {
     let (list, arena) = (List::plain("a list", terminator), Arena::new());
-    with(Piece::new(&list, input, &arena, rejects))
+    with(Piece::new(&list, Contents::Bytes(input), &arena, rejects))
 }

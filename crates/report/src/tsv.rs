@@ -54,7 +54,7 @@ pub fn header(fields: &[Field], record: &[u8], terminator: Terminator) -> Vec<u8
 
 /// Returns what a header has for the records of `list`: its header row as it was read, or `url`.
 pub fn record_header(list: &List) -> Vec<u8> {
-    if list.columns().is_empty() {
+    if list.columns().is_empty() || list.url_column().is_none() {
         return b"url".to_vec();
     }
     let row = list.head();

@@ -348,12 +348,13 @@ pub struct ClassifyArgs {
     /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the
     /// record. csv: a header, the columns of the input (`url` if it has none), then the added columns.
     /// jsonl: one object per record and agent, with reason, line, rule and group.
+    /// parquet: the columns of a Parquet input as they are, or `url`, then the added columns.
     /// advertools: CSV with a header, one row per record and agent: robotstxt_url, user_agent,
     /// url_path, can_fetch (True or False; empty if the verdict is unknown or invalid).
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// The columns that tsv and csv add per agent: verdict, reason, line, rule, group; or bits
+    /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group; or bits
     ///
     /// WORDS are separated by commas. `state` is one more column: what is known of the origin (rules,
     /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all agents, a
@@ -376,7 +377,8 @@ pub struct ClassifyArgs {
     #[arg(long, help_heading = "Output")]
     pub header: bool,
 
-    /// Output file; the extension selects the format (.tsv, .jsonl, .csv) and compression (.gz, .zst)
+    /// Output file; the extension selects the format (.tsv, .jsonl, .csv, .parquet) and compression
+    /// (.gz, .zst; not for Parquet)
     ///
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
@@ -395,6 +397,7 @@ pub enum ClassifyFormat {
     Tsv,
     Jsonl,
     Csv,
+    Parquet,
     Advertools,
 }
 
@@ -404,6 +407,7 @@ impl ClassifyFormat {
         ("tsv", ClassifyFormat::Tsv),
         ("jsonl", ClassifyFormat::Jsonl),
         ("csv", ClassifyFormat::Csv),
+        ("parquet", ClassifyFormat::Parquet),
     ];
 }
 
@@ -453,6 +457,9 @@ pub struct FilterArgs {
     pub quiet: bool,
 
     /// Output file; the extension selects the compression (.gz, .zst)
+    ///
+    /// Of Parquet lists, a file called .parquet has the kept rows with all columns, and so has standard
+    /// output unless it is a terminal. Any other file has their URLs, one per line.
     ///
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]

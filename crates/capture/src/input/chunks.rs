@@ -11,6 +11,7 @@
 //! chunks.
 
 use std::fmt;
+use std::fs::File;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -20,7 +21,11 @@ use super::InputError;
 use super::records::Terminator;
 use super::source::{Content, Mapping};
 use super::stream::Stream;
-use crate::list::{Arena, Detected, Framing, List, ListRecords, Reading, detect};
+#[cfg(feature = "parquet")]
+use crate::list::parquet::{ParquetList, Part, PartSize, Parts, Urls};
+use crate::list::{
+    Arena, Contents, Detected, Framing, List, ListConfig, ListRecords, Reading, detect,
+};
 
 /// Where an input is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +36,9 @@ pub struct ChunkConfig {
     pub chunk_bytes: usize,
     /// Bytes of the longest record, its end not counted. By default [`RECORD_BYTES_MAX`].
     pub record_bytes_max: usize,
+    /// Whether the chunks of a Parquet file are its row groups, for outputs that have row groups. By
+    /// default they have about as many URLs as other chunks.
+    pub by_row_group: bool,
 }
 
 impl Default for ChunkConfig {
@@ -39,6 +47,7 @@ impl Default for ChunkConfig {
             terminator: Terminator::default(),
             chunk_bytes: CHUNK_BYTES,
             record_bytes_max: RECORD_BYTES_MAX,
+            by_row_group: false,
         }
     }
 }
@@ -82,10 +91,11 @@ impl ChunkConfig {
     }
 }
 
-/// Some whole records, one behind the other. Dereferences to their bytes.
+/// Some whole records, one behind the other. Dereferences to their bytes, of which rows of a Parquet
+/// file have none.
 ///
 /// The last record may lack its terminator if the input ends so: a chunk of another input does not
-/// continue it.
+/// continue it. Rows are decoded by [`Chunk::load`].
 pub struct Chunk {
     bytes: Bytes,
     range: Range<usize>,
@@ -98,6 +108,18 @@ pub struct Chunk {
 enum Bytes {
     Mapped(Arc<Mapping>),
     Owned(Vec<u8>),
+    #[cfg(feature = "parquet")]
+    Rows(Rows),
+}
+
+/// Rows of a Parquet file.
+#[cfg(feature = "parquet")]
+#[derive(Default)]
+struct Rows {
+    /// `None` if the file has no rows.
+    part: Option<Part>,
+    /// The URLs, once they are decoded.
+    urls: Option<Urls>,
 }
 
 impl Chunk {
@@ -122,9 +144,66 @@ impl Chunk {
         self.is_last
     }
 
+    /// The bytes that the chunk counts as, for bounds on memory: those of its records, or of its URLs
+    /// if it is of a Parquet file.
+    pub fn weight_bytes(&self) -> usize {
+        match &self.bytes {
+            #[cfg(feature = "parquet")]
+            Bytes::Rows(rows) => rows.part.as_ref().map_or(0, |part| part.url_bytes() as usize),
+            _ => self.len(),
+        }
+    }
+
+    /// Whether the chunk is a row group of a Parquet file, which holds nothing until it is decoded.
+    pub fn is_row_group(&self) -> bool {
+        #[cfg(feature = "parquet")]
+        if let Some(part) = self.part() {
+            return part.size() == PartSize::RowGroup;
+        }
+        false
+    }
+
+    /// Decodes the URLs of rows of a Parquet file, which is work for the thread that decides them. Row
+    /// groups are left as they are: they may be large, and who wants them decodes them bit by bit.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::List`] if the rows are damaged.
+    pub fn load(&mut self) -> Result<(), InputError> {
+        #[cfg(feature = "parquet")]
+        if let Bytes::Rows(Rows { part: Some(part), urls }) = &mut self.bytes
+            && part.size() == PartSize::Chunk
+        {
+            *urls = Some(part.urls()?);
+        }
+        Ok(())
+    }
+
+    /// The rows that the chunk is, if it is of a Parquet file and not empty.
+    #[cfg(feature = "parquet")]
+    pub fn part(&self) -> Option<&Part> {
+        match &self.bytes {
+            Bytes::Rows(rows) => rows.part.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// What the chunk holds.
+    pub fn contents(&self) -> Contents<'_> {
+        match &self.bytes {
+            #[cfg(feature = "parquet")]
+            Bytes::Rows(Rows { urls: Some(urls), .. }) => Contents::Urls(urls),
+            #[cfg(feature = "parquet")]
+            Bytes::Rows(Rows { part: Some(part), .. }) if self.is_row_group() => {
+                Contents::RowGroup(part)
+            }
+            _ => Contents::Bytes(self),
+        }
+    }
+
     /// The records of the chunk. URLs with escapes are decoded into `arena`.
     pub fn records<'c>(&'c self, arena: &'c Arena) -> ListRecords<'c> {
-        self.list.records(self, arena)
+        self.list.records(self.contents(), arena)
     }
 
     /// Checks that the bytes are still those that were cut. Call it after the work on the chunk, before
@@ -136,7 +215,7 @@ impl Chunk {
     pub fn check(&self) -> Result<(), InputError> {
         match &self.bytes {
             Bytes::Mapped(mapping) => mapping.check(),
-            Bytes::Owned(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 }
@@ -149,6 +228,8 @@ impl Deref for Chunk {
         match &self.bytes {
             Bytes::Mapped(mapping) => &mapping[self.range.clone()],
             Bytes::Owned(buffer) => &buffer[self.range.clone()],
+            #[cfg(feature = "parquet")]
+            Bytes::Rows(_) => b"",
         }
     }
 }
@@ -163,6 +244,12 @@ impl fmt::Debug for Chunk {
 pub struct Chunks {
     config: ChunkConfig,
     content: Content,
+    /// See [`Source`](super::Source).
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet needs it"))]
+    file: Option<File>,
+    /// The rows instead of the content, if this is a Parquet file.
+    #[cfg(feature = "parquet")]
+    parts: Option<Parts>,
     reading: Reading,
     is_first: bool,
     is_over: bool,
@@ -175,11 +262,19 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    pub(super) fn new(content: Content, config: ChunkConfig, reading: Reading) -> Chunks {
+    pub(super) fn new(
+        content: Content,
+        file: Option<File>,
+        config: ChunkConfig,
+        reading: Reading,
+    ) -> Chunks {
         let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
         Chunks {
             config: ChunkConfig { chunk_bytes, ..config },
             content,
+            file,
+            #[cfg(feature = "parquet")]
+            parts: None,
             reading,
             is_first: true,
             is_over: false,
@@ -189,7 +284,7 @@ impl Chunks {
         }
     }
 
-    /// Whether the next chunk takes no reading and no waiting.
+    /// Whether the next chunk takes no waiting, and next to no reading.
     pub fn is_mapped(&self) -> bool {
         matches!(self.content, Content::Mapped { .. })
     }
@@ -235,6 +330,11 @@ impl Chunks {
             let first_bytes = first.len();
             match detect(name, first, is_whole, &config)? {
                 Detected::List(list) => break Arc::new(*list),
+                Detected::Parquet(list) => {
+                    let list = self.open_parquet(*list, &config)?;
+                    self.reading = Reading::Known(Arc::clone(&list));
+                    return Ok(list);
+                }
                 Detected::More if first_bytes > self.config.record_bytes_max => {
                     let name = name.to_owned();
                     return Err(self.too_long(&name));
@@ -258,6 +358,33 @@ impl Chunks {
         Ok(list)
     }
 
+    /// Opens a Parquet file, which is read from its end.
+    fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<Arc<List>, InputError> {
+        let is_compressed = match &mut self.content {
+            Content::Stream(stream) => stream.coding()?.is_some(),
+            Content::Mapped { .. } => false,
+        };
+        let problem = match (cfg!(feature = "parquet"), is_compressed) {
+            (false, _) => {
+                "Parquet is not built in; build with it: cargo install portcullis --features parquet"
+            }
+            (_, true) => {
+                "Parquet is read from its end, which compression hides; decompress the file first"
+            }
+            _ => "Parquet is read from its end, which a pipe hides; store it and name the file",
+        };
+        #[cfg(feature = "parquet")]
+        if let Some(file) = self.file.take() {
+            let size = if self.config.by_row_group { PartSize::RowGroup } else { PartSize::Chunk };
+            let rows = ParquetList::open_file(list.name(), file, config.column.as_deref())?;
+            let rows = Arc::new(rows);
+            self.parts = Some(Arc::clone(&rows).parts(size));
+            return Ok(Arc::new(list.of_rows(&rows)));
+        }
+        let _ = config;
+        Err(InputError::List { name: list.name().to_owned(), problem: problem.to_owned() })
+    }
+
     fn read(&mut self) -> Option<Result<Chunk, InputError>> {
         let config = self.config;
         let list = match self.list() {
@@ -266,6 +393,10 @@ impl Chunks {
         };
         let framing = list.framing();
         let is_first = std::mem::replace(&mut self.is_first, false);
+        #[cfg(feature = "parquet")]
+        if let Some(parts) = &mut self.parts {
+            return next_rows(parts, list, is_first);
+        }
         let (bytes, range, stored_bytes, is_last) = match &mut self.content {
             Content::Mapped { mapping, start } => {
                 let rest = &mapping[*start..];
@@ -316,6 +447,25 @@ impl Chunks {
     }
 }
 
+/// The next rows of a Parquet file.
+#[cfg(feature = "parquet")]
+fn next_rows(
+    parts: &mut Parts,
+    list: Arc<List>,
+    is_first: bool,
+) -> Option<Result<Chunk, InputError>> {
+    let part = match parts.next() {
+        Some(Ok(part)) => Some(part),
+        Some(Err(error)) => return Some(Err(error)),
+        None if is_first => None,
+        None => return None,
+    };
+    let stored_bytes = part.as_ref().map_or(0, Part::stored_bytes);
+    let bytes = Bytes::Rows(Rows { part, urls: None });
+    let is_last = parts.is_at_end();
+    Some(Ok(Chunk { bytes, range: 0..0, stored_bytes, list, is_first, is_last }))
+}
+
 /// Reads until a chunk can be cut; `None` at the end.
 fn cut_stream(
     stream: &mut Stream,
@@ -362,8 +512,7 @@ mod tests {
 
     #[test]
     fn cuts() {
-        let config =
-            ChunkConfig { terminator: Terminator::LineFeed, chunk_bytes: 4, record_bytes_max: 6 };
+        let config = ChunkConfig { chunk_bytes: 4, record_bytes_max: 6, ..ChunkConfig::default() };
         let cases: &[(&[u8], bool, Cut)] = &[
             (b"ab\nc", true, Cut::At(4)),
             (b"ab\ncd", true, Cut::At(3)),

@@ -82,6 +82,9 @@ impl Default for OpenConfig {
 pub struct Source {
     stored_bytes: Option<u64>,
     content: Content,
+    /// The file itself, if it is regular and not compressed: what a format needs that is not read from
+    /// its beginning.
+    file: Option<File>,
 }
 
 /// Where the bytes are.
@@ -151,6 +154,7 @@ impl Source {
         Source {
             stored_bytes: None,
             content: Content::Stream(Stream::new(name.into(), reader, config.decompress)),
+            file: None,
         }
     }
 
@@ -193,7 +197,9 @@ impl Source {
                 Err(unmapped) => file = unmapped,
             }
         }
-        Ok(Source { stored_bytes, ..Source::from_reader(name, file, config) })
+        // Without a second handle, a format that needs one reports so.
+        let regular = is_plain.then(|| file.try_clone().ok()).flatten();
+        Ok(Source { stored_bytes, file: regular, ..Source::from_reader(name, file, config) })
     }
 
     /// The bytes of `mapping` from `start` on, which are taken to be read whole.
@@ -202,6 +208,7 @@ impl Source {
         let start = usize::try_from(start).map_or(mapping.len(), |start| start.min(mapping.len()));
         Source {
             stored_bytes: Some((mapping.len() - start) as u64),
+            file: mapping.file.try_clone().ok(),
             content: Content::Mapped { mapping: Arc::new(mapping), start },
         }
     }
@@ -253,12 +260,12 @@ impl Source {
     /// The input in chunks of whole lines, or of what [`ChunkConfig::terminator`] ends.
     pub fn chunks(self, config: ChunkConfig) -> Chunks {
         let list = List::plain(self.name().to_owned(), config.terminator);
-        Chunks::new(self.content, config, Reading::Known(list.into()))
+        Chunks::new(self.content, self.file, config, Reading::Known(list.into()))
     }
 
     /// A list of URLs in chunks of whole records. Its format is detected with the first chunk.
     pub fn list(self, config: ChunkConfig, list: impl Into<Arc<ListConfig>>) -> Chunks {
-        Chunks::new(self.content, config, Reading::Unseen(list.into()))
+        Chunks::new(self.content, self.file, config, Reading::Unseen(list.into()))
     }
 
     /// The input as a stream, for formats that are not cut at line feeds. A mapping is copied.

@@ -9,8 +9,12 @@ use tempfile::TempDir;
 use super::*;
 
 /// Chunks small enough to put every record at every place of one.
-const SMALL: ChunkConfig =
-    ChunkConfig { terminator: Terminator::LineFeed, chunk_bytes: 8, record_bytes_max: 12 };
+const SMALL: ChunkConfig = ChunkConfig {
+    terminator: Terminator::LineFeed,
+    chunk_bytes: 8,
+    record_bytes_max: 12,
+    by_row_group: false,
+};
 
 /// Gives one byte a read, now and then interrupted by a signal.
 struct Dribble<R> {

@@ -28,6 +28,8 @@ const DELIMITERS: &[u8] = b",;\t|";
 pub(crate) enum Detected {
     /// The list; chunks begin behind its head.
     List(Box<List>),
+    /// A Parquet file, which has to be opened in another way.
+    Parquet(Box<List>),
     /// Not enough; more have to be read.
     More,
 }
@@ -46,11 +48,13 @@ pub(crate) fn detect(
     let mark = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let text = &first[mark..];
     let promised = ListFormat::of_name(Path::new(name));
-    if config.format.is_none() {
+    let is_parquet = FileKind::of(first) == FileKind::Parquet;
+    if config.format.is_none() && !is_parquet {
         refuse_other_kinds(name, first)?;
     }
     let format = match config.format {
         Some(format) => format,
+        None if is_parquet => ListFormat::Parquet,
         None if config.terminator == Terminator::Nul => ListFormat::Lines,
         None => promised.unwrap_or_else(|| of_first_bytes(text, config)),
     };
@@ -65,8 +69,7 @@ pub(crate) fn detect(
         ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWord)),
         ListFormat::NutchDump => Some(Found::new(Framing::EmptyLine, Place::DumpLine)),
         ListFormat::Parquet => {
-            let (name, kind) = (name.to_owned(), FileKind::Parquet);
-            return Err(WrongKind { name, kind, wanted: Wanted::UrlList }.into());
+            return Ok(Detected::Parquet(Box::new(List::parquet(name.to_owned()))));
         }
     };
     let Some(Found { framing, place, head_bytes, columns, how }) = found else {
@@ -81,7 +84,8 @@ pub(crate) fn detect(
     };
     let head = first[..mark + head_bytes].to_vec();
     let name = name.to_owned();
-    let list = List { name, format, framing, place, head, columns, note };
+    let plain = List::plain(name, Terminator::LineFeed);
+    let list = List { format, framing, place, head, columns, note, ..plain };
     Ok(Detected::List(Box::new(list)))
 }
 

@@ -266,6 +266,8 @@ enum Place {
     LogWord,
     /// The first line up to TAB.
     DumpLine,
+    /// The column of rows that are decoded.
+    Rows,
 }
 
 /// One list: its format, where its records end, and where their URLs are.
@@ -278,7 +280,24 @@ pub struct List {
     head: Vec<u8>,
     columns: Vec<Vec<u8>>,
     note: Option<String>,
+    #[cfg(feature = "parquet")]
+    rows: Option<Rows>,
 }
+
+/// The file of a list of rows.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Debug)]
+struct Rows(Arc<parquet::ParquetList>);
+
+#[cfg(feature = "parquet")]
+impl PartialEq for Rows {
+    fn eq(&self, other: &Rows) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl Eq for Rows {}
 
 impl List {
     /// Plain lines.
@@ -291,7 +310,30 @@ impl List {
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
+            #[cfg(feature = "parquet")]
+            rows: None,
         }
+    }
+
+    /// A Parquet file that was not opened yet.
+    pub(crate) fn parquet(name: String) -> List {
+        let (format, place) = (ListFormat::Parquet, Place::Rows);
+        List { format, place, ..List::plain(name, Terminator::LineFeed) }
+    }
+
+    /// The same list, whose rows are those of `rows`.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn of_rows(self, rows: &Arc<parquet::ParquetList>) -> List {
+        let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
+        let found = || format!("{}, column `{}`", self.format, rows.column_name());
+        let note = rows.is_column_found().then(found);
+        List { columns, note, rows: Some(Rows(Arc::clone(rows))), ..self }
+    }
+
+    /// The file, if the list is a column of Parquet.
+    #[cfg(feature = "parquet")]
+    pub fn rows(&self) -> Option<&Arc<parquet::ParquetList>> {
+        self.rows.as_ref().map(|rows| &rows.0)
     }
 
     /// What errors call the list: its path, or `standard input`.
@@ -371,21 +413,101 @@ impl List {
         }
     }
 
-    /// The records of `chunk`, which begins where a record begins. URLs with escapes are decoded into
+    /// The records of a chunk, which begins where a record begins. URLs with escapes are decoded into
     /// `arena`.
     #[inline]
-    pub fn records<'c>(&'c self, chunk: &'c [u8], arena: &'c Arena) -> ListRecords<'c> {
+    pub fn records<'c>(&'c self, chunk: Contents<'c>, arena: &'c Arena) -> ListRecords<'c> {
         let terminator = match self.framing {
             Framing::Byte(terminator) => terminator,
             _ => Terminator::LineFeed,
         };
-        ListRecords { list: self, rest: chunk, lines: Records::new(chunk, terminator), arena }
+        let rest = match chunk {
+            Contents::Bytes(bytes) => bytes,
+            #[cfg(feature = "parquet")]
+            Contents::Urls(_) | Contents::RowGroup(_) => b"",
+        };
+        ListRecords {
+            list: self,
+            chunk,
+            row: 0,
+            rest,
+            lines: Records::new(rest, terminator),
+            arena,
+        }
+    }
+}
+
+/// What a chunk holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Contents<'c> {
+    /// Records, one behind the other.
+    Bytes(&'c [u8]),
+    /// The URLs of rows.
+    #[cfg(feature = "parquet")]
+    Urls(&'c parquet::Urls),
+    /// A row group, whose URLs are not decoded.
+    #[cfg(feature = "parquet")]
+    RowGroup(&'c parquet::Part),
+}
+
+impl Contents<'_> {
+    /// What follows so many records, which have so many bytes, on its own.
+    pub fn rest_after(&self, records: u64, bytes: u64) -> Rest {
+        let _ = records;
+        match self {
+            Contents::Bytes(chunk) => Rest::Bytes(chunk[bytes as usize..].to_vec()),
+            #[cfg(feature = "parquet")]
+            Contents::Urls(urls) => Rest::Urls(urls.skip(records as usize)),
+            #[cfg(feature = "parquet")]
+            Contents::RowGroup(_) => Rest::default(),
+        }
+    }
+}
+
+/// The rest of a chunk.
+#[derive(Clone, Debug)]
+pub enum Rest {
+    /// Records, one behind the other.
+    Bytes(Vec<u8>),
+    /// The URLs of rows.
+    #[cfg(feature = "parquet")]
+    Urls(parquet::Urls),
+}
+
+impl Default for Rest {
+    fn default() -> Rest {
+        Rest::Bytes(Vec::new())
+    }
+}
+
+impl Rest {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Rest::Bytes(bytes) => bytes.is_empty(),
+            #[cfg(feature = "parquet")]
+            Rest::Urls(urls) => urls.is_empty(),
+        }
+    }
+
+    /// What there is.
+    pub fn contents(&self) -> Contents<'_> {
+        match self {
+            Rest::Bytes(bytes) => Contents::Bytes(bytes),
+            #[cfg(feature = "parquet")]
+            Rest::Urls(urls) => Contents::Urls(urls),
+        }
     }
 }
 
 /// The records of a chunk of a [`List`], in order. Joined they are the chunk.
 pub struct ListRecords<'c> {
     list: &'c List,
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "for rows"))]
+    chunk: Contents<'c>,
+    /// The next row.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "for rows"))]
+    row: usize,
     /// What follows the records of formats that are not split by `lines`.
     rest: &'c [u8],
     lines: Records<'c>,
@@ -407,6 +529,17 @@ impl<'c> Iterator for ListRecords<'c> {
 impl std::iter::FusedIterator for ListRecords<'_> {}
 
 impl<'c> ListRecords<'c> {
+    fn next_row(&mut self) -> Option<Record<'c>> {
+        match self.chunk {
+            #[cfg(feature = "parquet")]
+            Contents::Urls(urls) if self.row < urls.len() => {
+                self.row += 1;
+                Some(urls.record(self.row - 1, self.arena))
+            }
+            _ => None,
+        }
+    }
+
     /// Replaces `block` with the next records, at most so many.
     #[inline]
     pub fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
@@ -422,6 +555,7 @@ impl<'c> ListRecords<'c> {
         let arena = self.arena;
         let (record, url) = match &self.list.place {
             Place::Text => return self.lines.next(),
+            Place::Rows => return self.next_row(),
             Place::Column(columns) => {
                 let row = columns.read(self.rest, arena)?;
                 self.rest = &self.rest[row.whole.len()..];

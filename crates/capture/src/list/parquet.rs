@@ -15,18 +15,19 @@
 //!
 //! Errors name the file, the row group, the column and the fix. They come after the URLs before them.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BinaryViewArray};
-use arrow_schema::{DataType, Field, Fields};
+use arrow_schema::{ArrowError, DataType, Field, Fields};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups, RowSelection,
     RowSelector,
 };
 use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
-use parquet::basic::Type as PhysicalType;
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::column::page::{PageIterator, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -37,9 +38,11 @@ use parquet::schema::types::{SchemaDescriptor, Type};
 
 use portcullis_dialect::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 
-use crate::input::InputError;
+use crate::input::{InputError, Record};
+use crate::list::{Arena, Problem};
 use crate::parquet_columns::url_column;
-use crate::parquet_file::{OpenFailure, ParquetSource, StoredFile, guarded, no_parquet, text_of};
+use crate::parquet_file::{OpenFailure, guarded, no_parquet, plain_text, text_of};
+pub use crate::parquet_file::{ParquetSource, StoredFile};
 
 /// What a [`Part`] is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,20 +74,35 @@ impl ParquetList {
     ///
     /// # Errors
     ///
-    /// [`InputError::Open`] if the system does not give it; [`InputError::Parquet`] if it is no whole
+    /// [`InputError::Open`] if the system does not give it; [`InputError::List`] if it is no whole
     /// Parquet file, or the column is missing or holds no text or bytes.
     pub fn open(path: &Path, column: Option<&str>) -> Result<ParquetList, InputError> {
         let name = path.display().to_string();
-        let source = match ParquetSource::open(path, PageIndexPolicy::Optional) {
+        match File::open(path) {
+            Ok(file) => ParquetList::open_file(&name, file, column),
+            Err(error) => Err(InputError::Open { name, error }),
+        }
+    }
+
+    /// As [`ParquetList::open`], for a file that is open already, and that errors call `name`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ParquetList::open`].
+    pub fn open_file(
+        name: &str,
+        file: File,
+        column: Option<&str>,
+    ) -> Result<ParquetList, InputError> {
+        let name = name.to_owned();
+        let source = match ParquetSource::open(&name, file, PageIndexPolicy::Optional) {
             Ok(source) => source,
             Err(OpenFailure::System(error)) => return Err(InputError::Open { name, error }),
-            Err(OpenFailure::Problem(problem)) => {
-                return Err(InputError::Parquet { name, problem });
-            }
+            Err(OpenFailure::Problem(problem)) => return Err(InputError::List { name, problem }),
         };
         let found = guarded(|| find(&source.metadata, column));
         let (place, column_name, levels) =
-            found.map_err(|problem| InputError::Parquet { name, problem })?;
+            found.map_err(|problem| InputError::List { name, problem })?;
         Ok(ParquetList { source, column_name, is_found: column.is_none(), column: place, levels })
     }
 
@@ -123,20 +141,33 @@ impl ParquetList {
         self.row_group(row_group).column(self.column)
     }
 
-    fn pages(&self, row_group: usize) -> Result<SerializedPageReader<StoredFile>, ParquetError> {
-        let rows = self.row_group(row_group).num_rows() as usize;
-        let file = Arc::clone(&self.source.file);
-        SerializedPageReader::new(file, self.chunk(row_group), rows, None)
+    /// The pages of a column in a row group.
+    fn pages(
+        &self,
+        row_group: usize,
+        column: usize,
+    ) -> Result<SerializedPageReader<StoredFile>, ParquetError> {
+        let metadata = self.row_group(row_group);
+        let (file, rows) = (Arc::clone(&self.source.file), metadata.num_rows() as usize);
+        SerializedPageReader::new(file, metadata.column(column), rows, None)
     }
 
-    /// An error in the column of a row group.
-    fn damaged(&self, row_group: usize, problem: &str) -> InputError {
-        let (name, column) = (self.source.name.clone(), &self.column_name);
+    /// An error in a column of a row group, which is counted from 0.
+    fn damaged(&self, row_group: usize, column: &str, problem: &str) -> InputError {
         let number = row_group + 1;
+        let problem = match problem.contains("Required field") {
+            true => "its pages have no headers; is the column encrypted?",
+            false => problem,
+        };
         let problem = format!(
             "row group {number}, column {column}: {problem}; fetch the file again or write it anew"
         );
-        InputError::Parquet { name, problem }
+        InputError::List { name: self.source.name.clone(), problem }
+    }
+
+    /// An error in the column with the URLs.
+    fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
+        self.damaged(row_group, &self.column_name, problem)
     }
 }
 
@@ -192,6 +223,13 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// Whether every row is in a part that was handed out.
+    pub fn is_at_end(&self) -> bool {
+        let left = &self.list.source.metadata.row_groups()[self.row_group..];
+        let mut row = self.row as i64;
+        left.iter().all(|group| group.num_rows() == std::mem::take(&mut row))
+    }
+
     fn read(&mut self) -> Result<Option<Part>, InputError> {
         loop {
             let metadata = &self.list.source.metadata;
@@ -210,7 +248,7 @@ impl Parts {
                 PartSize::Chunk => {
                     let list = Arc::clone(&self.list);
                     guarded(|| self.rows_of_chunk(rows))
-                        .map_err(|problem| list.damaged(self.row_group, &problem))?
+                        .map_err(|problem| list.damaged_urls(self.row_group, &problem))?
                 }
             };
             let first = self.row;
@@ -230,6 +268,7 @@ impl Parts {
             row_group,
             first,
             count,
+            size: self.size,
             url_bytes: share(chunk.uncompressed_size()),
             stored_bytes: share(whole),
         }
@@ -242,7 +281,7 @@ impl Parts {
         let mean_bytes = (chunk.uncompressed_size().max(0) as usize / rows).max(1);
         let wanted = (CHUNK_BYTES / mean_bytes).clamp(1, PARQUET_PART_ROWS_MAX);
         if self.pages.is_none() {
-            self.pages = Some(self.list.pages(self.row_group).map_err(wrong)?);
+            self.pages = Some(self.list.pages(self.row_group, self.list.column).map_err(wrong)?);
         }
         let pages = self.pages.as_mut().expect("it was opened");
         while self.page_left < wanted {
@@ -287,6 +326,7 @@ pub struct Part {
     /// The first row, within the row group.
     first: usize,
     count: usize,
+    size: PartSize,
     url_bytes: u64,
     stored_bytes: u64,
 }
@@ -300,6 +340,11 @@ impl Part {
     /// The number of the row group, counted from 0.
     pub fn row_group(&self) -> usize {
         self.row_group
+    }
+
+    /// What the part is.
+    pub fn size(&self) -> PartSize {
+        self.size
     }
 
     /// The number of rows.
@@ -317,15 +362,40 @@ impl Part {
         self.stored_bytes
     }
 
+    /// The compression of the URLs.
+    pub fn url_compression(&self) -> Compression {
+        self.list.chunk(self.row_group).compression()
+    }
+
+    /// Calls `read` with the pages of any column of the row group, by its place among the leaves of the
+    /// schema.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::List`] if `read` fails or panics, which is what damaged pages may lead to, or if
+    /// the column is compressed in a way that this build does not read.
+    pub fn read_column<T>(
+        &self,
+        column: usize,
+        read: impl FnOnce(Box<dyn PageReader>) -> Result<T, ParquetError>,
+    ) -> Result<T, InputError> {
+        let pages = || self.list.pages(self.row_group, column);
+        let read = || read(Box::new(pages()?));
+        guarded(|| read().map_err(|error| text_of(&error))).map_err(|problem| {
+            let path = self.list.row_group(self.row_group).column(column).column_path();
+            self.list.damaged(self.row_group, &path.string(), &problem)
+        })
+    }
+
     /// The URLs of all rows at once.
     ///
     /// # Errors
     ///
-    /// [`InputError::Parquet`] if the column is damaged.
+    /// [`InputError::List`] if the column is damaged.
     pub fn urls(&self) -> Result<Urls, InputError> {
         let mut batches = self.batches(self.count)?;
         let urls = batches.next_batch()?;
-        urls.ok_or_else(|| self.list.damaged(self.row_group, "its rows are missing"))
+        urls.ok_or_else(|| self.list.damaged_urls(self.row_group, "its rows are missing"))
     }
 
     /// The URLs in batches of at most [`PARQUET_BATCH_URLS`] rows.
@@ -341,7 +411,9 @@ impl Part {
         let start = || {
             let column = OneColumn {
                 rows: self.list.row_group(self.row_group).num_rows() as usize,
-                pages: Mutex::new(Some(Box::new(self.list.pages(self.row_group)?))),
+                pages: Mutex::new(Some(Box::new(
+                    self.list.pages(self.row_group, self.list.column)?,
+                ))),
                 metadata: Arc::clone(&self.list.source.metadata),
             };
             let rows = [RowSelector::skip(self.first), RowSelector::select(self.count)];
@@ -354,7 +426,7 @@ impl Part {
             )
         };
         let reader = guarded(|| start().map_err(|error| text_of(&error)))
-            .map_err(|problem| self.list.damaged(self.row_group, &problem))?;
+            .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
         Ok(UrlBatches { part: self, reader, left: self.count })
     }
 }
@@ -371,7 +443,7 @@ impl UrlBatches<'_> {
     ///
     /// # Errors
     ///
-    /// [`InputError::Parquet`] if the column is damaged.
+    /// [`InputError::List`] if the column is damaged.
     pub fn next_batch(&mut self) -> Result<Option<Urls>, InputError> {
         if self.left == 0 {
             return Ok(None);
@@ -379,6 +451,7 @@ impl UrlBatches<'_> {
         let reader = &mut self.reader;
         let read = guarded(|| match reader.next() {
             Some(Ok(batch)) => Ok(batch.column(0).as_binary_view_opt().cloned()),
+            Some(Err(ArrowError::ParquetError(problem))) => Err(plain_text(&problem)),
             Some(Err(error)) => Err(error.to_string()),
             None => Ok(None),
         });
@@ -387,7 +460,8 @@ impl UrlBatches<'_> {
             Ok(_) => Err(format!("{} rows are missing", self.left)),
             Err(problem) => Err(problem),
         };
-        let urls = urls.map_err(|problem| self.part.list.damaged(self.part.row_group, &problem))?;
+        let urls =
+            urls.map_err(|problem| self.part.list.damaged_urls(self.part.row_group, &problem))?;
         self.left -= urls.len();
         Ok(Some(Urls(urls)))
     }
@@ -398,12 +472,27 @@ impl UrlBatches<'_> {
 pub struct Urls(BinaryViewArray);
 
 impl Urls {
-    /// The URLs in order; a null is empty.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        (0..self.0.len()).map(|row| match self.0.is_null(row) {
-            true => &b""[..],
-            false => self.0.value(row),
-        })
+    /// The URL in a row, `None` for a null.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+
+    /// A row as a record without a terminator. Its text is the URL on one line: of a URL with a line end
+    /// or NUL in it, which is decided as it is, that byte is written as `%0A`, `%0D` or `%00`.
+    #[inline]
+    pub(super) fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
+        let Some(url) = self.get(row) else {
+            return Record::plain(b"", 0).with_problem(Problem::Null);
+        };
+        match memchr::memchr3(b'\n', b'\r', 0, url) {
+            None => Record::plain(url, 0),
+            Some(_) => Record::plain(on_one_line(url, arena), 0).with_url(url),
+        }
     }
 
     /// Those from a row on.
@@ -421,6 +510,20 @@ impl Urls {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+#[cold]
+fn on_one_line<'u>(url: &[u8], arena: &'u Arena) -> &'u [u8] {
+    let mut line = Vec::with_capacity(url.len() + 2);
+    for &byte in url {
+        match byte {
+            b'\n' => line.extend_from_slice(b"%0A"),
+            b'\r' => line.extend_from_slice(b"%0D"),
+            0 => line.extend_from_slice(b"%00"),
+            byte => line.push(byte),
+        }
+    }
+    arena.alloc_slice_copy(&line)
 }
 
 /// One column of one row group.

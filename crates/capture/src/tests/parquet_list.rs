@@ -56,7 +56,9 @@ fn parts(path: &Path, size: PartSize) -> Result<Vec<Part>, InputError> {
 
 /// The URLs of a part, decoded at once and in batches.
 fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
-    let owned = |urls: &crate::list::parquet::Urls| urls.iter().map(<[u8]>::to_vec).collect();
+    let owned = |urls: &crate::list::parquet::Urls| {
+        (0..urls.len()).map(|row| urls.get(row).unwrap_or_default().to_vec()).collect()
+    };
     let whole: Vec<Vec<u8>> = owned(&part.urls()?);
     let (mut batches, mut joined) = (part.url_batches()?, Vec::new());
     while let Some(batch) = batches.next_batch()? {
@@ -83,7 +85,7 @@ fn all_urls(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
 #[track_caller]
 fn problem(path: &Path, name: Option<&str>) -> String {
     match ParquetList::open(path, name) {
-        Err(InputError::Parquet { problem, .. }) => problem,
+        Err(InputError::List { problem, .. }) => problem,
         other => panic!("{other:?}"),
     }
 }
@@ -264,7 +266,7 @@ fn what_is_no_whole_parquet_file() {
     std::fs::write(&path, encrypted).unwrap();
     assert!(problem(&path, None).starts_with("the file is encrypted; decrypt it"));
     std::fs::write(&path, b"").unwrap();
-    assert!(problem(&path, None).starts_with("cannot be read as Parquet"));
+    assert!(problem(&path, None).starts_with("no Parquet file"));
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(ParquetList::open(&path, None), Err(InputError::Open { .. })));
 }

@@ -10,6 +10,9 @@
 //! next ones are opened ahead, and their first chunks are read side by side ([`Config::open_ahead`]).
 //! With one thread the work is done by the calling thread, and only a stream has a thread beside it.
 //!
+//! Rows of a Parquet file are chunks too; the thread that works on them decodes their URLs first. A row
+//! group, for outputs that write row groups, is left to the work, and each thread has one.
+//!
 //! Cost: one message and one boxed job a chunk. Memory: at most
 //! [`IN_FLIGHT_CHUNKS_PER_THREAD`] chunks a thread and
 //! their outputs, [`READ_AHEAD_CHUNKS`](portcullis_dialect::limits::READ_AHEAD_CHUNKS) more of each open

@@ -17,6 +17,7 @@ use super::reader::{Next, StreamReader};
 use super::workers::Job;
 use super::{Config, RunError, RunTotals};
 use portcullis_capture::input::{Chunk, Chunks, InputError, Source};
+use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 
 /// What happened on another thread.
 pub(super) enum Event<O> {
@@ -152,9 +153,12 @@ where
         }
     }
 
-    /// How many usual chunks a chunk counts as.
+    /// How many usual chunks a chunk counts as. Of row groups, each thread has one.
     fn weight(&self, chunk: &Chunk) -> usize {
-        chunk.len().div_ceil(self.usual_bytes()).max(1)
+        match chunk.is_row_group() {
+            true => IN_FLIGHT_CHUNKS_PER_THREAD,
+            false => chunk.weight_bytes().div_ceil(self.usual_bytes()).max(1),
+        }
     }
 
     fn usual_bytes(&self) -> usize {
@@ -237,16 +241,19 @@ where
     /// Gives an output to the sink, and keeps what can be used again.
     fn write(&mut self, mut done: Done<O>) -> Result<(), RunError> {
         done.chunk.check()?;
+        if let Some(error) = done.failure {
+            return Err(error.into());
+        }
         (self.sink)(&mut done.output).map_err(RunError::Output)?;
         self.in_flight -= self.weight(&done.chunk);
         self.totals.chunks += 1;
-        self.totals.bytes += done.chunk.len() as u64;
+        self.totals.bytes += done.chunk.weight_bytes() as u64;
         self.totals.stored_bytes += done.chunk.stored_bytes();
         if let Some(progress) = self.config.progress {
             progress.fetch_add(done.chunk.stored_bytes(), Ordering::Relaxed);
         }
-        // The memory of a long record and its output is given back.
-        if done.chunk.len() <= self.usual_bytes() {
+        // The memory of a long record and its output is given back. Whole pages may pass the bound.
+        if done.chunk.weight_bytes() <= 2 * self.usual_bytes() {
             self.outputs.push(done.output);
             if self.inputs.iter().any(|input| matches!(input, Input::Stream(_))) {
                 self.spare.push(done.chunk);

@@ -2,13 +2,15 @@
 
 use std::collections::VecDeque;
 
-use portcullis_capture::input::Chunk;
+use portcullis_capture::input::{Chunk, InputError};
 
 /// A chunk that has been worked on.
 pub(super) struct Done<O> {
     pub(super) sequence: u64,
     pub(super) chunk: Chunk,
     pub(super) output: O,
+    /// Why the chunk could not be worked on.
+    pub(super) failure: Option<InputError>,
 }
 
 /// What is done and has yet to be written, by place. As long as the chunks in flight.

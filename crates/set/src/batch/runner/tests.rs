@@ -16,8 +16,12 @@ use portcullis_dialect::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 
 /// Chunks of a few records, so that a short list makes many.
-const SMALL: ChunkConfig =
-    ChunkConfig { terminator: Terminator::LineFeed, chunk_bytes: 32, record_bytes_max: 100 };
+const SMALL: ChunkConfig = ChunkConfig {
+    terminator: Terminator::LineFeed,
+    chunk_bytes: 32,
+    record_bytes_max: 100,
+    by_row_group: false,
+};
 
 fn mapped() -> OpenConfig {
     // SAFETY: the files are these tests' own, and nothing writes to them while they are read.

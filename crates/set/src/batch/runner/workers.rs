@@ -46,20 +46,23 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let scratch = self.lock_idle().pop();
             let mut scratch = scratch.unwrap_or_else(&self.scratch);
-            (self.work)(&mut scratch, &job.chunk, &mut job.output);
-            self.lock_idle().push(scratch);
-        }));
-        let event = match outcome {
-            Ok(()) => {
-                Event::Done(Done { sequence: job.sequence, chunk: job.chunk, output: job.output })
+            let loaded = job.chunk.load();
+            if loaded.is_ok() {
+                (self.work)(&mut scratch, &job.chunk, &mut job.output);
             }
+            self.lock_idle().push(scratch);
+            loaded.err()
+        }));
+        let Job { sequence, chunk, output, events } = job;
+        let event = match outcome {
+            Ok(failure) => Event::Done(Done { sequence, chunk, output, failure }),
             Err(panic) => {
                 self.stop();
                 Event::Panicked(panic)
             }
         };
         // An event loop that is gone has stopped the run and wants no more outputs.
-        job.events.send(event).ok();
+        events.send(event).ok();
     }
 
     /// Makes the jobs that have yet to begin do nothing.

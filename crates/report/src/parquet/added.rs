@@ -1,0 +1,307 @@
+//! The added columns of a row group, encoded on the thread that decides its URLs.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::Compression;
+use parquet::column::page::PageWriter;
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
+
+use portcullis_capture::input::Record;
+use portcullis_capture::list::Contents;
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
+use portcullis_set::Damage;
+use portcullis_set::batch::Session;
+
+use super::schema::url_schema;
+use super::{EncodedColumn, EncodedGroup, GroupError, TEXT_COMPRESSION, properties, version_of};
+use crate::columns::{Column, Columns, Field, FieldKind, Values, bits, state_word};
+use crate::{Counts, Piece, Rejects, decide_block, in_blocks};
+
+/// Encodes the added columns of row groups.
+#[derive(Clone, Debug)]
+pub struct AddedColumns {
+    columns: Columns,
+    fields: Vec<Field>,
+    /// The column of URLs, for lists that are not Parquet, and the added ones.
+    schema: Arc<SchemaDescriptor>,
+}
+
+impl AddedColumns {
+    /// The columns with these names.
+    pub fn new(columns: Columns, fields: Vec<Field>) -> AddedColumns {
+        let schema = Arc::new(SchemaDescriptor::new(url_schema(&fields)));
+        AddedColumns { columns, fields, schema }
+    }
+
+    /// Decides the records of a chunk, counts them, and encodes what is added: beside a row group, or
+    /// with the URLs of a text.
+    ///
+    /// # Errors
+    ///
+    /// If the input or the set is damaged.
+    pub fn encode(
+        &self,
+        piece: &mut Piece<'_>,
+        session: &mut Session<'_>,
+        counts: &mut Counts,
+    ) -> Result<EncodedGroup, GroupError> {
+        let Contents::RowGroup(part) = piece.contents() else {
+            let records = piece.records();
+            let rejects = &mut *piece.rejects;
+            let how = (WriterVersion::PARQUET_1_0, TEXT_COMPRESSION);
+            let columns = self.encode_from(0, how, |values| {
+                in_blocks(records, |block| {
+                    values.add(block, session, counts, rejects)?;
+                    Ok::<_, GroupError>(true)
+                })
+            })?;
+            return Ok(EncodedGroup { copied: None, columns });
+        };
+        let how = (version_of(part), part.url_compression());
+        let mut batches = part.url_batches()?;
+        let columns = self.encode_from(1, how, |values| {
+            while let Some(urls) = batches.next_batch()? {
+                let records = piece.list.records(Contents::Urls(&urls), piece.arena);
+                in_blocks(records, |block| {
+                    values.add(block, session, counts, piece.rejects)?;
+                    Ok::<_, GroupError>(true)
+                })?;
+            }
+            Ok(())
+        })?;
+        Ok(EncodedGroup::beside(part, columns)?)
+    }
+
+    /// Encodes the columns from `first` on, with the values that `fill` adds.
+    fn encode_from(
+        &self,
+        first: usize,
+        (version, compression): (WriterVersion, Compression),
+        fill: impl FnOnce(&mut AddedValues<'_, '_>) -> Result<(), GroupError>,
+    ) -> Result<Vec<EncodedColumn>, GroupError> {
+        let described = &self.schema.columns()[first..];
+        let has_url = first == 0;
+        let mut sinks = sinks(described.len());
+        let writers =
+            sinks.iter_mut().zip(described).enumerate().map(|(number, (sink, column))| {
+                let properties = properties(version, compression)
+                    // URLs hardly repeat.
+                    .set_dictionary_enabled(!(has_url && number == 0));
+                (writer(column, properties, sink), Buffer::default())
+            });
+        let mut values = AddedValues {
+            columns: &self.columns,
+            fields: &self.fields,
+            words: Words::default(),
+            has_url,
+            writers: writers.collect(),
+            rows: 0,
+            has_rows: false,
+        };
+        fill(&mut values)?;
+        if !values.has_rows {
+            return Ok(Vec::new());
+        }
+        let closed = values.close()?;
+        encoded(sinks, closed)
+    }
+}
+
+/// The words of verdicts and reasons, which are shared by all values.
+struct Words {
+    verdicts: [ByteArray; Verdict::ALL.len()],
+    reasons: [ByteArray; Reason::ALL.len()],
+}
+
+impl Default for Words {
+    fn default() -> Words {
+        let word = |word: &'static str| ByteArray::from(Bytes::from_static(word.as_bytes()));
+        Words {
+            verdicts: Verdict::ALL.map(|verdict| word(verdict.as_str())),
+            reasons: Reason::ALL.map(|reason| word(reason.as_str())),
+        }
+    }
+}
+
+/// Values of a column that are not yet written.
+#[derive(Default)]
+struct Buffer {
+    texts: Vec<ByteArray>,
+    numbers: Vec<i32>,
+    /// By row: 1 for a value and 0 for null. Not used by columns without nulls.
+    present: Vec<i16>,
+}
+
+impl Buffer {
+    fn push_text(&mut self, text: Option<ByteArray>) {
+        self.present.push(i16::from(text.is_some()));
+        self.texts.extend(text);
+    }
+}
+
+/// The values of added columns, on their way to the writers.
+struct AddedValues<'t, 's> {
+    columns: &'t Columns,
+    fields: &'t [Field],
+    words: Words,
+    /// Whether the first column is the URL.
+    has_url: bool,
+    writers: Vec<(ColumnWriter<'s>, Buffer)>,
+    /// Rows in the buffers.
+    rows: usize,
+    has_rows: bool,
+}
+
+impl AddedValues<'_, '_> {
+    /// Decides and counts a block of records, and adds the values of each.
+    fn add(
+        &mut self,
+        block: &[Record<'_>],
+        session: &mut Session<'_>,
+        counts: &mut Counts,
+        rejects: &mut Rejects,
+    ) -> Result<(), GroupError> {
+        if self.has_url {
+            self.add_urls(block);
+        }
+        let decisions = decide_block(block, session, counts, rejects)?;
+        for (place, decisions) in decisions.chunks_exact(counts.agents().len()).enumerate() {
+            self.add_row(place, decisions, session)?;
+        }
+        self.rows += block.len();
+        self.has_rows = true;
+        if self.rows + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Adds the URLs of a block, which share their memory.
+    fn add_urls(&mut self, block: &[Record<'_>]) {
+        let mut ends = Vec::with_capacity(block.len());
+        let mut joined = Vec::new();
+        for record in block {
+            // The column is text, which has to be UTF-8.
+            joined.extend_from_slice(String::from_utf8_lossy(record.url()).as_bytes());
+            ends.push(joined.len());
+        }
+        let joined = Bytes::from(joined);
+        let mut start = 0;
+        let texts = &mut self.writers[0].1.texts;
+        for end in ends {
+            texts.push(joined.slice(start..end).into());
+            start = end;
+        }
+    }
+
+    fn add_row(
+        &mut self,
+        place: usize,
+        decisions: &[Decision],
+        session: &mut Session<'_>,
+    ) -> Result<(), Damage> {
+        let buffers =
+            self.writers.iter_mut().skip(usize::from(self.has_url)).map(|(_, buffer)| buffer);
+        for (field, buffer) in self.fields.iter().zip(buffers) {
+            match field.kind {
+                FieldKind::Agent(agent, Column::Verdict) => {
+                    let verdict = decisions[agent].verdict;
+                    buffer.texts.push(self.words.verdicts[verdict as usize].clone());
+                }
+                FieldKind::Agent(agent, Column::Reason) => {
+                    let reason = decisions[agent].reason;
+                    buffer.texts.push(self.words.reasons[reason as usize].clone());
+                }
+                FieldKind::Agent(agent, Column::Line) => {
+                    let line = decisions[agent].line.map(|line| line.get());
+                    // A file of 64 MiB has fewer lines.
+                    let line = line.and_then(|line| i32::try_from(line).ok());
+                    buffer.present.push(i16::from(line.is_some()));
+                    buffer.numbers.extend(line);
+                }
+                FieldKind::Agent(agent, column @ (Column::Rule | Column::Group)) => {
+                    let values =
+                        Values::read(self.columns, &decisions[agent], session, place, agent)?;
+                    let text = values.text(column);
+                    let text = text.map(|text| String::from_utf8_lossy(&text).into_owned());
+                    buffer.push_text(text.map(|text| ByteArray::from(text.into_bytes())));
+                }
+                FieldKind::State => {
+                    let state = session.state(place)?;
+                    let word = state.map(|state| state_word(Some(state)).as_bytes());
+                    buffer.push_text(word.map(|word| Bytes::from_static(word).into()));
+                }
+                FieldKind::Bits => {
+                    let mut bytes = Vec::new();
+                    let bits = bits(decisions, &mut bytes).is_ok();
+                    buffer.push_text(bits.then(|| bytes.into()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the columns.
+    fn close(mut self) -> Result<Vec<ColumnCloseResult>, ParquetError> {
+        self.flush()?;
+        self.writers.into_iter().map(|(writer, _)| writer.close()).collect()
+    }
+
+    /// Writes what the buffers hold.
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        for (writer, buffer) in &mut self.writers {
+            let present = (!buffer.present.is_empty()).then_some(&*buffer.present);
+            match writer {
+                ColumnWriter::ByteArrayColumnWriter(writer) => {
+                    writer.write_batch(&buffer.texts, present, None)?;
+                }
+                ColumnWriter::Int32ColumnWriter(writer) => {
+                    writer.write_batch(&buffer.numbers, present, None)?;
+                }
+                _ => unreachable!("added columns are texts or numbers"),
+            }
+            buffer.texts.clear();
+            buffer.numbers.clear();
+            buffer.present.clear();
+        }
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+/// What columns are encoded into.
+pub(super) type Sink = TrackedWrite<Vec<u8>>;
+
+pub(super) fn sinks(count: usize) -> Vec<Sink> {
+    (0..count).map(|_| TrackedWrite::new(Vec::new())).collect()
+}
+
+/// A writer of one column into `sink`.
+pub(super) fn writer<'s>(
+    column: &ColumnDescPtr,
+    properties: WriterPropertiesBuilder,
+    sink: &'s mut Sink,
+) -> ColumnWriter<'s> {
+    let properties: Arc<WriterProperties> = Arc::new(properties.build());
+    let pages: Box<dyn PageWriter + 's> = Box::new(SerializedPageWriter::new(sink));
+    get_column_writer(Arc::clone(column), properties, pages)
+}
+
+/// The columns that closed writers have left in their sinks.
+pub(super) fn encoded(
+    sinks: Vec<Sink>,
+    closed: Vec<ColumnCloseResult>,
+) -> Result<Vec<EncodedColumn>, GroupError> {
+    let columns = sinks
+        .into_iter()
+        .zip(closed)
+        .map(|(sink, close)| Ok(EncodedColumn { bytes: Bytes::from(sink.into_inner()?), close }));
+    columns.collect()
+}

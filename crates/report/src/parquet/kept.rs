@@ -1,0 +1,262 @@
+//! Some rows of a row group: every column is read and written in Parquet's own types.
+//!
+//! A column is a sequence of values and levels, and a row begins where the repetition level is 0. So a
+//! row is copied without knowing what its columns mean. Statistics, page indexes and Bloom filters are
+//! made anew.
+
+use parquet::basic::Encoding;
+use parquet::basic::Type as PhysicalType;
+use parquet::column::page::PageReader;
+use parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriterImpl, get_typed_column_writer};
+use parquet::data_type::{
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
+    Int64Type, Int96Type,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::properties::{WriterPropertiesBuilder, WriterVersion};
+use parquet::schema::types::ColumnDescPtr;
+
+use portcullis_capture::list::Contents;
+use portcullis_capture::list::parquet::Part;
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::limits::{PARQUET_BATCH_ROWS, PARQUET_PART_ROWS_MAX};
+use portcullis_set::batch::Session;
+
+use super::added::{Sink, encoded, sinks, writer};
+use super::{EncodedGroup, GroupError, properties, version_of};
+use crate::filter::{Fate, Plan};
+use crate::{Counts, Piece, decide_block, in_blocks};
+
+/// The rows of a row group by destination.
+#[derive(Clone, Debug, Default)]
+pub struct KeptRows {
+    /// Kept rows.
+    pub kept: EncodedGroup,
+    /// The number of kept rows.
+    pub kept_rows: u64,
+    /// Rows with unknown origins that are set aside.
+    pub unknown: EncodedGroup,
+    /// Rows without a URL that are set aside.
+    pub invalid: EncodedGroup,
+}
+
+impl KeptRows {
+    /// Decides the rows of a row group, counts them, and copies each to its destination. A piece that is
+    /// no row group has no rows.
+    ///
+    /// # Errors
+    ///
+    /// If the input or the set is damaged.
+    pub fn of(
+        piece: Piece<'_>,
+        plan: &Plan,
+        session: &mut Session<'_>,
+        counts: &mut Counts,
+    ) -> Result<KeptRows, GroupError> {
+        let Contents::RowGroup(part) = piece.contents() else {
+            return Ok(KeptRows::default());
+        };
+        let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
+        let mut batches = part.url_batches()?;
+        while let Some(urls) = batches.next_batch()? {
+            in_blocks(piece.list.records(Contents::Urls(&urls), piece.arena), |block| {
+                let decisions = decide_block(block, session, counts, piece.rejects)?;
+                let verdicts =
+                    decisions.chunks_exact(counts.agents().len()).map(|it| plan.verdict(it));
+                outputs.extend(verdicts.map(|verdict| match (plan.fate(verdict), verdict) {
+                    (Fate::Keep, _) => 1,
+                    (Fate::Aside, Verdict::Unknown) => 2,
+                    (Fate::Aside, _) => 3,
+                    (Fate::Drop, _) => 0,
+                }));
+                Ok::<_, GroupError>(true)
+            })?;
+        }
+        let kept_rows = outputs.iter().filter(|&&output| output == 1).count() as u64;
+        let mut groups = keep(part, &outputs, 3)?.into_iter();
+        let mut next = || groups.next().unwrap_or_default();
+        Ok(KeptRows { kept: next(), kept_rows, unknown: next(), invalid: next() })
+    }
+}
+
+/// Copies the rows of a row group to several outputs. `outputs` has the number of the output of each
+/// row, counted from 1, or 0 for a row that none gets.
+///
+/// # Errors
+///
+/// If a column is damaged, or compressed in a way that this build does not read.
+///
+/// # Panics
+///
+/// If `outputs` has not one number per row.
+pub fn keep(part: &Part, outputs: &[u8], count: u8) -> Result<Vec<EncodedGroup>, GroupError> {
+    assert_eq!(outputs.len(), part.rows(), "one output per row");
+    (1..=count).map(|output| one_output(part, outputs, output)).collect()
+}
+
+fn one_output(part: &Part, outputs: &[u8], output: u8) -> Result<EncodedGroup, GroupError> {
+    let rows = Rows { outputs, output };
+    let kept = rows.kept(0..outputs.len());
+    if kept == 0 {
+        return Ok(EncodedGroup::default());
+    }
+    if kept == outputs.len() {
+        return Ok(EncodedGroup::beside(part, Vec::new())?);
+    }
+    let metadata = part.list().source().metadata();
+    let chunks = metadata.row_group(part.row_group()).columns();
+    let version = version_of(part);
+    let mut sinks = sinks(chunks.len());
+    let mut closed = Vec::with_capacity(chunks.len());
+    for ((place, chunk), sink) in chunks.iter().enumerate().zip(&mut sinks) {
+        closed.push(part.read_column(place, |pages| {
+            let properties = as_before(chunk, version, kept);
+            copy_column(&chunk.column_descr_ptr(), pages, properties, sink, &rows)
+        })?);
+    }
+    Ok(EncodedGroup { copied: None, columns: encoded(sinks, closed)? })
+}
+
+/// The rows of one output.
+struct Rows<'r> {
+    outputs: &'r [u8],
+    output: u8,
+}
+
+impl Rows<'_> {
+    fn kept(&self, rows: std::ops::Range<usize>) -> usize {
+        self.outputs[rows].iter().filter(|&&output| output == self.output).count()
+    }
+}
+
+/// The encoding and compression that `chunk` has.
+fn as_before(
+    chunk: &ColumnChunkMetaData,
+    version: WriterVersion,
+    rows: usize,
+) -> WriterPropertiesBuilder {
+    let encodings: Vec<Encoding> = chunk.encodings().collect();
+    let has_dictionary = chunk.dictionary_page_offset().is_some()
+        || encodings.contains(&Encoding::RLE_DICTIONARY)
+        || encodings.contains(&Encoding::PLAIN_DICTIONARY);
+    let has_bloom_filter = chunk.bloom_filter_offset().is_some();
+    let special = [
+        Encoding::DELTA_BINARY_PACKED,
+        Encoding::DELTA_LENGTH_BYTE_ARRAY,
+        Encoding::DELTA_BYTE_ARRAY,
+        Encoding::BYTE_STREAM_SPLIT,
+    ];
+    let mut properties = properties(version, chunk.compression())
+        .set_dictionary_enabled(has_dictionary)
+        .set_bloom_filter_enabled(has_bloom_filter);
+    if has_bloom_filter {
+        properties = properties.set_bloom_filter_max_ndv(rows as u64);
+    }
+    match special.into_iter().find(|encoding| encodings.contains(encoding)) {
+        Some(encoding) => properties.set_encoding(encoding),
+        None => properties,
+    }
+}
+
+fn copy_column(
+    column: &ColumnDescPtr,
+    pages: Box<dyn PageReader>,
+    properties: WriterPropertiesBuilder,
+    sink: &mut Sink,
+    rows: &Rows<'_>,
+) -> Result<ColumnCloseResult, ParquetError> {
+    macro_rules! copy {
+        ($type:ty) => {
+            copy_values::<$type>(
+                get_typed_column_reader(get_column_reader(column.clone(), pages)),
+                get_typed_column_writer(writer(column, properties, sink)),
+                rows,
+            )
+        };
+    }
+    match column.physical_type() {
+        PhysicalType::BOOLEAN => copy!(BoolType),
+        PhysicalType::INT32 => copy!(Int32Type),
+        PhysicalType::INT64 => copy!(Int64Type),
+        PhysicalType::INT96 => copy!(Int96Type),
+        PhysicalType::FLOAT => copy!(FloatType),
+        PhysicalType::DOUBLE => copy!(DoubleType),
+        PhysicalType::BYTE_ARRAY => copy!(ByteArrayType),
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => copy!(FixedLenByteArrayType),
+    }
+}
+
+/// Copies a batch of rows at a time.
+fn copy_values<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    mut writer: ColumnWriterImpl<'_, T>,
+    rows: &Rows<'_>,
+) -> Result<ColumnCloseResult, ParquetError> {
+    let described = writer.get_descriptor();
+    let (most, repeats) = (described.max_def_level(), described.max_rep_level() > 0);
+    let (mut values, mut def, mut rep) = (Vec::new(), Vec::new(), Vec::new());
+    let mut first = 0;
+    while first < rows.outputs.len() {
+        let count = PARQUET_BATCH_ROWS.min(rows.outputs.len() - first);
+        let batch = first..first + count;
+        let kept = rows.kept(batch.clone());
+        let read = if kept == 0 {
+            reader.skip_records(count)?
+        } else {
+            values.clear();
+            def.clear();
+            rep.clear();
+            let (read, _, levels) =
+                reader.read_records(count, Some(&mut def), Some(&mut rep), &mut values)?;
+            if kept < count {
+                let is_kept = |row: usize| rows.outputs[first + row] == rows.output;
+                retain(levels, most, &mut values, &mut def, &mut rep, is_kept);
+            }
+            let def = (most > 0).then_some(&*def);
+            writer.write_batch(&values, def, repeats.then_some(&*rep))?;
+            read
+        };
+        if read != count {
+            let rows = rows.outputs.len();
+            return Err(ParquetError::General(format!(
+                "{} of {rows} rows are there",
+                first + read
+            )));
+        }
+        first += count;
+    }
+    writer.close()
+}
+
+/// Removes the values and levels of rows that are not kept. Levels that a column does not have are
+/// empty: then each level is a value, or a row.
+fn retain<V>(
+    levels: usize,
+    most: i16,
+    values: &mut Vec<V>,
+    def: &mut Vec<i16>,
+    rep: &mut Vec<i16>,
+    is_kept: impl Fn(usize) -> bool,
+) {
+    let mut row = 0;
+    let mut keeps_level = Vec::with_capacity(levels);
+    let mut keeps_value = Vec::with_capacity(values.len());
+    for level in 0..levels {
+        row += usize::from(rep.get(level).is_none_or(|&rep| rep == 0));
+        let keep = is_kept(row - 1);
+        keeps_level.push(keep);
+        if def.get(level).is_none_or(|&def| def == most) {
+            keeps_value.push(keep);
+        }
+    }
+    retain_if(values, &keeps_value);
+    retain_if(def, &keeps_level);
+    retain_if(rep, &keeps_level);
+}
+
+fn retain_if<V>(items: &mut Vec<V>, keeps: &[bool]) {
+    let mut keeps = keeps.iter();
+    items.retain(|_| keeps.next().is_some_and(|&keep| keep));
+}

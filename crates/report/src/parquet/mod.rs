@@ -1,0 +1,202 @@
+//! Parquet outputs: a list with the added columns beside its own, or with the kept rows only.
+//!
+//! Owns writing. Threads encode the columns of a row group ([`AddedColumns`], [`keep`]) into an
+//! [`EncodedGroup`], and a [`ParquetWriter`] puts those into a file, in order.
+//!
+//! | input | output | what happens |
+//! |---|---|---|
+//! | Parquet | the rows with added columns | the input's columns are copied as they are stored, byte for byte |
+//! | Parquet | some rows, all columns | values are copied row by row, in Parquet's own types |
+//! | text | `url` and the added columns | all are encoded |
+//!
+//! A column is never converted to other types, so nested columns, old timestamps and types that this
+//! program does not know stay what they are, with their field ids. The file's metadata is copied (see
+//! [`schema`]). Each column chunk keeps its compression.
+//!
+//! Memory: an encoded row group, for each row group in flight. Added columns take a few bits per row.
+//!
+//! What can fail: a damaged input is an [`InputError`] with its place; writing fails as the output
+//! does.
+
+mod added;
+mod kept;
+pub mod schema;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::Compression;
+use parquet::bloom_filter::Sbbf;
+use parquet::column::writer::ColumnCloseResult;
+pub use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, ParquetMetaData};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
+
+use portcullis_capture::input::InputError;
+use portcullis_capture::list::parquet::{Part, StoredFile};
+use portcullis_set::Damage;
+
+pub use added::AddedColumns;
+pub use kept::{KeptRows, keep};
+pub use schema::Template;
+
+/// A row group that cannot be encoded.
+#[derive(Debug, thiserror::Error)]
+pub enum GroupError {
+    /// The input is damaged.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The policy set is damaged.
+    #[error(transparent)]
+    Damage(#[from] Damage),
+    /// The encoder failed.
+    #[error("cannot encode Parquet: {0}")]
+    Encoding(#[from] ParquetError),
+}
+
+/// A column of a row group, encoded.
+#[derive(Clone, Debug)]
+struct EncodedColumn {
+    bytes: Bytes,
+    close: ColumnCloseResult,
+}
+
+/// A row group, encoded.
+#[derive(Clone, Debug, Default)]
+pub struct EncodedGroup {
+    /// The row group whose columns come first, as they are stored.
+    copied: Option<Part>,
+    /// The columns after those.
+    columns: Vec<EncodedColumn>,
+}
+
+impl EncodedGroup {
+    /// A row group as it is stored, with columns after its own.
+    ///
+    /// # Errors
+    ///
+    /// If a column does not begin with a page: it is damaged, or encrypted, and a copy would lose what
+    /// decrypts it.
+    fn beside(part: &Part, columns: Vec<EncodedColumn>) -> Result<EncodedGroup, InputError> {
+        let metadata = part.list().source().metadata();
+        for column in 0..metadata.row_group(part.row_group()).num_columns() {
+            part.read_column(column, |mut pages| pages.peek_next_page().map(|_| ()))?;
+        }
+        Ok(EncodedGroup { copied: Some(part.clone()), columns })
+    }
+
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.copied.is_none() && self.columns.is_empty()
+    }
+}
+
+/// A Parquet file that is being written.
+pub struct ParquetWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    template: Arc<Template>,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    /// Begins a file with the schema and metadata of `template`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn new(out: W, template: Arc<Template>) -> Result<ParquetWriter<W>, ParquetError> {
+        let properties = WriterProperties::builder()
+            .set_writer_version(template.version)
+            .set_created_by(concat!("portcullis version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_sorting_columns(template.sorting.clone())
+            .set_offset_index_disabled(!template.has_page_index)
+            .build();
+        let schema = Arc::clone(&template.schema);
+        let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+        template.metadata.iter().for_each(|it| file.append_key_value_metadata(it.clone()));
+        Ok(ParquetWriter { file, template })
+    }
+
+    /// Writes a row group.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output, and of reading what is copied.
+    pub fn write(&mut self, group: EncodedGroup) -> Result<(), ParquetError> {
+        if group.is_empty() {
+            return Ok(());
+        }
+        let mut out = self.file.next_row_group()?;
+        if let Some(part) = &group.copied {
+            let source = part.list().source();
+            let (file, metadata) = (source.file(), source.metadata());
+            let row_group = part.row_group();
+            for (column, chunk) in metadata.row_group(row_group).columns().iter().enumerate() {
+                let close = as_stored(metadata, (row_group, column), chunk, part.rows(), &**file)?;
+                out.append_column(&**file, close)?;
+            }
+        }
+        for EncodedColumn { bytes, mut close } in group.columns {
+            if !self.template.has_page_index {
+                (close.column_index, close.offset_index) = (None, None);
+            }
+            out.append_column(&bytes, close)?;
+        }
+        out.close()?;
+        Ok(())
+    }
+
+    /// The output.
+    pub fn output(&mut self) -> &mut W {
+        self.file.inner_mut()
+    }
+
+    /// Ends the file with `account`, a JSON object about the run, in its metadata.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn finish(mut self, account: String) -> Result<W, ParquetError> {
+        let account = KeyValue::new(self.template.account_key(), account);
+        self.file.append_key_value_metadata(account);
+        self.file.into_inner()
+    }
+}
+
+/// The compression of lists that are not Parquet.
+const TEXT_COMPRESSION: Compression = Compression::SNAPPY;
+
+/// The version of Parquet that a file has.
+fn version_of(part: &Part) -> WriterVersion {
+    match part.list().source().metadata().file_metadata().version() {
+        ..2 => WriterVersion::PARQUET_1_0,
+        _ => WriterVersion::PARQUET_2_0,
+    }
+}
+
+/// What the writer of a stored column chunk would have returned.
+fn as_stored(
+    metadata: &ParquetMetaData,
+    (row_group, column): (usize, usize),
+    chunk: &ColumnChunkMetaData,
+    rows: usize,
+    file: &StoredFile,
+) -> Result<ColumnCloseResult, ParquetError> {
+    let index = metadata.page_index();
+    Ok(ColumnCloseResult {
+        bytes_written: chunk.compressed_size() as u64,
+        rows_written: rows as u64,
+        metadata: chunk.clone(),
+        bloom_filter: Sbbf::read_from_column_chunk(chunk, file)?,
+        column_index: index.and_then(|it| it.column_index(row_group, column)).cloned(),
+        offset_index: index.and_then(|it| it.offset_index(row_group, column)).cloned(),
+    })
+}
+
+/// How columns beside `chunk` are encoded.
+fn properties(version: WriterVersion, compression: Compression) -> WriterPropertiesBuilder {
+    WriterProperties::builder().set_writer_version(version).set_compression(compression)
+}

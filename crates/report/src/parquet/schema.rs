@@ -1,0 +1,231 @@
+//! The schema and metadata of a Parquet output.
+//!
+//! The metadata of an input is copied. Where it describes the schema a second time, the added columns
+//! are added there too, or readers would not see them: `ARROW:schema` (Arrow, pyarrow, Polars) and
+//! `org.apache.spark.sql.parquet.row.metadata` (Spark). Metadata of pandas is copied as it is; pandas
+//! reads columns that it does not mention.
+//!
+//! | values | type in Parquet | nulls | type in `ARROW:schema` |
+//! |---|---|---|---|
+//! | verdict, reason | `BYTE_ARRAY`, String | none | `dictionary<int32, string>` |
+//! | line | `INT32` | without a rule | `int32` |
+//! | rule, group | `BYTE_ARRAY`, String | without one | `string` |
+//! | state | `BYTE_ARRAY`, String | for a record that is not a URL | `dictionary<int32, string>` |
+//! | bits | `BYTE_ARRAY` | for a record that is unknown or invalid | `binary` |
+//!
+//! Bit `i % 8` of byte `i / 8` of bits is set if agent `i` may fetch the URL.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field as ArrowField, Schema};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
+use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::WriterVersion;
+use parquet::schema::types::{Type, TypePtr};
+use serde_json::json;
+
+use portcullis_capture::list::parquet::ParquetList;
+
+use crate::columns::{Column, ColumnsError, Field, FieldKind, no_collision};
+
+/// The key of the account of a run in a file's metadata.
+pub const ACCOUNT_KEY: &str = "portcullis";
+
+/// The column with the URLs of a text list.
+pub const URL_COLUMN: &str = "url";
+
+const SPARK_SCHEMA_KEY: &str = "org.apache.spark.sql.parquet.row.metadata";
+
+/// What an output is like before its first row.
+#[derive(Clone, Debug)]
+pub struct Template {
+    pub(super) schema: TypePtr,
+    pub(super) metadata: Vec<KeyValue>,
+    pub(super) version: WriterVersion,
+    pub(super) sorting: Option<Vec<SortingColumn>>,
+    pub(super) has_page_index: bool,
+    /// The input whose columns come first.
+    list: Option<Arc<ParquetList>>,
+}
+
+impl Template {
+    /// An output with the columns of `list` and then `added`.
+    ///
+    /// # Errors
+    ///
+    /// If an added column has the name of one of the list.
+    pub fn of_list(list: &Arc<ParquetList>, added: &[Field]) -> Result<Template, ColumnsError> {
+        no_collision(&list.column_names(), added)?;
+        let metadata = list.source().metadata();
+        let file = metadata.file_metadata();
+        let key_values = file.key_value_metadata().into_iter().flatten();
+        let groups = metadata.row_groups();
+        let sorting = groups.first().and_then(|group| group.sorting_columns().cloned());
+        let is_sorted = groups.iter().all(|group| group.sorting_columns() == sorting.as_ref());
+        let has_page_index = groups
+            .iter()
+            .flat_map(|group| group.columns())
+            .any(|chunk| chunk.offset_index_offset().is_some());
+        Ok(Template {
+            schema: with_columns(file.schema(), added),
+            metadata: key_values.map(|it| with_fields(it, added)).collect(),
+            version: if file.version() < 2 {
+                WriterVersion::PARQUET_1_0
+            } else {
+                WriterVersion::PARQUET_2_0
+            },
+            sorting: sorting.filter(|_| is_sorted),
+            has_page_index,
+            list: Some(Arc::clone(list)),
+        })
+    }
+
+    /// An output with the column `url` and then `added`.
+    ///
+    /// # Errors
+    ///
+    /// If an added column is called so.
+    pub fn of_urls(added: &[Field]) -> Result<Template, ColumnsError> {
+        no_collision(&[URL_COLUMN], added)?;
+        let arrow = Schema::new(vec![ArrowField::new(URL_COLUMN, DataType::Utf8, false)]);
+        let arrow = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(&arrow));
+        Ok(Template {
+            schema: url_schema(added),
+            metadata: vec![with_fields(&arrow, added)],
+            version: WriterVersion::PARQUET_1_0,
+            sorting: None,
+            has_page_index: true,
+            list: None,
+        })
+    }
+
+    /// Checks that the records of a list called `name` fit the output. `list` is the file, if the list is
+    /// Parquet.
+    ///
+    /// # Errors
+    ///
+    /// If its columns differ.
+    pub fn check(&self, name: &str, list: Option<&ParquetList>) -> Result<(), String> {
+        let schema = |list: &ParquetList| {
+            list.source().metadata().file_metadata().schema().get_fields().to_vec()
+        };
+        let is_same = match (self.list.as_deref(), list) {
+            (Some(own), Some(list)) => schema(own) == schema(list),
+            (own, list) => own.is_none() && list.is_none(),
+        };
+        let problem = "its columns are not those of the lists before it; write one output per list";
+        is_same.then_some(()).ok_or_else(|| format!("{name}: {problem} with --out-dir"))
+    }
+
+    /// A key for the account that the metadata does not have: an earlier run keeps its account.
+    pub(super) fn account_key(&self) -> String {
+        let is_free = |key: &String| self.metadata.iter().all(|it| it.key != *key);
+        let more = (2..).map(|number| format!("{ACCOUNT_KEY}.{number}"));
+        let mut keys = std::iter::once(ACCOUNT_KEY.to_owned()).chain(more);
+        keys.find(is_free).expect("there are more numbers than keys")
+    }
+}
+
+/// The schema of an output with the column `url` and then `added`.
+pub(super) fn url_schema(added: &[Field]) -> TypePtr {
+    let url = text_type(URL_COLUMN, Repetition::REQUIRED);
+    let root = Type::group_type_builder("schema").with_fields(vec![Arc::new(url)]).build();
+    with_columns(&root.expect("a column with a name is a schema"), added)
+}
+
+/// A schema with more columns behind its own.
+fn with_columns(root: &Type, added: &[Field]) -> TypePtr {
+    let mut fields = root.get_fields().to_vec();
+    fields.extend(added.iter().map(|field| Arc::new(type_of(field))));
+    let root = Type::group_type_builder(root.name()).with_fields(fields).build();
+    Arc::new(root.expect("columns with names are a schema"))
+}
+
+/// The type of an added column.
+pub(super) fn type_of(field: &Field) -> Type {
+    let name = field.name.as_str();
+    let build = |physical| {
+        let builder = Type::primitive_type_builder(name, physical);
+        builder.with_repetition(Repetition::OPTIONAL).build().expect("it has no parameters")
+    };
+    match field.kind {
+        FieldKind::Agent(_, Column::Verdict | Column::Reason) => {
+            text_type(name, Repetition::REQUIRED)
+        }
+        FieldKind::Agent(_, Column::Line) => build(PhysicalType::INT32),
+        FieldKind::Agent(_, Column::Rule | Column::Group) | FieldKind::State => {
+            text_type(name, Repetition::OPTIONAL)
+        }
+        FieldKind::Bits => build(PhysicalType::BYTE_ARRAY),
+    }
+}
+
+fn text_type(name: &str, repetition: Repetition) -> Type {
+    Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY)
+        .with_repetition(repetition)
+        .with_logical_type(Some(LogicalType::String))
+        .build()
+        .expect("a text has no parameters")
+}
+
+/// The type of an added column in Arrow.
+fn arrow_field(field: &Field) -> ArrowField {
+    let words = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let (data_type, nullable) = match field.kind {
+        FieldKind::Agent(_, Column::Verdict | Column::Reason) => (words(), false),
+        FieldKind::Agent(_, Column::Line) => (DataType::Int32, true),
+        FieldKind::Agent(_, Column::Rule | Column::Group) => (DataType::Utf8, true),
+        FieldKind::State => (words(), true),
+        FieldKind::Bits => (DataType::Binary, true),
+    };
+    ArrowField::new(field.name.as_str(), data_type, nullable)
+}
+
+/// The same metadata, with the added columns if it describes the schema.
+fn with_fields(pair: &KeyValue, added: &[Field]) -> KeyValue {
+    if added.is_empty() {
+        return pair.clone();
+    }
+    let described = match (pair.key.as_str(), pair.value.as_deref()) {
+        (ARROW_SCHEMA_META_KEY, Some(value)) => arrow_with(value, added),
+        (SPARK_SCHEMA_KEY, Some(value)) => spark_with(value, added),
+        _ => None,
+    };
+    // What cannot be read here cannot be read elsewhere either.
+    KeyValue { key: pair.key.clone(), value: described.or_else(|| pair.value.clone()) }
+}
+
+/// An Arrow schema in IPC form with more fields.
+fn arrow_with(encoded: &str, added: &[Field]) -> Option<String> {
+    let bytes = BASE64_STANDARD.decode(encoded).ok()?;
+    let bytes = match bytes.split_at_checked(8) {
+        Some(([0xff, 0xff, 0xff, 0xff, ..], message)) => message,
+        _ => &bytes,
+    };
+    let message = arrow_ipc::root_as_message(bytes).ok()?;
+    let schema = arrow_ipc::convert::try_fb_to_schema(message.header_as_schema()?).ok()?;
+    let own = schema.fields().iter().cloned();
+    let fields: Vec<_> = own.chain(added.iter().map(|it| Arc::new(arrow_field(it)))).collect();
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    Some(encode_arrow_schema(&schema))
+}
+
+/// A schema as Spark writes it, with more fields.
+pub(super) fn spark_with(text: &str, added: &[Field]) -> Option<String> {
+    let mut schema: serde_json::Value = serde_json::from_str(text).ok()?;
+    let fields = schema.get_mut("fields")?.as_array_mut()?;
+    for field in added {
+        let arrow = arrow_field(field);
+        let data_type = match arrow.data_type() {
+            DataType::Int32 => "integer",
+            DataType::Binary => "binary",
+            _ => "string",
+        };
+        fields.push(json!({
+            "name": field.name, "type": data_type, "nullable": arrow.is_nullable(), "metadata": {},
+        }));
+    }
+    Some(schema.to_string())
+}

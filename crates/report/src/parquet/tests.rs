@@ -1,0 +1,511 @@
+//! Files with every kind of column, written again and read back.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BooleanBuilder, Int32Builder, ListBuilder, MapBuilder, StringBuilder, StructBuilder,
+};
+use arrow_array::types::Int16Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int8Array, Int32Array, NullArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray, UInt64Array,
+};
+use arrow_schema::{DataType, Field as ArrowField, Fields, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, Encoding};
+use parquet::data_type::{ByteArray, ByteArrayType, Int96, Int96Type};
+use parquet::file::metadata::SortingColumn;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
+use tempfile::TempDir;
+
+use portcullis_capture::input::{ChunkConfig, OpenConfig, Source, Terminator};
+use portcullis_capture::list::parquet::{ParquetList, PartSize};
+use portcullis_capture::list::{Arena, Contents, List, ListConfig};
+use portcullis_set::batch::Session;
+
+use super::*;
+use crate::columns::Columns;
+use crate::tests::{SCHEME, classifier};
+use crate::{Counts, Piece, Rejects};
+
+const ROWS: usize = 5_000;
+
+/// URLs that are allowed, disallowed, unknown, invalid and null.
+fn url(row: usize) -> Option<String> {
+    match row % 7 {
+        0 | 1 => Some(format!("a/{row}")),
+        2 | 3 => Some(format!("d/{row}")),
+        4 => Some(format!("u/{row}")),
+        5 => Some("x:".to_owned()),
+        _ => None,
+    }
+}
+
+/// Columns of many types, with nulls, and others inside them.
+fn all_types() -> RecordBatch {
+    let some = |row: usize| (!row.is_multiple_of(3)).then_some(row);
+    let rows = || (0..ROWS).map(some);
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    let mut maps = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
+    let fields = Fields::from(vec![
+        ArrowField::new("flag", DataType::Boolean, true),
+        ArrowField::new("text", DataType::Utf8, true),
+    ]);
+    let mut structs = StructBuilder::from_fields(fields, ROWS);
+    for row in 0..ROWS {
+        for item in 0..row % 5 {
+            lists.values().append_option((item != 3).then(|| format!("item {item}")));
+            maps.keys().append_value(format!("key {item}"));
+            maps.values().append_option((item != 2).then_some(item as i32));
+        }
+        lists.append(!row.is_multiple_of(11));
+        maps.append(true).unwrap();
+        structs
+            .field_builder::<BooleanBuilder>(0)
+            .unwrap()
+            .append_option(some(row).map(|it| it > 9));
+        let text = some(row).map(|row| row.to_string());
+        structs.field_builder::<StringBuilder>(1).unwrap().append_option(text);
+        structs.append(!row.is_multiple_of(13));
+    }
+    let words = rows().map(|row| row.map(|row| ["one", "two", "three"][row % 3]));
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("bool", Arc::new(rows().map(|it| it.map(|row| row % 2 == 0)).collect::<BooleanArray>())),
+        ("int8", Arc::new(rows().map(|it| it.map(|row| row as i8)).collect::<Int8Array>())),
+        ("int32", Arc::new(rows().map(|it| it.map(|row| row as i32)).collect::<Int32Array>())),
+        ("uint64", Arc::new(rows().map(|it| it.map(|row| row as u64)).collect::<UInt64Array>())),
+        ("float", Arc::new(rows().map(|it| it.map(|row| row as f32)).collect::<Float32Array>())),
+        ("double", Arc::new(rows().map(|it| it.map(|row| row as f64)).collect::<Float64Array>())),
+        (
+            "decimal",
+            Arc::new(rows().map(|it| it.map(|row| row as i128)).collect::<Decimal128Array>()),
+        ),
+        (
+            "time",
+            Arc::new(
+                TimestampMicrosecondArray::from_iter(rows().map(|it| it.map(|row| row as i64)))
+                    .with_timezone("+01:00"),
+            ),
+        ),
+        ("url", Arc::new((0..ROWS).map(url).collect::<StringArray>())),
+        ("words", Arc::new(words.collect::<DictionaryArray<Int16Type>>())),
+        (
+            "fixed",
+            Arc::new(
+                FixedSizeBinaryArray::try_from_sparse_iter_with_size(
+                    rows().map(|it| it.map(|row| [row as u8; 5])),
+                    5,
+                )
+                .unwrap(),
+            ),
+        ),
+        ("nothing", Arc::new(NullArray::new(ROWS))),
+        ("list", Arc::new(lists.finish())),
+        ("map", Arc::new(maps.finish())),
+        ("struct", Arc::new(structs.finish())),
+    ];
+    let fields: Vec<ArrowField> = columns
+        .iter()
+        .enumerate()
+        .map(|(id, (name, column))| {
+            let about = [("PARQUET:field_id", id.to_string()), ("unit", "none".to_owned())];
+            let about = about.map(|(key, value)| (key.to_owned(), value));
+            let field = ArrowField::new(*name, column.data_type().clone(), true);
+            field.with_metadata(HashMap::from(about))
+        })
+        .collect();
+    let about = HashMap::from([("pandas".to_owned(), "{\"columns\": []}".to_owned())]);
+    let schema = Arc::new(Schema::new_with_metadata(fields, about));
+    RecordBatch::try_new(schema, columns.into_iter().map(|(_, column)| column).collect()).unwrap()
+}
+
+fn written(batch: &RecordBatch, properties: WriterProperties) -> (TempDir, Arc<ParquetList>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let file = File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    (folder, opened(&path))
+}
+
+fn opened(path: &Path) -> Arc<ParquetList> {
+    Arc::new(ParquetList::open(path, None).unwrap())
+}
+
+/// The list that chunks of a file have.
+fn rows_list(list: &ParquetList) -> Arc<List> {
+    let path = Path::new(list.source().name());
+    let source = Source::open(path, OpenConfig::default()).unwrap();
+    let mut chunks = source.list(ChunkConfig::default(), ListConfig::default());
+    Arc::clone(chunks.next().unwrap().unwrap().list())
+}
+
+fn layouts() -> Vec<WriterProperties> {
+    let small = || {
+        WriterProperties::builder()
+            .set_max_row_group_row_count(Some(2_000))
+            .set_data_page_row_count_limit(300)
+            .set_write_batch_size(100)
+    };
+    let sorted = SortingColumn { column_idx: 2, descending: false, nulls_first: true };
+    vec![
+        small()
+            .set_compression(Compression::SNAPPY)
+            .set_sorting_columns(Some(vec![sorted]))
+            .build(),
+        small()
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_compression(Compression::ZSTD(Default::default()))
+            .set_column_compression(ColumnPath::from("int32"), Compression::LZ4_RAW)
+            .set_dictionary_enabled(false)
+            .set_bloom_filter_enabled(true)
+            .build(),
+        WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_column_encoding(ColumnPath::from("url"), Encoding::DELTA_BYTE_ARRAY)
+            .set_column_encoding(ColumnPath::from("int32"), Encoding::DELTA_BINARY_PACKED)
+            .set_offset_index_disabled(true)
+            .build(),
+    ]
+}
+
+fn read(bytes: Vec<u8>) -> (Arc<Schema>, Vec<RecordBatch>) {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes)).unwrap();
+    let schema = Arc::clone(reader.schema());
+    (schema, reader.with_batch_size(ROWS).build().unwrap().map(Result::unwrap).collect())
+}
+
+fn metadata(bytes: &[u8]) -> ParquetMetaData {
+    SerializedFileReader::new(Bytes::copy_from_slice(bytes)).unwrap().metadata().clone()
+}
+
+fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
+    let columns: Columns = columns.parse().unwrap();
+    let classifier = classifier(&["a"], &["d"], 2);
+    let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(2));
+    let fields = columns.fields(&["One", "Two"], "").unwrap();
+    let template = Arc::new(Template::of_list(list, &fields).unwrap());
+    let added = AddedColumns::new(columns, fields);
+    let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
+    let (rows, arena, mut rejects) = (rows_list(list), Arena::new(), Rejects::default());
+    for part in Arc::clone(list).parts(PartSize::RowGroup) {
+        let part = part.unwrap();
+        let mut piece = Piece::new(&rows, Contents::RowGroup(&part), &arena, &mut rejects);
+        out.write(added.encode(&mut piece, &mut session, &mut counts).unwrap()).unwrap();
+    }
+    (out.finish("{}".to_owned()).unwrap(), counts)
+}
+
+fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
+    let template = Arc::new(Template::of_list(list, &[]).unwrap());
+    let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
+    let mut row = 0;
+    for part in Arc::clone(list).parts(PartSize::RowGroup) {
+        let part = part.unwrap();
+        let outputs: Vec<u8> =
+            (row..row + part.rows()).map(|row| u8::from(keep_row(row))).collect();
+        row += part.rows();
+        let [group] = &keep(&part, &outputs, 1).unwrap()[..] else { panic!("one output") };
+        out.write(group.clone()).unwrap();
+    }
+    out.finish("{}".to_owned()).unwrap()
+}
+
+#[test]
+fn added_columns_stand_beside_columns_that_are_copied() {
+    let batch = all_types();
+    for properties in layouts() {
+        let (_folder, list) = written(&batch, properties);
+        let source = list.source().metadata();
+        let (bytes, counts) = added(&list, "verdict,reason");
+        assert_eq!(counts.records as usize, ROWS);
+        let found = metadata(&bytes);
+        assert_eq!(found.num_row_groups(), source.num_row_groups());
+        for (own, new) in source.row_groups().iter().zip(found.row_groups()) {
+            assert_eq!(own.num_rows(), new.num_rows());
+            assert_eq!(own.sorting_columns(), new.sorting_columns());
+            for (own, new) in own.columns().iter().zip(new.columns()) {
+                assert_eq!(own.compression(), new.compression());
+                assert_eq!(own.statistics(), new.statistics());
+                assert_eq!(own.encodings_mask(), new.encodings_mask());
+                assert_eq!(
+                    own.bloom_filter_offset().is_some(),
+                    new.bloom_filter_offset().is_some()
+                );
+                assert_eq!(
+                    own.offset_index_offset().is_some(),
+                    new.offset_index_offset().is_some()
+                );
+                let (start, length) = own.byte_range();
+                let stored = list.source().file().get_bytes(start, length as usize).unwrap();
+                let (start, length) = new.byte_range();
+                assert!(
+                    stored == bytes[start as usize..][..length as usize],
+                    "{}",
+                    new.column_path()
+                );
+            }
+        }
+        let (schema, batches) = read(bytes);
+        let own = batch.schema();
+        let count = own.fields().len();
+        assert_eq!(schema.fields()[..count], own.fields()[..]);
+        assert_eq!(schema.metadata()["pandas"], own.metadata()["pandas"]);
+        assert_eq!(schema.metadata()["portcullis"], "{}");
+        let names: Vec<&str> =
+            schema.fields()[count..].iter().map(|it| it.name().as_str()).collect();
+        assert_eq!(names, ["One", "One_reason", "Two", "Two_reason"]);
+        let mut row = 0;
+        for found in batches {
+            let part = batch.slice(row, found.num_rows());
+            for column in 0..count {
+                assert_eq!(
+                    found.column(column),
+                    part.column(column),
+                    "{}",
+                    own.field(column).name()
+                );
+            }
+            for (place, names) in [(count, VERDICTS), (count + 1, REASONS)] {
+                let words = texts(found.column(place));
+                for (place, word) in words.into_iter().enumerate() {
+                    assert_eq!(word.unwrap(), names[(row + place) % 7], "row {}", row + place);
+                }
+            }
+            row += found.num_rows();
+        }
+        assert_eq!(row, ROWS);
+    }
+}
+
+const VERDICTS: [&str; 7] =
+    ["allow", "allow", "disallow", "disallow", "unknown", "invalid", "invalid"];
+const REASONS: [&str; 7] =
+    ["no-rule", "no-rule", "rule", "rule", "no-policy", "bad-url", "bad-url"];
+
+/// The values of a column of texts.
+fn texts(column: &ArrayRef) -> Vec<Option<String>> {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int32Type;
+
+    if let Some(words) = column.as_dictionary_opt::<Int32Type>() {
+        let words = words.downcast_dict::<StringArray>().unwrap();
+        return words.into_iter().map(|word| word.map(str::to_owned)).collect();
+    }
+    column.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()
+}
+
+#[test]
+fn every_kind_of_added_column() {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int32Type;
+
+    let (_folder, list) = written(&all_types(), layouts().remove(0));
+    let count = list.column_names().len();
+    let (bytes, _) = added(&list, "line,rule,group,state");
+    let (schema, batches) = read(bytes);
+    let names: Vec<&str> = schema.fields()[count..].iter().map(|it| it.name().as_str()).collect();
+    let expected =
+        ["One_line", "One_rule", "One_group", "Two_line", "Two_rule", "Two_group", "state"];
+    assert_eq!(names, expected);
+    let lines = batches[0].column(count).as_primitive::<Int32Type>();
+    let lines: Vec<Option<i32>> = lines.iter().take(7).collect();
+    assert_eq!(lines, [None, None, Some(3), Some(3), None, None, None]);
+    let rules = texts(batches[0].column(count + 1));
+    assert_eq!(rules[2].as_deref(), Some("/"));
+    assert_eq!(rules[4], None);
+    let states = texts(batches[0].column(count + 6));
+    assert_eq!(states[0].as_deref(), Some("rules"));
+    assert_eq!(states[4].as_deref(), Some("unknown"));
+    assert_eq!(states[5], None);
+
+    let (bytes, _) = added(&list, "bits");
+    let (_, batches) = read(bytes);
+    let bits = batches[0].column(count).as_binary::<i32>();
+    let bits: Vec<Option<&[u8]>> = bits.iter().take(6).collect();
+    assert_eq!(bits, [Some(&[1][..]), Some(&[1]), Some(&[2]), Some(&[2]), None, None]);
+}
+
+#[test]
+fn kept_rows_are_whole() {
+    type Keep = fn(usize) -> bool;
+    let batch = all_types();
+    let keeps: [Keep; 6] = [
+        |row| row.is_multiple_of(2),
+        |row| row % 7 < 2,
+        |row| row > 4_000,
+        |row| row == 1_999,
+        |_| true,
+        |_| false,
+    ];
+    for properties in layouts() {
+        let (_folder, list) = written(&batch, properties);
+        let source = list.source().metadata();
+        for keep_row in keeps {
+            let bytes = kept(&list, keep_row);
+            let found = metadata(&bytes);
+            let (own, new) = (source.file_metadata(), found.file_metadata());
+            assert_eq!(own.schema(), new.schema());
+            for group in found.row_groups() {
+                for (own, new) in source.row_group(0).columns().iter().zip(group.columns()) {
+                    assert_eq!(own.compression(), new.compression());
+                    assert_eq!(
+                        own.bloom_filter_offset().is_some(),
+                        new.bloom_filter_offset().is_some()
+                    );
+                    assert_eq!(
+                        own.offset_index_offset().is_some(),
+                        new.offset_index_offset().is_some()
+                    );
+                }
+            }
+            let (schema, batches) = read(bytes);
+            assert_eq!(schema.fields(), batch.schema().fields());
+            let mut rows = (0..ROWS).filter(|&row| keep_row(row));
+            for found in batches {
+                for place in 0..found.num_rows() {
+                    let row = rows.next().expect("no row is made up");
+                    let (found, own) = (found.slice(place, 1), batch.slice(row, 1));
+                    assert_eq!(found.columns(), own.columns(), "row {row}");
+                }
+            }
+            assert_eq!(rows.next(), None, "no row is lost");
+        }
+    }
+}
+
+/// Types that Arrow has no name for stay what they are.
+#[test]
+fn old_timestamps_stay_old() {
+    let schema = "message old { required binary url; optional int96 seen; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let properties = Arc::new(WriterProperties::builder().build());
+    let file = File::create(&path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, Arc::clone(&schema), properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let urls: Vec<ByteArray> =
+        ["a/1", "d/1", "a/2"].map(|url| url.as_bytes().to_vec().into()).into();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<ByteArrayType>().write_batch(&urls, None, None).unwrap();
+    column.close().unwrap();
+    let times = [Int96::from(vec![1, 2, 3]), Int96::from(vec![4, 5, 6])];
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int96Type>().write_batch(&times, Some(&[1, 0, 1]), None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+
+    let found = kept(&opened(&path), |row| row != 1);
+    let reader = SerializedFileReader::new(Bytes::from(found)).unwrap();
+    assert_eq!(*reader.metadata().file_metadata().schema(), *schema);
+    let rows: Vec<String> =
+        reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+    assert_eq!(rows.len(), 2);
+    let group = reader.get_row_group(0).unwrap();
+    let column = group.get_column_reader(1).unwrap();
+    let mut column = parquet::column::reader::get_typed_column_reader::<Int96Type>(column);
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    column.read_records(2, Some(&mut levels), None, &mut values).unwrap();
+    assert_eq!(values, times);
+}
+
+#[test]
+fn a_text_list_becomes_a_file() {
+    let columns = Columns::default();
+    let fields = columns.fields(&["One"], "robots_").unwrap();
+    let template = Arc::new(Template::of_urls(&fields).unwrap());
+    let classifier = classifier(&["a"], &["d"], 1);
+    let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(1));
+    let encoder = AddedColumns::new(columns, fields);
+    let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
+    let mut rejects = Rejects::default();
+    let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
+    for chunk in [&b"a/1\nd/\xff\n\n"[..], b"a/2"] {
+        let mut piece = Piece::new(&list, Contents::Bytes(chunk), &arena, &mut rejects);
+        out.write(encoder.encode(&mut piece, &mut session, &mut counts).unwrap()).unwrap();
+    }
+    let bytes = out.finish("{}".to_owned()).unwrap();
+    assert_eq!(metadata(&bytes).num_row_groups(), 2);
+    let (schema, batches) = read(bytes);
+    let names: Vec<&str> = schema.fields().iter().map(|it| it.name().as_str()).collect();
+    assert_eq!(names, ["url", "robots_One"]);
+    let [batch] = &batches[..] else { panic!("{batches:?}") };
+    let column =
+        |place: usize| texts(batch.column(place)).into_iter().flatten().collect::<Vec<_>>();
+    assert_eq!(column(0), ["a/1", "d/\u{fffd}", "", "a/2"]);
+    assert_eq!(column(1), ["allow", "disallow", "invalid", "allow"]);
+    assert_eq!(counts.records, 4);
+}
+
+#[test]
+fn no_rows() {
+    let batch = all_types().slice(0, 0);
+    let (_folder, list) = written(&batch, layouts().remove(0));
+    for bytes in [kept(&list, |_| true), added(&list, "verdict").0] {
+        let (schema, batches) = read(bytes);
+        assert_eq!(schema.field(8).name(), "url");
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 0);
+    }
+}
+
+#[test]
+fn accounts_of_earlier_runs_stay() {
+    let (folder, list) = written(&all_types().slice(0, 7), layouts().remove(0));
+    let path = folder.path().join("again.parquet");
+    std::fs::write(&path, added(&list, "verdict").0).unwrap();
+    let again = opened(&path);
+    let (schema, _) = read(kept(&again, |_| true));
+    assert_eq!(schema.metadata()["portcullis"], "{}");
+    assert_eq!(schema.metadata()["portcullis.2"], "{}");
+    let fields = Columns::default().fields(&["One"], "").unwrap();
+    let error = Template::of_list(&again, &fields).unwrap_err().to_string();
+    assert!(error.contains("'One'; use --column-prefix"), "{error}");
+    let template = Template::of_list(&again, &[]).unwrap();
+    assert_eq!(template.check("a", Some(&again)), Ok(()));
+    for other in [Some(&*list), None] {
+        let problem = template.check("a", other).unwrap_err();
+        assert!(
+            problem.starts_with("a: its columns are not those of the lists before"),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
+fn the_schema_of_spark_has_the_columns_too() {
+    let fields = "verdict,line".parse::<Columns>().unwrap().fields(&["Bot"], "").unwrap();
+    let own = r#"{"type":"struct","fields":[{"name":"url","type":"string","nullable":true,"metadata":{}}]}"#;
+    let with = schema::spark_with(own, &fields).unwrap();
+    let with: serde_json::Value = serde_json::from_str(&with).unwrap();
+    assert_eq!(with["fields"][0]["name"], "url");
+    assert_eq!(with["fields"][1]["name"], "Bot");
+    assert_eq!(with["fields"][1]["type"], "string");
+    assert_eq!(with["fields"][2]["type"], "integer");
+    assert_eq!(schema::spark_with("no JSON", &fields), None);
+}
+
+#[test]
+fn a_damaged_column_names_its_place() {
+    let (folder, list) = written(&all_types(), layouts().remove(0));
+    let (start, length) = list.source().metadata().row_group(1).column(4).byte_range();
+    let path = folder.path().join("a.parquet");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[start as usize..][..length as usize].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let part = opened(&path).parts(PartSize::RowGroup).nth(1).unwrap().unwrap();
+    let mut outputs = vec![1; part.rows()];
+    outputs[0] = 0;
+    let said = keep(&part, &outputs, 1).unwrap_err().to_string();
+    assert!(said.contains("a.parquet: row group 2, column float: "), "{said}");
+}

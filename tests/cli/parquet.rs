@@ -1,0 +1,354 @@
+//! Parquet as a list of URLs, in and out.
+
+use std::sync::Arc;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray};
+
+use super::*;
+
+const ROWS: usize = 700;
+
+/// The URLs by turns, the last of them null.
+fn urls() -> Vec<Option<String>> {
+    let url = |row: usize| match row % 5 {
+        0 => Some(format!("{ALLOWED}{row}")),
+        1 => Some(format!("{DISALLOWED}{row}")),
+        2 => Some(format!("{UNKNOWN}{row}")),
+        3 => Some(INVALID.to_owned()),
+        _ => None,
+    };
+    (0..ROWS).map(url).collect()
+}
+
+const VERDICTS: [&str; 5] = ["allow", "disallow", "unknown", "invalid", "invalid"];
+
+fn array(array: impl arrow_array::Array + 'static) -> ArrayRef {
+    Arc::new(array)
+}
+
+/// Writes a file with several row groups and pages, and a column of lists.
+fn write(folder: &Folder, name: &str) {
+    let lists = (0..ROWS).map(|row| Some((0..row % 3).map(|item| Some(item as i32))));
+    let words = (0..ROWS).map(|row| ["one", "two"][row % 2]);
+    write_columns(
+        folder,
+        name,
+        vec![
+            ("id", array(Int64Array::from_iter_values(0..ROWS as i64))),
+            ("url", array(urls().into_iter().collect::<StringArray>())),
+            ("items", array(ListArray::from_iter_primitive::<Int32Type, _, _>(lists))),
+            ("word", array(words.collect::<DictionaryArray<Int32Type>>())),
+        ],
+    );
+}
+
+fn write_columns(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) {
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(300))
+        .set_data_page_row_count_limit(64)
+        .set_write_batch_size(32)
+        .build();
+    let file = fs::File::create(folder.path(name)).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+/// The rows of a file as text, and the names of its columns.
+fn rows(folder: &Folder, name: &str) -> (Vec<String>, Vec<String>) {
+    let file = fs::File::open(folder.path(name)).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let schema = reader.metadata().file_metadata().schema();
+    let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+    let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string());
+    (rows.collect(), names)
+}
+
+fn metadata(folder: &Folder, name: &str, key: &str) -> Option<String> {
+    let file = fs::File::open(folder.path(name)).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let pairs = reader.metadata().file_metadata().key_value_metadata()?;
+    pairs.iter().find(|pair| pair.key == key)?.value.clone()
+}
+
+const FLAGS: &str = "--robots robots -a ExampleBot";
+
+#[test]
+fn verdicts_are_those_of_the_same_lines() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    let lines: String = urls().into_iter().map(|url| url.unwrap_or_default() + "\n").collect();
+    folder.write("x.txt", lines);
+    for format in ["tsv", "jsonl", "csv"] {
+        let expected = folder.ok(format!("classify x.txt {FLAGS} --format {format}"));
+        for threads in [1, 2, 7] {
+            let line = format!("classify x.parquet {FLAGS} --format {format} -j {threads}");
+            let found = folder.ok(line);
+            assert_stdout(&found, &expected.stdout);
+            assert_contains(&text(&found.stderr), &["note: x.parquet: Parquet, column `url`"]);
+        }
+    }
+}
+
+#[test]
+fn columns_are_added_beside_all_others() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    let (own, names) = rows(&folder, "x.parquet");
+    let mut first = None;
+    for threads in [1, 2, 7] {
+        folder.ok(format!(
+            "classify x.parquet {FLAGS} -o y.parquet --columns verdict,line --no-summary -j {threads}"
+        ));
+        let bytes = folder.read("y.parquet");
+        assert!(*first.get_or_insert(bytes.clone()) == bytes, "{threads} threads");
+    }
+    let (found, found_names) = rows(&folder, "y.parquet");
+    assert_eq!(found_names[..4], names);
+    assert_eq!(found_names[4..], ["ExampleBot", "ExampleBot_line"]);
+    assert_eq!(found.len(), ROWS);
+    for (row, (found, own)) in found.iter().zip(&own).enumerate() {
+        let own = own.strip_suffix('}').unwrap();
+        let line = if row % 5 == 1 { "2" } else { "null" };
+        let verdict = VERDICTS[row % 5];
+        let expected = format!("{own}, ExampleBot: \"{verdict}\", ExampleBot_line: {line}}}");
+        assert_eq!(*found, expected);
+    }
+    let account = metadata(&folder, "y.parquet", "portcullis").unwrap();
+    let account: serde_json::Value = serde_json::from_str(&account).unwrap();
+    assert_eq!(account["dialect"], "rfc9309");
+    assert_eq!(account["agents"][0], "ExampleBot");
+    assert_eq!(account["records"], ROWS);
+    assert_eq!(account["per_agent"][0]["verdicts"]["invalid"], ROWS * 2 / 5);
+    // Columns of an earlier run are columns like others.
+    let again = folder.output(format!("classify y.parquet {FLAGS} -o z.parquet"));
+    assert_fails(&again, &["two columns would have the name 'ExampleBot'", "--column-prefix"]);
+    assert!(!exists(&folder.path("z.parquet")));
+    folder.ok(format!("classify y.parquet {FLAGS} -o z.parquet --column-prefix new_"));
+    assert_eq!(rows(&folder, "z.parquet").1[6], "new_ExampleBot");
+}
+
+#[test]
+fn other_lists_become_parquet() {
+    let folder = Folder::new();
+    folder.write("x.jsonl", format!("{{\"url\": \"{ALLOWED}\"}}\n{{\"url\": 1}}\n"));
+    folder.write("x.txt", format!("{DISALLOWED}\n{UNKNOWN}"));
+    folder.ok(format!("classify x.jsonl x.txt {FLAGS} -o y.parquet"));
+    let (found, names) = rows(&folder, "y.parquet");
+    assert_eq!(names, ["url", "ExampleBot"]);
+    let expected =
+        [(ALLOWED, "allow"), ("", "invalid"), (DISALLOWED, "disallow"), (UNKNOWN, "unknown")]
+            .map(|(url, verdict)| format!("{{url: \"{url}\", ExampleBot: \"{verdict}\"}}"));
+    assert_eq!(found, expected);
+    // An input that is empty makes a file without rows.
+    folder.write("empty.txt", "");
+    folder.ok(format!("classify empty.txt {FLAGS} -o y.parquet"));
+    assert_eq!(rows(&folder, "y.parquet"), (vec![], names));
+}
+
+#[test]
+fn files_without_rows() {
+    let folder = Folder::new();
+    let empty = StringArray::from(Vec::<&str>::new());
+    write_columns(&folder, "x.parquet", vec![("url", array(empty))]);
+    folder.ok(format!("classify x.parquet {FLAGS} -o y.parquet"));
+    assert_eq!(rows(&folder, "y.parquet"), (vec![], vec!["url".into(), "ExampleBot".into()]));
+    folder.ok(format!("filter x.parquet {FLAGS} -o z.parquet"));
+    assert_eq!(rows(&folder, "z.parquet"), (vec![], vec!["url".into()]));
+    assert_stdout(&folder.ok(format!("classify x.parquet {FLAGS}")), "");
+}
+
+#[test]
+fn one_output_for_each_list() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    folder.write("y.txt.gz", gzip(ALLOWED.as_bytes()));
+    folder.ok(format!("classify x.parquet y.txt.gz {FLAGS} --format parquet --out-dir out"));
+    assert_eq!(rows(&folder, "out/x.parquet").0.len(), ROWS);
+    assert_eq!(rows(&folder, "out/y.parquet").0.len(), 1);
+    let account = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&metadata(&folder, name, "portcullis").unwrap()).unwrap()
+    };
+    assert_eq!(account("out/x.parquet")["records"], ROWS);
+    assert_eq!(account("out/y.parquet")["records"], 1);
+}
+
+#[test]
+fn rows_are_kept_whole() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    let (own, names) = rows(&folder, "x.parquet");
+    let of = |turn: usize| -> Vec<String> { own.iter().skip(turn).step_by(5).cloned().collect() };
+    for threads in [1, 2, 7] {
+        folder.ok(format!(
+            "filter x.parquet {FLAGS} -o y.parquet --unknown-to u.parquet --invalid-to i.parquet -j {threads}"
+        ));
+        assert_eq!(rows(&folder, "y.parquet"), (of(0), names.clone()));
+        assert_eq!(rows(&folder, "u.parquet"), (of(2), names.clone()));
+        assert_eq!(rows(&folder, "i.parquet").0.len(), ROWS * 2 / 5);
+    }
+    let arrow = metadata(&folder, "x.parquet", "ARROW:schema");
+    assert_eq!(metadata(&folder, "y.parquet", "ARROW:schema"), arrow);
+    let account = metadata(&folder, "y.parquet", "portcullis").unwrap();
+    let account: serde_json::Value = serde_json::from_str(&account).unwrap();
+    assert_eq!((&account["records"], &account["kept"]), (&ROWS.into(), &(ROWS / 5).into()));
+    // Standard output has the same, as it is no terminal.
+    let output = folder.ok(format!("filter x.parquet {FLAGS} -v"));
+    folder.write("v.parquet", output.stdout);
+    assert_eq!(rows(&folder, "v.parquet"), (of(1), names));
+    assert_stdout(&folder.ok(format!("filter x.parquet {FLAGS} -c")), format!("{}\n", ROWS / 5));
+}
+
+#[test]
+fn a_file_of_another_name_has_the_urls() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    folder.ok(format!("filter x.parquet {FLAGS} -o y.txt --unknown-to u.txt.gz"));
+    let lines = |turn: usize| -> String {
+        let urls = urls().into_iter().flatten().filter(|url| {
+            url.starts_with([ALLOWED, DISALLOWED, UNKNOWN][turn])
+                && (turn != 0 || !url.contains("private"))
+        });
+        urls.map(|url| url + "\n").collect()
+    };
+    assert_eq!(text(&folder.read("y.txt")), lines(0));
+    assert_eq!(text(&decompressed("u.txt.gz", &folder.read("u.txt.gz"))), lines(2));
+}
+
+#[test]
+fn a_url_stays_on_its_line() {
+    let folder = Folder::new();
+    let url = format!("{ALLOWED}x\n{DISALLOWED}");
+    write_columns(&folder, "x.parquet", vec![("url", array(StringArray::from(vec![url])))]);
+    let output = folder.ok(format!("classify x.parquet {FLAGS} --no-summary"));
+    assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1);
+    assert_contains(&text(&output.stdout), &["x%0Ahttps://a.example/private/x"]);
+}
+
+#[test]
+fn audit_and_diff_read_the_column() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    folder.ok(format!("audit x.parquet {FLAGS} --json audit.json"));
+    let report: serde_json::Value = serde_json::from_slice(&folder.read("audit.json")).unwrap();
+    assert_contains(&report.to_string(), &["a.example", "c.example"]);
+    folder.ok("compile robots -o old.set");
+    fs::write(folder.path("robots").join("a.example"), "User-agent: *\nDisallow: /\n").unwrap();
+    folder.ok("compile robots -o new.set");
+    let output = folder.ok("diff old.set new.set -a ExampleBot x.parquet");
+    let changes = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(changes.lines().count(), ROWS / 5);
+    assert!(changes.lines().all(|line| line.starts_with("ExampleBot\tallow\tdisallow\t")));
+}
+
+#[test]
+fn lists_of_two_kinds_do_not_mix() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    folder.write("x.txt", ALLOWED);
+    let names = folder.names();
+    for (line, words) in [
+        (
+            "filter x.parquet x.txt -o y.parquet",
+            ["y.parquet: filter keeps records", "use classify"],
+        ),
+        ("filter x.txt -o y.parquet", ["y.parquet: filter keeps records", "use classify"]),
+        (
+            "filter x.parquet -o y.parquet --unknown-to u.txt",
+            ["u.txt: the output has rows", ".parquet"],
+        ),
+        (
+            "filter x.parquet -o y.txt --unknown-to u.parquet",
+            ["u.parquet: the output has lines", ".txt"],
+        ),
+        (
+            "classify x.txt -o y.parquet.gz",
+            ["y.parquet.gz: Parquet is compressed inside", ".parquet"],
+        ),
+        ("classify x.txt x.parquet -o y.parquet", ["x.parquet: its columns are not", "--out-dir"]),
+    ] {
+        assert_fails(&folder.output(format!("{line} {FLAGS}")), &words);
+        assert_eq!(folder.names(), names, "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_names_the_place_and_the_fix() {
+    let folder = Folder::new();
+    write(&folder, "x.parquet");
+    let whole = folder.read("x.parquet");
+    folder.write("cut.parquet", &whole[..whole.len() / 2]);
+    folder.write("dark.parquet", [b"PARE", &whole[4..whole.len() - 4], b"PARE"].concat());
+    folder.write("text.parquet", "no Parquet at all");
+    folder.write("gz.parquet.gz", gzip(&whole));
+    // The last page of the second row group's URLs.
+    let file =
+        SerializedFileReader::new(fs::File::open(folder.path("x.parquet")).unwrap()).unwrap();
+    let (start, length) = file.metadata().row_group(1).column(1).byte_range();
+    let mut damaged = whole.clone();
+    damaged[(start + length / 2) as usize..(start + length) as usize].fill(0xff);
+    folder.write("damaged.parquet", damaged);
+    let names = folder.names();
+    let columns = "there are id, url, items, word";
+    for (list, words) in [
+        ("cut.parquet", ["cut.parquet: cut short", "fetch it again"]),
+        ("dark.parquet", ["dark.parquet: the file is encrypted", "decrypt it"]),
+        ("text.parquet", ["text.parquet: no Parquet file", "--input-format"]),
+        ("gz.parquet.gz", ["gz.parquet.gz: ", "decompress the file first"]),
+        ("damaged.parquet", ["damaged.parquet: row group 2, column url: ", "fetch the file again"]),
+        ("x.parquet --column link", ["x.parquet: there is no column link", columns]),
+        ("x.parquet --column id", ["x.parquet: the column id holds Int64", "--column"]),
+        ("x.parquet --column items", ["x.parquet: the column items holds List", "--column"]),
+    ] {
+        for command in ["classify -o y.tsv", "classify -o y.parquet", "filter -o y.txt"] {
+            let output = folder.output(format!("{command} {list} {FLAGS}"));
+            assert_fails(&output, &words);
+            assert_eq!(folder.names(), names, "{command} {list}");
+        }
+    }
+    let piped = folder.run("classify", &whole);
+    assert_fails(&piped, &["standard input: Parquet is read from its end", "name the file"]);
+}
+
+/// A Python with pyarrow; `None` if there is none, which is said.
+fn python() -> Option<String> {
+    let python = std::env::var("PORTCULLIS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let found = std::process::Command::new(&python).args(["-c", "import pyarrow"]).output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    println!("skipped: {python} has no pyarrow; name one that has with PORTCULLIS_PYTHON");
+    None
+}
+
+/// Files of other programs are read and written as those programs expect.
+#[test]
+fn round_trips_with_other_programs() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let script = |name: &str, part: &str| {
+        let script = folder.write(name, part);
+        let output = std::process::Command::new(&python)
+            .arg(&script)
+            .current_dir(folder.path(""))
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{err}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let made = script("make.py", include_str!("parquet_make.py"));
+    for name in made.split_whitespace() {
+        folder.ok(format!("classify {name} {FLAGS} -o tagged-{name} --columns verdict,line,rule"));
+        folder.ok(format!("filter {name} {FLAGS} -o kept-{name}"));
+    }
+    folder.write("list.txt", [ALLOWED, DISALLOWED, UNKNOWN, INVALID].join("\n"));
+    folder.ok(format!("classify list.txt {FLAGS} -o list.parquet --columns bits,state"));
+    print!("{}", script("check.py", include_str!("parquet_check.py")));
+}
