@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::stored::{AskError, Query, QueryMemory};
+use crate::stored::{AskError, Query, QueryMemory, StatedPlace};
 use crate::{Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::automaton::Limits;
 use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Ways};
@@ -70,6 +71,12 @@ pub struct ClassifierMemory {
 }
 
 impl ClassifierMemory {
+    /// Returns what is stated about the block that was classified last, by record, agent and label of
+    /// [`Classifier::with_usage`]; empty if no label is asked about.
+    pub fn preferences(&self) -> &[Preference] {
+        self.query.preferences()
+    }
+
     /// Returns how often each way answered.
     pub fn ways(&self) -> Ways {
         self.query.ways()
@@ -131,6 +138,66 @@ impl Classifier {
     /// ```
     pub fn with_vectors(self, vectors: Vectors) -> Classifier {
         Classifier { query: self.query.with_vectors(vectors), vectors }
+    }
+
+    /// Asks for what pages may be used as well: about these labels, in their order. See
+    /// [`ClassifierMemory::preferences`].
+    ///
+    /// # Errors
+    ///
+    /// If the set was compiled by a version that did not store usage preferences.
+    pub fn with_usage(self, labels: &[Label]) -> Result<Classifier, AskError> {
+        Ok(Classifier { query: self.query.with_usage(labels)?, ..self })
+    }
+
+    /// The labels that are asked about, in the order of preferences.
+    pub fn labels(&self) -> &[Label] {
+        self.query.labels()
+    }
+
+    /// Where the preference about the label at `label` is stated, for `agent` on the record at `record` of the
+    /// block that was classified last; nothing if it is not stated.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it has to be looked at.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record, agent or label, or `memory` is another classifier's.
+    pub fn stated_at(
+        &self,
+        record: usize,
+        agent: usize,
+        label: usize,
+        memory: &ClassifierMemory,
+    ) -> Result<Option<StatedPlace>, Damage> {
+        let answer = (record * self.agents().len() + agent) * self.labels().len() + label;
+        self.query.stated_at(answer, &memory.query)
+    }
+
+    /// The licences that hold for `agent` on the record at `record` of the block that was classified last, as
+    /// written. There are none where access is not allowed.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it has to be looked at.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record or agent, or `memory` is another classifier's.
+    pub fn licenses(
+        &self,
+        record: usize,
+        agent: usize,
+        memory: &ClassifierMemory,
+    ) -> Result<Vec<Vec<u8>>, Damage> {
+        let answer = record * self.agents().len() + agent;
+        let decision = memory.query.block.decisions()[answer];
+        match decision.verdict {
+            Verdict::Allow => self.query.licenses(memory.policies[record], agent),
+            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Ok(Vec::new()),
+        }
     }
 
     /// The set that is asked.
