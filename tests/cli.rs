@@ -12,6 +12,10 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+#[path = "cli/account.rs"]
+mod account;
+#[path = "cli/agents.rs"]
+mod agents;
 #[path = "cli/audit.rs"]
 mod audit;
 #[path = "cli/bench.rs"]
@@ -22,6 +26,8 @@ mod bounds;
 mod check;
 #[path = "cli/classify.rs"]
 mod classify;
+#[path = "cli/columns.rs"]
+mod columns;
 #[path = "cli/diff.rs"]
 mod diff;
 #[path = "cli/diff_files.rs"]
@@ -45,6 +51,8 @@ mod kill;
 mod kinds;
 #[path = "cli/lint.rs"]
 mod lint;
+#[path = "cli/lists.rs"]
+mod lists;
 #[path = "cli/merge.rs"]
 mod merge;
 #[path = "cli/outages.rs"]
@@ -56,6 +64,8 @@ mod outputs;
 mod summary;
 #[path = "cli/synth.rs"]
 mod synth;
+#[path = "cli/usage.rs"]
+mod usage;
 #[path = "cli/user_agent.rs"]
 mod user_agent;
 #[path = "cli/verify.rs"]

@@ -2,16 +2,23 @@
 
 use std::time::Instant;
 
-use anyhow::ensure;
-use portcullis_capture::input::Records;
+use anyhow::{bail, ensure};
+use portcullis_capture::input::Terminator;
+use portcullis_capture::list::List;
+use portcullis_dialect::usage::Label;
 use portcullis_report::advertools::{self, Advertools};
-use portcullis_report::{Counts, json_lines::JsonLines, tsv::Tsv, write_chunk};
+use portcullis_report::columns::{Columns, Field, no_collision};
+use portcullis_report::csv::{self, Csv};
+use portcullis_report::json_lines::JsonLines;
+use portcullis_report::tsv::{self, Tsv, TsvColumns};
+use portcullis_report::{Counts, write_chunk};
 use portcullis_robots::policy::Detail;
 
-use super::args::{ClassifyArgs, ClassifyFormat, Format};
+use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{Destination, Output};
+use super::output::{CompleteOutput, Destination, Output};
+use super::outputs::Outputs;
 use super::plan;
 use super::stream;
 use super::summary::{self, Clock};
@@ -28,76 +35,175 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
     let destination = Destination::new(args.output);
     let format = format(args.format, &destination)?;
-    let questions = plan::questions(args.questions, policies.dialect())?;
-    let prints = destination == Destination::StandardOutput;
+    let labels = distinct(args.usage)?;
+    let columns = args.columns.with_usage(&labels)?;
+    ensure!(
+        matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv)
+            || (columns == Columns::default().with_usage(&labels)?
+                && args.column_prefix.is_empty()
+                && !args.header),
+        "--columns, --column-prefix and --header are for tsv and csv; omit them, or choose --format"
+    );
+    let mut questions = plan::questions(args.questions, policies.dialect())?;
+    questions.freshness = plan::freshness(&args.freshness);
+    let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
     let stream = plan::stream(args.input, &args.run, prints)?;
-    let mut output = Output::open(&destination)?;
+    let folder = args.out_dir.as_deref();
+    let destinations = plan::destinations(destination, folder, &stream, Some(extension(format)))?;
+    let mut outputs = Outputs::open(destinations)?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
+    let summary = plan::summary(&args.run, &args.figures);
+    policies.agents.show(summary.form);
+    let agents = &policies.agents.agents;
+    let has_header = args.header || format == ClassifyFormat::Csv;
+    // Without a header, two columns may have the same name.
+    let fields = if has_header { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let detail = match format {
-        ClassifyFormat::Tsv | ClassifyFormat::Advertools => Detail::Reason,
+        ClassifyFormat::Tsv | ClassifyFormat::Csv => columns.detail(),
+        ClassifyFormat::Advertools => Detail::Reason,
         ClassifyFormat::Jsonl => Detail::Rule,
     };
-    let agents = questions.agent_names();
-    let classifier = policies.classifier(&questions, detail)?;
+    ensure!(
+        format != ClassifyFormat::Advertools || labels.is_empty(),
+        "rows for advertools have no column for --usage; choose another --format"
+    );
+    let classifier = policies.classifier(&questions, detail)?.with_usage(&labels)?;
     let clock = Clock::loaded(started);
-    let terminator = stream.terminator;
-    if format == ClassifyFormat::Advertools {
-        output.write(advertools::HEADER)?;
-    }
+    let terminator = stream.terminator();
+    let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));
+    let mut header = Header {
+        format,
+        is_wanted: has_header,
+        csv: &csv,
+        terminator,
+        fields: &fields,
+        first: None,
+    };
     let mut counts = Counts::new(agents.len());
-    stream::run(
+    let account = stream::run(
         &stream,
         &questions,
         &classifier,
-        |session, chunk, tagged: &mut Tagged| {
+        |session, piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
             tagged.counts = Counts::new(agents.len());
-            let records = Records::new(chunk, terminator);
             let Tagged { bytes, counts } = tagged;
             match format {
+                ClassifyFormat::Tsv if columns.are_verdicts() => {
+                    write_chunk(piece, &Tsv(terminator), session, counts, bytes)?;
+                }
                 ClassifyFormat::Tsv => {
-                    write_chunk(records, &Tsv(terminator), session, counts, bytes)?;
+                    let format = TsvColumns(&columns, terminator);
+                    write_chunk(piece, &format, session, counts, bytes)?;
+                }
+                ClassifyFormat::Csv => {
+                    let format = csv.of(piece.list());
+                    write_chunk(piece, &format, session, counts, bytes)?;
                 }
                 ClassifyFormat::Jsonl => {
-                    write_chunk(records, &JsonLines(&agents), session, counts, bytes)?;
+                    write_chunk(piece, &JsonLines(agents), session, counts, bytes)?;
                 }
                 ClassifyFormat::Advertools => {
-                    write_chunk(records, &Advertools(&agents), session, counts, bytes)?;
+                    write_chunk(piece, &advertools, session, counts, bytes)?;
                 }
             }
             Ok(counts.bytes as usize)
         },
-        |tagged| {
+        |part, tagged| {
+            if part.is_first {
+                let is_new = outputs.begin(part.number)?;
+                outputs.write(&header.begin(part.list, is_new)?)?;
+            }
             counts.merge(&tagged.counts);
-            output.write(&tagged.bytes)
+            Ok(outputs.write(&tagged.bytes)?)
         },
     )?;
     policies.set.is_whole()?;
-    output.finish()?;
-    let summary = plan::summary(&args.run, &args.figures);
-    summary::write(&summary, &policies, &questions, counts, None, &clock);
+    let mut complete = outputs.complete()?;
+    complete.extend(account.output.map(Output::complete).transpose()?);
+    CompleteOutput::publish_all(complete)?;
+    let outcome = summary::Outcome { counts, invalid: account.invalid, filtered: None };
+    summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(ExitStatus::Done)
 }
 
-/// As [`plan::format`], with the format that only `classify` has.
-fn format(asked: Option<ClassifyFormat>, output: &Destination) -> anyhow::Result<ClassifyFormat> {
-    let asked = match asked {
-        Some(ClassifyFormat::Advertools) => {
-            if let Destination::File(path) = output {
-                ensure!(
-                    plan::named_format(path).is_none(),
-                    "--format advertools contradicts the extension of {}; use .csv",
-                    path.display()
-                );
-            }
-            return Ok(ClassifyFormat::Advertools);
+/// What stands above the records of an output.
+struct Header<'a> {
+    format: ClassifyFormat,
+    is_wanted: bool,
+    csv: &'a Csv<'a>,
+    terminator: Terminator,
+    fields: &'a [Field],
+    /// The name and the columns of the first list of the output.
+    first: Option<(String, Vec<Vec<u8>>)>,
+}
+
+impl Header<'_> {
+    /// The header of an output that is new and begins with `list`; nothing for one that goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// If an added column has the name of another, or the output has another list's columns.
+    fn begin(&mut self, list: &List, is_new: bool) -> anyhow::Result<Vec<u8>> {
+        if self.format == ClassifyFormat::Advertools && is_new {
+            return Ok(advertools::HEADER.to_vec());
         }
-        Some(ClassifyFormat::Tsv) => Some(Format::Tsv),
-        Some(ClassifyFormat::Jsonl) => Some(Format::Jsonl),
-        None => None,
+        if !self.is_wanted {
+            return Ok(Vec::new());
+        }
+        let columns: Vec<Vec<u8>> =
+            csv::input_columns(list).into_iter().map(|name| name.into_owned()).collect();
+        match &self.first {
+            Some((first, expected)) if !is_new => {
+                ensure!(
+                    *expected == columns,
+                    "{}: its columns are not those of {first}; write one output per list with --out-dir",
+                    list.name()
+                );
+                return Ok(Vec::new());
+            }
+            _ => {}
+        }
+        no_collision(&columns, self.fields)?;
+        let header = match self.format {
+            ClassifyFormat::Csv => self.csv.header(&columns, self.fields),
+            _ => tsv::header(self.fields, &tsv::record_header(list), self.terminator),
+        };
+        self.first = Some((list.name().to_owned(), columns));
+        Ok(header)
+    }
+}
+
+/// Labels that are named once each.
+fn distinct(labels: Vec<Label>) -> anyhow::Result<Vec<Label>> {
+    for (place, label) in labels.iter().enumerate() {
+        ensure!(!labels[..place].contains(label), "--usage names {label} twice");
+    }
+    Ok(labels)
+}
+
+/// The extension of outputs in a format.
+fn extension(format: ClassifyFormat) -> &'static str {
+    match format {
+        ClassifyFormat::Tsv => "tsv",
+        ClassifyFormat::Jsonl => "jsonl",
+        ClassifyFormat::Csv | ClassifyFormat::Advertools => "csv",
+    }
+}
+
+/// As [`plan::format`]; rows for advertools are CSV too.
+fn format(asked: Option<ClassifyFormat>, output: &Destination) -> anyhow::Result<ClassifyFormat> {
+    let named = match output {
+        Destination::File(path) => plan::named_format(path, ClassifyFormat::NAMED),
+        Destination::StandardOutput => None,
     };
-    Ok(match plan::format(asked, output)? {
-        Format::Tsv => ClassifyFormat::Tsv,
-        Format::Jsonl => ClassifyFormat::Jsonl,
-    })
+    match (asked, named, output) {
+        (Some(ClassifyFormat::Advertools), None | Some(ClassifyFormat::Csv), _) => {
+            Ok(ClassifyFormat::Advertools)
+        }
+        (Some(ClassifyFormat::Advertools), _, Destination::File(path)) => {
+            bail!("--format advertools contradicts the extension of {}; use .csv", path.display())
+        }
+        _ => plan::format(asked, output, ClassifyFormat::NAMED),
+    }
 }

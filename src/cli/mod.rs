@@ -1,13 +1,16 @@
 //! The command line: one file per subcommand, and what they share.
 //!
 //! [`args`] holds the flags as clap's derived structs; [`plan`] checks the groups of flags that several
-//! subcommands have. Each subcommand's file does the work and writes the result through [`output`]. The
-//! rest is shared: no output is an input ([`files`]), runs over inputs ([`stream`]), loaded policies
+//! subcommands have. Each subcommand's file does the work and writes the result through [`output`], or
+//! [`outputs`] if there may be one for each list. The rest is shared: the lists that arguments name
+//! ([`lists`]), no output is an input ([`files`]), runs over inputs ([`stream`]) and the records that are
+//! not URLs ([`rejects`]), loaded policies
 //! ([`engine`]), summaries ([`summary`]), tables ([`table`]), messages ([`message`]), the exit status
 //! ([`exit`]), mapped files ([`mapped`]), and signals ([`fault`]).
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2.
 
+mod agents;
 mod args;
 mod audit;
 mod bench;
@@ -23,10 +26,13 @@ mod filter;
 mod generate;
 mod inspect;
 mod lint;
+mod lists;
 mod mapped;
 mod message;
 mod output;
+mod outputs;
 mod plan;
+mod rejects;
 mod stream;
 mod summary;
 mod synth;
@@ -71,6 +77,12 @@ fn try_run() -> anyhow::Result<ExitStatus> {
     let arguments =
         Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
     files::check(&command, &matches)?;
+    if arguments.agent_lists {
+        let mut text = Vec::new();
+        agents::write_lists(&mut text)?;
+        output::print(&text)?;
+        return Ok(ExitStatus::Done);
+    }
     if let Some(kind) = arguments.generate {
         return generate::run(kind, command);
     }

@@ -6,8 +6,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_bench::{Model, RunnerCommand};
 use portcullis_capture::CaptureFormat;
 use portcullis_capture::access::{LongOutage, UnixSeconds};
+use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
+use portcullis_dialect::usage::Label;
+use portcullis_report::columns::{Columns, ColumnsError};
 
 use super::message::say_plainly;
 
@@ -69,6 +72,15 @@ pub fn capture_format() -> impl TypedValueParser<Value = CaptureFormat> {
     named(CaptureFormat::ALL, CaptureFormat::as_str)
 }
 
+pub fn list_format() -> impl TypedValueParser<Value = ListFormat> {
+    named(ListFormat::ALL, ListFormat::as_str)
+}
+
+/// Parses the path of a JSON field.
+pub fn field(text: &str) -> Result<FieldPath, &'static str> {
+    text.parse()
+}
+
 pub fn bench_model() -> impl TypedValueParser<Value = Model> {
     named(Model::ALL, Model::as_str)
 }
@@ -92,6 +104,34 @@ pub fn time(text: &str) -> Result<UnixSeconds, String> {
     let of_date = || UnixSeconds::from_rfc3339(format!("{text}T00:00:00Z").as_bytes());
     let time = UnixSeconds::from_rfc3339(text.as_bytes()).or_else(of_date);
     time.ok_or_else(|| "expected a date or time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
+}
+
+/// Parses a duration into seconds.
+pub fn duration(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let seconds: Option<u64> = match unit {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(60 * 60),
+        "d" => Some(24 * 60 * 60),
+        "w" => Some(7 * 24 * 60 * 60),
+        _ => None,
+    };
+    let product = seconds.zip(number.parse::<u64>().ok());
+    let product = product.and_then(|(seconds, number)| number.checked_mul(seconds));
+    product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
+}
+
+/// Parses a label of `--usage` and `--purpose`.
+pub fn label(text: &str) -> Result<Label, String> {
+    let labels = Label::ALL.map(Label::as_str).join(", ");
+    Label::by_name(text.trim()).ok_or_else(|| format!("no label '{text}'; the labels are {labels}"))
+}
+
+/// Parses the words of `--columns`.
+pub fn columns(text: &str) -> Result<Columns, ColumnsError> {
+    text.parse()
 }
 
 /// Parses seconds, at most a day.
@@ -164,6 +204,28 @@ mod tests {
         assert_eq!([2 * bound + 1, usize::MAX].map(|asked| threads_on(2, asked)), [2 * bound; 2]);
         for text in ["", "-1", "two", "99999999999999999999999"] {
             assert!(threads(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, seconds) in
+            [("0s", 0), ("90m", 5400), ("24h", 86_400), ("30d", 2_592_000), ("1w", 604_800)]
+        {
+            assert_eq!(duration(text), Ok(seconds), "{text}");
+        }
+        for text in [
+            "",
+            "24",
+            "h",
+            "-1h",
+            "1.5h",
+            "1H",
+            "1 h",
+            "99999999999999999999s",
+            "9999999999999999999w",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 

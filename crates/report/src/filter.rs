@@ -4,12 +4,14 @@
 //! invalid if the verdict of any agent is. A [`Plan`] says where each of the four goes. An empty record
 //! is invalid.
 
-use portcullis_capture::input::{Record, Terminator};
+use portcullis_capture::input::Record;
+use portcullis_capture::list::List;
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::usage::Preference;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
-use super::{Counts, in_blocks};
+use super::{Counts, Piece, bytes, in_blocks};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,17 +45,45 @@ pub struct Plan {
     pub unknown: Fate,
     /// The destination of records that are not URLs.
     pub invalid: Fate,
+    /// What an allowed agent's preference about the first label that is asked about has to be as well;
+    /// `None` if only access counts.
+    pub purpose: Option<Purpose>,
+}
+
+/// Which preferences about a purpose count as allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purpose {
+    /// Whether a use that is not stated counts as allowed. `y` always does, `n` never.
+    pub keeps_unstated: bool,
+}
+
+impl Purpose {
+    fn allows(self, preference: Preference) -> bool {
+        match preference {
+            Preference::Yes => true,
+            Preference::Unstated => self.keeps_unstated,
+            Preference::No | Preference::NoAccess => false,
+        }
+    }
 }
 
 impl Plan {
-    /// Combines the verdicts of all agents on a record. Without agents nothing is allowed.
+    /// Combines the verdicts of all agents on a record. Without agents nothing is allowed. With a
+    /// purpose, there is a preference for each agent.
+    ///
+    /// # Panics
+    ///
+    /// If preferences are missing.
     #[inline]
-    pub fn verdict(&self, decisions: &[Decision]) -> Verdict {
+    pub fn verdict(&self, decisions: &[Decision], preferences: &[Preference]) -> Verdict {
         let mut allowed = 0;
         let mut unknown = false;
-        for decision in decisions {
+        for (agent, decision) in decisions.iter().enumerate() {
             match decision.verdict {
-                Verdict::Allow => allowed += 1,
+                Verdict::Allow => {
+                    let is_fine = |purpose: Purpose| purpose.allows(preferences[agent]);
+                    allowed += usize::from(self.purpose.is_none_or(is_fine));
+                }
                 Verdict::Disallow => {}
                 Verdict::Unknown => unknown = true,
                 Verdict::Invalid => return Verdict::Invalid,
@@ -89,6 +119,8 @@ pub struct Output {
     pub kept: Vec<u8>,
     /// The number of kept records.
     pub kept_records: u64,
+    /// The number of records for which an allowed agent's use is not stated.
+    pub unstated_records: u64,
     /// Records with unknown origins that are set aside.
     pub unknown: Vec<u8>,
     /// Records that are not URLs and are set aside.
@@ -100,63 +132,62 @@ impl Output {
     pub fn clear(&mut self) {
         self.kept.clear();
         self.kept_records = 0;
+        self.unstated_records = 0;
         self.unknown.clear();
         self.invalid.clear();
     }
 }
 
-/// Appends the records of `chunk` to their destinations.
-///
-/// `records` are all records of `chunk`, in order. A record keeps its end; a last one without an end
-/// gets `terminator`.
+/// Appends the records of a chunk to their destinations, whole. A last one without an end gets one.
 ///
 /// # Errors
 ///
 /// If the set is damaged; `out` is then incomplete and must not be used.
 #[inline]
-pub fn write_chunk<'c>(
-    chunk: &'c [u8],
-    records: impl Iterator<Item = Record<'c>>,
-    terminator: Terminator,
+pub fn write_chunk(
+    piece: Piece<'_>,
     plan: &Plan,
     session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Output,
 ) -> Result<(), Damage> {
     let agents = counts.agents().len();
+    let decided = (session.classifier(), session.assumed_scheme());
+    let (chunk, list) = (piece.bytes(), piece.list());
     // The start of the kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
-    in_blocks(records, |block| {
-        let decisions = session.decide(block)?;
+    in_blocks(piece.records(), |block| {
+        session.decide(block)?;
+        counts.add_block(block, bytes(block), session)?;
+        let decisions = session.decisions();
+        let mut left = session.preferences();
         for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
             let end = start + record.whole().len();
-            counts.add(record.whole().len(), decisions);
-            let verdict = plan.verdict(decisions);
+            piece.rejects.add(&record, decisions, decided);
+            let preferences;
+            (preferences, left) = left.split_at(if left.is_empty() { 0 } else { agents });
+            let is_unstated = preferences.contains(&Preference::Unstated);
+            out.unstated_records += u64::from(is_unstated);
+            let verdict = plan.verdict(decisions, preferences);
             if plan.fate(verdict) == Fate::Keep {
                 out.kept_records += 1;
             } else {
                 out.kept.extend_from_slice(&chunk[run..start]);
                 run = end;
-                set_aside(record, verdict, terminator, plan, out);
+                set_aside(record, verdict, list, plan, out);
             }
             start = end;
         }
         Ok(true)
     })?;
-    push_with_end(&chunk[run..start], terminator, &mut out.kept);
+    push_with_end(&chunk[run..start], list, &mut out.kept);
     Ok(())
 }
 
 /// Appends a record that is not kept to the output for its verdict, if it is set aside.
 #[inline]
-fn set_aside(
-    record: Record<'_>,
-    verdict: Verdict,
-    terminator: Terminator,
-    plan: &Plan,
-    out: &mut Output,
-) {
+fn set_aside(record: Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
     if plan.fate(verdict) != Fate::Aside {
         return;
     }
@@ -164,22 +195,21 @@ fn set_aside(
         Verdict::Unknown => &mut out.unknown,
         _ => &mut out.invalid,
     };
-    push_with_end(record.whole(), terminator, file);
+    push_with_end(record.whole(), list, file);
 }
 
 /// Appends records, and an end if the last lacks one.
-fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
+fn push_with_end(records: &[u8], list: &List, out: &mut Vec<u8>) {
     out.extend_from_slice(records);
-    if records.last().is_some_and(|&last| last != terminator.byte()) {
-        out.push(terminator.byte());
-    }
+    out.extend_from_slice(list.missing_end(records));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{SCHEME, classifier};
-    use portcullis_capture::input::Records;
+    use crate::Rejects;
+    use crate::tests::{SCHEME, classifier, piece};
+    use portcullis_capture::input::Terminator;
     use portcullis_dialect::decision::Reason;
 
     const PLAN: Plan = Plan {
@@ -187,14 +217,17 @@ mod tests {
         invert: false,
         unknown: Fate::Drop,
         invalid: Fate::Drop,
+        purpose: None,
     };
 
     fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
         let classifier = classifier(&["a"], &["d"], agents);
         let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(agents));
-        let records = Records::new(input, terminator);
         let mut out = Output::default();
-        write_chunk(input, records, terminator, plan, &mut session, &mut counts, &mut out).unwrap();
+        piece(input, terminator, &mut Rejects::default(), |piece| {
+            write_chunk(piece, plan, &mut session, &mut counts, &mut out)
+        })
+        .unwrap();
         out
     }
 
@@ -251,9 +284,9 @@ mod tests {
             assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, plan, 2).kept, kept);
             // Unknown or invalid for one agent is never allowed.
             let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-            assert_eq!(plan.verdict(&[]), Verdict::Disallow);
-            assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN]), Verdict::Unknown);
-            assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID]), Verdict::Invalid);
+            assert_eq!(plan.verdict(&[], &[]), Verdict::Disallow);
+            assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN], &[]), Verdict::Unknown);
+            assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID], &[]), Verdict::Invalid);
         }
     }
 

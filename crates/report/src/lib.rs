@@ -13,45 +13,96 @@
 //! ```
 //! use portcullis_set::batch::{Classifier, Session};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_capture::input::{Records, Terminator};
+//! use portcullis_capture::input::Terminator;
+//! use portcullis_capture::list::{Arena, List};
 //! use portcullis_robots::policy::{AgentChain, Detail};
-//! use portcullis_report::{Counts, tsv::Tsv, write_chunk};
+//! use portcullis_report::{Counts, Piece, Rejects, tsv::Tsv, write_chunk};
 //! use portcullis_set::{LoadConfig, PolicySet};
 //!
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 //! let classifier = Classifier::new(set, agents, Detail::Reason)?;
 //! let mut session = Session::new(&classifier, None);
-//! let records = Records::new(b"https://a.example/\nnothing\n", Terminator::LineFeed);
+//! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
+//! let mut rejects = Rejects::default();
+//! let piece = Piece::new(&list, b"https://a.example/\nnothing\n", &arena, &mut rejects);
 //! let (mut counts, mut out) = (Counts::new(1), Vec::new());
-//! write_chunk(records, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)?;
+//! write_chunk(piece, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)?;
+//! assert_eq!(rejects.urls(), 1);
 //! assert_eq!(out, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod advertools;
+pub mod columns;
 mod counts;
+pub mod csv;
 pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
 pub mod html;
 pub mod json_lines;
+mod rejects;
 mod summary;
 pub mod tsv;
+mod unknown;
 
 #[cfg(test)]
 mod tests;
 
 pub use counts::{AgentCounts, Counts, Figures};
 pub use explanation::clause;
-pub use summary::{CaptureDates, Filtered, Run, Summary};
+pub use rejects::{InvalidRecord, InvalidRecords, Reject, Rejects};
+pub use summary::{
+    Account, AgentList, CaptureDates, Filtered, JudgedAge, Run, Summary, UnnamedAgent,
+};
+pub use unknown::Unknown;
 
+use columns::{Columns, Values};
 use portcullis_capture::input::Record;
+use portcullis_capture::list::{Arena, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Provenance, Session};
+
+/// A chunk of a list, and what a thread reads it with.
+pub struct Piece<'c> {
+    list: &'c List,
+    bytes: &'c [u8],
+    arena: &'c Arena,
+    /// Receives the records that are not URLs.
+    pub rejects: &'c mut Rejects,
+}
+
+impl<'c> Piece<'c> {
+    /// Whole records of `list`.
+    pub fn new(
+        list: &'c List,
+        bytes: &'c [u8],
+        arena: &'c Arena,
+        rejects: &'c mut Rejects,
+    ) -> Piece<'c> {
+        Piece { list, bytes, arena, rejects }
+    }
+
+    /// The list.
+    pub fn list(&self) -> &'c List {
+        self.list
+    }
+
+    /// The bytes of all records.
+    pub fn bytes(&self) -> &'c [u8] {
+        self.bytes
+    }
+
+    /// The records, in order.
+    #[inline]
+    pub fn records(&self) -> ListRecords<'c> {
+        self.list.records(self.bytes, self.arena)
+    }
+}
 
 /// An output format: how a record and the decisions about it are written.
 pub trait Format {
@@ -66,8 +117,12 @@ pub trait Format {
 /// A record and the decisions about it.
 #[derive(Debug)]
 pub struct Decided<'r, 's> {
-    /// The record's text.
+    /// The record without its terminator, as it was read.
     pub text: &'r [u8],
+    /// The bytes that were decided. For plain lines, the text.
+    pub url: &'r [u8],
+    /// Why the record has no URL, if a field was looked for.
+    pub problem: Option<Problem>,
     /// One decision for each agent.
     pub decisions: &'r [Decision],
     session: &'r mut Session<'s>,
@@ -79,6 +134,35 @@ impl<'s> Decided<'_, 's> {
     /// The session that decided.
     pub fn session(&self) -> &Session<'s> {
         self.session
+    }
+
+    /// Calls `with` for the text of each added column, in order; empty for a missing value.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where a value is read.
+    pub fn for_each_value(
+        &mut self,
+        columns: &Columns,
+        mut with: impl FnMut(&[u8]),
+    ) -> Result<(), Damage> {
+        if !columns.per_agent().is_empty() {
+            for (agent, decision) in self.decisions.iter().enumerate() {
+                let values = Values::read(columns, decision, self.session, self.place, agent)?;
+                for &column in columns.per_agent() {
+                    with(values.text(column).as_deref().unwrap_or_default());
+                }
+            }
+        }
+        if columns.has_bits() {
+            let mut text = Vec::new();
+            columns::push_bits(self.decisions, &mut text);
+            with(&text);
+        }
+        if columns.has_state() {
+            with(columns::state_word(self.session.state(self.place)?).as_bytes());
+        }
+        Ok(())
     }
 
     /// Returns the rule and the group behind the decision for an agent.
@@ -100,25 +184,35 @@ impl<'s> Decided<'_, 's> {
 ///
 /// If the set is damaged; the records before are written.
 #[inline]
-pub fn write_chunk<'c>(
-    records: impl Iterator<Item = Record<'c>>,
+pub fn write_chunk(
+    piece: Piece<'_>,
     format: &impl Format,
     session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
     let agents = counts.agents().len();
+    let decided = (session.classifier(), session.assumed_scheme());
     let mut decisions = Vec::new();
-    in_blocks(records, |block| {
+    in_blocks(piece.records(), |block| {
+        session.decide(block)?;
+        counts.add_block(block, bytes(block), session)?;
         decisions.clear();
-        decisions.extend_from_slice(session.decide(block)?);
+        decisions.extend_from_slice(session.decisions());
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
-            counts.add(record.whole().len(), decisions);
-            format.write(Decided { text: record.text(), decisions, session, place }, out)?;
+            piece.rejects.add(record, decisions, decided);
+            let (text, url, problem) = (record.text(), record.url(), record.problem());
+            format.write(Decided { text, url, problem, decisions, session, place }, out)?;
         }
         Ok(has_room(out.len(), agents))
     })
+}
+
+/// The bytes of some records, including their ends.
+#[inline]
+fn bytes(records: &[Record<'_>]) -> u64 {
+    records.iter().map(|record| record.whole().len() as u64).sum()
 }
 
 /// Calls `with` for blocks of `records` until there are no more, or `with` returns `false`.

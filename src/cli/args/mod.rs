@@ -10,7 +10,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use portcullis_capture::access::UnixSeconds;
+use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::usage::Label;
+use portcullis_report::columns::Columns;
 
 use super::exit;
 use super::values::{self, BytesMax};
@@ -37,6 +41,10 @@ pub struct Arguments {
     /// Generate the man page or a shell completion script
     #[arg(long, value_enum, value_name = "KIND")]
     pub generate: Option<Generated>,
+
+    /// List the agents of `-a @NAME`, with the date and licence of each list
+    #[arg(long, conflicts_with = "generate")]
+    pub agent_lists: bool,
 
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -116,8 +124,10 @@ pub struct PolicyArgs {
 pub struct QuestionArgs {
     /// Product tokens of the crawlers, separated by commas
     ///
-    /// `A+B` is one crawler that follows the groups of B if no group names A. This flag may be given
-    /// multiple times.
+    /// `A+B` is one crawler that follows the groups of B if no group names A. `@NAME` is a list of
+    /// crawlers: @ai-training, @ai-search, @ai-assistant, @ai-all or @search (`portcullis
+    /// --agent-lists` shows them). `@FILE` is a file with a product token per line and comments after
+    /// `#`. A crawler that is named several times is asked once. This flag may be given multiple times.
     #[arg(
         short,
         long = "agents",
@@ -154,13 +164,83 @@ pub struct QuestionArgs {
     pub automata_memory: usize,
 }
 
+/// How the age of captures is judged.
+#[derive(Args)]
+#[command(next_help_heading = "Policies")]
+pub struct FreshnessArgs {
+    /// The date or time (RFC 3339) as of which captures have expired [default: now]
+    ///
+    /// The summary counts the URLs whose robots.txt had expired then. A capture expires as the headers
+    /// of its response and the dialect say: after 24 hours by default (RFC 9309, section 2.4).
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub as_of: Option<UnixSeconds>,
+
+    /// The age at which a capture has expired, whatever its headers say, such as 24h or 30d
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
+    pub max_age: Option<u64>,
+
+    /// The verdict on URLs whose robots.txt has expired or has no date [default: keep]
+    ///
+    /// keep: what its rules say. unknown: the verdict is unknown, for the reason `expired`.
+    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
+    pub expired: Option<Expired>,
+}
+
+/// The verdict on URLs whose robots.txt has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Expired {
+    Keep,
+    Unknown,
+}
+
 /// The lists of URLs.
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Lists of URLs, one per line; `-` or no FILE is standard input
+    /// Lists of URLs, folders of lists, or patterns (`*.csv`); `-` or no FILE is standard input
+    ///
+    /// The format of each list is found by its name and its first bytes. gzip and zstd files are
+    /// decompressed. Of a folder, every file below it is read, sorted by name; names that begin with
+    /// `.` or `_` are left out.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub lists: ListArgs,
+}
+
+/// How lists are read.
+#[derive(Args, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Input")]
+pub struct ListArgs {
+    /// The format of the lists, instead of the one that is found for each
+    ///
+    /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
+    /// (see --column). cdxj: an index of a web archive. heritrix: a recover journal. crawl-log:
+    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column).
+    #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
+    pub input_format: Option<ListFormat>,
+
+    /// The field of JSON Lines and CDXJ with the URL, such as `url` or `page.url`
+    ///
+    /// Of several, separated by commas, the first that an object has is used. By default `url`, or
+    /// else `address`, `loc` or `uri` in any case, or the fields of URLFrontier. Write `\.` for a dot
+    /// in a name.
+    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
+    pub field: Vec<FieldPath>,
+
+    /// The column of CSV, TSV and Parquet with the URL: its name, or its number from 1
+    ///
+    /// By default the column that is called `url`, `address`, `loc` or `uri`, in any case, or in a file
+    /// without a header the only one with a URL.
+    #[arg(long, value_name = "COLUMN")]
+    pub column: Option<String>,
+
+    /// Write a line of JSON for each record that is not a URL to FILE
+    ///
+    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub rejects: Option<PathBuf>,
 
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]
@@ -258,24 +338,64 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
     #[command(flatten)]
+    pub freshness: FreshnessArgs,
+    #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
     pub figures: FigureArgs,
 
     /// The output format; by default that of OUTPUT's extension, else tsv
     ///
-    /// tsv: one column per agent (allow, disallow, unknown or invalid), then the record.
+    /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the
+    /// record. csv: a header, the columns of the input (`url` if it has none), then the added columns.
     /// jsonl: one object per record and agent, with reason, line, rule and group.
     /// advertools: CSV with a header, one row per record and agent: robotstxt_url, user_agent,
     /// url_path, can_fetch (True or False; empty if the verdict is unknown or invalid).
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// Output file; the extension selects the format (.tsv, .jsonl) and compression (.gz, .zst)
+    /// The columns that tsv and csv add per agent: verdict, reason, line, rule, group; or bits
+    ///
+    /// WORDS are separated by commas. `state` is one more column: what is known of the origin (rules,
+    /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all agents, a
+    /// hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0, is allowed; for
+    /// unknown and invalid records it has the word instead.
+    #[arg(long, value_name = "WORDS", value_parser = values::columns, default_value = "verdict", help_heading = "Output")]
+    pub columns: Columns,
+
+    /// Add what pages may be used for, by label: train-ai, ai-use, search
+    ///
+    /// LABELS are separated by commas. Each agent gets a column for each label behind its verdict: y, n,
+    /// ? (not stated) or - (no access). jsonl gets the members usage, usage_line, usage_rule, usage_source
+    /// and licenses.
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label, help_heading = "Output")]
+    pub usage: Vec<Label>,
+
+    /// Put PREFIX in front of the names of added columns
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub column_prefix: String,
+
+    /// Write a header line with the names of the columns in tsv; csv always has one
+    #[arg(long, help_heading = "Output")]
+    pub header: bool,
+
+    /// Output file; the extension selects the format (.tsv, .jsonl, .csv) and compression (.gz, .zst)
     ///
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// Write one output for each list to DIR, named as the list, with the extension of its format
+    ///
+    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`. All files appear together, once they are complete.
+    #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
+    pub out_dir: Option<PathBuf>,
 }
 
 /// The output formats of `classify`.
@@ -283,7 +403,17 @@ pub struct ClassifyArgs {
 pub enum ClassifyFormat {
     Tsv,
     Jsonl,
+    Csv,
     Advertools,
+}
+
+impl ClassifyFormat {
+    /// By extension.
+    pub const NAMED: &[(&str, ClassifyFormat)] = &[
+        ("tsv", ClassifyFormat::Tsv),
+        ("jsonl", ClassifyFormat::Jsonl),
+        ("csv", ClassifyFormat::Csv),
+    ];
 }
 
 /// The output formats of `diff`.
@@ -291,6 +421,11 @@ pub enum ClassifyFormat {
 pub enum Format {
     Tsv,
     Jsonl,
+}
+
+impl Format {
+    /// By extension.
+    pub const NAMED: &[(&str, Format)] = &[("tsv", Format::Tsv), ("jsonl", Format::Jsonl)];
 }
 
 /// Print the allowed records of a list
@@ -305,6 +440,8 @@ pub struct FilterArgs {
     pub policies: PolicyArgs,
     #[command(flatten)]
     pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub freshness: FreshnessArgs,
     #[command(flatten)]
     pub selection: SelectionArgs,
     #[command(flatten)]
@@ -329,12 +466,26 @@ pub struct FilterArgs {
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// Write one output for each list to DIR, named as the list
+    ///
+    /// All files appear together, once they are complete.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "count", "quiet"], help_heading = "Output")]
+    pub out_dir: Option<PathBuf>,
 }
 
 /// The records that `filter` keeps.
 #[derive(Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
+    /// Keep a record only if its use for LABEL is stated as y: train-ai, ai-use or search
+    #[arg(long, value_name = "LABEL", value_parser = values::label, requires = "unstated")]
+    pub purpose: Option<Label>,
+
+    /// Keep or drop records whose use for the purpose is not stated
+    #[arg(long, value_enum, value_name = "WHAT", requires = "purpose")]
+    pub unstated: Option<KeepOrDrop>,
+
     /// Keep a record if every agent is allowed (the default)
     #[arg(long)]
     pub all: bool,

@@ -16,7 +16,7 @@
 
 use hashbrown::HashMap;
 
-use portcullis_dialect::limits::AUTOMATON_BUDGET_PART;
+use portcullis_dialect::limits::{AUTOMATON_BUDGET_PART, FIRST_BYTES_MAX};
 
 use crate::pattern::PatternList;
 
@@ -127,7 +127,7 @@ impl Automaton {
     /// Returns whether the build budget allows another state.
     fn may_build(&self) -> bool {
         let rule_set_bytes = (self.patterns.byte_len() + self.patterns.len()) as u64;
-        let earned = rule_set_bytes.saturating_add(self.work.bytes_asked);
+        let earned = rule_set_bytes.min(FIRST_BYTES_MAX).saturating_add(self.work.bytes_asked);
         self.work.positions < earned.saturating_mul(self.limits.positions_per_byte)
     }
 

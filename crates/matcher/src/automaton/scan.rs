@@ -109,20 +109,40 @@ impl Scanner {
         let state = foldhash::fast::RandomState::default();
         let mut numbers: HashMap<&[u8], u32, _> =
             HashMap::with_capacity_and_hasher(patterns.len(), state);
-        for pattern in patterns.iter() {
+        // Most literals differ in their first bytes, which are compared without a memory access.
+        let mut order: Vec<(u64, &[u8], u32, u32)> = Vec::with_capacity(patterns.len());
+        let mut waiters = Vec::with_capacity(patterns.len());
+        let mut sequences = Vec::with_capacity(patterns.len() + patterns.stars());
+        for (pattern, index) in patterns.iter().zip(0..) {
+            let first = sequences.len() as u32;
             let mut start = pattern.start();
             for literal in pattern.literals() {
-                numbers.entry(literal).or_insert(start as u32);
+                let number = *numbers.entry(literal).or_insert_with(|| {
+                    let number = order.len() as u32;
+                    order.push((head(literal), literal, start as u32, number));
+                    number
+                });
+                sequences.push(number);
                 start += literal.len();
             }
+            waiters.push(Waiter {
+                pattern: index,
+                anchored: pattern.anchored,
+                at: first,
+                first,
+                end: sequences.len() as u32,
+                from: 0,
+                first_next: NONE,
+                next: NONE,
+            });
         }
-        // Most literals differ in their first bytes, which are compared without a memory access.
-        let mut order: Vec<(u64, &[u8], u32)> =
-            numbers.iter().map(|(text, start)| (head(text), *text, *start)).collect();
+        drop(numbers);
         order.sort_unstable();
+        let mut ranks = vec![0; order.len()];
         let mut literals: Vec<Literal> = Vec::with_capacity(order.len());
-        for (number, (_, text, start)) in (0_u32..).zip(order) {
-            let mut parent = number.wrapping_sub(1);
+        for (rank, (_, text, start, number)) in (0_u32..).zip(order) {
+            ranks[number as usize] = rank;
+            let mut parent = rank.wrapping_sub(1);
             while let Some(literal) = literals.get(parent as usize) {
                 if text.starts_with(literal.text(bytes)) {
                     break;
@@ -139,24 +159,11 @@ impl Scanner {
                 is_found: false,
                 round: 0,
             });
-            numbers.insert(text, number);
         }
-        let mut waiters = Vec::with_capacity(patterns.len());
-        let mut sequences = Vec::with_capacity(patterns.len() + patterns.stars());
-        for (pattern, index) in patterns.iter().zip(0..) {
-            let first = sequences.len() as u32;
-            sequences.extend(pattern.literals().map(|literal| numbers[literal]));
-            waiters.push(Waiter {
-                pattern: index,
-                anchored: pattern.anchored,
-                at: first,
-                first,
-                end: sequences.len() as u32,
-                from: 0,
-                first_next: NONE,
-                next: NONE,
-            });
+        for number in &mut sequences {
+            *number = ranks[*number as usize];
         }
+        drop(ranks);
         // Of equal patterns only the first can decide.
         let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
         waiters.retain(|waiter| {

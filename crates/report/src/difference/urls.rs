@@ -1,7 +1,7 @@
 //! Records of a list whose verdict changes from one set of policies to another, one line per agent.
 //!
 //! TSV: the agent, the old verdict, the new verdict, what decided before, what decides now, and the
-//! record. What decides is `LINE:RULE`, with the rule's value as written in the file, or the reason if
+//! URL. What decides is `LINE:RULE`, with the rule's value as written in the file, or the reason if
 //! no rule does (`no-policy`).
 //!
 //! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are
@@ -12,10 +12,11 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::super::{has_room, in_blocks, tsv};
+use super::super::{Piece, has_room, in_blocks, tsv};
 use super::{push_column, push_deciding};
-use portcullis_capture::input::{Record, Terminator};
+use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Provenance, Session};
 
@@ -85,10 +86,10 @@ type Explained<'a> = (&'a Decision, Provenance<'a>);
 
 /// An output format: how the change of a verdict is written.
 pub trait Form {
-    /// Appends the change of a record's verdict for an agent to `out`.
+    /// Appends the change of the verdict on `url` for an agent to `out`.
     fn write(
         &self,
-        text: &[u8],
+        url: &[u8],
         agent: &str,
         old: Explained<'_>,
         new: Explained<'_>,
@@ -115,23 +116,25 @@ pub struct JsonLines;
 /// # Errors
 ///
 /// If a set is damaged; the changes before are written.
-pub fn write_chunk<'c>(
-    records: impl Iterator<Item = Record<'c>>,
+pub fn write_chunk(
+    piece: Piece<'_>,
     agents: &[String],
     (old, new): (&mut Session<'_>, &mut Session<'_>),
     form: &impl Form,
     counts: &mut UrlCounts,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
+    let decided = (new.classifier(), new.assumed_scheme());
     let mut decisions = (Vec::new(), Vec::new());
-    in_blocks(records, |block| {
+    in_blocks(piece.records(), |block| {
         decisions.0.clear();
         decisions.0.extend_from_slice(old.decide(block)?);
         decisions.1.clear();
         decisions.1.extend_from_slice(new.decide(block)?);
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
-        for record in block {
+        for (record, decisions) in block.iter().zip(decisions.1.chunks_exact(agents.len())) {
+            piece.rejects.add(record, decisions, decided);
             counts.records += 1;
             counts.bytes += record.whole().len() as u64;
         }
@@ -142,7 +145,7 @@ pub fn write_chunk<'c>(
             if before.verdict != after.verdict {
                 let before = (before, old.provenance(record, agent)?);
                 let after = (after, new.provenance(record, agent)?);
-                form.write(block[record].text(), &agents[agent], before, after, out);
+                form.write(block[record].url(), &agents[agent], before, after, out);
             }
         }
         Ok(has_room(out.len(), agents.len()))
@@ -152,7 +155,7 @@ pub fn write_chunk<'c>(
 impl Form for Tsv {
     fn write(
         &self,
-        text: &[u8],
+        url: &[u8],
         agent: &str,
         old: Explained<'_>,
         new: Explained<'_>,
@@ -166,7 +169,13 @@ impl Form for Tsv {
             push_deciding(decision, provenance.rule, out);
             out.push(b'\t');
         }
-        out.extend_from_slice(text);
+        // A URL from JSON or CSV may have the byte that ends a line.
+        for (number, part) in url.split(|&byte| byte == self.0.byte()).enumerate() {
+            if number > 0 {
+                push_percent_triplet(out, self.0.byte());
+            }
+            out.extend_from_slice(part);
+        }
         out.push(self.0.byte());
     }
 }
@@ -183,7 +192,7 @@ struct Object<'a> {
 impl Form for JsonLines {
     fn write(
         &self,
-        text: &[u8],
+        url: &[u8],
         agent: &str,
         old: Explained<'_>,
         new: Explained<'_>,
@@ -191,15 +200,15 @@ impl Form for JsonLines {
     ) {
         let [old, new] = [old, new]
             .map(|(decision, provenance)| DecisionObject::with_group(decision, provenance));
-        write_object(&Object { url: Text::uncut("url", Some(text)), agent, old, new }, out);
+        write_object(&Object { url: Text::uncut("url", Some(url)), agent, old, new }, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{SCHEME, classifier};
-    use portcullis_capture::input::Records;
+    use crate::Rejects;
+    use crate::tests::{SCHEME, classifier, piece};
 
     /// The first letter of a host is its verdict by the old set, the second its verdict by the new
     /// one: allow, disallow or unknown.
@@ -209,9 +218,11 @@ mod tests {
         let new = classifier(&["aa", "ua"], &["ad"], agents.len());
         let mut counts = UrlCounts::new(agents.len());
         let mut out = Vec::new();
-        let records = Records::new(input, Terminator::LineFeed);
         let sessions = (&mut Session::new(&old, SCHEME), &mut Session::new(&new, SCHEME));
-        write_chunk(records, &agents, sessions, form, &mut counts, &mut out).unwrap();
+        piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
+            write_chunk(piece, &agents, sessions, form, &mut counts, &mut out)
+        })
+        .unwrap();
         (String::from_utf8_lossy(&out).into_owned(), counts)
     }
 

@@ -1,21 +1,22 @@
-//! Records of a URL list to one decision for each agent.
+//! Classifies records of a URL list: one decision per agent.
 
 use std::sync::Arc;
 
-use crate::stored::{AskError, Query, QueryMemory, StatedPlace};
+use crate::stored::{AskError, PolicyNumber, Query, QueryMemory, StatedPlace};
 use crate::{Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::automaton::Limits;
 use portcullis_matcher::vectors::Vectors;
-use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Ways};
+use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Source, Ways};
 use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming};
 
+use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 
-/// The policies of a set and the agents that ask about them.
+/// The policies of a set and the agents to decide for.
 ///
 /// ```
 /// use portcullis_set::batch::Classifier;
@@ -37,11 +38,13 @@ use super::pieces::{HostOfUrls, Pieces};
 #[derive(Debug)]
 pub struct Classifier {
     query: Query,
-    /// What URLs are taken apart with.
+    /// The vector width used to split URLs.
     vectors: Vectors,
+    /// How the age of captures is compared; `None` to ignore it.
+    freshness: Option<Freshness>,
 }
 
-/// Where a decision came from, as the file has it.
+/// The text in the file behind a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Provenance<'a> {
     /// The value of the deciding rule, if a rule decided; the verdict says which kind it is.
@@ -50,24 +53,25 @@ pub struct Provenance<'a> {
     pub group: Option<&'a [u8]>,
 }
 
-/// Why a record is decided as it is.
+/// The explanation of one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// What the file says.
+    /// The rules and groups that were considered.
     pub explanation: Explanation,
     /// The outage of the origin, if one is known.
     pub outage: Option<KnownOutage>,
 }
 
-/// A thread's memory for a [`Classifier`].
+/// The memory that one thread uses with a [`Classifier`].
 #[derive(Clone, Debug, Default)]
 pub struct ClassifierMemory {
     pieces: Pieces,
-    /// By record: the number of its policy, or what stands for none.
+    /// The number of the policy of each record, or the marker for none.
     policies: Vec<u32>,
     query: QueryMemory,
     rule: Vec<u8>,
     group: Vec<u8>,
+    ages: AgeCounts,
 }
 
 impl ClassifierMemory {
@@ -77,23 +81,34 @@ impl ClassifierMemory {
         self.query.preferences()
     }
 
-    /// Returns how often each way answered.
+    /// Returns the decisions of the last classified block.
+    pub fn decisions(&self) -> &[Decision] {
+        self.query.block.decisions()
+    }
+
+    /// Returns the number of records by age of their capture since the last call.
+    pub fn take_ages(&mut self) -> AgeCounts {
+        std::mem::take(&mut self.ages)
+    }
+
+    /// Returns how many decisions each method made.
     pub fn ways(&self) -> Ways {
         self.query.ways()
     }
 
-    /// Returns the bytes that this holds for rule sets that were asked.
+    /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
         self.query.memory_bytes()
     }
 }
 
 impl Classifier {
-    /// Asks a set for `agents`. It costs a look at the names of robots in it.
+    /// Creates a classifier of a set for `agents`. Looks the agents up among the names of robots in
+    /// the set.
     ///
     /// # Errors
     ///
-    /// If those are damaged, or the set was compiled for other agents.
+    /// If those names are damaged, or the set was compiled for other agents.
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
@@ -102,11 +117,11 @@ impl Classifier {
         Classifier::with_limits(set, agents, detail, Limits::default())
     }
 
-    /// As [`Classifier::new`], with other limits.
+    /// Like [`Classifier::new`], with other limits.
     ///
     /// # Errors
     ///
-    /// As [`Classifier::new`].
+    /// As for [`Classifier::new`].
     pub fn with_limits(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
@@ -114,10 +129,10 @@ impl Classifier {
         limits: Limits,
     ) -> Result<Classifier, AskError> {
         let query = Query::new(set.into(), agents, detail, limits)?;
-        Ok(Classifier { query, vectors: Vectors::detect() })
+        Ok(Classifier { query, vectors: Vectors::detect(), freshness: None })
     }
 
-    /// Uses these vectors instead of the widest that the processor has. The answers are the same.
+    /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
     ///
     /// ```
     /// use portcullis_set::batch::{Classifier, Vectors};
@@ -137,7 +152,7 @@ impl Classifier {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_vectors(self, vectors: Vectors) -> Classifier {
-        Classifier { query: self.query.with_vectors(vectors), vectors }
+        Classifier { query: self.query.with_vectors(vectors), vectors, ..self }
     }
 
     /// Asks for what pages may be used as well: about these labels, in their order. See
@@ -200,45 +215,52 @@ impl Classifier {
         }
     }
 
-    /// The set that is asked.
+    /// Returns the set.
     pub fn set(&self) -> &Arc<PolicySet> {
         self.query.set()
     }
 
-    /// Bounds the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
+    /// Limits the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
     #[must_use]
     pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier {
         Classifier { query: self.query.with_automata_bytes_max(bytes), ..self }
     }
 
-    /// The behaviour that policies follow.
+    /// Compares the age of captures. Costs one lookup of the capture per host of a block.
+    #[must_use]
+    pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
+        Classifier { freshness, ..self }
+    }
+
+    /// Returns the dialect of the set.
     pub fn dialect(&self) -> &'static Dialect {
         self.set().dialect()
     }
 
-    /// The agents, in the order of decisions.
+    /// Returns the agents, in the order of decisions.
     pub fn agents(&self) -> &[AgentChain] {
         self.query.agents()
     }
 
-    /// A new thread's memory.
+    /// Returns memory for one more thread.
     pub fn memory(&self) -> ClassifierMemory {
         ClassifierMemory::default()
     }
 
-    /// One decision for each record and agent, record by record. Records are URLs as they stand in a
-    /// list; one without a scheme is taken to have `assumed_scheme`, if there is one.
+    /// Returns one decision for each record and agent, record by record. Records are URLs as they
+    /// appear in a list. A record without a scheme gets `assumed_scheme`, if given.
     ///
-    /// A block of some dozen records costs less for each than one: what has to be looked up is looked
-    /// up for all of them at once.
+    /// Classify at least some dozens of records per call: each lookup stage runs over the whole
+    /// block, so a record in a block costs less than a record alone.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at, or mapped from a file that became shorter.
+    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
+    /// shorter.
     ///
     /// # Panics
     ///
-    /// If `memory` is of a classifier with other agents.
+    /// If `memory` belongs to a classifier with other agents.
     #[inline]
     pub fn classify<'m, R: AsRef<[u8]>>(
         &self,
@@ -246,10 +268,11 @@ impl Classifier {
         assumed_scheme: Option<&[u8]>,
         memory: &'m mut ClassifierMemory,
     ) -> Result<&'m [Decision], Damage> {
-        let ClassifierMemory { pieces, policies, query, .. } = memory;
+        let ClassifierMemory { pieces, policies, query, ages, .. } = memory;
         pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
         policies.clear();
-        // These and the paths are of the records, so nothing that is kept from block to block can hold them.
+        // These and the paths borrow from the records, so the memory that is kept between blocks
+        // cannot hold them.
         let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
         let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
         let found = |number: usize, policy: Option<u32>| {
@@ -264,20 +287,81 @@ impl Classifier {
         repeat_last(policies, records.len());
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
-        self.query.decide(policies, paths, query)
+        self.query.decide(policies, paths, query)?;
+        if let Some(freshness) = &self.freshness {
+            let answers = query.block.answers_mut();
+            ages.merge(self.judge_ages(freshness, (records, pieces, policies), answers)?);
+        }
+        // Last: what is expired has no preference.
+        self.query.ask(policies, paths, query)?;
+        Ok(query.block.decisions())
     }
 
-    /// The rule and the user-agent value behind the decision for `agent` on the record at `record`
-    /// of the block that was classified last, as they stand in the file. Rules are known with
-    /// [`Detail::Rule`] only.
+    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`], replaces the
+    /// decisions from captures that have expired or have no date.
+    #[inline(never)]
+    fn judge_ages<R: AsRef<[u8]>>(
+        &self,
+        freshness: &Freshness,
+        (records, pieces, policies): (&[R], &Pieces, &[u32]),
+        (decisions, sources): (&mut [Decision], &mut [Source]),
+    ) -> Result<AgeCounts, Damage> {
+        let agents = self.agents().len();
+        let mut ages = AgeCounts::default();
+        let mut end = records.len();
+        for number in (0..pieces.hosts()).rev() {
+            let HostOfUrls { url, scheme, key } = pieces.host(number, records);
+            let places = url..std::mem::replace(&mut end, url);
+            if matches!(policies[url], NO_POLICY | NO_URL) {
+                continue;
+            }
+            let missing = || self.set().malformed_host("an origin has lost its capture");
+            let (_, capture) = self.set().origin(scheme, key)?.ok_or_else(missing)?;
+            let age = freshness.age(&capture.facts);
+            ages.add(age, places.len() as u64);
+            if freshness.withdraws && age != Age::Fresh {
+                let answers = places.start * agents..places.end * agents;
+                decisions[answers.clone()].fill(Decision::EXPIRED);
+                sources[answers].fill(Source::NOWHERE);
+            }
+        }
+        self.set().is_whole()?;
+        Ok(ages)
+    }
+
+    /// Returns the state of the origin of the record at index `record` of the last classified block, or
+    /// `None` if the record is not a URL.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at.
+    /// If the set is damaged where it is read.
     ///
     /// # Panics
     ///
-    /// If there is no such record or agent, or `memory` is another classifier's.
+    /// If there is no such record, or `memory` is another classifier's.
+    pub fn state(
+        &self,
+        record: usize,
+        memory: &ClassifierMemory,
+    ) -> Result<Option<PolicyState>, Damage> {
+        match memory.policies[record] {
+            NO_URL => Ok(None),
+            NO_POLICY => Ok(Some(PolicyState::Unknown)),
+            policy => self.set().policy(PolicyNumber::of(policy))?.state().map(Some),
+        }
+    }
+
+    /// Returns the text of the rule and of the user-agent value behind the decision for `agent` on
+    /// the record at index `record` of the last classified block. The rule is only known with
+    /// [`Detail::Rule`].
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record or agent, or `memory` belongs to another classifier.
     pub fn provenance<'a>(
         &'a self,
         record: usize,
@@ -289,14 +373,14 @@ impl Classifier {
         Ok(Provenance { rule: has_rule.then_some(&**rule), group: has_group.then_some(&**group) })
     }
 
-    /// The origins of the block that was classified last, which is `records`: for each the number of
-    /// its first record, its scheme as it is written, and the key of its host (see [`host_key`]).
-    /// Records up to the next origin's first have the same; scheme and key of one that is no URL are
-    /// empty.
+    /// Returns the origins of the last classified block, which must be `records`. Each has the
+    /// index of its first record, its scheme as written, and the key of its host (see
+    /// [`host_key`]). It holds up to the first record of the next origin. Scheme and key are empty
+    /// for a record that is not a URL.
     ///
     /// # Panics
     ///
-    /// If `records` are others.
+    /// If `records` is another block.
     pub fn origins<'p, R: AsRef<[u8]>>(
         &self,
         records: &'p [R],
@@ -309,12 +393,12 @@ impl Classifier {
         })
     }
 
-    /// Why `record` is decided as it is for `agent`; nothing if no policy is known. It costs as
-    /// much as trying every rule of the file.
+    /// Explains the decision for `agent` on `record`. `None` if no policy is known. Costs as much
+    /// as trying every rule of the file.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at.
+    /// If a part of the set that is read is damaged.
     ///
     /// # Panics
     ///
@@ -345,7 +429,7 @@ impl Classifier {
     }
 }
 
-/// Repeats the last item until there are so many.
+/// Repeats the last item until the list has `count` items.
 #[inline]
 fn repeat_last<T: Copy>(items: &mut Vec<T>, count: usize) {
     if let Some(&last) = items.last() {

@@ -1,12 +1,12 @@
-//! A classifier with everything that one thread needs to ask it.
+//! A classifier with everything that one thread needs to use it.
 
 use crate::Damage;
 use crate::stored::StatedPlace;
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, PolicyState};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::target::BadUrl;
 
-use super::{Classifier, ClassifierMemory, Explained, Provenance};
+use super::{AgeCounts, Classifier, ClassifierMemory, Explained, Provenance};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -45,12 +45,12 @@ impl<'c> Session<'c> {
         Session { classifier, assumed_scheme, memory: classifier.memory() }
     }
 
-    /// The classifier that the session asks.
+    /// Returns the classifier.
     pub fn classifier(&self) -> &'c Classifier {
         self.classifier
     }
 
-    /// The scheme of records that have none.
+    /// Returns the scheme of records that have none.
     pub fn assumed_scheme(&self) -> Option<&'c [u8]> {
         self.assumed_scheme
     }
@@ -64,6 +64,11 @@ impl<'c> Session<'c> {
     #[inline]
     pub fn decide<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
         self.classifier.classify(records, self.assumed_scheme, &mut self.memory)
+    }
+
+    /// Returns the decisions of the last block again.
+    pub fn decisions(&self) -> &[Decision] {
+        self.memory.decisions()
     }
 
     /// Returns the rule and the group behind the decision for `agent` on a record of the last
@@ -117,6 +122,36 @@ impl<'c> Session<'c> {
     /// If the last block has no such record, or there is no such agent.
     pub fn licenses(&self, record: usize, agent: usize) -> Result<Vec<Vec<u8>>, Damage> {
         self.classifier.licenses(record, agent, &self.memory)
+    }
+
+    /// Returns what is known of the origin of a record of the last block; see [`Classifier::state`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::state`].
+    ///
+    /// # Panics
+    ///
+    /// If the last block has no such record.
+    pub fn state(&self, record: usize) -> Result<Option<PolicyState>, Damage> {
+        self.classifier.state(record, &self.memory)
+    }
+
+    /// Returns the origins of the last block, which is `records`; see [`Classifier::origins`].
+    ///
+    /// # Panics
+    ///
+    /// If `records` are others.
+    pub fn origins<'p, R: AsRef<[u8]>>(
+        &'p self,
+        records: &'p [R],
+    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> {
+        self.classifier.origins(records, &self.memory)
+    }
+
+    /// Returns the ages of the captures since the last call; see [`ClassifierMemory::take_ages`].
+    pub fn take_ages(&mut self) -> AgeCounts {
+        self.memory.take_ages()
     }
 
     /// Explains the decision for `agent` on `record`, which need not be of the last block; see

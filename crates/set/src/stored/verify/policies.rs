@@ -1,4 +1,4 @@
-//! Policies: where each stands and what it needs, and whether it is what its records say.
+//! Verifies policies: the position of each, its references, and that it matches its records.
 
 use rayon::prelude::*;
 use zerocopy::little_endian::U32;
@@ -19,25 +19,25 @@ use super::rule_sets::{ComparedRuleSets, FoundRuleSets};
 use super::texts::{TextKind, Texts};
 use super::usage::NextUsage;
 
-/// All policies, in the order of the file.
+/// All policies, in file order.
 #[derive(Default)]
 pub(super) struct FoundPolicies {
     policies: Pieces,
-    /// Where the lists of orders begin that somebody has needed.
+    /// The starts of the referenced lists of orders.
     orders: Pieces,
-    /// Where the next new list begins.
+    /// The start of the next new list.
     next_order: u32,
-    /// Where the next policy's records begin.
+    /// The start of the next policy's records.
     next_document: u32,
-    /// Records of all policies.
+    /// The number of records of all policies.
     pub records: u64,
     pub(super) next_usage: NextUsage,
-    /// By name: whether a policy names the robot.
+    /// Whether a policy names the robot, by name.
     named: Vec<bool>,
 }
 
 impl FoundPolicies {
-    /// Walks the section, and with it those that policies alone point into.
+    /// Walks the section, and the sections that only policies refer to.
     pub(super) fn of(
         set: &PolicySet,
         names: &Names<'_>,
@@ -87,19 +87,19 @@ impl FoundPolicies {
         Ok(())
     }
 
-    /// The number of policies.
+    /// Returns the number of policies.
     pub(super) fn len(&self) -> u64 {
         self.policies.len() as u64
     }
 
-    /// Takes note of a host that needs the policy at a position. Returns false if there is none, or
-    /// another one should be needed before it.
+    /// Marks the policy at a position as referenced by a host. Returns false if there is no such
+    /// policy, or if an earlier one is not referenced yet.
     #[must_use]
     pub(super) fn need(&mut self, position: PolicyNumber) -> bool {
         self.policies.need(position.0)
     }
 
-    /// Whether a host needs each.
+    /// Checks that a host refers to each policy.
     pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
         match self.policies.all_needed() {
             true => Ok(()),
@@ -134,7 +134,7 @@ impl FoundPolicies {
         policy: &StoredPolicy<'_>,
         rule_sets: &mut FoundRuleSets,
     ) -> Result<(), Damage> {
-        // So many entries are there at most; more would be looked for in vain for a long time.
+        // Bounds the number of entries, because searching for too many would take long.
         if policy.entry_at(policy.entries() as u32) > policy.words.len() {
             return Err(policy.malformed("a policy has fewer entries than it says"));
         }
@@ -170,7 +170,7 @@ impl FoundPolicies {
         Ok(self.orders.need(start))
     }
 
-    /// Works out each policy anew from its records.
+    /// Plans each policy again from its records and compares.
     pub(super) fn compare(&self, set: &PolicySet, names: &Names<'_>) -> Result<(), Damage> {
         let compared = ComparedRuleSets::default();
         let compare = |&number: &u32| {
@@ -183,12 +183,12 @@ impl FoundPolicies {
     }
 }
 
-/// Whether there is a file.
+/// Returns whether there is a file.
 pub(super) fn is_file(outcome: AccessOutcome) -> bool {
     matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules)
 }
 
-/// A policy that is compared with what its records are compiled to.
+/// The comparison of a policy with the plan of its records.
 pub(super) struct Comparison<'c> {
     pub(super) set: &'c PolicySet,
     names: &'c Names<'c>,
@@ -226,14 +226,14 @@ impl Comparison<'_> {
         is_so.then_some(()).ok_or_else(|| self.policy.malformed(what))
     }
 
-    /// Whether nothing follows the head, and nothing in it says more than the state.
+    /// Returns whether nothing follows the head, and the head contains nothing but the state.
     fn is_empty(&self) -> bool {
         self.policy.words.len() == policy::HEAD_WORDS
             && (self.policy.token_count(), self.policy.entries()) == (0, 0)
             && (self.policy.default_entry(), self.policy.default_speaker()) == (None, NONE)
     }
 
-    /// The names' numbers, each with its entry and the record that speaks.
+    /// Returns the numbers of the named robots, each with its entry and the record that names it.
     fn robots(&self) -> Result<Vec<(u32, u32, u32)>, Damage> {
         let robot = |(index, token): (usize, &U32)| {
             let (entry, speaker) = self.policy.speaker(index)?;
@@ -257,7 +257,7 @@ impl Comparison<'_> {
         Ok(robots)
     }
 
-    /// Compares what each entry gets; the groups stand one behind the other up to the end.
+    /// Compares the entries. Their groups are contiguous and end with the policy.
     fn entries(&self, plan: &PolicyPlan<'_>) -> Result<(), Damage> {
         let mut groups_at = self.policy.entry_at(plan.entries.len() as u32);
         let mut texts = PatternWords::new(&plan.records);
@@ -276,7 +276,7 @@ impl Comparison<'_> {
         self.texts(plan, &texts.words)
     }
 
-    /// Compares where the texts of records are, and whether those of patterns are records.
+    /// Compares where the texts of records are, and checks that those of patterns are records.
     fn texts(&self, plan: &PolicyPlan<'_>, words: &[Option<u32>]) -> Result<(), Damage> {
         let list = self.policy.record_list()?;
         let mut line = Vec::new();
@@ -321,7 +321,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What answers mean to a dialect if they bring no file.
+/// Returns the outcomes of a dialect for responses without a file.
 fn outcomes(access: &AccessRules) -> [AccessOutcome; 7] {
     [
         access.too_many_redirects,
