@@ -67,8 +67,7 @@ fn with_usage(text: &[u8], random: &mut Random) -> Vec<u8> {
         let is_path = value.starts_with(b"/") && !value.iter().any(|byte| b" #\t".contains(byte));
         is_path.then_some(value)
     };
-    let paths: Vec<&[u8]> =
-        lines.iter().copied().filter_map(|line| path(&line)).collect();
+    let paths: Vec<&[u8]> = lines.iter().copied().filter_map(|line| path(&line)).collect();
     let mut out = Vec::new();
     if random.below(5) == 0 {
         out.extend(usage_line(random, &[]));
@@ -106,7 +105,8 @@ fn main() -> ExitCode {
 fn run(robots: &Path, urls: &Path, out: Option<&Path>) -> Result<usize, std::io::Error> {
     let (files, changed) = files(robots, out)?;
     let list = std::fs::read(urls)?;
-    let list: Vec<&[u8]> = list.split(|&byte| byte == b'\n').filter(|url| !url.is_empty()).collect();
+    let list: Vec<&[u8]> =
+        list.split(|&byte| byte == b'\n').filter(|url| !url.is_empty()).collect();
     let set = set_of(&files);
     let agents = AGENTS.map(|agent| AgentChain::parse(agent, &RFC_9309).expect("a token"));
     let set = std::sync::Arc::new(set);
@@ -181,7 +181,8 @@ fn compare(
             let Some(text) = files.get(&host) else { continue };
             for (agent, name) in AGENTS.iter().enumerate() {
                 let decision = decisions[place * AGENTS.len() + agent];
-                let (judged, _) = oracle::usage(&RFC_9309, text, Some(ROBOTS_BYTES_MAX), &[name], url);
+                let (judged, _) =
+                    oracle::usage(&RFC_9309, text, Some(ROBOTS_BYTES_MAX), &[name], url);
                 for label in Label::ALL {
                     let answer = place * AGENTS.len() + agent;
                     let answer = answer * Label::ALL.len() + label as usize;

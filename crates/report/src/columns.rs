@@ -412,7 +412,8 @@ mod tests {
             let fields = columns.fields(&["A", "B"], "")?;
             Ok(fields.into_iter().map(|field| field.name).collect::<Vec<_>>())
         };
-        let expected = ["A", "A_train-ai", "A_search", "A_line", "B", "B_train-ai", "B_search", "B_line"];
+        let expected =
+            ["A", "A_train-ai", "A_search", "A_line", "B", "B_train-ai", "B_search", "B_line"];
         assert_eq!(names("verdict,line").unwrap(), expected);
         assert_eq!(names("line").unwrap()[..3], ["A_line", "A_train-ai", "A_search"]);
         assert_eq!(names("bits"), Err(ColumnsError::BitsAndMore));

@@ -286,7 +286,10 @@ mod tests {
             let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
             assert_eq!(plan.verdict(&[], &[]), Verdict::Disallow);
             assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN], &[]), Verdict::Unknown);
-            assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID], &[]), Verdict::Invalid);
+            assert_eq!(
+                plan.verdict(&[Decision::UNKNOWN, Decision::INVALID], &[]),
+                Verdict::Invalid
+            );
         }
     }
 

@@ -228,7 +228,11 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     let reading = findings.examination.chosen();
     let (file, dialect) = (&reading.file, reading.dialect);
     let audience = groups.audience(dialect);
-    let states = |number: &&u32| file.usage_records()[**number as usize].field != Field::License;
+    let states = |number: &&u32| {
+        let statement = Statement::of(&file.usage_records()[**number as usize]);
+        let mut preferences = statement.into_iter().flat_map(|it| it.preferences);
+        preferences.any(|preference| preference != Preference::Unstated)
+    };
     let of_default = groups.in_force(&audience.default_groups);
     let Some(first) = of_default.iter().find(states) else { return };
     let first = &file.usage_records()[*first as usize];

@@ -59,6 +59,11 @@ impl PolicySet {
 }
 
 impl<'s> StoredPolicy<'s> {
+    /// Whether its file has a usage record that the set stores.
+    pub fn has_usage(&self) -> Result<bool, Damage> {
+        Ok(self.set.usage_position(self.number().0)?.is_some())
+    }
+
     /// What its pages may be used for, if its file has a usage record.
     pub(super) fn usage(&self) -> Result<Option<StoredUsage<'s>>, Damage> {
         let position = self.set.usage_position(self.number().0)?;
