@@ -77,7 +77,8 @@ pub use portcullis_robots::policy::{
 };
 #[doc(inline)]
 pub use portcullis_robots::syntax::{
-    Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord, UserAgentLine,
+    Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
+    UserAgentLine,
 };
 #[doc(inline)]
 pub use portcullis_robots::target::BadUrl;
