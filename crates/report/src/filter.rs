@@ -160,11 +160,11 @@ pub fn write_chunk(
     in_blocks(piece.records(), |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
-        let decisions = session.decisions();
+        let by_record = block.iter().zip(session.decisions().chunks_exact(agents)).enumerate();
         let mut left = session.preferences();
-        for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
+        for (place, (&record, decisions)) in by_record {
             let end = start + record.whole().len();
-            piece.rejects.add(&record, decisions, decided);
+            piece.rejects.check(place, &record, decisions, decided);
             let preferences;
             (preferences, left) = left.split_at(if left.is_empty() { 0 } else { agents });
             let is_unstated = preferences.contains(&Preference::Unstated);
@@ -179,6 +179,7 @@ pub fn write_chunk(
             }
             start = end;
         }
+        piece.rejects.end_block(block.len());
         Ok(true)
     })?;
     push_with_end(&chunk[run..start], list, &mut out.kept);

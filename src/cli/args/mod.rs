@@ -21,7 +21,7 @@ use super::values::{self, BytesMax};
 
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
-pub use self::lint::{Denied, Explained, LintArgs, LintFormat};
+pub use self::lint::{Denied, Explained, LintArgs, LintFormat, LintLevel};
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, OutageArgs, VerifyArgs};
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
