@@ -36,7 +36,7 @@ pub use extract::{ExtractWriter, OthersWriter, RecordKind, UsageKind, read_other
 pub use lines::{Lexer, RawLine, Records, Span, records};
 pub use note::{Note, NoteKind, NoteSet, appearance};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
-pub use statement::{Statement, signals, usage_members};
+pub use statement::{Statement, UsageMember, signals, usage_members};
 
 use portcullis_dialect::{Dialect, Field, LineNumber, RuleID, Verdict};
 

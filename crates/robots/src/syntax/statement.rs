@@ -115,9 +115,12 @@ pub fn signals(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
+/// A member of a dictionary: its key, and its value if that is a token.
+pub type UsageMember<'t> = (&'t [u8], Option<&'t [u8]>);
+
 /// Returns the members of a Content-Usage dictionary, with the values that are tokens, or `None` if
 /// `text` is no dictionary.
-pub fn usage_members(text: &[u8]) -> Option<Vec<(&[u8], Option<&[u8]>)>> {
+pub fn usage_members(text: &[u8]) -> Option<Vec<UsageMember<'_>>> {
     let mut members = Vec::new();
     read_dictionary(text, |key, value| members.push((key, value)))?;
     Some(members)

@@ -275,12 +275,13 @@ impl Query {
         for (question, &policy) in (0..).zip(policies) {
             let allowed = &decisions[question as usize * agents..][..agents];
             let is_allowed = allowed.iter().any(|decision| decision.verdict == Verdict::Allow);
-            if !matches!(policy, NO_POLICY | NO_URL) && is_allowed {
-                if let Some(position) = self.set.usage_position(policy)? {
-                    self.resolve_usage(asking, policy, position)?;
-                    asked.push((question, policy));
-                    asked_policies.push(policy);
-                }
+            if !matches!(policy, NO_POLICY | NO_URL)
+                && is_allowed
+                && let Some(position) = self.set.usage_position(policy)?
+            {
+                self.resolve_usage(asking, policy, position)?;
+                asked.push((question, policy));
+                asked_policies.push(policy);
             }
         }
         if asked.is_empty() {
