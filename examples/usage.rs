@@ -58,16 +58,18 @@ fn usage_line(random: &mut Random, paths: &[&[u8]]) -> Vec<u8> {
     [b"Content-Usage: ", path, b" ", WORDS[random.below(WORDS.len())].as_bytes()].concat()
 }
 
+/// The path that a line gives, if a record about usage can have it.
+fn path_of(line: &[u8]) -> Option<&[u8]> {
+    let at = line.iter().position(|&byte| byte == b':')?;
+    let value = line[at + 1..].trim_ascii();
+    let is_path = value.starts_with(b"/") && !value.iter().any(|byte| b" #\t".contains(byte));
+    is_path.then_some(value)
+}
+
 /// A file with lines about usage behind some of its lines, and perhaps one before all groups.
 fn with_usage(text: &[u8], random: &mut Random) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
-    let path = |line: &&[u8]| {
-        let at = line.iter().position(|&byte| byte == b':')?;
-        let value = line[at + 1..].trim_ascii();
-        let is_path = value.starts_with(b"/") && !value.iter().any(|byte| b" #\t".contains(byte));
-        is_path.then_some(value)
-    };
-    let paths: Vec<&[u8]> = lines.iter().copied().filter_map(|line| path(&line)).collect();
+    let paths: Vec<&[u8]> = lines.iter().filter_map(|line| path_of(line)).collect();
     let mut out = Vec::new();
     if random.below(5) == 0 {
         out.extend(usage_line(random, &[]));
