@@ -68,8 +68,8 @@
 
 #[doc(inline)]
 pub use portcullis_dialect::{
-    DRAFT_2019, Decision, Dialect, GOOGLE, KOSTER_1996, LineNumber, ORIGINAL_1994, PolicyState,
-    RFC_9309, Reason, RuleID, Verdict,
+    DRAFT_2019, Decision, Dialect, Field, GOOGLE, KOSTER_1996, Label, LineNumber, ORIGINAL_1994,
+    PolicyState, Preference, RFC_9309, Reason, RuleID, Stated, Usage, UsageSource, Verdict,
 };
 #[doc(inline)]
 pub use portcullis_robots::policy::{
@@ -77,12 +77,13 @@ pub use portcullis_robots::policy::{
 };
 #[doc(inline)]
 pub use portcullis_robots::syntax::{
-    Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, UserAgentLine,
+    Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
+    UserAgentLine,
 };
 #[doc(inline)]
 pub use portcullis_robots::target::BadUrl;
 #[doc(inline)]
-pub use portcullis_robots::{AgentRules, Robots};
+pub use portcullis_robots::{AgentRules, AgentUsage, Robots};
 
 #[cfg(feature = "set")]
 #[doc(inline)]
@@ -95,7 +96,7 @@ pub use portcullis_set::batch::{Classifier, ClassifierMemory, Provenance, Sessio
 pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write as write_set};
 #[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_set::stored::AskError;
+pub use portcullis_set::stored::{AskError, StatedPlace};
 #[cfg(feature = "set")]
 #[doc(inline)]
 pub use portcullis_set::{

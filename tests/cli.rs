@@ -71,6 +71,8 @@ mod recipes;
 mod summary;
 #[path = "cli/synth.rs"]
 mod synth;
+#[path = "cli/usage.rs"]
+mod usage;
 #[path = "cli/user_agent.rs"]
 mod user_agent;
 #[path = "cli/verify.rs"]

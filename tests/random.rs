@@ -271,6 +271,7 @@ fn new_check(
         robots_url: None,
         url: url.to_vec(),
         expected: Expected::of(&judged),
+        usage: None,
     }
 }
 

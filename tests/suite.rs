@@ -16,6 +16,8 @@ mod common;
 mod engines;
 #[path = "suite/paste.rs"]
 mod paste;
+#[path = "suite/usage.rs"]
+mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -49,6 +51,13 @@ fn every_engine_gives_the_expected_decision() {
         }
     }
     assert!(failures.is_empty(), "{}", shown(&failures));
+}
+
+#[test]
+fn every_engine_gives_the_expected_usage() {
+    let (differences, compared) = usage::compare(&all_checks());
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(compared > 500, "{compared}");
 }
 
 fn shown(failures: &[String]) -> String {
@@ -128,6 +137,7 @@ fn compare_engines(dialect: &'static Dialect, robots: &[u8], record: &[u8]) {
         robots_url: None,
         url: record.to_vec(),
         expected: Expected::of(&Decision::INVALID),
+        usage: None,
     };
     let judged = ENGINES[0].1(&check);
     let check = Check { expected: Expected::of(&judged), ..check };

@@ -6,9 +6,10 @@ use std::sync::{Arc, Once};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_dialect::usage::{Label, Usage};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, Detail, Ways};
-use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::syntax::{RobotsTxt, Statement};
 use portcullis_set::batch::{Classifier, Vectors};
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -60,8 +61,10 @@ pub fn decide_counted(data: &[u8], reached: &mut Ways) {
 /// `url`, and some that the rules of `robots` speak of.
 fn urls(dialect: &Dialect, url: &[u8], robots: &[u8]) -> Vec<Vec<u8>> {
     let file = RobotsTxt::parse(robots, dialect, None);
-    let rules = file.rules().iter().rev().take(MADE_URLS_MAX);
-    let made = rules.map(|rule| at_an_origin(&spelt_out(rule.value)));
+    let rules = file.rules().iter().rev().map(|rule| rule.value).take(MADE_URLS_MAX);
+    let statements = file.usage_records().iter().rev().filter_map(Statement::of);
+    let paths = statements.filter_map(|statement| statement.path).take(MADE_URLS_MAX);
+    let made = rules.chain(paths).map(|pattern| at_an_origin(&spelt_out(pattern)));
     let mut urls: Vec<Vec<u8>> = made.chain([at_an_origin(url)]).collect();
     urls.iter_mut().for_each(|url| url.truncate(URL_BYTES_MAX));
     urls
@@ -96,6 +99,7 @@ fn check(
         let agents = vec![agent.clone()];
         let (detail, limits) = (configuration.detail, configuration.limits);
         let classifier = Classifier::with_limits(Arc::clone(&set), agents, detail, limits).unwrap();
+        let classifier = classifier.with_usage(&Label::ALL).unwrap();
         let mut memory = classifier.memory();
         for _ in 0..ROUNDS {
             for (url, judged) in urls.iter().zip(&judged) {
@@ -103,6 +107,13 @@ fn check(
                 let expected = expected(url, *judged, decision, detail);
                 let how = configuration.name;
                 assert!(decision == expected, "{}", differs(how, config, agent, url, robots));
+                if decision.verdict == judged.verdict {
+                    let usage = usage_of(config, agent, robots, url);
+                    let stated = usage.stated.map(|stated| stated.preference);
+                    let how = format!("usage, {how}");
+                    let same = memory.preferences() == stated;
+                    assert!(same, "{}", differs(&how, config, agent, url, robots));
+                }
             }
         }
         *reached += memory.ways();
@@ -151,6 +162,11 @@ fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[
 fn judge(config: &LoadConfig, agent: &AgentChain, robots: &[u8], url: &[u8]) -> Decision {
     let tokens: Vec<&str> = agent.tokens().collect();
     oracle::decide(config.dialect, robots, config.robots_bytes_max, &tokens, url)
+}
+
+fn usage_of(config: &LoadConfig, agent: &AgentChain, robots: &[u8], url: &[u8]) -> Usage {
+    let tokens: Vec<&str> = agent.tokens().collect();
+    oracle::usage(config.dialect, robots, config.robots_bytes_max, &tokens, url).0
 }
 
 fn differs(

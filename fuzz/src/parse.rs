@@ -2,7 +2,9 @@
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{BlankLine, Dialect, Field};
-use portcullis_robots::syntax::{Content, Lexer, NoteKind, Record, RobotsTxt, Span, records};
+use portcullis_robots::syntax::{
+    Content, Lexer, NoteKind, Record, RobotsTxt, Span, Statement, records,
+};
 
 use crate::head;
 
@@ -110,6 +112,7 @@ fn check_against_lines(
 ) {
     let mut agents = file.user_agents().iter();
     let mut rules = file.rules().iter();
+    let mut usages = file.usage_records().iter();
     let mut others = file.other_records().iter();
     let outside: Vec<u32> = file
         .notes()
@@ -140,6 +143,16 @@ fn check_against_lines(
                         assert!(is(None, rule.value, rule.span, rule.line));
                         assert_eq!(rule.verdict, verdict);
                     }
+                    Kind::Usage(field) => {
+                        let usage = usages.next().expect("a usage record is kept");
+                        assert!(is(None, usage.value, usage.span, usage.line));
+                        assert_eq!(usage.field, field);
+                        let before = file.user_agents().len() - agents.len();
+                        assert_eq!(usage.user_agent, open.then(|| before as u32 - 1));
+                        if let Some(statement) = Statement::of(usage) {
+                            assert!(usage.value.ends_with(statement.text));
+                        }
+                    }
                     Kind::Other => {
                         let other = others.next().expect("any other record is kept");
                         assert!(is(Some(other.name), other.value, other.span, other.line));
@@ -149,12 +162,14 @@ fn check_against_lines(
         }
     }
     assert!(agents.next().is_none() && rules.next().is_none() && others.next().is_none());
+    assert!(usages.next().is_none());
     assert!(notes <= file.notes().len(), "no note is lost");
 }
 
 enum Kind {
     Agent,
     Rule(Verdict),
+    Usage(Field),
     Other,
 }
 
@@ -163,6 +178,9 @@ fn kind(record: &Record<'_>) -> Kind {
         Some(Field::UserAgent) => Kind::Agent,
         Some(Field::Allow) => Kind::Rule(Verdict::Allow),
         Some(Field::Disallow) => Kind::Rule(Verdict::Disallow),
+        Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
+            Kind::Usage(field)
+        }
         Some(Field::Sitemap) | None => Kind::Other,
     }
 }

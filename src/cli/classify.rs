@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis_capture::input::Terminator;
 use portcullis_capture::list::List;
+use portcullis_dialect::usage::Label;
 use portcullis_report::advertools::{self, Advertools};
 use portcullis_report::columns::{Columns, Field, no_collision};
 use portcullis_report::csv::{self, Csv};
@@ -72,10 +73,12 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
     let destination = Destination::new(args.output);
     let format = format(args.format, &destination)?;
-    let columns = args.columns;
+    let labels = distinct(args.usage)?;
+    let columns = args.columns.with_usage(&labels)?;
     ensure!(
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv | ClassifyFormat::Parquet)
-            || (columns == Columns::default() && args.column_prefix.is_empty()),
+            || (columns == Columns::default().with_usage(&labels)?
+                && args.column_prefix.is_empty()),
         "--columns and --column-prefix are for tsv, csv and parquet; omit them, or choose --format"
     );
     ensure!(
@@ -107,7 +110,11 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
         ClassifyFormat::Advertools => Detail::Reason,
         ClassifyFormat::Jsonl => Detail::Rule,
     };
-    let classifier = policies.classifier(&questions, detail)?;
+    ensure!(
+        format != ClassifyFormat::Advertools || labels.is_empty(),
+        "rows for advertools have no column for --usage; choose another --format"
+    );
+    let classifier = policies.classifier(&questions, detail)?.with_usage(&labels)?;
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
     let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));
@@ -220,6 +227,14 @@ impl Header<'_> {
         self.first = Some((list.name().to_owned(), columns));
         Ok(header)
     }
+}
+
+/// Labels that are named once each.
+fn distinct(labels: Vec<Label>) -> anyhow::Result<Vec<Label>> {
+    for (place, label) in labels.iter().enumerate() {
+        ensure!(!labels[..place].contains(label), "--usage names {label} twice");
+    }
+    Ok(labels)
 }
 
 /// The extension of outputs in a format.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use portcullis_capture::list::List;
-use portcullis_report::filter::{self, Fate, Quantifier};
+use portcullis_report::filter::{self, Fate, Purpose, Quantifier};
 use portcullis_report::parquet::KeptRows;
 use portcullis_report::{Counts, Filtered};
 use portcullis_robots::policy::Detail;
@@ -74,11 +74,11 @@ impl Rows {
 
     fn write(&mut self, list: &List, sorted: &mut Sorted) -> anyhow::Result<()> {
         let Sorted { rows, counts, .. } = sorted;
-        let KeptRows { kept, kept_rows, unknown, invalid } = std::mem::take(rows);
-        self.kept.write(list, kept, counts, Some(kept_rows))?;
+        let KeptRows { kept, filtered, unknown, invalid } = std::mem::take(rows);
+        self.kept.write(list, kept, counts, Some(filtered))?;
         for (output, group) in [(&mut self.unknown, unknown), (&mut self.invalid, invalid)] {
             if let Some(output) = output {
-                output.write(list, group, counts, Some(kept_rows))?;
+                output.write(list, group, counts, Some(filtered))?;
             }
         }
         Ok(())
@@ -202,6 +202,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     policies.agents.show(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions, Detail::Reason)?;
+    let classifier = classifier.with_usage(args.selection.purpose.as_slice())?;
     let clock = Clock::loaded(started);
     let mut outputs = if are_rows {
         let run = summary::run(&policies, &questions);
@@ -212,7 +213,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         Target::Records(Sorter { kept: kept_to, prints_records, unknown, invalid, first: None })
     };
     let mut counts = Counts::new(agents);
-    let mut kept = 0;
+    let (mut kept, mut unstated) = (0, 0);
     let account = stream::run(
         &stream,
         &questions,
@@ -233,7 +234,9 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
                 outputs.begin(part, sorted.counts.records == 0)?;
             }
             counts.merge(&sorted.counts);
-            kept += sorted.records.kept_records + sorted.rows.kept_rows;
+            let of_rows = sorted.rows.filtered;
+            kept += sorted.records.kept_records + of_rows.kept;
+            unstated += sorted.records.unstated_records + of_rows.unstated.unwrap_or(0);
             outputs.write(part.list, sorted)
         },
     )?;
@@ -242,7 +245,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         sorter.kept.write(format!("{kept}\n").as_bytes())?;
     }
     outputs.finish(account.output)?;
-    let filtered = Some(Filtered { kept });
+    let filtered = Some(Filtered { kept, unstated: args.selection.purpose.map(|_| unstated) });
     let outcome = summary::Outcome { counts, invalid: account.invalid, filtered };
     summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(if args.exit_status && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
@@ -263,5 +266,8 @@ fn selection(args: &SelectionArgs) -> anyhow::Result<filter::Plan> {
         invert: args.invert,
         unknown: fate(args.unknown, &args.unknown_to)?,
         invalid: fate(args.invalid, &args.invalid_to)?,
+        purpose: args
+            .unstated
+            .map(|unstated| Purpose { keeps_unstated: unstated == KeepOrDrop::Keep }),
     })
 }

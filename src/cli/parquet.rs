@@ -160,7 +160,7 @@ struct Current {
     writer: ParquetWriter<Pipe>,
     template: Arc<Template>,
     counts: Counts,
-    kept: Option<u64>,
+    filtered: Option<Filtered>,
 }
 
 impl ParquetOutputs {
@@ -196,7 +196,8 @@ impl ParquetOutputs {
         let template = Arc::new(template);
         let writer = ParquetWriter::new(self.pipe.clone(), Arc::clone(&template));
         let writer = writer.map_err(|error| self.failure(part.list.name(), &error))?;
-        self.current = Some(Current { writer, template, counts: Counts::default(), kept: None });
+        self.current =
+            Some(Current { writer, template, counts: Counts::default(), filtered: None });
         Ok(())
     }
 
@@ -210,26 +211,24 @@ impl ParquetOutputs {
         list: &List,
         group: EncodedGroup,
         counts: &Counts,
-        kept: Option<u64>,
+        filtered: Option<Filtered>,
     ) -> anyhow::Result<()> {
         let current = self.current.as_mut().expect("a list has begun");
         current.counts.merge(counts);
-        current.kept = kept.map(|kept| kept + current.kept.unwrap_or(0));
+        if let Some(filtered) = filtered {
+            current.filtered.get_or_insert_default().merge(filtered);
+        }
         let written = current.writer.write(group);
         written.map_err(|error| self.failure(list.name(), &error))
     }
 
     /// Ends the file that is being written.
     fn end(&mut self) -> anyhow::Result<()> {
-        let Some(Current { writer, counts, kept, .. }) = self.current.take() else {
+        let Some(Current { writer, counts, filtered, .. }) = self.current.take() else {
             return Ok(());
         };
-        let account = Account {
-            run: self.run.clone(),
-            counts,
-            invalid: InvalidRecords::default(),
-            filtered: kept.map(|kept| Filtered { kept }),
-        };
+        let account =
+            Account { run: self.run.clone(), counts, invalid: InvalidRecords::default(), filtered };
         let mut account = serde_json::to_value(&account)?;
         // Their places are in the list, not in this file.
         if let Some(members) = account.as_object_mut() {

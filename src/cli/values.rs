@@ -9,6 +9,7 @@ use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
+use portcullis_dialect::usage::Label;
 use portcullis_report::columns::{Columns, ColumnsError};
 
 use super::message::say_plainly;
@@ -120,6 +121,12 @@ pub fn duration(text: &str) -> Result<u64, String> {
     let product = seconds.zip(number.parse::<u64>().ok());
     let product = product.and_then(|(seconds, number)| number.checked_mul(seconds));
     product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
+}
+
+/// Parses a label of `--usage` and `--purpose`.
+pub fn label(text: &str) -> Result<Label, String> {
+    let labels = Label::ALL.map(Label::as_str).join(", ");
+    Label::by_name(text.trim()).ok_or_else(|| format!("no label '{text}'; the labels are {labels}"))
 }
 
 /// Parses the words of `--columns`.

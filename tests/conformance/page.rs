@@ -22,6 +22,7 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("google", "Google's page on robots.txt, and google/robotstxt"),
     ("scope", "Which URLs a file applies to"),
     ("bytes", "Odd bytes"),
+    ("usage", "What pages may be used for: AIPREF, Content Signals, RSL"),
 ];
 
 /// An entry of `docs/decisions.toml`.

@@ -9,6 +9,7 @@ use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::usage::{Label, Preference};
 use serde::Deserialize;
 
 /// One question with its expected answer.
@@ -32,6 +33,40 @@ pub struct Check {
     pub url: Vec<u8>,
     /// The expected answer.
     pub expected: Expected,
+    /// What the URL may be used for, if the case says so.
+    pub usage: Option<ExpectedUsage>,
+}
+
+/// What a URL may be used for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedUsage {
+    /// By label that is stated: its value and its line.
+    pub stated: BTreeMap<String, (Preference, Option<LineNumber>)>,
+    /// The licences, if the case gives them.
+    pub licenses: Option<Vec<String>>,
+}
+
+impl ExpectedUsage {
+    /// Reads `train-ai=n:4, search=y:2`; `-` where there is no preference.
+    fn parse(text: &str, licenses: Option<Vec<String>>) -> Result<ExpectedUsage, String> {
+        if text == "-" {
+            let none = |label: Label| (label.as_str().to_owned(), (Preference::NoAccess, None));
+            let stated = Label::ALL.into_iter().map(none).collect();
+            return Ok(ExpectedUsage { stated, licenses });
+        }
+        let mut stated = BTreeMap::new();
+        for part in text.split(", ").filter(|part| !part.is_empty()) {
+            let read = part.split_once('=').and_then(|(label, rest)| {
+                let (value, line) = rest.split_once(':')?;
+                let preference = Preference::ALL.into_iter().find(|it| it.as_str() == value)?;
+                let line = LineNumber::new(line.parse().ok()?);
+                Some((Label::by_name(label)?.as_str().to_owned(), (preference, line)))
+            });
+            let (label, value) = read.ok_or(format!("`{part}` is not LABEL=VALUE:LINE"))?;
+            stated.insert(label, value);
+        }
+        Ok(ExpectedUsage { stated, licenses })
+    }
 }
 
 /// The expected answer. The line identifies the rule.
@@ -94,6 +129,8 @@ struct Case {
     verdict: Option<String>,
     reason: Option<String>,
     line: Option<u32>,
+    usage: Option<String>,
+    licenses: Option<Vec<String>>,
     checks: Option<Vec<Row>>,
 }
 
@@ -109,6 +146,8 @@ struct Row {
     verdict: String,
     reason: Option<String>,
     line: Option<u32>,
+    usage: Option<String>,
+    licenses: Option<Vec<String>>,
 }
 
 /// A number of bytes, or the word `unlimited`.
@@ -182,6 +221,8 @@ impl Case {
                 verdict: verdict.clone(),
                 reason: self.reason.clone(),
                 line: self.line,
+                usage: self.usage.clone(),
+                licenses: self.licenses.clone(),
             }]),
             (None, None) => Err("it checks nothing: add `checks`, or a url and verdict".to_owned()),
         }
@@ -200,6 +241,10 @@ impl Case {
             robots_url: self.robots_url.as_ref().map(|url| self.filled(url).into_bytes()),
             url,
             expected: row.expected()?,
+            usage: match &row.usage {
+                Some(usage) => Some(ExpectedUsage::parse(usage, row.licenses.clone())?),
+                None => None,
+            },
         })
     }
 

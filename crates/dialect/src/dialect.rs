@@ -110,6 +110,12 @@ pub enum Field {
     Disallow,
     /// The URL of a sitemap; it has no effect on decisions.
     Sitemap,
+    /// States what pages may be used for (IETF AIPREF); see [`usage`](crate::usage).
+    ContentUsage,
+    /// The same in the words of Cloudflare's Content Signals Policy.
+    ContentSignal,
+    /// The URI of a licence (RSL 1.0).
+    License,
 }
 
 /// One spelling of a field name.

@@ -1,7 +1,8 @@
 //! The vocabulary of the Robots Exclusion Protocol: dialects, decisions and limits, as data.
 //!
 //! Owns what each standard or crawler does at each decision point ([`Dialect`]), the words of an
-//! answer ([`Verdict`], [`Reason`], [`PolicyState`], [`Decision`]) and every bound of the project
+//! answer ([`Verdict`], [`Reason`], [`PolicyState`], [`Decision`]), the vocabulary of usage preferences
+//! ([`usage`]) and every bound of the project
 //! ([`limits`]). Nothing here parses or matches: the engine is `portcullis-robots`, and
 //! `portcullis-oracle` is a second, independent implementation that checks it.
 //!
@@ -22,7 +23,9 @@ pub mod dialect;
 pub mod id;
 pub mod limits;
 mod presets;
+pub mod usage;
 
 pub use decision::{Decision, PolicyState, Reason, Verdict};
 pub use dialect::*;
 pub use id::{LineNumber, RuleID};
+pub use usage::{Label, Preference, Stated, Usage, UsageSource};

@@ -48,7 +48,7 @@ impl fmt::Display for Severity {
 /// A problem by its number, which is stable: a retired number is not used again.
 ///
 /// The tens are the subject: the file (000), a line (010), a group (020), a path pattern (030), several
-/// rules (040), other records (050).
+/// rules (040), other records (050), preferences about use (060).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u16)]
@@ -94,6 +94,14 @@ pub enum Code {
     RelativeSitemap = 50,
     CrawlDelay = 51,
     OddCrawlDelay = 52,
+    UnreadableUsage = 60,
+    OddPreference = 61,
+    RetiredLabel = 62,
+    UsageOutsideGroup = 63,
+    UsageSplitsGroup = 64,
+    UsageNotInherited = 65,
+    ConflictingPreferences = 66,
+    RelativeLicense = 67,
 }
 
 impl Code {
@@ -156,6 +164,7 @@ impl Code {
             NoteKind::FileCut => Code::FileTooLong,
             NoteKind::LooksLikeHtml | NoteKind::LooksLikeJson => Code::WebPage,
             NoteKind::LooksBinary => Code::BinaryFile,
+            NoteKind::UsageIgnored => Code::UnreadableUsage,
         }
     }
 }
@@ -334,8 +343,8 @@ mod tests {
         assert!(codes.is_sorted_by(|one, other| one < other));
         let is_name = |name: &str| name.bytes().all(|c| c.is_ascii_lowercase() || c == b'-');
         assert!(entries().all(|entry| is_name(&entry.name)));
-        assert_eq!(codes.last(), Some(&Code::OddCrawlDelay));
-        assert_eq!(codes.len(), 40);
+        assert_eq!(codes.last(), Some(&Code::RelativeLicense));
+        assert_eq!(codes.len(), 48);
     }
 
     #[test]

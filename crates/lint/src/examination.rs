@@ -8,11 +8,12 @@ use super::diagnostic::{Effect, Place, Related};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::bytes::trim;
 use portcullis_matcher::pattern::normal_text;
 use portcullis_robots::policy::{robot_name, robot_named};
 use portcullis_robots::syntax::{
-    Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, is_extension, records,
+    Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, Statement, is_extension, records,
 };
 use portcullis_robots::visible::visible;
 
@@ -88,10 +89,43 @@ impl<'t> Reading<'t> {
             Some(Field::Allow) => self.rule_words(Verdict::Allow, record.value, line),
             Some(Field::Disallow) => self.rule_words(Verdict::Disallow, record.value, line),
             Some(Field::Sitemap) => "a sitemap, without effect on access".into(),
+            Some(Field::ContentUsage | Field::ContentSignal | Field::License) => {
+                self.usage_words(line)
+            }
             None if is_extension(record.name) => {
                 "a field of another convention, without effect on access".into()
             }
             None => "an unknown field, ignored".into(),
+        }
+    }
+
+    fn usage_words(&self, line: LineNumber) -> String {
+        let records = self.file.usage_records();
+        let Ok(position) = records.binary_search_by_key(&line, |record| record.line) else {
+            return "ignored".into();
+        };
+        let record = &records[position];
+        let Some(statement) = Statement::of(record) else { return "names a licence".into() };
+        if record.field == Field::ContentUsage && record.user_agent.is_none() {
+            return "states nothing: outside any group".into();
+        }
+        if !statement.is_readable {
+            return "states nothing: the value is not a dictionary".into();
+        }
+        let stated = Label::ALL.into_iter().zip(statement.preferences);
+        let stated = stated.filter(|(_, preference)| *preference != Preference::Unstated);
+        let words: Vec<String> =
+            stated.map(|(label, preference)| format!("{label}={preference}")).collect();
+        let mut pattern = Vec::new();
+        let of_paths = match statement.path {
+            Some(path) if normal_text(path, &self.dialect.paths, &mut pattern) => {
+                format!(" about {}", quoted(&pattern))
+            }
+            _ => String::new(),
+        };
+        match words.is_empty() {
+            true => format!("states nothing{of_paths}"),
+            false => format!("states {}{of_paths}", words.join(", ")),
         }
     }
 

@@ -15,10 +15,10 @@ use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
 use crate::analysis::{Bound, Equivalence, Limits, Rules, Search, equivalence};
-use portcullis_dialect::dialect::{Dialect, NamesAgent};
+use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_dialect::limits::FIX_PROOFS_MAX;
 use portcullis_matcher::bytes::seeded_hash;
-use portcullis_robots::policy::{Audience, OrderedRules, robot_name};
+use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, RobotsTxt, is_extension};
 
 /// How files are fixed.
@@ -262,6 +262,7 @@ impl<'t> Side<'t> {
             seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
         };
         let names: Vec<u64> = groups.iter().map(names).collect();
+        // Usage records have a meaning, which is compared by itself.
         let records = file.other_records().iter().filter(|record| is_extension(record.name));
         records.map(move |record| {
             let line = file.user_agents().partition_point(|agent| agent.line < record.line);
@@ -317,7 +318,8 @@ impl Comparison<'_, '_> {
             // give the same group for every agent.
             return Err(Unproved::OtherNames { dialect: self.dialect });
         }
-        if !self.old.extensions(self.dialect).eq(self.new.extensions(self.dialect)) {
+        let has_moved = !self.old.extensions(self.dialect).eq(self.new.extensions(self.dialect));
+        if has_moved || !self.same_usage() {
             return Err(Unproved::MovesRecord { dialect: self.dialect });
         }
         self.compare(None)?;
@@ -325,6 +327,35 @@ impl Comparison<'_, '_> {
             self.compare(Some(name))?;
         }
         Ok(())
+    }
+
+    /// Whether the same usage records hold for every robot, in the same order.
+    fn same_usage(&self) -> bool {
+        let is_empty = |side: &Side<'_>| side.file.usage_records().is_empty();
+        if is_empty(self.old) && is_empty(self.new) {
+            return true;
+        }
+        let groups = [self.old, self.new].map(|side| UsageGroups::new(&side.file));
+        let audiences = groups.each_ref().map(|groups| groups.audience(self.dialect));
+        let robots = audiences.iter().flat_map(|audience| &audience.robots);
+        let names: HashSet<&[u8], foldhash::fast::RandomState> =
+            robots.map(|robot| &robot.name[..]).collect();
+        let in_force = [0, 1].map(|side| {
+            let file = if side == 0 { &self.old.file } else { &self.new.file };
+            let robots = audiences[side].robots.iter();
+            let by_name: HashMap<&[u8], &[usize], foldhash::fast::RandomState> =
+                robots.map(|robot| (&robot.name[..], &robot.groups[..])).collect();
+            let groups = &groups[side];
+            let default = &audiences[side].default_groups[..];
+            move |robot: Option<&[u8]>| -> Vec<(Field, &[u8])> {
+                let own = robot.and_then(|name| by_name.get(name).copied()).unwrap_or(default);
+                let records = groups.in_force(own).into_iter();
+                let records = records.map(|number| file.usage_records()[number as usize]);
+                records.map(|record| (record.field, record.value)).collect()
+            }
+        });
+        let [old, new] = in_force;
+        old(None) == new(None) && names.into_iter().all(|name| old(Some(name)) == new(Some(name)))
     }
 
     /// Compares the rules of a robot in both files.
@@ -391,8 +422,12 @@ mod tests {
     fn a_preference_stays_with_its_robots() {
         let old = b"User-agent: a\nContent-Usage: train-ai=n\nDisallow: x\n\nUser-agent: b\n\
             License: https://a.example/l\nAllow: x\n";
+        // Content-Usage ends the run of user-agent lines, as the rule did.
         let new = b"User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\n\
             License: https://a.example/l\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+        let new = b"User-agent: a\nUser-agent: b\nContent-Usage: train-ai=n\nDisallow: x\n\
+            User-agent: b\nLicense: https://a.example/l\nAllow: x\n";
         let moved = Unproved::MovesRecord { dialect: &RFC_9309 };
         assert_eq!(proved(&RFC_9309, old, new), Err(moved.clone()));
         let new = b"User-agent: a\nDisallow: x\n\nUser-agent: b\nAllow: x\n";

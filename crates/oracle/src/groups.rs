@@ -7,13 +7,18 @@ use portcullis_dialect::{
 
 use crate::lines::Record;
 
-/// User-agent lines and the rules that follow them.
-#[derive(Default)]
-pub(super) struct Group<'t> {
+/// User-agent lines and the lines that follow them: the rules of access, or those of usage.
+pub(super) struct Group<'t, R> {
     /// The values of the user-agent lines.
     user_agents: Vec<&'t [u8]>,
-    /// The rules, in file order.
-    pub(super) rules: Vec<Rule<'t>>,
+    /// The lines, in file order.
+    pub(super) rules: Vec<R>,
+}
+
+/// A line in a group.
+pub(super) trait GroupLine {
+    /// Whether a user-agent line behind it starts another group.
+    fn ends_run(&self) -> bool;
 }
 
 /// An allow or disallow line in a group.
@@ -25,45 +30,70 @@ pub(super) struct Rule<'t> {
     pub(super) value: &'t [u8],
 }
 
-/// Returns the groups of a file, in file order. Rules outside groups are left out.
-pub(super) fn groups<'t>(rules: &GroupRules, records: &[Record<'t>]) -> Vec<Group<'t>> {
-    let mut groups: Vec<Group<'t>> = Vec::new();
-    let mut in_group = false;
-    let mut next_id = RuleID(0);
-    for record in records {
-        match *record {
-            Record::Blank => in_group &= rules.blank_line == BlankLine::NoMeaning,
-            Record::Field(Field::UserAgent, value, _) => {
-                let extends = groups.last().is_some_and(|group| group.rules.is_empty());
-                if !(in_group && extends) {
-                    groups.push(Group::default());
-                }
-                in_group = true;
-                groups.last_mut().expect("pushed").user_agents.push(value);
-            }
-            Record::Field(Field::Sitemap, ..) => {}
-            Record::Field(field @ (Field::Allow | Field::Disallow), value, line) => {
-                if let Some(group) = groups.last_mut().filter(|_| in_group) {
-                    let verdict =
-                        if field == Field::Allow { Verdict::Allow } else { Verdict::Disallow };
-                    group.rules.push(Rule { id: next_id, line, verdict, value });
-                    next_id = RuleID(next_id.0 + 1);
-                }
-            }
-        }
+impl GroupLine for Rule<'_> {
+    fn ends_run(&self) -> bool {
+        true
+    }
+}
+
+/// Returns the groups of a file with their access rules, in file order. Rules outside groups are
+/// left out.
+pub(super) fn groups<'t>(rules: &GroupRules, records: &[Record<'t>]) -> Vec<Group<'t, Rule<'t>>> {
+    let (mut groups, _) = groups_by(rules, records, |field, value, line| {
+        let verdict = match field {
+            Field::Allow => Verdict::Allow,
+            Field::Disallow => Verdict::Disallow,
+            _ => return None,
+        };
+        Some(Rule { id: RuleID(0), line, verdict, value })
+    });
+    for (id, rule) in (0..).zip(groups.iter_mut().flat_map(|group| &mut group.rules)) {
+        rule.id = RuleID(id);
     }
     groups
 }
 
+/// Returns the groups of a file, in file order, and the lines outside groups. `read` gives the line
+/// that a record is, or nothing if it is none.
+pub(super) fn groups_by<'t, R: GroupLine>(
+    rules: &GroupRules,
+    records: &[Record<'t>],
+    read: impl Fn(Field, &'t [u8], LineNumber) -> Option<R>,
+) -> (Vec<Group<'t, R>>, Vec<R>) {
+    let mut groups: Vec<Group<'t, R>> = Vec::new();
+    let mut outside = Vec::new();
+    let mut in_group = false;
+    for record in records {
+        match *record {
+            Record::Blank => in_group &= rules.blank_line == BlankLine::NoMeaning,
+            Record::Field(Field::UserAgent, value, _) => {
+                let has_ended = |group: &Group<'t, R>| group.rules.iter().any(R::ends_run);
+                let extends = groups.last().is_some_and(|group| !has_ended(group));
+                if !(in_group && extends) {
+                    groups.push(Group { user_agents: Vec::new(), rules: Vec::new() });
+                }
+                in_group = true;
+                groups.last_mut().expect("pushed").user_agents.push(value);
+            }
+            Record::Field(field, value, line) => {
+                let lines = groups.last_mut().filter(|_| in_group).map(|group| &mut group.rules);
+                lines.unwrap_or(&mut outside).extend(read(field, value, line));
+            }
+        }
+    }
+    (groups, outside)
+}
+
 /// Returns the groups that name the first of `agents` that any group names, otherwise the default
 /// groups; empty if there are neither.
-pub(super) fn applying<'g, 't>(
+pub(super) fn applying<'g, 't, R>(
     dialect: &Dialect,
-    groups: &'g [Group<'t>],
+    groups: &'g [Group<'t, R>],
     agents: &[&str],
-) -> Vec<&'g Group<'t>> {
-    let groups_with = |several, is_wanted: &dyn Fn(&[u8]) -> bool| -> Vec<&'g Group<'t>> {
-        let applies = |group: &&Group<'t>| group.user_agents.iter().any(|value| is_wanted(value));
+) -> Vec<&'g Group<'t, R>> {
+    let groups_with = |several, is_wanted: &dyn Fn(&[u8]) -> bool| -> Vec<&'g Group<'t, R>> {
+        let applies =
+            |group: &&Group<'t, R>| group.user_agents.iter().any(|value| is_wanted(value));
         let count = match several {
             SeveralGroups::First => 1,
             SeveralGroups::Merge => groups.len(),

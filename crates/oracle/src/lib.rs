@@ -24,13 +24,16 @@ mod groups;
 mod lines;
 mod pattern;
 mod url;
+mod usage;
 
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
 
-use portcullis_dialect::{Decision, Dialect, IndexPage, Precedence, Reason, RobotsTxtUrl, Verdict};
+use portcullis_dialect::{
+    Decision, Dialect, IndexPage, Precedence, Reason, RobotsTxtUrl, Usage, Verdict,
+};
 
 use groups::Rule;
 
@@ -75,6 +78,22 @@ pub fn decide(
             line: Some(rule.line),
         },
     }
+}
+
+/// Returns the decision for an agent and `url`, what `robots` states about each use of `url`, and the
+/// licences, as written. The arguments are those of [`decide`].
+pub fn usage(
+    dialect: &Dialect,
+    robots: &[u8],
+    robots_bytes_max: Option<usize>,
+    agents: &[&str],
+    url: &[u8],
+) -> (Usage, Vec<Vec<u8>>) {
+    let access = decide(dialect, robots, robots_bytes_max, agents, url);
+    let path = compared_path(dialect, url).unwrap_or_default();
+    let records = lines::records(&dialect.lines, robots, robots_bytes_max);
+    let (stated, licences) = usage::usage(dialect, &records, agents, &path);
+    (Usage::new(access, stated), licences)
 }
 
 /// Like [`decide`], for a file whose URL is `robots_url`: a URL of another origin is

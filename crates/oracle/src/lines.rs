@@ -1,5 +1,6 @@
 //! Bytes of a file to lines, and lines to records.
 
+use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
     ByteOrderMark, ControlByte, Field, FieldMatch, LineNumber, LineRules, MissingColon, NulByte,
 };
@@ -120,8 +121,9 @@ fn field(rules: &LineRules, name: &[u8]) -> Option<Field> {
             name.get(..spelling.len()).is_some_and(|start| start.eq_ignore_ascii_case(spelling))
         }
     };
-    let spelling = rules.fields.iter().find(|s| fits(s.text.as_bytes()))?;
-    Some(spelling.field)
+    let known = rules.fields.iter().find(|s| fits(s.text.as_bytes()));
+    let of_usage = || USAGE_FIELDS.iter().find(|s| name.eq_ignore_ascii_case(s.text.as_bytes()));
+    known.or_else(of_usage).map(|spelling| spelling.field)
 }
 
 /// Returns the part of `text` before the first `byte`, or all of it.

@@ -28,6 +28,7 @@ use std::str::FromStr;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::policy::Detail;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
@@ -46,10 +47,12 @@ pub enum Column {
     Rule,
     /// The value of the user-agent line of the group that applies.
     Group,
+    /// What is stated about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds it.
+    Usage(Label),
 }
 
 impl Column {
-    /// All columns.
+    /// All columns of `--columns`.
     pub const ALL: [Column; 5] =
         [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group];
 
@@ -61,6 +64,7 @@ impl Column {
             Column::Line => "line",
             Column::Rule => "rule",
             Column::Group => "group",
+            Column::Usage(label) => label.as_str(),
         }
     }
 }
@@ -170,6 +174,22 @@ impl Columns {
         &self.per_agent
     }
 
+    /// Adds a column for each label behind each agent's verdict, or behind its other columns if it has no
+    /// verdict.
+    ///
+    /// # Errors
+    ///
+    /// If all agents share a column of bits.
+    pub fn with_usage(mut self, labels: &[Label]) -> Result<Columns, ColumnsError> {
+        if self.has_bits && !labels.is_empty() {
+            return Err(ColumnsError::BitsAndMore);
+        }
+        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
+        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
+        self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
+        Ok(self)
+    }
+
     /// Whether all agents share one column of bits.
     pub fn has_bits(&self) -> bool {
         self.has_bits
@@ -261,6 +281,8 @@ pub struct Values<'a> {
     pub rule: Option<Cow<'a, [u8]>>,
     /// The value of the user-agent line of the group that applies, cut if it is long.
     pub group: Option<Cow<'a, [u8]>>,
+    /// By label, what is stated about it; unstated if it is not asked about.
+    pub preferences: [Preference; Label::ALL.len()],
 }
 
 impl<'a> Values<'a> {
@@ -278,6 +300,13 @@ impl<'a> Values<'a> {
         place: usize,
         agent: usize,
     ) -> Result<Values<'a>, Damage> {
+        let mut preferences = [Preference::Unstated; Label::ALL.len()];
+        let labels = session.classifier().labels();
+        let agents = session.classifier().agents().len();
+        let answers = (place * agents + agent) * labels.len();
+        for (label, preference) in labels.iter().zip(&session.preferences()[answers..]) {
+            preferences[*label as usize] = *preference;
+        }
         let provenance = match columns.need_provenance() {
             true => session.provenance(place, agent)?,
             false => Provenance::default(),
@@ -288,6 +317,7 @@ impl<'a> Values<'a> {
             line: decision.line,
             rule: provenance.rule.map(cut_to_show),
             group: provenance.group.map(cut_to_show),
+            preferences,
         })
     }
 
@@ -300,6 +330,7 @@ impl<'a> Values<'a> {
             Column::Line => self.line.map(|line| Cow::Owned(line.get().to_string().into_bytes())),
             Column::Rule => self.rule.as_deref().map(Cow::Borrowed),
             Column::Group => self.group.as_deref().map(Cow::Borrowed),
+            Column::Usage(label) => word(self.preferences[label as usize].as_str()),
         }
     }
 }
@@ -371,6 +402,21 @@ mod tests {
             assert_eq!(names(text, &["A", "B"]).unwrap(), expected, "{text}");
         }
         assert_eq!("verdict".parse(), Ok(Columns::default()));
+    }
+
+    #[test]
+    fn usage_follows_the_verdict() {
+        let names = |columns: &str| {
+            let columns: Columns = columns.parse().unwrap();
+            let columns = columns.with_usage(&[Label::TrainAi, Label::Search])?;
+            let fields = columns.fields(&["A", "B"], "")?;
+            Ok(fields.into_iter().map(|field| field.name).collect::<Vec<_>>())
+        };
+        let expected =
+            ["A", "A_train-ai", "A_search", "A_line", "B", "B_train-ai", "B_search", "B_line"];
+        assert_eq!(names("verdict,line").unwrap(), expected);
+        assert_eq!(names("line").unwrap()[..3], ["A_line", "A_train-ai", "A_search"]);
+        assert_eq!(names("bits"), Err(ColumnsError::BitsAndMore));
     }
 
     #[test]

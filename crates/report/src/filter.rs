@@ -7,6 +7,7 @@
 use portcullis_capture::input::Record;
 use portcullis_capture::list::{Contents, List};
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::usage::Preference;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
@@ -44,17 +45,45 @@ pub struct Plan {
     pub unknown: Fate,
     /// The destination of records that are not URLs.
     pub invalid: Fate,
+    /// What an allowed agent's preference about the first label that is asked about has to be as well;
+    /// `None` if only access counts.
+    pub purpose: Option<Purpose>,
+}
+
+/// Which preferences about a purpose count as allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purpose {
+    /// Whether a use that is not stated counts as allowed. `y` always does, `n` never.
+    pub keeps_unstated: bool,
+}
+
+impl Purpose {
+    fn allows(self, preference: Preference) -> bool {
+        match preference {
+            Preference::Yes => true,
+            Preference::Unstated => self.keeps_unstated,
+            Preference::No | Preference::NoAccess => false,
+        }
+    }
 }
 
 impl Plan {
-    /// Combines the verdicts of all agents on a record. Without agents nothing is allowed.
+    /// Combines the verdicts of all agents on a record. Without agents nothing is allowed. With a
+    /// purpose, there is a preference for each agent.
+    ///
+    /// # Panics
+    ///
+    /// If preferences are missing.
     #[inline]
-    pub fn verdict(&self, decisions: &[Decision]) -> Verdict {
+    pub fn verdict(&self, decisions: &[Decision], preferences: &[Preference]) -> Verdict {
         let mut allowed = 0;
         let mut unknown = false;
-        for decision in decisions {
+        for (agent, decision) in decisions.iter().enumerate() {
             match decision.verdict {
-                Verdict::Allow => allowed += 1,
+                Verdict::Allow => {
+                    let is_fine = |purpose: Purpose| purpose.allows(preferences[agent]);
+                    allowed += usize::from(self.purpose.is_none_or(is_fine));
+                }
                 Verdict::Disallow => {}
                 Verdict::Unknown => unknown = true,
                 Verdict::Invalid => return Verdict::Invalid,
@@ -69,6 +98,23 @@ impl Plan {
             (false, true) => Verdict::Allow,
             (false, false) => Verdict::Disallow,
         }
+    }
+
+    /// The verdict of each record of the session's last block, and whether a preference on it is
+    /// unstated.
+    #[inline]
+    pub(crate) fn verdicts<'s>(
+        &'s self,
+        session: &'s Session<'_>,
+    ) -> impl Iterator<Item = (Verdict, bool)> + 's {
+        let agents = session.classifier().agents().len();
+        let preferences = session.preferences();
+        let per_record = if preferences.is_empty() { 0 } else { agents };
+        session.decisions().chunks_exact(agents).enumerate().map(move |(place, decisions)| {
+            let preferences = &preferences[place * per_record..][..per_record];
+            let is_unstated = preferences.contains(&Preference::Unstated);
+            (self.verdict(decisions, preferences), is_unstated)
+        })
     }
 
     /// Where a record with this verdict goes.
@@ -91,6 +137,8 @@ pub struct Output {
     pub kept: Vec<u8>,
     /// The number of kept records.
     pub kept_records: u64,
+    /// The number of records for which an allowed agent's use is not stated.
+    pub unstated_records: u64,
     /// Records with unknown origins that are set aside.
     pub unknown: Vec<u8>,
     /// Records that are not URLs and are set aside.
@@ -102,6 +150,7 @@ impl Output {
     pub fn clear(&mut self) {
         self.kept.clear();
         self.kept_records = 0;
+        self.unstated_records = 0;
         self.unknown.clear();
         self.invalid.clear();
     }
@@ -134,12 +183,12 @@ pub fn write_chunk(
     in_blocks(piece.records(), |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
-        let decisions = session.decisions();
-        let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
-        for (place, (&record, decisions)) in by_record {
+        let by_record = block.iter().zip(session.decisions().chunks_exact(agents));
+        let with_verdicts = by_record.zip(plan.verdicts(session)).enumerate();
+        for (place, ((&record, decisions), (verdict, is_unstated))) in with_verdicts {
             let end = start + record.whole().len();
             piece.rejects.check(place, &record, decisions, decided);
-            let verdict = plan.verdict(decisions);
+            out.unstated_records += u64::from(is_unstated);
             match (plan.fate(verdict), joined) {
                 (Fate::Keep, Some(_)) => out.kept_records += 1,
                 (Fate::Keep, None) => {
@@ -196,6 +245,7 @@ mod tests {
         invert: false,
         unknown: Fate::Drop,
         invalid: Fate::Drop,
+        purpose: None,
     };
 
     fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
@@ -262,9 +312,12 @@ mod tests {
             assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, plan, 2).kept, kept);
             // Unknown or invalid for one agent is never allowed.
             let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-            assert_eq!(plan.verdict(&[]), Verdict::Disallow);
-            assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN]), Verdict::Unknown);
-            assert_eq!(plan.verdict(&[Decision::UNKNOWN, Decision::INVALID]), Verdict::Invalid);
+            assert_eq!(plan.verdict(&[], &[]), Verdict::Disallow);
+            assert_eq!(plan.verdict(&[allowed, Decision::UNKNOWN], &[]), Verdict::Unknown);
+            assert_eq!(
+                plan.verdict(&[Decision::UNKNOWN, Decision::INVALID], &[]),
+                Verdict::Invalid
+            );
         }
     }
 

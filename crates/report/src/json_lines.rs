@@ -6,11 +6,17 @@
 //! text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown, and is followed by a
 //! member with `_base64` behind its name that holds the exact bytes.
 //!
+//! If labels are asked about, there are five more members at the end: `usage`, `usage_line`,
+//! `usage_rule` and `usage_source` are objects with a member for each label, because each may be stated
+//! on another line, and `licenses` is an array. `usage` has `y`, `n`, `?` or `-`; the other three are
+//! `null` where nothing is stated.
+//!
 //! A rule or group longer than [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX) is cut and ends with
 //! `…`, and so is its `_base64` member; `line` is where the whole rule is. Control and bidirectional
 //! characters are `\u` escapes.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -30,8 +36,9 @@ impl Format for JsonLines<'_> {
     fn write(&self, mut record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
         for (number, (agent, decision)) in self.0.iter().zip(record.decisions).enumerate() {
             let url = record.url;
+            let usage = UsageObject::read(&record, number)?;
             let line = Line::new(url, agent, decision, record.provenance(number)?);
-            write_object(&line, out);
+            write_object(&Line { usage, ..line }, out);
         }
         Ok(())
     }
@@ -45,6 +52,48 @@ pub(super) struct Line<'a> {
     agent: &'a str,
     #[serde(flatten)]
     decision: DecisionObject<'a>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageObject>,
+}
+
+/// What is stated about the labels that are asked about.
+#[derive(Serialize)]
+pub(super) struct UsageObject {
+    usage: BTreeMap<&'static str, &'static str>,
+    usage_line: BTreeMap<&'static str, Option<u32>>,
+    usage_rule: BTreeMap<&'static str, Option<String>>,
+    usage_source: BTreeMap<&'static str, Option<&'static str>>,
+    licenses: Vec<String>,
+}
+
+impl UsageObject {
+    /// Reads what is stated for an agent; `None` if no label is asked about.
+    fn read(record: &Decided<'_, '_>, agent: usize) -> Result<Option<UsageObject>, Damage> {
+        let labels = record.session().classifier().labels();
+        if labels.is_empty() {
+            return Ok(None);
+        }
+        let text = |bytes: &[u8]| String::from_utf8_lossy(&cut_to_show(bytes)).into_owned();
+        let licenses = record.session().licenses(record.place, agent)?;
+        let mut object = UsageObject {
+            usage: BTreeMap::new(),
+            usage_line: BTreeMap::new(),
+            usage_rule: BTreeMap::new(),
+            usage_source: BTreeMap::new(),
+            licenses: licenses.iter().map(|license| text(license)).collect(),
+        };
+        let agents = record.decisions.len();
+        for (number, label) in labels.iter().enumerate() {
+            let answer = (record.place * agents + agent) * labels.len() + number;
+            let at = record.session().stated_at(record.place, agent, number)?;
+            let name = label.as_str();
+            object.usage.insert(name, record.session().preferences()[answer].as_str());
+            object.usage_line.insert(name, at.as_ref().map(|at| at.line.get()));
+            object.usage_rule.insert(name, at.as_ref().map(|at| text(&at.value)));
+            object.usage_source.insert(name, at.as_ref().map(|at| at.source.as_str()));
+        }
+        Ok(Some(object))
+    }
 }
 
 impl<'a> Line<'a> {
@@ -56,7 +105,7 @@ impl<'a> Line<'a> {
         provenance: Provenance<'a>,
     ) -> Line<'a> {
         let decision = DecisionObject::with_group(decision, provenance);
-        Line { url: Text::uncut("url", Some(url)), agent, decision }
+        Line { url: Text::uncut("url", Some(url)), agent, decision, usage: None }
     }
 }
 

@@ -90,10 +90,22 @@ pub struct JudgedAge {
 }
 
 /// The result of a filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filtered {
     /// Kept records.
     pub kept: u64,
+    /// Records whose use is not stated, with a purpose.
+    pub unstated: Option<u64>,
+}
+
+impl Filtered {
+    /// Adds the counts of another part.
+    pub fn merge(&mut self, other: Filtered) {
+        self.kept += other.kept;
+        if let Some(unstated) = other.unstated {
+            *self.unstated.get_or_insert(0) += unstated;
+        }
+    }
 }
 
 /// The account of a run.
@@ -130,6 +142,8 @@ struct AccountObject<'a> {
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unstated: Option<u64>,
     per_agent: Vec<AgentObject<'a>>,
     states: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,6 +199,7 @@ impl Serialize for Account {
             records: self.counts.records,
             bytes: self.counts.bytes,
             kept: self.filtered.map(|filtered| filtered.kept),
+            unstated: self.filtered.and_then(|filtered| filtered.unstated),
             per_agent: self.per_agent().collect(),
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
@@ -265,6 +280,9 @@ impl Account {
     fn write_result(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
+            if let Some(unstated) = filtered.unstated {
+                writeln!(out, "{unstated} with a use that is not stated")?;
+            }
         }
         // Of a list, most agents are named by no group and have the same counts.
         let folds = !self.run.agent_lists.is_empty();
@@ -433,7 +451,7 @@ mod tests {
         let object = json(&Summary {
             census: vec![("rule sets", 5)],
             account: Account {
-                filtered: Some(Filtered { kept: 2 }),
+                filtered: Some(Filtered { kept: 2, unstated: None }),
                 run: Run {
                     captured: Some(CaptureDates {
                         first: "2024-01-01T00:00:00Z".into(),

@@ -32,4 +32,4 @@ pub mod syntax;
 pub mod target;
 pub mod visible;
 
-pub use robots::{AgentRules, Robots};
+pub use robots::{AgentRules, AgentUsage, Robots};

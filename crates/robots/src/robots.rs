@@ -17,16 +17,33 @@
 //! assert!(gptbot.is_allowed("https://example.com/private/terms"));
 //! assert_eq!(gptbot.decide("/private/a").line.unwrap().get(), 2);
 //! ```
+//!
+//! [`AgentUsage`] adds what pages may be used for:
+//!
+//! ```
+//! use portcullis_dialect::{Label, Preference};
+//! use portcullis_robots::Robots;
+//!
+//! let text = "User-agent: *\nContent-Usage: search=y, train-ai=n\nContent-Usage: /open/ train-ai=y\n";
+//! let robots = Robots::parse(text);
+//! let train_ai = |url| robots.usage("ExampleBot", url).of(Label::TrainAi).preference;
+//! assert_eq!(train_ai("https://example.com/open/data"), Preference::Yes);
+//! assert_eq!(train_ai("https://example.com/"), Preference::No);
+//! ```
 
 use std::sync::Mutex;
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
-    Decision, Dialect, Field, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID, Verdict,
+    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID, Stated,
+    Usage, UsageSource, Verdict,
 };
 use portcullis_matcher::automaton::{Automaton, Detail, Limits};
 
-use crate::policy::{AgentChain, Explanation, OrderedRules, Selection, explain, outcomes};
+use crate::policy::{
+    AgentChain, Explanation, OrderedRules, Selection, UsageGroups, UsageRules, explain, outcomes,
+    stated,
+};
 use crate::syntax::RobotsTxt;
 use crate::target::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
 
@@ -64,14 +81,34 @@ impl<'t> Robots<'t> {
     /// A text that names no product gets the default group, like any crawler that no group names.
     /// Use [`AgentChain::parse`] and [`Robots::agent_chain`] to reject such a text.
     pub fn agent(&self, agent: &str) -> AgentRules {
+        self.rules(self.chain(agent))
+    }
+
+    fn chain(&self, agent: &str) -> Option<AgentChain> {
         let chain = AgentChain::parse(agent.trim(), self.dialect)
             .or_else(|_| AgentChain::from_header(agent, self.dialect));
-        self.rules(chain.ok())
+        chain.ok()
     }
 
     /// Returns the rules for a crawler with fallback tokens.
     pub fn agent_chain(&self, agent: &AgentChain) -> AgentRules {
         self.rules(Some(agent.clone()))
+    }
+
+    /// Returns whether `agent`, as in [`Robots::agent`], may fetch `url`, and what the file says
+    /// about each use of it. For more than one URL, keep what [`Robots::agent_usage`] returns.
+    pub fn usage(&self, agent: &str, url: impl AsRef<[u8]>) -> Usage {
+        self.agent_usage(agent).decide(url)
+    }
+
+    /// Returns the usage preferences for a crawler, given as in [`Robots::agent`].
+    pub fn agent_usage(&self, agent: &str) -> AgentUsage {
+        self.usage_rules(self.chain(agent).as_ref())
+    }
+
+    /// Returns the usage preferences for a crawler with fallback tokens.
+    pub fn agent_chain_usage(&self, agent: &AgentChain) -> AgentUsage {
+        self.usage_rules(Some(agent))
     }
 
     /// Explains the decision for `agent` on `url`: the groups that apply, the deciding rule and the
@@ -124,6 +161,102 @@ impl<'t> Robots<'t> {
             lines,
             automaton: Mutex::new(automaton),
         }
+    }
+}
+
+impl Robots<'_> {
+    fn usage_rules(&self, agent: Option<&AgentChain>) -> AgentUsage {
+        let groups = UsageGroups::new(&self.file);
+        let (applying, _) = groups.applying(agent, self.dialect);
+        let in_force = groups.in_force(&applying);
+        let rules = UsageRules::new(&self.file, &in_force, &self.dialect.paths);
+        let mut usage = AgentUsage {
+            rules: self.rules(agent.cloned()),
+            automata: Vec::new(),
+            labels: Label::ALL.map(|_| LabelUsage::default()),
+            licenses: Vec::new(),
+        };
+        let records = self.file.usage_records();
+        let license = |&number: &u32| records[number as usize].value.to_vec();
+        usage.licenses = rules.licenses.iter().map(license).collect();
+        let same = |label: usize| {
+            let patterns = &rules.labels[label].patterns;
+            (0..label).find(|&other| rules.labels[other].patterns == *patterns)
+        };
+        for (number, label) in rules.labels.iter().enumerate() {
+            let by_record = label.preferences.iter().zip(&label.records);
+            usage.labels[number].stated = by_record
+                .map(|(&preference, &record)| {
+                    let record = &records[record as usize];
+                    let source = UsageSource::of(record.field).expect("licences state nothing");
+                    stated(preference, source, record.line)
+                })
+                .collect();
+            usage.labels[number].automaton = match same(number) {
+                Some(other) => usage.labels[other].automaton,
+                None => {
+                    let outcomes = outcomes(&vec![Verdict::Allow; label.patterns.len()]);
+                    let patterns = label.patterns.clone();
+                    let automaton = Automaton::new(patterns, outcomes, &Limits::default());
+                    usage.automata.push(Mutex::new(automaton));
+                    usage.automata.len() - 1
+                }
+            };
+        }
+        usage
+    }
+}
+
+/// The rules and usage preferences of one file for one agent.
+///
+/// Borrows nothing. Threads can share it, but take turns.
+#[derive(Debug)]
+pub struct AgentUsage {
+    rules: AgentRules,
+    /// The distinct lists of patterns that labels have.
+    automata: Vec<Mutex<Automaton>>,
+    /// By label, in the order of [`Label::ALL`].
+    labels: [LabelUsage; Label::ALL.len()],
+    licenses: Vec<Vec<u8>>,
+}
+
+/// What an agent's statements say about one label.
+#[derive(Debug, Default)]
+struct LabelUsage {
+    /// Which automaton has its patterns.
+    automaton: usize,
+    /// By pattern.
+    stated: Vec<Stated>,
+}
+
+impl AgentUsage {
+    /// Returns whether the agent may fetch `url`, and what the file says about each use of it. The
+    /// URL is absolute or a path, as for [`AgentRules::is_allowed`].
+    ///
+    /// Where access is not allowed, or the URL is invalid, there is no preference. What the file does
+    /// not state is [`Preference::Unstated`](portcullis_dialect::Preference::Unstated).
+    pub fn decide(&self, url: impl AsRef<[u8]>) -> Usage {
+        let url = url.as_ref();
+        let access = self.rules.decide(url);
+        let mut scratch = Vec::new();
+        let Ok(path) = path_of(url, self.rules.dialect, &mut scratch) else {
+            return Usage::new(access, [Stated::NO_ACCESS; Label::ALL.len()]);
+        };
+        let walk = |automaton: &Mutex<Automaton>| {
+            let mut automaton = automaton.lock().expect("no other thread panicked while it asked");
+            automaton.decide(path.as_bytes(), Detail::Rule).number()
+        };
+        let found: Vec<u32> = self.automata.iter().map(walk).collect();
+        let stated = self.labels.each_ref().map(|label| match found[label.automaton] {
+            0 => Stated::UNSTATED,
+            number => label.stated[number as usize - 1],
+        });
+        Usage::new(access, stated)
+    }
+
+    /// Returns the licences that hold for the agent, as written.
+    pub fn licenses(&self) -> impl Iterator<Item = &[u8]> {
+        self.licenses.iter().map(Vec::as_slice)
     }
 }
 

@@ -1,10 +1,13 @@
 //! Checks that the tables of numbers in `FORMAT.md` match the constants.
 
 use super::file::{SectionKind, header_offsets as at};
-use super::layout::{capture, count, host, outage, policy, record, rule_set, slot_of, slots_for};
+use super::layout::{
+    capture, count, host, outage, policy, record, rule_set, slot_of, slots_for, usage,
+};
 use portcullis_capture::CaptureNote;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_robots::syntax::NoteKind;
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_robots::syntax::{NoteKind, UsageKind};
 
 const FORMAT: &str = include_str!("FORMAT.md");
 
@@ -104,8 +107,11 @@ fn the_words_of_records() {
         (record::PATTERN_AND_STAR, "and `*`"),
     ];
     assert_rows(&tables[2], &forms.map(|(form, words)| (form as usize, words)));
-    assert_eq!(record::texts(33, 5, true), (2 + 2 * 5 + 3, 2 + 2 * 5 + 3 + 33));
-    assert_eq!(record::texts(33, 5, false), (2 + 2 * 5, 2 + 2 * 5 + 33));
+    assert_eq!(
+        record::texts(33, 5, record::DOCUMENT_KIND_BITS),
+        (2 + 2 * 5 + 3, 2 + 2 * 5 + 3 + 33)
+    );
+    assert_eq!(record::texts(33, 5, record::OTHER_KIND_BITS), (2 + 2 * 5, 2 + 2 * 5 + 33));
 }
 
 #[test]
@@ -192,6 +198,39 @@ fn the_words_of_policies() {
     );
     assert_eq!(tables[2].len(), policy::ENTRY_WORDS);
     assert_eq!((policy::SPEAKER_WORDS, policy::GROUP_WORDS), (2, 2));
+}
+
+#[test]
+fn the_words_of_usage() {
+    let tables = tables(22);
+    let place = |kind: &UsageKind| if kind.in_group { "in a group" } else { "outside" };
+    let kinds: Vec<(usize, &str)> = UsageKind::ALL.iter().map(place).enumerate().collect();
+    assert_rows(&tables[0], &kinds);
+    assert_rows(
+        &tables[1],
+        &[
+            (usage::WORDS, "words of the whole"),
+            (usage::RECORD_LIST, "list of records"),
+            (usage::RECORDS, "number of usage records"),
+            (usage::TOKENS, "number of robots"),
+            (usage::ENTRIES, "number of entries"),
+            (usage::DEFAULT_ENTRY, "robots that the file does not name"),
+            (usage::HEAD_WORDS, "each record states"),
+        ],
+    );
+    assert_rows(
+        &tables[2],
+        &[
+            (usage::RULE_SET, "rule set"),
+            (usage::ORDER, "order"),
+            (usage::LABEL_WORDS, "second label"),
+            (usage::LICENSES, "licences"),
+        ],
+    );
+    assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 7));
+    let [y, n, nothing] = [Preference::Yes, Preference::No, Preference::Unstated];
+    assert_eq!(usage::pack(&[y, n, nothing]), 0b11_10_01);
+    assert_eq!(record::texts(33, 5, record::USAGE_KIND_BITS).0, 2 + 2 * 5 + 5);
 }
 
 #[test]

@@ -65,6 +65,41 @@ pub(super) mod policy {
     pub const GROUP_WORDS: usize = 2;
 }
 
+/// Words of the usage of a policy: after the head, what each usage record states, four to a word;
+/// then names, who they are, entries, and the licences of entries.
+pub(super) mod usage {
+    pub const WORDS: usize = 0;
+    pub const RECORD_LIST: usize = 1;
+    pub const RECORDS: usize = 2;
+    pub const TOKENS: usize = 3;
+    pub const ENTRIES: usize = 4;
+    /// The entry of robots that the file does not name.
+    pub const DEFAULT_ENTRY: usize = 5;
+    pub const HEAD_WORDS: usize = 6;
+
+    /// Records whose statements one word holds.
+    pub const RECORDS_PER_WORD: usize = 4;
+    /// Bits of what a record states about one label.
+    pub const PREFERENCE_BITS: u32 = 2;
+
+    /// Beside each token: its entry, and the user-agent line that names it first.
+    pub const ROBOT_WORDS: usize = 2;
+
+    /// Words of an entry: by label its rule set and its order, then where its licences stand.
+    pub const LABELS: usize = 3;
+    pub const LABEL_WORDS: usize = 2;
+    pub const RULE_SET: usize = 0;
+    pub const ORDER: usize = 1;
+    pub const LICENSES: usize = LABELS * LABEL_WORDS;
+    pub const ENTRY_WORDS: usize = LICENSES + 1;
+
+    /// What a record states, in one byte: the first label in the lowest bits.
+    pub fn pack(preferences: &[portcullis_dialect::Preference]) -> u8 {
+        let pack = |bits, preference: &_| bits << PREFERENCE_BITS | *preference as u8;
+        preferences.iter().rev().fold(0, pack)
+    }
+}
+
 /// Words of a rule set.
 pub(super) mod rule_set {
     /// The first line of its prefilter; [`NONE`](super::NONE) for a rule set made of groups.
@@ -87,9 +122,10 @@ pub(super) mod record {
 
     /// Words of a run: its first record, and the line of that record.
     pub const RUN_WORDS: usize = 2;
-    /// The number of kinds per word.
-    pub const KINDS_PER_WORD: usize = 16;
-    pub const KIND_BITS: u32 = 2;
+    /// Bits of a kind in each section of lists. Those of `others` have no kinds.
+    pub const DOCUMENT_KIND_BITS: u32 = 2;
+    pub const USAGE_KIND_BITS: u32 = 4;
+    pub const OTHER_KIND_BITS: u32 = 0;
     pub const STARTS_GROUP: u32 = 0;
     pub const EXTENDS_GROUP: u32 = 1;
     pub const ALLOW: u32 = 2;
@@ -103,11 +139,19 @@ pub(super) mod record {
     pub const PATTERN: u32 = 1;
     pub const PATTERN_AND_STAR: u32 = 2;
 
-    /// Returns where the text words of a list begin and where the list ends.
-    pub fn texts(records: usize, runs: usize, has_kinds: bool) -> (usize, usize) {
-        let kinds = if has_kinds { records.div_ceil(KINDS_PER_WORD) } else { 0 };
+    /// Where in a list of so many records and runs the texts' words begin, and where the list ends.
+    pub fn texts(records: usize, runs: usize, kind_bits: u32) -> (usize, usize) {
+        let kinds = match kind_bits {
+            0 => 0,
+            bits => records.div_ceil(kinds_per_word(bits)),
+        };
         let texts = HEAD_WORDS + runs * RUN_WORDS + kinds;
         (texts, texts + records)
+    }
+
+    /// Kinds of so many bits that one word holds.
+    pub fn kinds_per_word(kind_bits: u32) -> usize {
+        (u32::BITS / kind_bits) as usize
     }
 
     /// Returns the text before the pattern in a rule of this kind. `None` if the kind is not a

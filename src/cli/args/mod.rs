@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use portcullis_capture::access::UnixSeconds;
 use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::usage::Label;
 use portcullis_report::columns::Columns;
 
 use super::exit;
@@ -363,6 +364,14 @@ pub struct ClassifyArgs {
     #[arg(long, value_name = "WORDS", value_parser = values::columns, default_value = "verdict", help_heading = "Output")]
     pub columns: Columns,
 
+    /// Add what pages may be used for, by label: train-ai, ai-use, search
+    ///
+    /// LABELS are separated by commas. Each agent gets a column for each label behind its verdict: y, n,
+    /// ? (not stated) or - (no access). jsonl gets the members usage, usage_line, usage_rule, usage_source
+    /// and licenses.
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label, help_heading = "Output")]
+    pub usage: Vec<Label>,
+
     /// Put PREFIX in front of the names of added columns
     #[arg(
         long,
@@ -476,6 +485,14 @@ pub struct FilterArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
+    /// Keep a record only if its use for LABEL is stated as y: train-ai, ai-use or search
+    #[arg(long, value_name = "LABEL", value_parser = values::label, requires = "unstated")]
+    pub purpose: Option<Label>,
+
+    /// Keep or drop records whose use for the purpose is not stated
+    #[arg(long, value_enum, value_name = "WHAT", requires = "purpose")]
+    pub unstated: Option<KeepOrDrop>,
+
     /// Keep a record if every agent is allowed (the default)
     #[arg(long)]
     pub all: bool,

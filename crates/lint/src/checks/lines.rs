@@ -185,6 +185,9 @@ fn usual(field: Field) -> &'static str {
         Field::Allow => "Allow",
         Field::Disallow => "Disallow",
         Field::Sitemap => "Sitemap",
+        Field::ContentUsage => "Content-Usage",
+        Field::ContentSignal => "Content-Signal",
+        Field::License => "License",
     }
 }
 
@@ -214,7 +217,16 @@ fn meant(name: &[u8]) -> Option<&'static str> {
 
 /// The fields, the most frequent first, which wins if two are equally near.
 fn fields() -> impl Iterator<Item = Field> {
-    [Field::Disallow, Field::Allow, Field::UserAgent, Field::Sitemap].into_iter()
+    [
+        Field::Disallow,
+        Field::Allow,
+        Field::UserAgent,
+        Field::Sitemap,
+        Field::ContentUsage,
+        Field::ContentSignal,
+        Field::License,
+    ]
+    .into_iter()
 }
 
 /// The field that `dialect` reads in exactly this spelling.

@@ -4,6 +4,7 @@ mod groups;
 mod lines;
 mod patterns;
 mod rules;
+mod usage;
 
 use super::examination::{Examination, Reading, quoted};
 use super::findings::{Findings, replace};
@@ -25,6 +26,7 @@ pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     patterns::check(findings);
     rules::check(findings, config);
     check_others(findings);
+    usage::check(findings);
 }
 
 /// "1 rule" or "2 rules".

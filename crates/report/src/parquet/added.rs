@@ -219,6 +219,12 @@ impl AddedValues<'_, '_> {
                     let reason = decisions[agent].reason;
                     buffer.texts.push(self.words.reasons[reason as usize].clone());
                 }
+                FieldKind::Agent(agent, column @ Column::Usage(_)) => {
+                    let values =
+                        Values::read(self.columns, &decisions[agent], session, place, agent)?;
+                    let word = values.text(column).unwrap_or_default();
+                    buffer.texts.push(ByteArray::from(word.into_owned()));
+                }
                 FieldKind::Agent(agent, Column::Line) => {
                     let line = decisions[agent].line.map(|line| line.get());
                     // A file of 64 MiB has fewer lines.

@@ -27,15 +27,15 @@ use portcullis_set::batch::Session;
 use super::added::{Sink, encoded, sinks, writer};
 use super::{EncodedGroup, GroupError, properties, version_of};
 use crate::filter::{Fate, Plan};
-use crate::{Counts, Piece, decide_block, in_blocks};
+use crate::{Counts, Filtered, Piece, decide_block, in_blocks};
 
 /// The rows of a row group by destination.
 #[derive(Clone, Debug, Default)]
 pub struct KeptRows {
     /// Kept rows.
     pub kept: EncodedGroup,
-    /// The number of kept rows.
-    pub kept_rows: u64,
+    /// How many are kept, and for how many a preference is unstated.
+    pub filtered: Filtered,
     /// Rows with unknown origins that are set aside.
     pub unknown: EncodedGroup,
     /// Rows without a URL that are set aside.
@@ -59,25 +59,28 @@ impl KeptRows {
             return Ok(KeptRows::default());
         };
         let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
+        let mut unstated = 0;
         let mut batches = part.url_batches()?;
         while let Some(urls) = batches.next_batch()? {
             in_blocks(piece.list.records(Contents::Urls(&urls), piece.arena), |block| {
-                let decisions = decide_block(block, session, counts, piece.rejects)?;
-                let verdicts =
-                    decisions.chunks_exact(counts.agents().len()).map(|it| plan.verdict(it));
-                outputs.extend(verdicts.map(|verdict| match (plan.fate(verdict), verdict) {
-                    (Fate::Keep, _) => 1,
-                    (Fate::Aside, Verdict::Unknown) => 2,
-                    (Fate::Aside, _) => 3,
-                    (Fate::Drop, _) => 0,
-                }));
+                decide_block(block, session, counts, piece.rejects)?;
+                for (verdict, is_unstated) in plan.verdicts(session) {
+                    unstated += u64::from(is_unstated);
+                    outputs.push(match (plan.fate(verdict), verdict) {
+                        (Fate::Keep, _) => 1,
+                        (Fate::Aside, Verdict::Unknown) => 2,
+                        (Fate::Aside, _) => 3,
+                        (Fate::Drop, _) => 0,
+                    });
+                }
                 Ok::<_, GroupError>(true)
             })?;
         }
-        let kept_rows = outputs.iter().filter(|&&output| output == 1).count() as u64;
+        let kept = outputs.iter().filter(|&&output| output == 1).count() as u64;
+        let filtered = Filtered { kept, unstated: plan.purpose.map(|_| unstated) };
         let mut groups = keep(part, &outputs, 3)?.into_iter();
         let mut next = || groups.next().unwrap_or_default();
-        Ok(KeptRows { kept: next(), kept_rows, unknown: next(), invalid: next() })
+        Ok(KeptRows { kept: next(), filtered, unknown: next(), invalid: next() })
     }
 }
 

@@ -151,7 +151,7 @@ pub(super) fn type_of(field: &Field) -> Type {
         builder.with_repetition(Repetition::OPTIONAL).build().expect("it has no parameters")
     };
     match field.kind {
-        FieldKind::Agent(_, Column::Verdict | Column::Reason) => {
+        FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
             text_type(name, Repetition::REQUIRED)
         }
         FieldKind::Agent(_, Column::Line) => build(PhysicalType::INT32),
@@ -174,7 +174,9 @@ fn text_type(name: &str, repetition: Repetition) -> Type {
 fn arrow_field(field: &Field) -> ArrowField {
     let words = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let (data_type, nullable) = match field.kind {
-        FieldKind::Agent(_, Column::Verdict | Column::Reason) => (words(), false),
+        FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
+            (words(), false)
+        }
         FieldKind::Agent(_, Column::Line) => (DataType::Int32, true),
         FieldKind::Agent(_, Column::Rule | Column::Group) => (DataType::Utf8, true),
         FieldKind::State => (words(), true),

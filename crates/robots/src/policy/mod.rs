@@ -1,7 +1,8 @@
 //! Policies: which groups apply to an agent, and which rule decides.
 //!
 //! Owns the meaning of a parsed file: the groups that apply ([`Selection`], [`Audience`]), their
-//! rules in order of precedence ([`OrderedRules`]), explanations ([`explain`]) and the batch
+//! rules in order of precedence ([`OrderedRules`]), what pages may be used for ([`UsageRules`]),
+//! explanations ([`explain`]) and the batch
 //! decision over many policies ([`Block`]). For one file and one agent, use
 //! [`Robots`](crate::Robots); policy sets store policies and use this module.
 //!
@@ -27,6 +28,7 @@ mod deciding;
 mod explain;
 mod rules;
 mod select;
+mod usage;
 
 pub use agent::{AgentChain, AgentError};
 pub use block::Block;
@@ -35,3 +37,4 @@ pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
 pub use portcullis_matcher::automaton::Detail;
 pub use rules::{OrderedRules, outcomes, reach, reach_of_rules};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
+pub use usage::{LabelRules, UsageGroups, UsageRules, stated};

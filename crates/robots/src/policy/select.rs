@@ -32,22 +32,30 @@ impl Selection {
         agent: impl Into<Option<&'a AgentChain>>,
         dialect: &Dialect,
     ) -> Selection {
-        if file.rules().is_empty() {
-            return Selection::NoRules;
+        match file.rules().is_empty() {
+            true => Selection::NoRules,
+            false => applying(file, agent.into(), dialect),
         }
-        let rules = &dialect.groups;
-        for (position, token) in agent.into().into_iter().flat_map(AgentChain::tokens).enumerate() {
-            let groups =
-                groups_with(file, rules.several_named, |value| names(value, token, dialect));
-            if !groups.is_empty() {
-                return Selection::Groups { groups, token: Some(position) };
-            }
+    }
+}
+
+/// Returns the groups of `file` that apply to `agent`, whether there are rules or not.
+pub(super) fn applying(
+    file: &RobotsTxt<'_>,
+    agent: Option<&AgentChain>,
+    dialect: &Dialect,
+) -> Selection {
+    let rules = &dialect.groups;
+    for (position, token) in agent.into_iter().flat_map(AgentChain::tokens).enumerate() {
+        let groups = groups_with(file, rules.several_named, |value| names(value, token, dialect));
+        if !groups.is_empty() {
+            return Selection::Groups { groups, token: Some(position) };
         }
-        let groups = groups_with(file, rules.several_default, |value| is_default(value, dialect));
-        match groups.is_empty() {
-            true => Selection::NoGroup,
-            false => Selection::Groups { groups, token: None },
-        }
+    }
+    let groups = groups_with(file, rules.several_default, |value| is_default(value, dialect));
+    match groups.is_empty() {
+        true => Selection::NoGroup,
+        false => Selection::Groups { groups, token: None },
     }
 }
 

@@ -5,11 +5,13 @@
 //! dialect, so it is for memory and transfer, not for storage on its own.
 //!
 //! Each record is a kind (see [`RecordKind`]), then as varints the lines since the previous record,
-//! the bytes of the record and the bytes of its value, then the record. Other records are written
-//! separately, because they vary where rules do not: lines since the previous one, bytes, record.
+//! the bytes of the record and the bytes of its value, then the record. The usage records of the
+//! file follow in the same form, with lines counted from the beginning again: few files have any,
+//! and rules are read without them. Other records are written separately, because they vary where
+//! rules do not: lines since the previous one, bytes, record.
 
-use super::{Group, RobotsTxt, Rule, Span, UserAgentLine};
-use portcullis_dialect::{LineNumber, Verdict};
+use super::{Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine};
+use portcullis_dialect::{Field, LineNumber, Verdict};
 use portcullis_matcher::bytes::{push_varint, take_varint};
 
 /// The role of a record.
@@ -36,20 +38,57 @@ impl RecordKind {
     ];
 }
 
+/// The role of a usage record: its field, and whether it is in a group. Parsing decides that, and
+/// blank lines may count for it, so it does not follow from the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UsageKind {
+    /// [`Field::ContentUsage`], [`Field::ContentSignal`] or [`Field::License`].
+    pub field: Field,
+    /// Whether the record is in a group.
+    pub in_group: bool,
+}
+
+impl UsageKind {
+    /// All kinds, in numeric order.
+    pub const ALL: [UsageKind; 6] = [
+        UsageKind { field: Field::ContentUsage, in_group: true },
+        UsageKind { field: Field::ContentSignal, in_group: true },
+        UsageKind { field: Field::License, in_group: true },
+        UsageKind { field: Field::ContentUsage, in_group: false },
+        UsageKind { field: Field::ContentSignal, in_group: false },
+        UsageKind { field: Field::License, in_group: false },
+    ];
+
+    /// Returns the kind of a record.
+    pub fn of(record: &UsageRecord<'_>) -> UsageKind {
+        UsageKind { field: record.field, in_group: record.user_agent.is_some() }
+    }
+
+    /// Returns the number of the kind, a position in [`UsageKind::ALL`].
+    pub fn number(self) -> u8 {
+        let number = UsageKind::ALL.iter().position(|other| *other == self);
+        number.expect("usage records have one of three fields") as u8
+    }
+}
+
+/// The first number of a [`UsageKind`] in an extract.
+const USAGE_KINDS: u8 = RecordKind::ALL.len() as u8;
+
 /// Writes an extract, record by record.
 pub struct ExtractWriter<'o> {
     out: &'o mut Vec<u8>,
     line: u32,
+    in_usage: bool,
 }
 
 impl<'o> ExtractWriter<'o> {
     /// Returns a writer that appends to `out`.
     pub fn new(out: &'o mut Vec<u8>) -> ExtractWriter<'o> {
-        ExtractWriter { out, line: 0 }
+        ExtractWriter { out, line: 0, in_usage: false }
     }
 
     /// Appends a record whose value begins at `value_start`. Returns `None`, and appends nothing,
-    /// if its line precedes that of the record before it.
+    /// if its line precedes that of the record before it, or usage records have been appended.
     pub fn push(
         &mut self,
         kind: RecordKind,
@@ -57,9 +96,37 @@ impl<'o> ExtractWriter<'o> {
         record: &[u8],
         value_start: usize,
     ) -> Option<()> {
+        if self.in_usage {
+            return None;
+        }
+        self.push_record(kind as u8, line, record, value_start)
+    }
+
+    /// Appends a usage record, behind all other records. Returns `None`, and appends nothing, if its
+    /// line precedes that of the usage record before it.
+    pub fn push_usage(
+        &mut self,
+        kind: UsageKind,
+        line: LineNumber,
+        record: &[u8],
+        value_start: usize,
+    ) -> Option<()> {
+        if !std::mem::replace(&mut self.in_usage, true) {
+            self.line = 0;
+        }
+        self.push_record(USAGE_KINDS + kind.number(), line, record, value_start)
+    }
+
+    fn push_record(
+        &mut self,
+        kind: u8,
+        line: LineNumber,
+        record: &[u8],
+        value_start: usize,
+    ) -> Option<()> {
         let lines = line.get().checked_sub(self.line)?;
         let value_bytes = record.len().checked_sub(value_start)?;
-        self.out.push(kind as u8);
+        self.out.push(kind);
         push_varint(self.out, lines);
         self.line = line.get();
         push_varint(self.out, record.len() as u32);
@@ -102,16 +169,26 @@ impl<'t> RobotsTxt<'t> {
                 push(kind, rule.line, rule.span, rule.value);
             }
         }
+        for usage in self.usage_records() {
+            let record = &text[usage.span.range()];
+            let value_start = record.len() - usage.value.len();
+            let kind = UsageKind::of(usage);
+            let in_order = writer.push_usage(kind, usage.line, record, value_start);
+            in_order.expect("records are in the order of their lines");
+        }
     }
 
     /// Reads an extract, or returns `None` if `extract` is damaged. Spans refer to the extract; the
     /// result has no other records and no notes.
     pub fn read_extract(extract: &'t [u8]) -> Option<RobotsTxt<'t>> {
         let mut file = RobotsTxt::default();
-        let (mut rest, mut line) = (extract, 0_u32);
+        let (mut rest, mut line, mut in_usage) = (extract, 0_u32, false);
         while let Some((&kind, tail)) = rest.split_first() {
             rest = tail;
-            let kind = *RecordKind::ALL.get(usize::from(kind))?;
+            let usage = kind.checked_sub(USAGE_KINDS);
+            if usage.is_some() && !std::mem::replace(&mut in_usage, true) {
+                line = 0;
+            }
             line = line.checked_add(take_varint(&mut rest)?)?;
             let record_bytes = take_varint(&mut rest)? as usize;
             let value_bytes = take_varint(&mut rest)? as usize;
@@ -120,7 +197,15 @@ impl<'t> RobotsTxt<'t> {
             rest = tail;
             let span = Span { start, end: start.checked_add(u32::try_from(record_bytes).ok()?)? };
             let value = &record[record_bytes.checked_sub(value_bytes)?..];
-            file.add(kind, LineNumber::new(line)?, span, value)?;
+            let line = LineNumber::new(line)?;
+            match usage {
+                Some(usage) => {
+                    let kind = *UsageKind::ALL.get(usize::from(usage))?;
+                    file.add_usage(kind, line, span, value)?;
+                }
+                None if in_usage => return None,
+                None => file.add(*RecordKind::ALL.get(usize::from(kind))?, line, span, value)?,
+            }
         }
         Some(file)
     }
@@ -149,6 +234,22 @@ impl<'t> RobotsTxt<'t> {
                 self.groups.last_mut()?.rules.end += 1;
             }
         }
+        Some(())
+    }
+
+    fn add_usage(
+        &mut self,
+        kind: UsageKind,
+        line: LineNumber,
+        span: Span,
+        value: &'t [u8],
+    ) -> Option<()> {
+        let before = self.user_agents.partition_point(|agent| agent.line < line) as u32;
+        let user_agent = match kind.in_group {
+            true => Some(before.checked_sub(1)?),
+            false => None,
+        };
+        self.usage_records.push(UsageRecord { field: kind.field, value, line, span, user_agent });
         Some(())
     }
 
@@ -241,7 +342,7 @@ mod tests {
         }
         assert_eq!(RobotsTxt::read_extract(&[3, 1, 0, 0]), None);
         assert_eq!(RobotsTxt::read_extract(&[1, 1, 0, 0]), None);
-        assert_eq!(RobotsTxt::read_extract(&[9, 1, 0, 0]), None);
+        assert_eq!(RobotsTxt::read_extract(&[10, 1, 0, 0]), None);
         assert_eq!(RobotsTxt::read_extract(&[0, 1, 1, 2, b'a']), None);
     }
 }

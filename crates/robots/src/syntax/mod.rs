@@ -20,20 +20,23 @@
 //! assert!(file.notes().is_empty());
 //! ```
 
+mod dictionary;
 mod extract;
 mod lines;
 mod note;
 mod parser;
 mod record;
+mod statement;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
-pub use extract::{ExtractWriter, OthersWriter, RecordKind, read_others};
+pub use extract::{ExtractWriter, OthersWriter, RecordKind, UsageKind, read_others};
 pub use lines::{Lexer, RawLine, Records, Span, records};
 pub use note::{Note, NoteKind, NoteSet, appearance};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
+pub use statement::{Statement, UsageMember, signals, usage_members};
 
 use portcullis_dialect::{Dialect, Field, LineNumber, RuleID, Verdict};
 
@@ -43,6 +46,7 @@ pub struct RobotsTxt<'t> {
     groups: Vec<Group>,
     rules: Vec<Rule<'t>>,
     user_agents: Vec<UserAgentLine<'t>>,
+    usage_records: Vec<UsageRecord<'t>>,
     other_records: Vec<OtherRecord<'t>>,
     notes: Vec<Note>,
 }
@@ -87,6 +91,23 @@ pub struct Rule<'t> {
     pub span: Span,
 }
 
+/// A record about what pages may be used for: Content-Usage, Content-Signal or License. It has no
+/// effect on access. [`Statement`] reads the first two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UsageRecord<'t> {
+    /// [`Field::ContentUsage`], [`Field::ContentSignal`] or [`Field::License`].
+    pub field: Field,
+    /// The value, trimmed, as written; it may be empty.
+    pub value: &'t [u8],
+    /// The line.
+    pub line: LineNumber,
+    /// The record, from its field to the end of its value.
+    pub span: Span,
+    /// The last user-agent line before it, a position in [`RobotsTxt::user_agents`]; `None` if the
+    /// record is outside every group.
+    pub user_agent: Option<u32>,
+}
+
 /// A record without effect on decisions: a sitemap or an unknown field. It belongs to no group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OtherRecord<'t> {
@@ -111,6 +132,14 @@ impl<'t> RobotsTxt<'t> {
         parser::parse(text, dialect, bytes_max)
     }
 
+    /// Returns a file that consists of these groups and lines.
+    pub(crate) fn of_groups(
+        groups: Vec<Group>,
+        user_agents: Vec<UserAgentLine<'t>>,
+    ) -> RobotsTxt<'t> {
+        RobotsTxt { groups, user_agents, ..RobotsTxt::default() }
+    }
+
     /// Returns the groups, in file order.
     pub fn groups(&self) -> &[Group] {
         &self.groups
@@ -124,6 +153,11 @@ impl<'t> RobotsTxt<'t> {
     /// Returns all user-agent lines, in file order.
     pub fn user_agents(&self) -> &[UserAgentLine<'t>] {
         &self.user_agents
+    }
+
+    /// Returns the records about usage, in file order.
+    pub fn usage_records(&self) -> &[UsageRecord<'t>] {
+        &self.usage_records
     }
 
     /// Returns all other records, in file order.

@@ -54,6 +54,9 @@ words! {
         LooksBinary = 13 => "looks-binary",
         /// The file has no rule and looks like JSON. The span is the file.
         LooksLikeJson = 14 => "looks-like-json",
+        /// A Content-Usage record states nothing: it is outside every group, or its value is not a
+        /// dictionary. The span is the record.
+        UsageIgnored = 15 => "usage-ignored",
     }
 }
 
@@ -85,6 +88,10 @@ impl NoteKind {
             NoteKind::FileCut => "the file is longer than the limit: its end is ignored",
             NoteKind::LooksLikeHtml => "this looks like a web page, not like robots.txt",
             NoteKind::LooksBinary => "this looks like binary data, not like robots.txt",
+            NoteKind::UsageIgnored => {
+                "Content-Usage states nothing here: it needs a user-agent line before it, and a \
+                 dictionary such as `train-ai=n` as its value"
+            }
             NoteKind::LooksLikeJson => "this looks like JSON, not like robots.txt",
         }
     }

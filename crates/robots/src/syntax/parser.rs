@@ -2,7 +2,10 @@
 
 use super::note::appearance;
 use super::record::{Content, Line, Record};
-use super::{Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, UserAgentLine, records};
+use super::{
+    Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
+    UserAgentLine, records,
+};
 use portcullis_dialect::{BlankLine, Dialect, Field, LineNumber, UnrootedPattern, Verdict};
 
 /// The parser's position relative to groups.
@@ -76,6 +79,9 @@ impl<'t> Parser<'t> {
             Some(Field::UserAgent) => self.user_agent(record, line.number),
             Some(Field::Allow) => self.rule(Verdict::Allow, record, line),
             Some(Field::Disallow) => self.rule(Verdict::Disallow, record, line),
+            Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
+                self.usage(field, record, line);
+            }
             Some(Field::Sitemap) | None => self.file.other_records.push(OtherRecord {
                 field: record.field,
                 name: record.name,
@@ -117,6 +123,19 @@ impl<'t> Parser<'t> {
         self.state = State::Rules;
         if self.never_matches(record.value) {
             self.note(NoteKind::PatternNeverMatches, line.number, record.span);
+        }
+    }
+
+    #[cold]
+    fn usage(&mut self, field: Field, record: &Record<'t>, line: &Line<'t>) {
+        let is_open = self.state != State::Outside;
+        let user_agent = is_open.then(|| count(self.file.user_agents.len()).wrapping_sub(1));
+        let Record { value, span, .. } = *record;
+        let usage = UsageRecord { field, value, line: line.number, span, user_agent };
+        self.file.usage_records.push(usage);
+        let is_outside = field == Field::ContentUsage && !is_open;
+        if is_outside || Statement::of(&usage).is_some_and(|it| !it.is_readable) {
+            self.note(NoteKind::UsageIgnored, line.number, record.span);
         }
     }
 

@@ -7,6 +7,7 @@ use memchr::memchr;
 
 use super::lines::RawLine;
 use super::{NoteKind, NoteSet, Span};
+use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
     ControlByte, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon, NulByte,
 };
@@ -14,11 +15,8 @@ use portcullis_dialect::{
 /// Fields, in lower case, that a published convention defines and that have no effect on access.
 /// They are not reported as unknown.
 pub const EXTENSIONS: &[&str] = &[
-    // Preferences about use, opt-outs among them: IETF AIPREF (draft-ietf-aipref-attach),
-    // Cloudflare's Content Signals Policy, RSL 1.0 (section 4.4), draft-canel-robots-ai-control.
-    "content-usage",
-    "content-signal",
-    "license",
+    // Preferences about use by a proposal that nothing reads: draft-canel-robots-ai-control. Those
+    // with a meaning are `USAGE_FIELDS`.
     "disallowaitraining",
     "allowaitraining",
     // S. Conner, An Extended Standard for Robot Exclusion (1996).
@@ -43,7 +41,7 @@ const EXTENSION_FAMILY: &str = "acap-";
 /// ```
 /// use portcullis_robots::syntax::is_extension;
 ///
-/// assert!(is_extension(b"Content-Usage") && is_extension(b"ACAP-disallow-crawl"));
+/// assert!(is_extension(b"Crawl-Delay") && is_extension(b"ACAP-disallow-crawl"));
 /// assert!(!is_extension(b"Disalow"));
 /// ```
 pub fn is_extension(name: &[u8]) -> bool {
@@ -269,6 +267,12 @@ impl LineReader {
                 Some(spelling.field)
             }
             None => {
+                let usage = USAGE_FIELDS.iter();
+                let usage =
+                    usage.copied().find(|it| fits(name, it.text.as_bytes(), FieldMatch::Whole));
+                if let Some(usage) = usage {
+                    return Some(usage.field);
+                }
                 if !is_extension(name) {
                     *notes = notes.with(NoteKind::UnknownField);
                 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::stored::{AskError, PolicyNumber, Query, QueryMemory};
+use crate::stored::{AskError, PolicyNumber, Query, QueryMemory, StatedPlace};
 use crate::{Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
-use portcullis_dialect::decision::{Decision, PolicyState};
+use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::automaton::Limits;
 use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Source, Ways};
@@ -74,6 +75,12 @@ pub struct ClassifierMemory {
 }
 
 impl ClassifierMemory {
+    /// Returns what is stated about the block that was classified last, by record, agent and label of
+    /// [`Classifier::with_usage`]; empty if no label is asked about.
+    pub fn preferences(&self) -> &[Preference] {
+        self.query.preferences()
+    }
+
     /// Returns the decisions of the last classified block.
     pub fn decisions(&self) -> &[Decision] {
         self.query.block.decisions()
@@ -148,6 +155,66 @@ impl Classifier {
         Classifier { query: self.query.with_vectors(vectors), vectors, ..self }
     }
 
+    /// Asks for what pages may be used as well: about these labels, in their order. See
+    /// [`ClassifierMemory::preferences`].
+    ///
+    /// # Errors
+    ///
+    /// If the set was compiled by a version that did not store usage preferences.
+    pub fn with_usage(self, labels: &[Label]) -> Result<Classifier, AskError> {
+        Ok(Classifier { query: self.query.with_usage(labels)?, ..self })
+    }
+
+    /// The labels that are asked about, in the order of preferences.
+    pub fn labels(&self) -> &[Label] {
+        self.query.labels()
+    }
+
+    /// Where the preference about the label at `label` is stated, for `agent` on the record at `record` of the
+    /// block that was classified last; nothing if it is not stated.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it has to be looked at.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record, agent or label, or `memory` is another classifier's.
+    pub fn stated_at(
+        &self,
+        record: usize,
+        agent: usize,
+        label: usize,
+        memory: &ClassifierMemory,
+    ) -> Result<Option<StatedPlace>, Damage> {
+        let answer = (record * self.agents().len() + agent) * self.labels().len() + label;
+        self.query.stated_at(answer, &memory.query)
+    }
+
+    /// The licences that hold for `agent` on the record at `record` of the block that was classified last, as
+    /// written. There are none where access is not allowed.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it has to be looked at.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record or agent, or `memory` is another classifier's.
+    pub fn licenses(
+        &self,
+        record: usize,
+        agent: usize,
+        memory: &ClassifierMemory,
+    ) -> Result<Vec<Vec<u8>>, Damage> {
+        let answer = record * self.agents().len() + agent;
+        let decision = memory.query.block.decisions()[answer];
+        match decision.verdict {
+            Verdict::Allow => self.query.licenses(memory.policies[record], agent),
+            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Ok(Vec::new()),
+        }
+    }
+
     /// Returns the set.
     pub fn set(&self) -> &Arc<PolicySet> {
         self.query.set()
@@ -220,12 +287,13 @@ impl Classifier {
         repeat_last(policies, records.len());
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
-        let Some(freshness) = &self.freshness else {
-            return self.query.decide(policies, paths, query);
-        };
         self.query.decide(policies, paths, query)?;
-        let answers = query.block.answers_mut();
-        ages.merge(self.judge_ages(freshness, (records, pieces, policies), answers)?);
+        if let Some(freshness) = &self.freshness {
+            let answers = query.block.answers_mut();
+            ages.merge(self.judge_ages(freshness, (records, pieces, policies), answers)?);
+        }
+        // Last: what is expired has no preference.
+        self.query.ask(policies, paths, query)?;
         Ok(query.block.decisions())
     }
 

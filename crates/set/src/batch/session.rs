@@ -1,7 +1,9 @@
 //! A classifier with everything that one thread needs to use it.
 
 use crate::Damage;
+use crate::stored::StatedPlace;
 use portcullis_dialect::decision::{Decision, PolicyState};
+use portcullis_dialect::usage::Preference;
 use portcullis_robots::target::BadUrl;
 
 use super::{AgeCounts, Classifier, ClassifierMemory, Explained, Provenance};
@@ -81,6 +83,45 @@ impl<'c> Session<'c> {
     /// If the last block has no such record, or there is no such agent.
     pub fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Damage> {
         self.classifier.provenance(record, agent, &mut self.memory)
+    }
+
+    /// Returns what is stated about the last block, by record, agent and label of
+    /// [`Classifier::with_usage`].
+    pub fn preferences(&self) -> &[Preference] {
+        self.memory.preferences()
+    }
+
+    /// Returns where a preference is stated, for an agent and a label on a record of the last block;
+    /// see [`Classifier::stated_at`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::stated_at`].
+    ///
+    /// # Panics
+    ///
+    /// If the last block has no such record, or there is no such agent or label.
+    pub fn stated_at(
+        &self,
+        record: usize,
+        agent: usize,
+        label: usize,
+    ) -> Result<Option<StatedPlace>, Damage> {
+        self.classifier.stated_at(record, agent, label, &self.memory)
+    }
+
+    /// Returns the licences that hold for an agent on a record of the last block; see
+    /// [`Classifier::licenses`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::licenses`].
+    ///
+    /// # Panics
+    ///
+    /// If the last block has no such record, or there is no such agent.
+    pub fn licenses(&self, record: usize, agent: usize) -> Result<Vec<Vec<u8>>, Damage> {
+        self.classifier.licenses(record, agent, &self.memory)
     }
 
     /// Returns what is known of the origin of a record of the last block; see [`Classifier::state`].

@@ -5,7 +5,7 @@ use zerocopy::little_endian::U32;
 use portcullis_capture::access::KnownOutage;
 use portcullis_robots::syntax::{NoteKind, read_others};
 
-use super::super::layout::{NONE, capture, count, host};
+use super::super::layout::{NONE, capture, count, host, record};
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use super::DistinctPolicies;
 use super::intern::Lists;
@@ -64,7 +64,7 @@ impl HostSections {
         mut others: Others,
         texts: &Texts,
     ) -> Option<HostSections> {
-        texts.number(&mut others.lists.items, false);
+        texts.number(&mut others.lists.items, record::OTHER_KIND_BITS);
         let mut sections = HostSections {
             slots: HostSlots { seed: 0, words: Vec::new() },
             hosts: Vec::new(),

@@ -45,7 +45,8 @@ use super::{BlobPool, Content, HostStanding, Standing};
 
 use self::hosts::HostSections;
 pub(super) use self::plan::{
-    PlannedEntry, PlannedRules, PolicyPlan, of_extract as plan_of_extract, order as record_order,
+    PlannedEntry, PlannedRobot, PlannedRules, PlannedUsage, PolicyPlan, UsagePlan,
+    of_extract as plan_of_extract, order as record_order,
 };
 use self::policies::PolicySections;
 pub(super) use self::policies::order_bytes;
@@ -310,7 +311,7 @@ impl Sections {
     }
 
     /// Returns all sections but the strings.
-    fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 16] {
+    fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 19] {
         let Sections { policies, hosts, .. } = self;
         let rule_sets = &policies.rule_sets;
         [
@@ -330,6 +331,9 @@ impl Sections {
             (SectionKind::OTHERS, hosts.others.as_bytes().into()),
             (SectionKind::OUTAGES, hosts.outages.as_bytes().into()),
             (SectionKind::HISTORY, config.history.as_slice().into()),
+            (SectionKind::USAGE_INDEX, policies.usage_index.as_bytes().into()),
+            (SectionKind::USAGE, policies.usage.as_bytes().into()),
+            (SectionKind::USAGE_RECORDS, policies.texts.usage.as_bytes().into()),
         ]
     }
 

@@ -3,14 +3,16 @@
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::dialect::{AccessOutcome, Dialect};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::{POLICY_PATTERN_BYTES_MAX, POLICY_PATTERNS_MAX};
-use portcullis_robots::policy::{AgentChain, Audience, NamedRobot, OrderedRules, is_name_of};
-use portcullis_robots::syntax::{Group, RobotsTxt};
+use portcullis_robots::policy::{
+    AgentChain, Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules, is_name_of,
+};
+use portcullis_robots::syntax::{Group, RobotsTxt, Statement, UsageKind};
 
 use super::super::BlobPool;
-use super::super::layout::record;
+use super::super::layout::{record, usage};
 use super::PolicyOrigin;
 
 /// A policy whose parts are not numbered yet.
@@ -24,6 +26,29 @@ pub struct PolicyPlan<'p> {
     /// The entry of the default groups, and the record that names the first of them.
     pub default: Option<(u32, u32)>,
     pub entries: Vec<PlannedEntry>,
+    /// Nothing if the file has no usage record.
+    pub usage: Option<UsagePlan<'p>>,
+}
+
+/// What pages may be used for, by a file with usage records.
+pub struct UsagePlan<'p> {
+    pub records: Vec<PlannedRecord<'p>>,
+    /// By record: what it states.
+    pub preferences: Vec<u8>,
+    /// The robots that the file names; the speaker is the number of a user-agent line.
+    pub robots: Vec<PlannedRobot>,
+    /// The entry of robots that the file does not name.
+    pub default_entry: u32,
+    pub entries: Vec<PlannedUsage>,
+}
+
+/// What those get for whom the same usage records hold.
+pub struct PlannedUsage {
+    /// By label: its statements, whose order is that of usage records. Nothing if they are left to be
+    /// ordered when somebody asks, as for [`PlannedEntry`].
+    pub labels: Option<Vec<PlannedRules>>,
+    /// The usage records that are licences.
+    pub licenses: Vec<u32>,
 }
 
 /// A user-agent line or a rule.
@@ -63,6 +88,7 @@ struct Planner<'f, 'p> {
     file: &'f RobotsTxt<'p>,
     dialect: &'f Dialect,
     entries: Vec<PlannedEntry>,
+    usage: Vec<PlannedUsage>,
     /// The entries, by their groups.
     known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
     /// The number of ordered rules, and the bytes of their values.
@@ -103,6 +129,7 @@ fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
         robots: Vec::new(),
         default: None,
         entries: Vec::new(),
+        usage: None,
     }
 }
 
@@ -120,29 +147,38 @@ fn of_file<'p>(
         robots: Vec::new(),
         default: None,
         entries: Vec::new(),
+        usage: None,
     };
-    if !has_rules {
-        return plan;
+    let mut planner = Planner {
+        file,
+        dialect,
+        entries: Vec::new(),
+        usage: Vec::new(),
+        known: HashMap::default(),
+        ordered: (0, 0),
+    };
+    if has_rules {
+        planner.access(&mut plan, audience_among(Audience::of(file, dialect), agents, dialect));
     }
-    let mut planner =
-        Planner { file, dialect, entries: Vec::new(), known: HashMap::default(), ordered: (0, 0) };
-    let mut audience = Audience::of(file, dialect);
+    if !file.usage_records().is_empty() {
+        plan.usage = Some(planner.usage(extract, agents));
+    }
+    plan
+}
+
+/// The robots of an audience that may ask.
+fn audience_among(
+    mut audience: Audience,
+    agents: Option<&[AgentChain]>,
+    dialect: &Dialect,
+) -> Audience {
     if let Some(agents) = agents {
         let asks = |agent: &AgentChain, name: &[u8]| {
             agent.tokens().any(|token| is_name_of(name, token, dialect))
         };
         audience.robots.retain(|robot| agents.iter().any(|agent| asks(agent, &robot.name)));
     }
-    for NamedRobot { name, groups, line } in audience.robots {
-        let speaker = user_agent_record(file, groups[0], line);
-        plan.robots.push(PlannedRobot { name, entry: planner.entry(groups), speaker });
-    }
-    if let Some(&first) = audience.default_groups.first() {
-        let speaker = user_agent_record(file, first, audience.default_line);
-        plan.default = Some((planner.entry(audience.default_groups), speaker));
-    }
-    plan.entries = planner.entries;
-    plan
+    audience
 }
 
 /// Returns all records of a file, group by group, which is file order.
@@ -176,7 +212,88 @@ fn rule_record(group: &Group, rule: u32) -> u32 {
     rule + group.user_agents.end
 }
 
-impl Planner<'_, '_> {
+impl<'p> Planner<'_, 'p> {
+    /// Plans what an audience may fetch.
+    fn access(&mut self, plan: &mut PolicyPlan<'_>, audience: Audience) {
+        for NamedRobot { name, groups, line } in audience.robots {
+            let speaker = user_agent_record(self.file, groups[0], line);
+            plan.robots.push(PlannedRobot { name, entry: self.entry(groups), speaker });
+        }
+        if let Some(&first) = audience.default_groups.first() {
+            let speaker = user_agent_record(self.file, first, audience.default_line);
+            plan.default = Some((self.entry(audience.default_groups), speaker));
+        }
+        plan.entries = std::mem::take(&mut self.entries);
+    }
+
+    /// Plans what pages may be used for.
+    fn usage(&mut self, extract: &'p [u8], agents: Option<&[AgentChain]>) -> UsagePlan<'p> {
+        let records = self.file.usage_records();
+        let groups = UsageGroups::new(self.file);
+        let mut known = HashMap::default();
+        let audience = audience_among(groups.audience(self.dialect), agents, self.dialect);
+        let mut plan = UsagePlan {
+            records: Vec::with_capacity(records.len()),
+            preferences: Vec::with_capacity(records.len()),
+            robots: Vec::with_capacity(audience.robots.len()),
+            default_entry: 0,
+            entries: Vec::new(),
+        };
+        for record in records {
+            let (text, value) = (&extract[record.span.range()], record.value);
+            let kind = UsageKind::of(record).number().into();
+            plan.records.push(PlannedRecord { kind, line: record.line.get(), text, value });
+            let stated = Statement::of(record).map(|statement| statement.preferences);
+            plan.preferences.push(stated.map_or(0, |preferences| usage::pack(&preferences)));
+        }
+        for NamedRobot { name, groups: own, line } in audience.robots {
+            let entry = self.usage_entry(groups.in_force(&own), &mut known);
+            plan.robots.push(PlannedRobot { name, entry, speaker: line as u32 });
+        }
+        plan.default_entry =
+            self.usage_entry(groups.in_force(&audience.default_groups), &mut known);
+        plan.entries = std::mem::take(&mut self.usage);
+        plan
+    }
+
+    /// The entry of those for whom these usage records hold.
+    fn usage_entry(
+        &mut self,
+        in_force: Vec<u32>,
+        known: &mut HashMap<Vec<u32>, u32, foldhash::fast::RandomState>,
+    ) -> u32 {
+        if let Some(&known) = known.get(&in_force) {
+            return known;
+        }
+        let records = self.file.usage_records();
+        let bytes: usize = in_force.iter().map(|&it| records[it as usize].value.len()).sum();
+        let is_ordered =
+            self.is_ordered(in_force.len() * usage::LABELS, bytes.saturating_mul(usage::LABELS));
+        let paths = &self.dialect.paths;
+        let (labels, licenses) = match is_ordered {
+            true => {
+                let UsageRules { labels, licenses } = UsageRules::new(self.file, &in_force, paths);
+                (Some(labels.into_iter().map(usage_rules).collect()), licenses)
+            }
+            false => {
+                let is_license = |&it: &u32| records[it as usize].field == Field::License;
+                (None, in_force.iter().copied().filter(is_license).collect())
+            }
+        };
+        let entry = self.usage.len() as u32;
+        self.usage.push(PlannedUsage { labels, licenses });
+        known.insert(in_force, entry);
+        entry
+    }
+
+    /// Whether so many more rules, with values of so many bytes, are ordered now.
+    fn is_ordered(&mut self, rules: usize, bytes: usize) -> bool {
+        let ordered = (self.ordered.0 + rules, self.ordered.1 + bytes);
+        let within = ordered.0 <= POLICY_PATTERNS_MAX && ordered.1 <= POLICY_PATTERN_BYTES_MAX;
+        self.ordered = if within { ordered } else { self.ordered };
+        within
+    }
+
     /// Returns the entry of the agents to which `groups` apply.
     fn entry(&mut self, groups: Vec<usize>) -> u32 {
         if let Some(&known) = self.known.get(&groups) {
@@ -185,11 +302,9 @@ impl Planner<'_, '_> {
         let file = self.file;
         let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
         let bytes: usize = rules().map(|rule| rule.value.len()).sum();
-        let ordered = (self.ordered.0 + rules().count(), self.ordered.1 + bytes);
-        let within = ordered.0 <= POLICY_PATTERNS_MAX && ordered.1 <= POLICY_PATTERN_BYTES_MAX;
-        self.ordered = if within { ordered } else { self.ordered };
+        let is_ordered = self.is_ordered(rules().count(), bytes);
         let positions = group_positions(file, &groups);
-        let ordered = within.then(|| {
+        let ordered = is_ordered.then(|| {
             let rules = OrderedRules::new(file, &groups, &self.dialect.paths);
             let order = order(&rules, &positions);
             PlannedRules { rules, order }
@@ -199,6 +314,19 @@ impl Planner<'_, '_> {
         self.known.insert(groups, entry);
         entry
     }
+}
+
+/// The statements about a label as rules, whose verdicts mean nothing: labels that state other things
+/// about the same paths share a rule set.
+fn usage_rules(label: LabelRules) -> PlannedRules {
+    let LabelRules { patterns, records, .. } = label;
+    let rules = OrderedRules {
+        verdicts: vec![Verdict::Allow; patterns.len()],
+        rules: records.iter().copied().map(RuleID).collect(),
+        directories: vec![false; patterns.len()],
+        patterns,
+    };
+    PlannedRules { rules, order: records }
 }
 
 /// Returns the number and the record of each group's first rule.

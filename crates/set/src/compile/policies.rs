@@ -6,9 +6,9 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::PolicyState;
 
-use super::super::layout::{NONE, count, policy};
+use super::super::layout::{NONE, count, policy, usage};
 use super::intern::{Lists, position, push};
-use super::plan::{PlannedEntry, PlannedRecord, PlannedRobot, PolicyPlan};
+use super::plan::{PlannedEntry, PlannedRecord, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
 use super::rule_sets::RuleSets;
 use super::texts::{PatternWords, Texts};
 
@@ -19,6 +19,10 @@ pub struct PolicySections {
     pub words: Vec<U32>,
     /// The position of each policy.
     pub index: Vec<U32>,
+    /// The usage of policies, end to end.
+    pub usage: Vec<U32>,
+    /// By policy: where its usage stands, or none.
+    pub usage_index: Vec<U32>,
     pub rule_sets: RuleSets,
     pub orders: Lists<u8>,
     pub tokens: Tokens,
@@ -98,18 +102,70 @@ impl PolicySections {
             self.words[start + policy::DOCUMENT] = U32::new(document);
         }
         self.words[start + policy::WORDS] = U32::new((self.words.len() - start) as u32);
+        let usage = plan.usage.map_or(NONE, |usage| self.add_usage(usage));
+        push(&mut self.usage_index, usage);
+    }
+
+    /// Files what pages of a policy may be used for, and returns where it stands.
+    fn add_usage(&mut self, plan: UsagePlan<'_>) -> u32 {
+        let start = position(&self.usage);
+        let list = self.texts.add_usage(&plan.records);
+        let head = [
+            0,
+            list,
+            plan.records.len() as u32,
+            plan.robots.len() as u32,
+            plan.entries.len() as u32,
+            plan.default_entry,
+        ];
+        head.into_iter().for_each(|word| push(&mut self.usage, word));
+        for bytes in plan.preferences.chunks(usage::RECORDS_PER_WORD) {
+            let mut word = [0; usage::RECORDS_PER_WORD];
+            word[..bytes.len()].copy_from_slice(bytes);
+            push(&mut self.usage, u32::from_le_bytes(word));
+        }
+        let robots = self.numbered(plan.robots);
+        push_numbered(&mut self.usage, &robots);
+        let entries_end = self.usage.len() + plan.entries.len() * usage::ENTRY_WORDS;
+        let mut licenses_at = entries_end - start as usize;
+        let mut licenses = Vec::new();
+        for entry in plan.entries {
+            for label in 0..usage::LABELS {
+                let rules = entry.labels.as_ref().map(|labels| &labels[label]);
+                let (number, order) = match rules {
+                    Some(PlannedRules { rules, order }) => {
+                        let order = self.orders.intern(&order_bytes(order));
+                        let table = self.rule_sets.table(rules);
+                        (self.rule_sets.intern(rules.clone(), &table), order)
+                    }
+                    None => (self.rule_sets.push_of_groups(), NONE),
+                };
+                push(&mut self.usage, number);
+                push(&mut self.usage, order);
+            }
+            push(&mut self.usage, licenses_at as u32);
+            licenses_at += 1 + entry.licenses.len();
+            push(&mut licenses, entry.licenses.len() as u32);
+            entry.licenses.into_iter().for_each(|record| push(&mut licenses, record));
+        }
+        self.usage.extend(licenses);
+        let words = self.usage.len() - start as usize;
+        self.usage[start as usize + usage::WORDS] = U32::new(words as u32);
+        start
     }
 
     fn push_robots(&mut self, robots: Vec<PlannedRobot>) {
+        let robots = self.numbered(robots);
+        push_numbered(&mut self.words, &robots);
+    }
+
+    /// Robots by the numbers of their names, ascending.
+    fn numbered(&mut self, robots: Vec<PlannedRobot>) -> Vec<(u32, u32, u32)> {
         let number =
             |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.speaker);
         let mut robots: Vec<(u32, u32, u32)> = robots.into_iter().map(number).collect();
         robots.sort_unstable();
-        robots.iter().for_each(|&(token, ..)| push(&mut self.words, token));
-        for (_, entry, speaker) in robots {
-            push(&mut self.words, entry);
-            push(&mut self.words, speaker);
-        }
+        robots
     }
 
     /// Adds entries, and returns the text words of the records that equal a pattern text.
@@ -163,6 +219,15 @@ impl PolicySections {
         counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
         counts[count::TOKENS] = self.tokens.names.len() as u64;
         counts[count::STRINGS] = self.texts.table().len();
+    }
+}
+
+/// Appends the numbers of names, and then for each its entry and who speaks.
+fn push_numbered(words: &mut Vec<U32>, robots: &[(u32, u32, u32)]) {
+    robots.iter().for_each(|&(token, ..)| push(words, token));
+    for &(_, entry, speaker) in robots {
+        push(words, entry);
+        push(words, speaker);
     }
 }
 

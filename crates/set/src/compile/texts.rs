@@ -18,6 +18,7 @@ use super::plan::PlannedRecord;
 #[derive(Default)]
 pub struct Texts {
     pub documents: Vec<U32>,
+    pub usage: Vec<U32>,
     strings: StringTableBuilder,
     table: Option<StringTable>,
     /// An error that prevented a string from being stored.
@@ -42,8 +43,20 @@ impl Texts {
         let words: Vec<u32> = records.iter().zip(known).map(word).collect();
         push_lines(&mut self.documents, records.iter().map(|planned| planned.line));
         let kinds: Vec<u32> = records.iter().map(|planned| planned.kind).collect();
-        push_kinds(&mut self.documents, &kinds);
+        push_kinds(&mut self.documents, &kinds, record::DOCUMENT_KIND_BITS);
         self.documents.extend(words.into_iter().map(U32::new));
+        start
+    }
+
+    /// Files the usage records of a policy, and returns where they stand.
+    pub fn add_usage(&mut self, records: &[PlannedRecord<'_>]) -> u32 {
+        let start = position(&self.usage);
+        let words = records.iter().map(|planned| self.intern(planned.text, planned.value.len()));
+        let words: Vec<u32> = words.collect();
+        push_lines(&mut self.usage, records.iter().map(|planned| planned.line));
+        let kinds: Vec<u32> = records.iter().map(|planned| planned.kind).collect();
+        push_kinds(&mut self.usage, &kinds, record::USAGE_KIND_BITS);
+        self.usage.extend(words.into_iter().map(U32::new));
         start
     }
 
@@ -68,17 +81,20 @@ impl Texts {
     pub fn finish(&mut self) {
         self.table = Some(std::mem::take(&mut self.strings).finish());
         let mut documents = std::mem::take(&mut self.documents);
-        self.number(&mut documents, true);
+        self.number(&mut documents, record::DOCUMENT_KIND_BITS);
         self.documents = documents;
+        let mut usage = std::mem::take(&mut self.usage);
+        self.number(&mut usage, record::USAGE_KIND_BITS);
+        self.usage = usage;
     }
 
     /// Replaces the provisional numbers of strings in lists of records.
-    pub fn number(&self, lists: &mut [U32], have_kinds: bool) {
+    pub fn number(&self, lists: &mut [U32], kind_bits: u32) {
         let table = self.table();
         let mut start = 0;
         while table.is_ordered() && start < lists.len() {
             let word = |at: usize| lists[start + at].get() as usize;
-            let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), have_kinds);
+            let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), kind_bits);
             for text in &mut lists[start + texts..start + end] {
                 if text.get() >> record::FORM_SHIFT == record::STRING {
                     *text = U32::new(table.id(ProvisionalString(text.get())).0);
@@ -112,9 +128,9 @@ pub fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32
 }
 
 /// Appends the kinds of records.
-pub fn push_kinds(words: &mut Vec<U32>, kinds: &[u32]) {
-    for kinds in kinds.chunks(record::KINDS_PER_WORD) {
-        push(words, kinds.iter().rev().fold(0, |word, kind| word << record::KIND_BITS | kind));
+pub fn push_kinds(words: &mut Vec<U32>, kinds: &[u32], kind_bits: u32) {
+    for kinds in kinds.chunks(record::kinds_per_word(kind_bits)) {
+        push(words, kinds.iter().rev().fold(0, |word, kind| word << kind_bits | kind));
     }
 }
 

@@ -44,6 +44,13 @@ impl SectionKind {
     /// The texts of patterns.
     pub const PATTERN_TEXTS: SectionKind = SectionKind(18);
 
+    /// What pages may be used for, by policy.
+    pub const USAGE: SectionKind = SectionKind(19);
+    /// Where the usage of each policy begins.
+    pub const USAGE_INDEX: SectionKind = SectionKind(20);
+    /// The usage records of policies.
+    pub const USAGE_RECORDS: SectionKind = SectionKind(21);
+
     /// All named kinds. Numbers are part of the format and never reused.
     const NAMES: &[(SectionKind, &str)] = &[
         (SectionKind::STRINGS, "strings"),
@@ -64,6 +71,9 @@ impl SectionKind {
         (SectionKind::PATTERN_TEXTS, "pattern texts"),
         (SectionKind::OUTAGES, "outages"),
         (SectionKind::HISTORY, "history"),
+        (SectionKind::USAGE, "usage"),
+        (SectionKind::USAGE_INDEX, "usage index"),
+        (SectionKind::USAGE_RECORDS, "usage records"),
     ];
 }
 

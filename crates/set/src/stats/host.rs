@@ -278,7 +278,8 @@ fn records(
         let (kind, line, text) = (record.kind, record.line, record.text);
         records.push(HostRecord { line, kind, text, group: Some(groups) });
     }
-    for record in capture.other_records()? {
+    let usage = policy.usage_records()?.into_iter().map(|(_, record)| record);
+    for record in capture.other_records()?.into_iter().chain(usage) {
         let (line, text) = (record.line, record.text);
         records.push(HostRecord { line, kind: None, text, group: None });
     }

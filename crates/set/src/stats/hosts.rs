@@ -82,6 +82,15 @@ pub struct PolicyUse<'s> {
     pub host: &'s [u8],
 }
 
+/// A list of records that have no effect on access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ListPlace {
+    /// Other records, by their position.
+    Others(u32),
+    /// The usage records of a policy.
+    Usage(PolicyNumber),
+}
+
 /// The origins and captures that use a list of other records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordsUse {
@@ -95,7 +104,7 @@ pub struct HostPass<'s> {
     pub counts: StandingCounts,
     pub origins: OriginStats,
     pub uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
-    pub others: ByPosition<u32, RecordsUse>,
+    pub others: ByPosition<ListPlace, RecordsUse>,
     inputs: BTreeMap<u32, u64>,
     days: ByPosition<u64, u64>,
 }
@@ -150,8 +159,11 @@ impl<'s> HostPass<'s> {
             let used = self.uses.entry(position).or_insert(new);
             used.origins += 1;
             used.file_bytes = used.file_bytes.max(capture.facts.file_bytes);
-            if let Some(others) = capture.others() {
-                let used = self.others.entry(others).or_default();
+            let others = capture.others().map(ListPlace::Others);
+            let has_usage = set.policy(position)?.has_usage()?;
+            let usage = has_usage.then_some(ListPlace::Usage(position));
+            for list in others.into_iter().chain(usage) {
+                let used = self.others.entry(list).or_default();
                 used.origins += 1;
                 used.captures += u64::from(is_new);
             }
@@ -211,14 +223,14 @@ type Counts = HashMap<Vec<u8>, (u64, u64), foldhash::fast::RandomState>;
 impl RecordStats {
     pub(super) fn of(
         set: &PolicySet,
-        lists: &ByPosition<u32, RecordsUse>,
+        lists: &ByPosition<ListPlace, RecordsUse>,
         top: usize,
     ) -> Result<RecordStats, Damage> {
-        let mut lists: Vec<(u32, RecordsUse)> =
+        let mut lists: Vec<(ListPlace, RecordsUse)> =
             lists.iter().map(|(&at, &used)| (at, used)).collect();
         // In file order, so that the first damage is reported.
         lists.sort_unstable_by_key(|&(position, _)| position);
-        let count = |lists: &[(u32, RecordsUse)]| {
+        let count = |lists: &[(ListPlace, RecordsUse)]| {
             let mut counts = Counts::default();
             lists.iter().try_for_each(|&(at, used)| add_list(set, at, used, &mut counts))?;
             Ok(counts)
@@ -249,13 +261,19 @@ impl RecordStats {
 
 fn add_list(
     set: &PolicySet,
-    position: u32,
+    place: ListPlace,
     used: RecordsUse,
     counts: &mut Counts,
 ) -> Result<(), Damage> {
     let missing = || set.malformed_host("a record of a file has no field");
     let mut names: Vec<Vec<u8>> = Vec::new();
-    for record in set.other_records_at(position)? {
+    let records = match place {
+        ListPlace::Others(position) => set.other_records_at(position)?,
+        ListPlace::Usage(policy) => {
+            set.policy(policy)?.usage_records()?.into_iter().map(|(_, record)| record).collect()
+        }
+    };
+    for record in records {
         names.push(field_name(&record.text, set.dialect()).ok_or_else(missing)?);
     }
     names.sort_unstable();

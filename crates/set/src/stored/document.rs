@@ -14,7 +14,7 @@ use super::super::strings::StringID;
 use super::rule_set::StoredTexts;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
-pub use portcullis_robots::syntax::RecordKind;
+pub use portcullis_robots::syntax::{RecordKind, UsageKind};
 
 /// A record of a file, without surrounding white space and without comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ pub(super) struct RecordList<'s> {
     position: u32,
     records: u32,
     runs: u32,
-    /// Whether these are the records that affect decisions. Other records have no kinds.
-    decides: bool,
+    /// Bits of a record's kind; 0 if the list has no kinds.
+    kind_bits: u32,
 }
 
 impl RecordList<'_> {
@@ -71,14 +71,14 @@ impl RecordList<'_> {
         self.records
     }
 
-    /// Returns whether the records have kinds.
-    pub(super) fn decides(&self) -> bool {
-        self.decides
+    /// Bits of the kinds of its records; 0 if they have none.
+    pub(super) fn kind_bits(&self) -> u32 {
+        self.kind_bits
     }
 
     /// Returns the number of words before the text words, and of the whole list.
     fn texts(&self) -> (usize, usize) {
-        record::texts(self.records as usize, self.runs as usize, self.decides)
+        record::texts(self.records as usize, self.runs as usize, self.kind_bits)
     }
 
     /// Returns the position of the next list.
@@ -119,14 +119,14 @@ impl RecordList<'_> {
 
     /// Returns the kind of a record; 0 if the list has no kinds.
     pub(super) fn kind(&self, index: u32) -> Result<u32, Damage> {
-        if !self.decides {
+        if self.kind_bits == 0 {
             return Ok(0);
         }
-        let (word, place) =
-            (index as usize / record::KINDS_PER_WORD, index as usize % record::KINDS_PER_WORD);
+        let per_word = record::kinds_per_word(self.kind_bits);
+        let (word, place) = (index as usize / per_word, index as usize % per_word);
         let at = record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS + word;
         let kinds = self.words(at, 1)?[0].get();
-        Ok(kinds >> (place as u32 * record::KIND_BITS) & ((1 << record::KIND_BITS) - 1))
+        Ok(kinds >> (place as u32 * self.kind_bits) & ((1 << self.kind_bits) - 1))
     }
 
     /// Returns whether the record at `index` is a user-agent line.
@@ -179,9 +179,15 @@ impl PolicySet {
         section: Section,
         position: u32,
     ) -> Result<RecordList<'_>, Damage> {
-        let decides = section == self.sections.documents;
+        let kind_bits = match section {
+            _ if section == self.sections.documents => record::DOCUMENT_KIND_BITS,
+            _ if Some(section) == self.sections.usage.map(|usage| usage.records) => {
+                record::USAGE_KIND_BITS
+            }
+            _ => record::OTHER_KIND_BITS,
+        };
         let list =
-            |records, runs| RecordList { set: self, section, position, records, runs, decides };
+            |records, runs| RecordList { set: self, section, position, records, runs, kind_bits };
         if position == NONE {
             return Ok(list(0, 0));
         }
@@ -207,6 +213,16 @@ impl PolicySet {
     }
 
     fn read_records(&self, section: Section, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
+        let records = self.read_records_of_kinds(section, position)?;
+        Ok(records.into_iter().map(|(_, record)| record).collect())
+    }
+
+    /// Reads a list of records, each with the number of its kind.
+    fn read_records_of_kinds(
+        &self,
+        section: Section,
+        position: u32,
+    ) -> Result<Vec<(usize, DocumentRecord)>, Damage> {
         let list = self.record_list(section, position)?;
         let mut bytes_left = self.record_bytes_max();
         let read = |index| {
@@ -214,9 +230,10 @@ impl PolicySet {
             let value_start = list.read(index, &mut text)?;
             let too_many = || list.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            let kind = RecordKind::ALL[list.kind(index)? as usize];
-            let (kind, line) = (list.decides.then_some(kind), list.line(index)?);
-            Ok(DocumentRecord { kind, line, text, value_start })
+            let number = list.kind(index)? as usize;
+            let decides = list.kind_bits == record::DOCUMENT_KIND_BITS;
+            let (kind, line) = (decides.then(|| RecordKind::ALL[number]), list.line(index)?);
+            Ok((number, DocumentRecord { kind, line, text, value_start }))
         };
         (0..list.len()).map(read).collect()
     }
@@ -250,7 +267,24 @@ impl<'s> StoredPolicy<'s> {
                 in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
             }
         }
+        for (kind, record) in self.usage_records()? {
+            let in_order = writer.push_usage(kind, record.line, &record.text, record.value_start);
+            in_order.ok_or_else(|| self.malformed("its usage records are not in order"))?;
+        }
         Ok(extract)
+    }
+
+    /// The usage records of its file, in their order; none in a set without usage.
+    pub fn usage_records(&self) -> Result<Vec<(UsageKind, DocumentRecord)>, Damage> {
+        let (Some(sections), Some(usage)) = (self.set.sections.usage, self.usage()?) else {
+            return Ok(Vec::new());
+        };
+        let of_kind = |(kind, record)| match UsageKind::ALL.get(kind) {
+            Some(kind) => Ok((*kind, record)),
+            None => Err(self.malformed("a usage record is of no kind")),
+        };
+        let records = self.set.read_records_of_kinds(sections.records, usage.record_list())?;
+        records.into_iter().map(of_kind).collect()
     }
 }
 

@@ -26,6 +26,7 @@ mod standings;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod usage;
 mod verify;
 
 use std::path::Path;
@@ -42,13 +43,14 @@ use super::layout::{SLOT_WORDS, count};
 use super::strings::Strings;
 
 pub use capture::StoredCapture;
-pub use document::{DocumentRecord, RecordKind};
+pub use document::{DocumentRecord, RecordKind, UsageKind};
 pub use hosts::{HostPosition, StoredHost};
 pub(crate) use hosts::{Place, key_with_scheme, place};
 pub use policy::{PolicyNumber, StoredPolicy};
 pub use query::{AskError, Query, QueryMemory};
 pub use rule_set::{RuleSetKind, RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
+pub use usage::StatedPlace;
 pub use verify::Verified;
 
 /// A compiled set.
@@ -84,7 +86,17 @@ struct Sections {
     others: Section,
     outages: Section,
     history: Section,
+    /// Nothing in a set of a version that did not store usage.
+    usage: Option<UsageSections>,
     strings: Strings,
+}
+
+/// Where usage preferences are.
+#[derive(Clone, Copy, Debug)]
+struct UsageSections {
+    index: Section,
+    usage: Section,
+    records: Section,
 }
 
 /// The counts in the header of a set.
@@ -172,6 +184,14 @@ impl PolicySet {
             others: file.required(SectionKind::OTHERS)?,
             outages: file.required(SectionKind::OUTAGES)?,
             history: file.required(SectionKind::HISTORY)?,
+            usage: match file.section(SectionKind::USAGE_INDEX) {
+                Some(index) => Some(UsageSections {
+                    index,
+                    usage: file.required(SectionKind::USAGE)?,
+                    records: file.required(SectionKind::USAGE_RECORDS)?,
+                }),
+                None => None,
+            },
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slots = sections.slots.bytes() / (SLOT_WORDS * size_of::<u32>()) as u64;
@@ -261,6 +281,12 @@ impl PolicySet {
             captured: (captured != (0, 0)).then_some(captured),
             appearances: std::array::from_fn(|index| counts[count::APPEARANCES + index]),
         }
+    }
+
+    /// Whether the set stores what pages may be used for. Sets of versions that did not have to be
+    /// compiled again from their captures before usage can be asked.
+    pub fn has_usage(&self) -> bool {
+        self.sections.usage.is_some()
     }
 
     /// Returns the JSON object that says where the set comes from.

@@ -135,7 +135,7 @@ fn read_value(records: &RecordList<'_>, index: u32, value: &mut Vec<u8>) -> Resu
 impl PolicySet {
     /// Returns the record of a pattern according to an order, counted from the first rule of the
     /// first group.
-    fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {
+    pub(super) fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {
         let section = self.sections.orders;
         let width = self.file.bytes(section, order.into(), 1)?[0];
         let at = u64::from(order) + 1 + u64::from(pattern) * u64::from(width);

@@ -15,6 +15,7 @@ use zerocopy::FromZeros;
 
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::RobotsTxtUrl;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::automaton::{Automata, Detail, Limits, Outcome, Patterns, PrefilterLine};
 use portcullis_matcher::bytes::are_same;
 use portcullis_matcher::vectors::Vectors;
@@ -30,6 +31,7 @@ use super::policy::{FIXED_UNKNOWN, Selected, SelectedRules, fixed};
 use super::rule_set::{RuleSetNumber, StoredTexts};
 use super::rules::patterns_of;
 use super::tokens::AgentTokens;
+use super::usage::{StatedPlace, UsageMemory, UsageQuery};
 use super::{HostPosition, PolicyNumber, PolicySet};
 
 /// A set and the agents that query it. Threads share it; each has its own [`QueryMemory`].
@@ -37,11 +39,13 @@ use super::{HostPosition, PolicyNumber, PolicySet};
 pub struct Query {
     pub(super) set: Arc<PolicySet>,
     pub(super) detail: Detail,
-    limits: Limits,
+    pub(super) limits: Limits,
     pub(super) agents: Vec<AgentChain>,
     pub(super) tokens: Vec<AgentTokens>,
     starts: Starts,
-    vectors: Vectors,
+    pub(super) vectors: Vectors,
+    /// What is asked about usage, if that is asked.
+    usage: Option<UsageQuery>,
 }
 
 /// An error that prevents queries of a set.
@@ -51,6 +55,15 @@ pub enum AskError {
     /// A part of the set that is read is damaged.
     #[error(transparent)]
     Damaged(#[from] Damage),
+    /// The set was compiled by a version that did not store usage preferences.
+    #[error(
+        "{name}: the policies have no usage preferences, because an earlier version compiled them; \
+         compile them again from their captures (portcullis compile)"
+    )]
+    NoUsage {
+        /// What messages call the set.
+        name: String,
+    },
     /// The set was compiled for other agents ([`LoadConfig::agents`](crate::LoadConfig::agents)).
     #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
     OtherAgents {
@@ -67,12 +80,19 @@ pub struct QueryMemory {
     candidates: Vec<Option<HostPosition>>,
     /// The policies of the block that are used for the first time.
     unresolved: Vec<PolicyNumber>,
+    usage: UsageMemory,
 }
 
 impl QueryMemory {
     /// Returns the bytes of what is kept between blocks. Memory for a single block is not counted.
     pub fn memory_bytes(&self) -> usize {
-        self.block.memory_bytes()
+        self.block.memory_bytes() + self.usage.memory_bytes()
+    }
+
+    /// What is stated about the block that was decided last: by question, agent and label of
+    /// [`Query::with_usage`].
+    pub fn preferences(&self) -> &[Preference] {
+        self.usage.preferences()
     }
 
     /// Returns how many questions each method answered.
@@ -83,17 +103,17 @@ impl QueryMemory {
 
 /// By policy, then by agent: where answers begin. Memory that was never written takes no room.
 #[derive(Debug)]
-struct Starts(Box<[AtomicU64]>);
+pub(super) struct Starts(Box<[AtomicU64]>);
 
 impl Starts {
-    fn new(entries: usize) -> Starts {
+    pub(super) fn new(entries: usize) -> Starts {
         let starts = <[AtomicU64]>::new_box_zeroed_with_elems(entries);
         Starts(starts.expect("a word for each policy and agent"))
     }
 
     /// Returns where the answer of an entry begins; `None` if that is not known yet.
     #[inline(always)]
-    fn get(&self, entry: usize) -> Option<Start> {
+    pub(super) fn get(&self, entry: usize) -> Option<Start> {
         match !self.0[entry].load(Ordering::Relaxed) {
             u64::MAX => None,
             word => Some(Start { prefilter: (word >> 32) as u32, number: word as u32 }),
@@ -102,7 +122,7 @@ impl Starts {
 
     /// Stores where the answers of a policy begin, by agent. Two threads may find and store the
     /// same.
-    fn set(&self, first: usize, starts: &[Start]) {
+    pub(super) fn set(&self, first: usize, starts: &[Start]) {
         for (entry, Start { prefilter, number }) in (first..).zip(starts) {
             let word = u64::from(*prefilter) << 32 | u64::from(*number);
             self.0[entry].store(!word, Ordering::Release);
@@ -111,7 +131,7 @@ impl Starts {
 
     /// Returns whether the starts up to an entry, which is the last of its policy, are known.
     #[inline(always)]
-    fn has(&self, last: usize) -> bool {
+    pub(super) fn has(&self, last: usize) -> bool {
         // The last one is stored last: a thread that sees it sees the others.
         self.0[last].load(Ordering::Acquire) != 0
     }
@@ -135,7 +155,47 @@ impl Query {
         let tokens: Result<_, Damage> = agents.iter().map(|agent| set.tokens_of(agent)).collect();
         let tokens = tokens?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
-        Ok(Query { set, detail, limits, agents, tokens, starts, vectors: Vectors::detect() })
+        let (vectors, usage) = (Vectors::detect(), None);
+        Ok(Query { set, detail, limits, agents, tokens, starts, vectors, usage })
+    }
+
+    /// Asks about these labels as well; none for access alone.
+    ///
+    /// The automata of access and those of usage have half of the thread's budget each then.
+    ///
+    /// # Errors
+    ///
+    /// If the set stores no usage preferences.
+    pub fn with_usage(mut self, labels: &[Label]) -> Result<Query, AskError> {
+        if labels.is_empty() {
+            return Ok(self);
+        }
+        if !self.set.has_usage() {
+            return Err(AskError::NoUsage { name: self.set.name().to_owned() });
+        }
+        self.limits.automata_bytes_max /= 2;
+        let entries = self.set.policy_count() as usize * self.agents.len();
+        self.usage = Some(UsageQuery::new(labels.to_vec(), entries));
+        Ok(self)
+    }
+
+    /// The labels that are asked about, in the order of preferences.
+    pub fn labels(&self) -> &[Label] {
+        self.usage.as_ref().map_or(&[], |usage| &usage.labels)
+    }
+
+    /// Where the preference with this number is stated, of those that `memory` was used for last; nothing
+    /// if it is not stated.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such preference.
+    pub fn stated_at(
+        &self,
+        preference: usize,
+        memory: &QueryMemory,
+    ) -> Result<Option<StatedPlace>, Damage> {
+        self.stated_place(preference, &memory.usage)
     }
 
     /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
@@ -255,6 +315,31 @@ impl Query {
         Ok(memory.block.decisions())
     }
 
+    /// Finds what is stated about the block that was decided last, which has these policies and paths;
+    /// nothing if no label is asked about. Where a decision is not to allow, there is no preference.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it is read.
+    ///
+    /// # Panics
+    ///
+    /// If another block was decided last.
+    pub fn ask(
+        &self,
+        policies: &[u32],
+        paths: ComparedPaths<'_>,
+        memory: &mut QueryMemory,
+    ) -> Result<(), Damage> {
+        match &self.usage {
+            None => Ok(()),
+            Some(usage) => {
+                let decisions = memory.block.decisions();
+                self.ask_usage(usage, policies, paths, decisions, &mut memory.usage)
+            }
+        }
+    }
+
     /// Finds where answers begin for policies that are used for the first time.
     fn resolve_all(
         &self,
@@ -290,16 +375,7 @@ impl Query {
             let start = match (selected, same) {
                 (_, Some(same)) => Start { prefilter: Start::SHARED, number: same as u32 },
                 (Selected::Fixed(number), _) => Start { prefilter: Start::FIXED, number },
-                (Selected::Rules(rules), _) => {
-                    let stored = self.set.rule_set(rules.rule_set)?;
-                    let lines = self.set.prefilter(&stored)?;
-                    if lines.is_some() {
-                        self.set.pattern_table(&stored)?;
-                    }
-                    let lines = lines.filter(|_| self.limits.candidates_tried_max.is_some());
-                    let prefilter = lines.map_or(Start::NO_PREFILTER, |lines| lines.start);
-                    Start { prefilter, number: rules.rule_set.0 }
-                }
+                (Selected::Rules(rules), _) => start_of(&self.set, rules.rule_set, &self.limits)?,
             };
             entries.push(entry);
             starts.push(start);
@@ -345,6 +421,22 @@ impl Query {
         let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
         Ok(explain(&file, &extract, self.set.dialect(), &self.agents[agent], path))
     }
+}
+
+/// Where the answers of a rule set begin.
+pub(super) fn start_of(
+    set: &PolicySet,
+    rule_set: RuleSetNumber,
+    limits: &Limits,
+) -> Result<Start, Damage> {
+    let stored = set.rule_set(rule_set)?;
+    let lines = set.prefilter(&stored)?;
+    if lines.is_some() {
+        set.pattern_table(&stored)?;
+    }
+    let lines = lines.filter(|_| limits.candidates_tried_max.is_some());
+    let prefilter = lines.map_or(Start::NO_PREFILTER, |lines| lines.start);
+    Ok(Start { prefilter, number: rule_set.0 })
 }
 
 /// The input of a block of questions.

@@ -3,7 +3,10 @@
 use crate::batch::Explained;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_matcher::automaton::pattern_matches;
+use portcullis_robots::policy::{AgentChain, Detail, UsageGroups, UsageRules};
+use portcullis_robots::syntax::RobotsTxt;
 
 use super::*;
 
@@ -30,6 +33,11 @@ struct Asked {
     /// The rule and the group of each decision.
     origins: Vec<[Option<Vec<u8>>; 2]>,
     explanations: Vec<Option<Explained>>,
+    preferences: Vec<Preference>,
+    /// Where each preference is stated.
+    places: Vec<Option<StatedPlace>>,
+    /// The licences, by record and agent.
+    licenses: Vec<Vec<Vec<u8>>>,
 }
 
 fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
@@ -47,15 +55,61 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
         // A crafted prefilter may give different answers at different levels of detail.
         assert!(same || set.verify().is_err(), "{more:?} {less:?}");
     }
-    let mut asked = Asked { decisions, origins: Vec::new(), explanations: Vec::new() };
+    let preferences = memory.preferences().to_vec();
+    let mut asked = Asked {
+        decisions,
+        origins: Vec::new(),
+        explanations: Vec::new(),
+        preferences,
+        places: Vec::new(),
+        licenses: Vec::new(),
+    };
     for (record, url) in urls.iter().enumerate() {
         for agent in 0..names.len() {
             let origin = classifier.provenance(record, agent, &mut memory)?;
             asked.origins.push([origin.rule, origin.group].map(|bytes| bytes.map(Into::into)));
             asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
+            asked.licenses.push(classifier.licenses(record, agent, &memory)?);
+            for label in 0..classifier.labels().len() {
+                asked.places.push(classifier.stated_at(record, agent, label, &memory)?);
+            }
         }
     }
     Ok(asked)
+}
+
+/// Whether preferences are what the usage records say that the set has for these URLs.
+fn is_usage_of_texts(set: &PolicySet, asked: &Asked, urls: &[String], names: &[&str]) -> bool {
+    let agents = agents(names, set.dialect());
+    let questions = urls.iter().flat_map(|url| agents.iter().map(move |agent| (url, agent)));
+    questions.enumerate().all(|(answer, (url, agent))| {
+        let preferences = &asked.preferences[answer * Label::ALL.len()..][..Label::ALL.len()];
+        let places = &asked.places[answer * Label::ALL.len()..][..Label::ALL.len()];
+        if asked.decisions[answer].verdict != Verdict::Allow {
+            return preferences.iter().all(|it| *it == Preference::NoAccess)
+                && asked.licenses[answer].is_empty();
+        }
+        let (scheme, rest) = url.split_once("://").unwrap();
+        let (key, path) = rest.split_once('/').unwrap();
+        let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap().unwrap();
+        let extract = set.policy(policy).unwrap().extract().unwrap();
+        let file = RobotsTxt::read_extract(&extract).unwrap();
+        let groups = UsageGroups::new(&file);
+        let in_force = groups.in_force(&groups.applying(agent, set.dialect()).0);
+        let rules = UsageRules::new(&file, &in_force, &set.dialect().paths);
+        let record = |number: &u32| &file.usage_records()[*number as usize];
+        let licenses = rules.licenses.iter().map(|it| record(it).value.to_vec());
+        licenses.eq(asked.licenses[answer].iter().cloned())
+            && rules.labels.iter().zip(preferences).zip(places).all(|((rules, told), place)| {
+                let path = format!("/{path}");
+                let mut patterns = rules.patterns.iter();
+                let first = patterns.position(|it| pattern_matches(&it, path.as_bytes()));
+                let said = first.map_or(Preference::Unstated, |first| rules.preferences[first]);
+                let stated = first.filter(|_| said != Preference::Unstated);
+                let line = stated.map(|first| record(&rules.records[first]).line);
+                *told == said && place.as_ref().map(|place| place.line) == line
+            })
+    })
 }
 
 /// Returns whether the answers match the texts that the set stores for these URLs.
@@ -140,6 +194,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
     let expected = ask(&set, names, &urls).unwrap();
     set.verify().unwrap();
     assert!(is_what_texts_say(&set, &expected, &urls, names.len()));
+    assert!(is_usage_of_texts(&set, &expected, &urls, names));
     let mut random = Random(seed);
     let mut outcomes = Outcomes::default();
     for number in 0..changes {
@@ -164,7 +219,10 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
                 // A change to another valid text, line or state cannot be detected from the file.
                 // The answers must then match the changed content.
                 let is_told = verified.is_err();
-                let is_so = || is_what_texts_say(&set, &asked, &urls, names.len());
+                let is_so = || {
+                    is_what_texts_say(&set, &asked, &urls, names.len())
+                        && is_usage_of_texts(&set, &asked, &urls, names)
+                };
                 assert!(is_told || is_so(), "change {number} of seed {seed}");
                 outcomes.other += 1;
             }

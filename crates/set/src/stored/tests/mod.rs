@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::batch::Classifier;
 use crate::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
+use portcullis_dialect::usage::Label;
 use portcullis_robots::policy::Detail;
 
 use super::*;
@@ -23,9 +24,12 @@ fn asked(
     agents: Vec<AgentChain>,
     detail: Detail,
 ) -> Result<Classifier, Damage> {
-    Classifier::new(Arc::clone(set), agents, detail).map_err(|error| match error {
+    let asked = Classifier::new(Arc::clone(set), agents, detail);
+    let labels: &[Label] = if set.has_usage() { &Label::ALL } else { &[] };
+    asked.and_then(|classifier| classifier.with_usage(labels)).map_err(|error| match error {
         AskError::Damaged(damage) => damage,
         AskError::OtherAgents { .. } => unreachable!("a file is for everybody"),
+        AskError::NoUsage { .. } => unreachable!("it has usage"),
     })
 }
 
@@ -84,7 +88,7 @@ fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let hashes = [&portcullis_dialect::dialect::RFC_9309, &portcullis_dialect::dialect::GOOGLE]
         .map(|dialect| set(sample::small(dialect)).hash());
-    assert_eq!(hashes, [7_629_867_753_947_732_533, 6_127_553_319_777_185_498]);
+    assert_eq!(hashes, [7_939_796_958_550_409_285, 7_381_574_673_073_869_285]);
 }
 
 #[test]

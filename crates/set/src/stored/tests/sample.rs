@@ -25,10 +25,16 @@ Allow: /b/d/c
 
 User-agent: EXAMPLEBOT
 Disallow: /late
+Content-Usage: search=y, train-ai=n
+Content-Usage: /b/*/c train-ai=y
+Content-Usage: /b/d/* train-ai=n, search=n
+Content-Signal: /late search=no
+License: https://l.example/a
 Sitemap: https://a.example/sitemap.xml
 ";
 
-const B: &str = "User-agent: Third\nDisallow:\n\nUser-agent: Example\nDisallow: /%7Ex\n";
+const B: &str = "License: https://l.example/b\nContent-Signal: ai-train=no\nUser-agent: Third\nDisallow:\n\n\
+    User-agent: Example\nContent-Usage: train-ai=y\nUser-agent: Nobody\nDisallow: /%7Ex\n";
 
 /// Rules with several stars each.
 fn many_stars() -> String {
@@ -45,7 +51,8 @@ fn many_groups() -> String {
     let group =
         |n: usize| format!("User-agent: r{0}\nDisallow: /{0}\nAllow: /x/*{0}\n", letters(n));
     let groups: String = (0..robots).map(group).collect();
-    format!("{names}{}Allow: /x\n{groups}", "Disallow:\n".repeat(rules))
+    let usage = "Content-Usage: /x/*a train-ai=n\nContent-Usage: /*b search=y\nLicense: l\n";
+    format!("{names}{}Allow: /x\n{usage}{groups}", "Disallow:\n".repeat(rules))
 }
 
 /// Returns a number as a token that every dialect accepts.

@@ -1,6 +1,6 @@
 //! What verifying finds and reports.
 
-use crate::layout::{capture, host, policy, record};
+use crate::layout::{capture, host, policy, record, usage};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 
 use super::*;
@@ -58,7 +58,7 @@ fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
 fn first_list(parts: &mut Parts) -> (usize, usize) {
     let [records, runs] = [record::RECORDS, record::RUNS]
         .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
-    record::texts(records, runs, true)
+    record::texts(records, runs, record::DOCUMENT_KIND_BITS)
 }
 
 /// Returns the first text of the first document that has this form.
@@ -206,6 +206,47 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("it makes no sense", |parts| parts.section(SectionKind::HISTORY).push(0)),
         ("ends within a word", |parts| parts.section(SectionKind::OTHERS).push(0)),
+        ("the usage of a policy stands at another place", |parts| {
+            // The second usage stands behind the first.
+            let second = parts.word(SectionKind::USAGE, usage::WORDS);
+            parts.set_word(SectionKind::USAGE_INDEX, 0, second);
+        }),
+        ("nothing needs what stands here", |parts| {
+            parts.section(SectionKind::USAGE_INDEX).extend([0xff; 4]);
+        }),
+        ("stands at another place", |parts| {
+            // A policy has lost its usage, and nothing needs its orders.
+            let index = parts.section(SectionKind::USAGE_INDEX);
+            let last = index.chunks(4).rposition(|word| word != [0xff; 4]).unwrap();
+            index[last * 4..][..4].fill(0xff);
+        }),
+        ("the usage records state something else", |parts| {
+            // What the first record states: `n` becomes `y`.
+            let word = usage::HEAD_WORDS;
+            let old = parts.word(SectionKind::USAGE, word);
+            parts.set_word(SectionKind::USAGE, word, old ^ 3);
+        }),
+        ("the usage records state something else", |parts| {
+            let (word, old) = (usage::HEAD_WORDS + 1, 0xff00_0000);
+            let word_now = parts.word(SectionKind::USAGE, word);
+            parts.set_word(SectionKind::USAGE, word, word_now | old);
+        }),
+        ("a usage has other groups than its records", |parts| {
+            parts.set_word(SectionKind::USAGE, usage::DEFAULT_ENTRY, 7);
+        }),
+        ("a usage has fewer entries than it says", |parts| {
+            parts.set_word(SectionKind::USAGE, usage::ENTRIES, u32::MAX / 8);
+        }),
+        ("a record is not what its string says", |parts| {
+            let kinds = record::HEAD_WORDS;
+            let runs = parts.word(SectionKind::USAGE_RECORDS, record::RUNS) as usize;
+            let at = kinds + runs * record::RUN_WORDS;
+            let old = parts.word(SectionKind::USAGE_RECORDS, at);
+            parts.set_word(SectionKind::USAGE_RECORDS, at, old ^ 1);
+        }),
+        ("no such section", |parts| {
+            parts.sections.retain(|(kind, _)| *kind != SectionKind::USAGE_RECORDS)
+        }),
     ];
     let whole = Parts::of(sample::small(&RFC_9309));
     for (expected, change) in cases {

@@ -7,7 +7,8 @@ use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
 
 use super::super::super::compile::{
-    PatternWords, PlannedEntry, PlannedRules, PolicyPlan, order_bytes, plan_of_extract,
+    PatternWords, PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, order_bytes,
+    plan_of_extract,
 };
 use super::super::super::file::Damage;
 use super::super::super::layout::{NONE, policy, record};
@@ -16,6 +17,7 @@ use super::super::{PolicyNumber, PolicySet, RuleSetKind, StoredPolicy};
 use super::pieces::Pieces;
 use super::rule_sets::{ComparedRuleSets, FoundRuleSets};
 use super::texts::{TextKind, Texts};
+use super::usage::NextUsage;
 
 /// All policies, in file order.
 #[derive(Default)]
@@ -29,6 +31,7 @@ pub(super) struct FoundPolicies {
     next_document: u32,
     /// The number of records of all policies.
     pub records: u64,
+    pub(super) next_usage: NextUsage,
     /// Whether a policy names the robot, by name.
     named: Vec<bool>,
 }
@@ -53,10 +56,10 @@ impl FoundPolicies {
             found.policies.push(policy.number().0);
             found.need_records(set, &policy, texts)?;
             for token in policy.tokens()? {
-                let named = found.named.get_mut(token.get() as usize);
-                *named.ok_or_else(|| set.missing_name(token.get()))? = true;
+                found.need_name(set, token.get())?;
             }
             found.need_entries(set, &policy, rule_sets)?;
+            found.need_usage(set, &policy, rule_sets, texts)?;
         }
         let word = size_of::<U32>() as u64;
         let ends = [
@@ -69,11 +72,19 @@ impl FoundPolicies {
                 return Err(set.file.malformed(section, end, "nothing needs what stands here"));
             }
         }
+        found.usage_ends(set)?;
         if let Some(number) = found.named.iter().position(|named| !named) {
             let word = number as u32 + 1;
             return Err(set.malformed(set.sections.tokens, word, "no policy names a robot"));
         }
         Ok(found)
+    }
+
+    /// Takes note of a policy that names the robot whose name has this number.
+    pub(super) fn need_name(&mut self, set: &PolicySet, token: u32) -> Result<(), Damage> {
+        let named = self.named.get_mut(token as usize);
+        *named.ok_or_else(|| set.missing_name(token))? = true;
+        Ok(())
     }
 
     /// Returns the number of policies.
@@ -142,9 +153,14 @@ impl FoundPolicies {
         Ok(())
     }
 
-    /// Marks the order at `start` as referenced by an entry with this number of patterns. Whether
-    /// the order fits the patterns is checked when they are compared.
-    fn need_order(&mut self, set: &PolicySet, start: u32, patterns: u32) -> Result<bool, Damage> {
+    /// Takes note of an entry that needs the order at `start`, of so many patterns. That it fits
+    /// those is seen when it is compared.
+    pub(super) fn need_order(
+        &mut self,
+        set: &PolicySet,
+        start: u32,
+        patterns: u32,
+    ) -> Result<bool, Damage> {
         if start == self.next_order {
             let width = set.file.bytes(set.sections.orders, start.into(), 1)?[0];
             let bytes = patterns.saturating_mul(width.into()).saturating_add(1);
@@ -173,11 +189,11 @@ pub(super) fn is_file(outcome: AccessOutcome) -> bool {
 }
 
 /// The comparison of a policy with the plan of its records.
-struct Comparison<'c> {
-    set: &'c PolicySet,
+pub(super) struct Comparison<'c> {
+    pub(super) set: &'c PolicySet,
     names: &'c Names<'c>,
-    compared: &'c ComparedRuleSets,
-    policy: StoredPolicy<'c>,
+    pub(super) compared: &'c ComparedRuleSets,
+    pub(super) policy: StoredPolicy<'c>,
 }
 
 impl Comparison<'_> {
@@ -186,6 +202,7 @@ impl Comparison<'_> {
         if !is_file(outcome) {
             let is_known = outcomes(&self.set.dialect().access).contains(&outcome);
             self.check(is_known, "no answer means to its dialect what a policy says")?;
+            self.check(self.policy.usage()?.is_none(), "a policy without a file has a usage")?;
             return self.check(self.is_empty(), "a policy without a file names robots");
         }
         let extract = self.policy.extract()?;
@@ -193,7 +210,7 @@ impl Comparison<'_> {
         let plan = plan.ok_or_else(|| self.policy.malformed("its records are no file"))?;
         let planned = AccessOutcome { state: plan.state, verdict: plan.verdict };
         self.check(outcome == planned, "a policy has another state than its records")?;
-        self.check(self.robots()? == self.planned_robots(&plan)?, "a policy names other robots")?;
+        self.check(self.robots()? == self.numbered(&plan.robots)?, "a policy names other robots")?;
         let default = (self.policy.default_entry(), self.policy.default_speaker());
         let planned = plan.default.map_or((None, NONE), |(entry, record)| (Some(entry), record));
         self.check(default == planned, "a policy has other default groups than its records")?;
@@ -201,7 +218,8 @@ impl Comparison<'_> {
             self.policy.entries() == plan.entries.len(),
             "a policy has other groups than its records",
         )?;
-        self.entries(&plan)
+        self.entries(&plan)?;
+        self.usage(plan.usage.as_ref())
     }
 
     fn check(&self, is_so: bool, what: &'static str) -> Result<(), Damage> {
@@ -224,9 +242,13 @@ impl Comparison<'_> {
         self.policy.tokens()?.iter().enumerate().map(robot).collect()
     }
 
-    fn planned_robots(&self, plan: &PolicyPlan<'_>) -> Result<Vec<(u32, u32, u32)>, Damage> {
-        let mut robots = Vec::with_capacity(plan.robots.len());
-        for robot in &plan.robots {
+    /// The names' numbers of planned robots, each with its entry and who speaks.
+    pub(super) fn numbered(
+        &self,
+        planned: &[PlannedRobot],
+    ) -> Result<Vec<(u32, u32, u32)>, Damage> {
+        let mut robots = Vec::with_capacity(planned.len());
+        for robot in planned {
             let number = self.names.find(&robot.name).flatten();
             let missing = || self.policy.malformed("a robot that its records name has no name");
             robots.push((number.ok_or_else(missing)?, robot.entry, robot.speaker));
@@ -265,7 +287,9 @@ impl Comparison<'_> {
                 Some(expected) => {
                     let start = planned.text.len() - planned.value.len();
                     let dialect = self.set.dialect();
-                    let read = TextKind::of_record(planned.text, start, dialect, &mut line);
+                    let has_usage = self.set.has_usage();
+                    let read =
+                        TextKind::of_record(planned.text, start, dialect, has_usage, &mut line);
                     word == *expected && read == Some(TextKind::of(&list, planned.kind))
                 }
             };

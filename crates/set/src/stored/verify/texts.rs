@@ -1,7 +1,7 @@
 //! Verifies strings: each is a record of the kind that it is used as.
 
 use portcullis_dialect::dialect::{Dialect, Field};
-use portcullis_robots::syntax::{Content, records};
+use portcullis_robots::syntax::{Content, UsageKind, records};
 
 use super::super::super::compile::{push_kinds, push_lines};
 use super::super::super::file::{Damage, Section};
@@ -15,6 +15,8 @@ pub(super) enum TextKind {
     UserAgent,
     Allow,
     Disallow,
+    /// It is about usage, by its field.
+    Usage(Field),
     /// It does not affect decisions.
     Other,
 }
@@ -36,7 +38,7 @@ impl Texts {
         let mut line = Vec::new();
         set.sections.strings.verify(&set.file, |string| {
             let kind = split_record(string).and_then(|(text, value_start)| {
-                TextKind::of_record(text, value_start, set.dialect(), &mut line)
+                TextKind::of_record(text, value_start, set.dialect(), set.has_usage(), &mut line)
             });
             kinds.push(kind.ok_or("a string is no record of a file")?);
             Ok(())
@@ -75,8 +77,8 @@ impl Texts {
         }
         let mut head = Vec::new();
         push_lines(&mut head, lines.into_iter());
-        if list.decides() {
-            push_kinds(&mut head, &kinds);
+        if list.kind_bits() > 0 {
+            push_kinds(&mut head, &kinds, list.kind_bits());
         }
         match list.words(0, head.len())? == head {
             true => Ok(list.end()),
@@ -100,7 +102,11 @@ impl TextKind {
     /// Returns the effect of a record with this kind in `list`.
     pub(super) fn of(list: &RecordList<'_>, kind: u32) -> TextKind {
         match kind {
-            _ if !list.decides() => TextKind::Other,
+            _ if list.kind_bits() == record::OTHER_KIND_BITS => TextKind::Other,
+            _ if list.kind_bits() == record::USAGE_KIND_BITS => {
+                let kind = UsageKind::ALL.get(kind as usize);
+                kind.map_or(TextKind::Other, |kind| TextKind::Usage(kind.field))
+            }
             record::ALLOW => TextKind::Allow,
             record::DISALLOW => TextKind::Disallow,
             _ => TextKind::UserAgent,
@@ -113,6 +119,7 @@ impl TextKind {
         text: &[u8],
         value_start: usize,
         dialect: &Dialect,
+        has_usage: bool,
         line: &mut Vec<u8>,
     ) -> Option<TextKind> {
         line.clear();
@@ -127,6 +134,10 @@ impl TextKind {
             Some(Field::UserAgent) => TextKind::UserAgent,
             Some(Field::Allow) => TextKind::Allow,
             Some(Field::Disallow) => TextKind::Disallow,
+            Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
+                // Before sets stored usage, its records were among those that decide nothing.
+                if has_usage { TextKind::Usage(field) } else { TextKind::Other }
+            }
             Some(Field::Sitemap) | None => TextKind::Other,
         };
         let value_bytes = if kind == TextKind::Other { 0 } else { read.value.len() };

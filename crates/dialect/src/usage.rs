@@ -1,0 +1,159 @@
+//! Usage preferences as data: labels, values, and the words that records use for them.
+//!
+//! Owns the vocabulary of [`VOCABULARY`] and what `Content-Signal` calls the same labels. How a
+//! record is read, which group it is in and which statement decides are the engine's
+//! (`portcullis-robots`) and, a second time, the oracle's.
+//!
+//! Labels change while the vocabulary is a draft. A label that is gone stands in
+//! [`RETIRED_LABELS`], which a linter reports; it never takes the meaning of another label.
+
+use crate::decision::{Decision, Verdict};
+use crate::dialect::{Field, FieldSpelling};
+use crate::id::LineNumber;
+use crate::words;
+
+/// The vocabulary that [`Label`] follows.
+pub const VOCABULARY: &str = "draft-ietf-aipref-vocab-08";
+
+/// Where preferences are attached to paths and groups, for explanations.
+pub const USAGE_CLAUSE: &str =
+    "draft-ietf-aipref-attach-05: the longest path decides; at one length n goes before y";
+
+words! {
+    /// A use that a preference is about.
+    pub enum Label {
+        /// Training an AI model (`ai-train` in Content-Signal).
+        TrainAi = 0 => "train-ai",
+        /// Input of an AI system, for example to ground an answer (`ai-input` in Content-Signal).
+        AiUse = 1 => "ai-use",
+        /// Search: an index that presents excerpts and links.
+        Search = 2 => "search",
+    }
+}
+
+impl Label {
+    /// Returns the label with this name, or `None` if the vocabulary has no such label.
+    pub fn by_name(name: &str) -> Option<Label> {
+        Label::ALL.into_iter().find(|label| label.as_str() == name)
+    }
+}
+
+words! {
+    /// What a file says about one use of one URL.
+    ///
+    /// There is no default that permits: what nobody states is [`Preference::Unstated`].
+    pub enum Preference {
+        /// There is no preference, because access is not allowed, or not known.
+        NoAccess = 0 => "-",
+        /// The use is fine.
+        Yes = 1 => "y",
+        /// The use is not wanted.
+        No = 2 => "n",
+        /// The file states nothing about the use, or nothing that can be read.
+        Unstated = 3 => "?",
+    }
+}
+
+impl Preference {
+    /// Returns the position in the order in which statements for equally long paths decide: `n`,
+    /// then `y`, then nothing.
+    pub fn rank(self) -> u8 {
+        match self {
+            Preference::No => 0,
+            Preference::Yes => 1,
+            Preference::Unstated | Preference::NoAccess => 2,
+        }
+    }
+}
+
+words! {
+    /// The kind of record that states a preference.
+    pub enum UsageSource {
+        /// Content-Usage (IETF AIPREF).
+        ContentUsage = 0 => "content-usage",
+        /// Content-Signal (Cloudflare's Content Signals Policy).
+        ContentSignal = 1 => "content-signal",
+    }
+}
+
+impl UsageSource {
+    /// Returns the source that a record with this field is, or `None` for any other field.
+    pub fn of(field: Field) -> Option<UsageSource> {
+        match field {
+            Field::ContentUsage => Some(UsageSource::ContentUsage),
+            Field::ContentSignal => Some(UsageSource::ContentSignal),
+            _ => None,
+        }
+    }
+}
+
+/// What a file says about one label.
+///
+/// `source` and `line` are `Some` only if the preference is `y` or `n`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Stated {
+    /// The preference.
+    pub preference: Preference,
+    /// The kind of the deciding statement.
+    pub source: Option<UsageSource>,
+    /// The line of the deciding statement.
+    pub line: Option<LineNumber>,
+}
+
+impl Stated {
+    /// Nothing is stated.
+    pub const UNSTATED: Stated =
+        Stated { preference: Preference::Unstated, source: None, line: None };
+    /// Access is not allowed, or not known.
+    pub const NO_ACCESS: Stated =
+        Stated { preference: Preference::NoAccess, source: None, line: None };
+}
+
+/// The whole answer for one URL and one agent: access, and what the page may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Usage {
+    /// Whether the URL may be fetched.
+    pub access: Decision,
+    /// By label, in the order of [`Label::ALL`].
+    pub stated: [Stated; Label::ALL.len()],
+}
+
+impl Usage {
+    /// Returns the usage of a URL; where access is not allowed there is no preference.
+    pub fn new(access: Decision, stated: [Stated; Label::ALL.len()]) -> Usage {
+        let stated = match access.verdict {
+            Verdict::Allow => stated,
+            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => {
+                [Stated::NO_ACCESS; Label::ALL.len()]
+            }
+        };
+        Usage { access, stated }
+    }
+
+    /// Returns what is stated about a label.
+    pub fn of(&self, label: Label) -> Stated {
+        self.stated[label as usize]
+    }
+}
+
+/// The fields of usage records. Every dialect reads them, by their whole name and ignoring case:
+/// they are newer than all dialects, and have no effect on access.
+pub const USAGE_FIELDS: [FieldSpelling; 3] = [
+    FieldSpelling { text: "content-usage", field: Field::ContentUsage },
+    FieldSpelling { text: "content-signal", field: Field::ContentSignal },
+    FieldSpelling { text: "license", field: Field::License },
+];
+
+/// The keys of Content-Signal that state a preference, and the labels they stand for.
+pub const SIGNAL_KEYS: [(&str, Label); 3] =
+    [("search", Label::Search), ("ai-input", Label::AiUse), ("ai-train", Label::TrainAi)];
+
+/// The key of Content-Signal that says how much of a page may be shown, and its values. It states
+/// no preference about a [`Label`].
+pub const SIGNAL_USE: (&str, [&str; 3]) = ("use", ["immediate", "reference", "full"]);
+
+/// Labels of earlier drafts, which mean nothing now.
+pub const RETIRED_LABELS: [&str; 8] =
+    ["bots", "all", "tdm", "ai", "genai", "inference", "train-genai", "ai-output"];

@@ -1,0 +1,348 @@
+//! Checks of preferences about use: Content-Usage, Content-Signal and License.
+//!
+//! No check advises to remove a preference, and no edit here is applied unasked: each changes what the file
+//! states.
+
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
+
+use super::super::Code;
+use super::super::examination::quoted;
+use super::super::findings::{Findings, insert, replace};
+use portcullis_dialect::dialect::Field;
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_dialect::usage::{
+    Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
+};
+use portcullis_matcher::pattern::normal_text;
+use portcullis_robots::policy::{UsageGroups, robot_named};
+use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals, usage_members};
+
+pub(super) fn check(findings: &mut Findings<'_, '_>) {
+    let file = &findings.examination.chosen().file;
+    if file.usage_records().is_empty() {
+        return;
+    }
+    for record in file.usage_records() {
+        match Statement::of(record) {
+            None => license(findings, record),
+            Some(statement) => {
+                outside_group(findings, record);
+                match statement.source {
+                    UsageSource::ContentUsage => dictionary(findings, record, &statement),
+                    UsageSource::ContentSignal => signal(findings, record, &statement),
+                }
+            }
+        }
+    }
+    splits_group(findings);
+    let groups = UsageGroups::new(file);
+    not_inherited(findings, &groups);
+    conflicts(findings, &groups);
+}
+
+/// The span of the value, or of the record if it has none.
+fn value_span(record: &UsageRecord<'_>) -> Span {
+    match record.value.len() as u32 {
+        0 => record.span,
+        bytes => Span { start: record.span.end - bytes, ..record.span },
+    }
+}
+
+/// The span of a part of the value.
+fn part_span(record: &UsageRecord<'_>, part: &[u8]) -> Span {
+    let value = value_span(record);
+    let offset = part.as_ptr().addr() - record.value.as_ptr().addr();
+    let start = value.start + offset as u32;
+    Span { start, end: start + part.len() as u32 }
+}
+
+fn license(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
+    if is_absolute(record.value) {
+        return;
+    }
+    let message = match record.value {
+        b"" => "the line names no licence".to_owned(),
+        value => format!("{} is not an absolute URI", quoted(value)),
+    };
+    findings.report(Code::RelativeLicense, value_span(record), message);
+}
+
+/// Whether a text begins with a scheme and a colon, with something behind it (RFC 3986, section 4.3).
+fn is_absolute(uri: &[u8]) -> bool {
+    let Some(colon) = memchr::memchr(b':', uri) else { return false };
+    let (scheme, rest) = uri.split_at(colon);
+    let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(in_scheme)
+        && rest.len() > 1
+        && !rest.iter().any(|byte| byte.is_ascii_whitespace())
+}
+
+fn outside_group(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
+    if record.field != Field::ContentUsage || record.user_agent.is_some() {
+        return;
+    }
+    let is_first = findings.examination.chosen().file.user_agents().first();
+    let is_before_all = is_first.is_none_or(|agent| agent.line > record.line);
+    let message = "the preference is outside any group, and holds for no robot";
+    let finding = findings.report(Code::UsageOutsideGroup, record.span, message);
+    if is_before_all {
+        let edits = vec![insert(record.span.start, "User-agent: *\n")];
+        finding.suggest("state it for all robots", edits);
+    }
+}
+
+/// Content-Usage: whether it can be read, and its members.
+fn dictionary(
+    findings: &mut Findings<'_, '_>,
+    record: &UsageRecord<'_>,
+    statement: &Statement<'_>,
+) {
+    let Some(members) = usage_members(statement.text) else {
+        let span = match statement.text {
+            b"" => value_span(record),
+            text => part_span(record, text),
+        };
+        let message = format!("{} is not a dictionary", quoted(statement.text));
+        let finding = findings.report(Code::UnreadableUsage, span, message);
+        if let Some(right) = repaired(statement.text) {
+            finding.suggest(format!("write `{right}`"), vec![replace(span, right)]);
+        }
+        return;
+    };
+    for (key, value) in members {
+        let name = String::from_utf8_lossy(key);
+        if let Some(label) = Label::by_name(&name) {
+            let preference = value.and_then(preference_in_usage);
+            let is_plain = matches!(value, Some(b"y" | b"n"));
+            if !is_plain {
+                let message = format!("Content-Usage has `{label}=y` and `{label}=n` only");
+                let finding = findings.report(Code::OddPreference, part_span(record, key), message);
+                if let (Some(value), Some(preference)) = (value, preference) {
+                    let edits = vec![replace(part_span(record, value), preference.as_str())];
+                    finding.suggest(format!("write `{label}={preference}`"), edits);
+                }
+            }
+        } else if RETIRED_LABELS.contains(&&*name) {
+            let message = format!("{VOCABULARY} does not have the label {}", quoted(key));
+            findings.report(Code::RetiredLabel, part_span(record, key), message);
+        } else if let Some((_, label)) = SIGNAL_KEYS.iter().find(|(signal, _)| *signal == name) {
+            let message = format!("{} is a label of Content-Signal", quoted(key));
+            let edits = vec![replace(part_span(record, key), label.as_str())];
+            findings
+                .report(Code::OddPreference, part_span(record, key), message)
+                .suggest(format!("write `{label}`"), edits);
+        }
+    }
+}
+
+/// What a value that Content-Usage does not have was meant to be.
+fn preference_in_usage(value: &[u8]) -> Option<Preference> {
+    match value.to_ascii_lowercase().as_slice() {
+        b"y" | b"yes" | b"allow" | b"true" => Some(Preference::Yes),
+        b"n" | b"no" | b"disallow" | b"false" => Some(Preference::No),
+        _ => None,
+    }
+}
+
+/// The dictionary that a list of known labels was meant to be, if every part of it is one.
+fn repaired(text: &[u8]) -> Option<String> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let parts: Option<Vec<String>> = signals(text)
+        .filter(|(key, value)| !(key.is_empty() && value.is_empty()))
+        .map(|(key, value)| {
+            let key = String::from_utf8(key.to_ascii_lowercase()).ok()?;
+            let label = Label::by_name(&key)?;
+            let preference = preference_in_usage(value).filter(|_| !value.iter().any(is_blank))?;
+            Some(format!("{label}={preference}"))
+        })
+        .collect();
+    parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join(", "))
+}
+
+/// Content-Signal: its parts.
+fn signal(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>, statement: &Statement<'_>) {
+    for (key, value) in signals(statement.text) {
+        let name = String::from_utf8_lossy(key).to_ascii_lowercase();
+        if name == SIGNAL_USE.0 {
+            if !SIGNAL_USE.1.iter().any(|known| value.eq_ignore_ascii_case(known.as_bytes())) {
+                let values = SIGNAL_USE.1.join("`, `");
+                let message = format!("`use` has the values `{values}`");
+                findings.report(Code::OddPreference, part_span(record, key), message);
+            }
+        } else if SIGNAL_KEYS.iter().any(|(signal, _)| *signal == name) {
+            let is_plain =
+                [b"yes".as_slice(), b"no"].iter().any(|it| value.eq_ignore_ascii_case(it));
+            if !is_plain {
+                let message = format!("Content-Signal has `{name}=yes` and `{name}=no` only");
+                let finding = findings.report(Code::OddPreference, part_span(record, key), message);
+                let right = match preference_in_usage(value) {
+                    Some(Preference::Yes) => "yes",
+                    Some(Preference::No) => "no",
+                    _ => continue,
+                };
+                let edits = vec![replace(part_span(record, value), right)];
+                finding.suggest(format!("write `{name}={right}`"), edits);
+            }
+        } else if let Some(label) = Label::by_name(&name) {
+            let signal = SIGNAL_KEYS.iter().find(|(_, other)| *other == label);
+            let (signal, _) = signal.expect("each label has one");
+            let message = format!("{} is a label of Content-Usage", quoted(key));
+            findings.report(Code::OddPreference, part_span(record, key), message).suggest(
+                format!("write `{signal}`"),
+                vec![replace(part_span(record, key), *signal)],
+            );
+        } else if !key.is_empty() {
+            let message = format!("Content-Signal does not have the label {}", quoted(key));
+            findings.report(Code::OddPreference, part_span(record, key), message);
+        }
+    }
+}
+
+/// Content-Usage between user-agent lines of one group.
+fn splits_group(findings: &mut Findings<'_, '_>) {
+    let file = &findings.examination.chosen().file;
+    let mut reported = None;
+    for record in file.usage_records() {
+        let (Field::ContentUsage, Some(line)) = (record.field, record.user_agent) else { continue };
+        let group = file.groups().partition_point(|group| group.user_agents.end <= line);
+        let group = file.groups().get(group);
+        let is_last = group.is_none_or(|group| group.user_agents.end == line + 1);
+        if is_last || reported == Some(line) {
+            continue;
+        }
+        reported = Some(line);
+        let below = &file.user_agents()[line as usize + 1];
+        let message = "the preference does not hold for the robots below, \
+                       which share the access rules of those above";
+        findings
+            .report(Code::UsageSplitsGroup, record.span, message)
+            .related(below.span, "this line and those below it");
+    }
+}
+
+/// Groups that state nothing where the default groups state something.
+fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
+    let reading = findings.examination.chosen();
+    let (file, dialect) = (&reading.file, reading.dialect);
+    let audience = groups.audience(dialect);
+    let states = |number: &&u32| {
+        let statement = Statement::of(&file.usage_records()[**number as usize]);
+        let mut preferences = statement.into_iter().flat_map(|it| it.preferences);
+        preferences.any(|preference| preference != Preference::Unstated)
+    };
+    let of_default = groups.in_force(&audience.default_groups);
+    let Some(first) = of_default.iter().find(states) else { return };
+    let first = &file.usage_records()[*first as usize];
+    if first.user_agent.is_none() {
+        // It is before all groups, and holds for each that states nothing.
+        return;
+    }
+    for robot in &audience.robots {
+        let in_force = groups.in_force(&robot.groups);
+        let line = &file.user_agents()[robot.line];
+        let is_default = robot_named(line.value, None, dialect);
+        if in_force.iter().any(|number| states(&number)) || is_default {
+            continue;
+        }
+        let message = "nothing is stated about use for this robot, as it is for `*`";
+        findings
+            .report(Code::UsageNotInherited, line.span, message)
+            .related(first.span, "stated for `*` alone");
+    }
+}
+
+/// The first statement about a label and a pattern, and what it states.
+type First = (usize, Preference);
+
+/// Statements of one group about the same paths that contradict one another.
+fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
+    let reading = findings.examination.chosen();
+    let (file, dialect) = (&reading.file, reading.dialect);
+    let audience = groups.audience(dialect);
+    let robots = audience.robots.iter().map(|robot| &robot.groups);
+    let combinations: BTreeSet<&Vec<usize>> = robots.chain([&audience.default_groups]).collect();
+    let mut reported = BTreeSet::new();
+    let mut left = POLICY_PATTERNS_MAX;
+    for combination in combinations {
+        let list = groups.in_force(combination);
+        let Some(rest) = left.checked_sub(list.len()) else {
+            let bound = "the file has more combinations of preferences than are compared";
+            findings.unknown(bound.to_owned());
+            return;
+        };
+        left = rest;
+        for (one, other, label) in contradictions(file, &list, &dialect.paths) {
+            if reported.insert(other) {
+                let [one, other] = [one, other].map(|number| file.usage_records()[number]);
+                let message =
+                    format!("this line and another state opposite preferences about {label}");
+                findings
+                    .report(Code::ConflictingPreferences, other.span, message)
+                    .related(one.span, "the other line");
+            }
+        }
+    }
+}
+
+/// Pairs of records with one pattern that state `y` and `n` about a label.
+fn contradictions(
+    file: &RobotsTxt<'_>,
+    in_force: &[u32],
+    paths: &portcullis_dialect::dialect::PathRules,
+) -> Vec<(usize, usize, Label)> {
+    let mut known: HashMap<(Vec<u8>, Label), First, foldhash::fast::RandomState> =
+        HashMap::default();
+    let mut found = Vec::new();
+    let mut pattern = Vec::new();
+    for &number in in_force {
+        let number = number as usize;
+        let Some(statement) = Statement::of(&file.usage_records()[number]) else { continue };
+        pattern.clear();
+        if statement.path.is_some_and(|path| !normal_text(path, paths, &mut pattern)) {
+            continue;
+        }
+        for (label, preference) in Label::ALL.into_iter().zip(statement.preferences) {
+            if preference == Preference::Unstated {
+                continue;
+            }
+            let first = known.entry((pattern.clone(), label)).or_insert((number, preference));
+            if first.1 != preference {
+                found.push((first.0, number, label));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_uris() {
+        for uri in ["https://l.example/", "urn:isbn:1", "a:b"] {
+            assert!(is_absolute(uri.as_bytes()), "{uri}");
+        }
+        for other in ["", "/l.xml", "//l.example/", "l.xml", "https:", "1a:b", "a b:c", "a:b c"] {
+            assert!(!is_absolute(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn repairs() {
+        let rows = [
+            ("train-ai = n", Some("train-ai=n")),
+            ("Train-AI=No, search=yes", Some("train-ai=n, search=y")),
+            ("train-ai=n,", Some("train-ai=n")),
+            ("train-ai=n search=y", None),
+            ("bots = n", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(repaired(text.as_bytes()).as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Usage preferences, naively: every statement is tried on every path.
+
+use portcullis_dialect::usage::{Label, Preference, SIGNAL_KEYS, Stated, UsageSource};
+use portcullis_dialect::{Dialect, Field, LineNumber, PathRules};
+
+use crate::groups::{GroupLine, applying, groups_by};
+use crate::lines::{Record, trim};
+use crate::pattern;
+
+/// A line of a group as usage has it: Content-Usage ends a run of user-agent lines, and so do access
+/// rules, which state nothing.
+struct UsageLine<'t> {
+    field: Field,
+    value: &'t [u8],
+    line: LineNumber,
+}
+
+impl GroupLine for UsageLine<'_> {
+    fn ends_run(&self) -> bool {
+        !matches!(self.field, Field::ContentSignal | Field::License)
+    }
+}
+
+/// What is stated about each label, and the values of the licences, for the first of `agents` that a
+/// group names.
+pub(super) fn usage(
+    dialect: &Dialect,
+    records: &[Record<'_>],
+    agents: &[&str],
+    path: &[u8],
+) -> ([Stated; Label::ALL.len()], Vec<Vec<u8>>) {
+    let lines = lines_in_force(dialect, records, agents);
+    let stated = Label::ALL.map(|label| {
+        let matching: Vec<(usize, Preference, &UsageLine<'_>)> = lines
+            .iter()
+            .filter_map(|line| {
+                let (pattern, text) = path_and_rest(line.value);
+                let bytes = bytes_matched(&dialect.paths, pattern, path)?;
+                let preference = match line.field {
+                    Field::ContentUsage => in_dictionary(text, label),
+                    Field::ContentSignal => in_signal(text, label),
+                    _ => return None,
+                };
+                Some((bytes, preference, line))
+            })
+            .collect();
+        let longest = matching.iter().map(|(bytes, ..)| *bytes).max();
+        let decides = |wanted: Preference| {
+            let mut longest = matching.iter().filter(|(bytes, ..)| Some(*bytes) == longest);
+            longest.find(|(_, preference, _)| *preference == wanted)
+        };
+        match decides(Preference::No).or_else(|| decides(Preference::Yes)) {
+            None => Stated::UNSTATED,
+            Some((_, preference, line)) => Stated {
+                preference: *preference,
+                source: UsageSource::of(line.field),
+                line: Some(line.line),
+            },
+        }
+    });
+    let licences = lines.iter().filter(|line| line.field == Field::License);
+    (stated, licences.map(|line| line.value.to_vec()).collect())
+}
+
+/// The usage lines that hold for the agents, in file order.
+fn lines_in_force<'t>(
+    dialect: &Dialect,
+    records: &[Record<'t>],
+    agents: &[&str],
+) -> Vec<UsageLine<'t>> {
+    let (groups, mut outside) = groups_by(&dialect.groups, records, |field, value, line| {
+        (field != Field::Sitemap).then_some(UsageLine { field, value, line })
+    });
+    let applying = applying(dialect, &groups, agents);
+    let own = |field: Field| {
+        applying.iter().flat_map(|group| &group.rules).any(|line| line.field == field)
+    };
+    outside.retain(|line| match line.field {
+        Field::ContentSignal | Field::License => !own(line.field),
+        _ => false,
+    });
+    let own = applying.iter().flat_map(|group| &group.rules);
+    let own = own.map(|line| UsageLine { ..*line });
+    let mut lines: Vec<UsageLine<'t>> = outside.into_iter().chain(own).collect();
+    lines.sort_by_key(|line| line.line);
+    lines
+}
+
+/// Splits a value into the path that it begins with, or nothing, and what follows.
+fn path_and_rest(value: &[u8]) -> (&[u8], &[u8]) {
+    if !value.starts_with(b"/") {
+        return (b"", value);
+    }
+    let path = value.split(|byte| b" \t".contains(byte)).next().unwrap_or_default();
+    (path, trim(&value[path.len()..], b" \t"))
+}
+
+/// The length of the pattern if it matches; without one, every path is matched by nothing.
+fn bytes_matched(rules: &PathRules, written: &[u8], path: &[u8]) -> Option<usize> {
+    if written.is_empty() {
+        return Some(0);
+    }
+    let pattern = pattern::normal_form(rules, written);
+    pattern::matches(rules, &pattern, path).then_some(pattern.len())
+}
+
+fn in_signal(text: &[u8], label: Label) -> Preference {
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let key = SIGNAL_KEYS.iter().find(|(_, other)| *other == label).expect("each has a key").0;
+    let said = |word: &str| {
+        text.split(',').any(|part| {
+            part.split_once('=').is_some_and(|(left, right)| {
+                let blank = [' ', '\t'];
+                left.trim_matches(blank) == key && right.trim_matches(blank) == word
+            })
+        })
+    };
+    match (said("no"), said("yes")) {
+        (true, _) => Preference::No,
+        (false, true) => Preference::Yes,
+        (false, false) => Preference::Unstated,
+    }
+}
+
+fn in_dictionary(text: &[u8], label: Label) -> Preference {
+    let Some(members) = dictionary(text) else { return Preference::Unstated };
+    let last = members.iter().rfind(|(key, _)| key == label.as_str());
+    match last.map(|(_, value)| value.as_str()) {
+        Some("y") => Preference::Yes,
+        Some("n") => Preference::No,
+        _ => Preference::Unstated,
+    }
+}
+
+/// The members of a dictionary (RFC 9651, section 4.2.2), each value as written, without parameters;
+/// `None` if it is none.
+fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
+    let text: Vec<char> = text.iter().map(|&byte| char::from(byte)).collect();
+    let mut at = spaces(&text, 0, " ");
+    let mut members = Vec::new();
+    while at < text.len() {
+        let key_end = key(&text, at)?;
+        let mut value_end = key_end;
+        if text.get(key_end) == Some(&'=') {
+            value_end = match text.get(key_end + 1)? {
+                '(' => inner_list(&text, key_end + 1)?,
+                _ => item(&text, key_end + 1)?,
+            };
+        }
+        let value: String = text[key_end..value_end].iter().skip(1).collect();
+        members.push((text[at..key_end].iter().collect(), value));
+        at = spaces(&text, parameters(&text, value_end)?, " \t");
+        if at == text.len() {
+            break;
+        }
+        if text[at] != ',' {
+            return None;
+        }
+        at = spaces(&text, at + 1, " \t");
+        if at == text.len() {
+            return None;
+        }
+    }
+    Some(members)
+}
+
+// Each of these takes the place where something has to begin, and gives the place behind it.
+
+fn spaces(text: &[char], from: usize, set: &str) -> usize {
+    (from..text.len()).find(|&at| !set.contains(text[at])).unwrap_or(text.len())
+}
+
+fn run(text: &[char], from: usize, belongs: impl Fn(char) -> bool) -> usize {
+    (from..text.len()).find(|&at| !belongs(text[at])).unwrap_or(text.len())
+}
+
+fn key(text: &[char], from: usize) -> Option<usize> {
+    let first = *text.get(from)?;
+    (first.is_ascii_lowercase() || first == '*').then(|| {
+        run(text, from, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-.*".contains(c))
+    })
+}
+
+fn parameters(text: &[char], mut from: usize) -> Option<usize> {
+    while text.get(from) == Some(&';') {
+        from = key(text, spaces(text, from + 1, " "))?;
+        if text.get(from) == Some(&'=') {
+            from = item(text, from + 1)?;
+        }
+    }
+    Some(from)
+}
+
+fn inner_list(text: &[char], from: usize) -> Option<usize> {
+    let mut at = from + 1;
+    loop {
+        at = spaces(text, at, " ");
+        if text.get(at) == Some(&')') {
+            return Some(at + 1);
+        }
+        at = parameters(text, item(text, at)?)?;
+        if !matches!(text.get(at), Some(' ' | ')')) {
+            return None;
+        }
+    }
+}
+
+fn item(text: &[char], from: usize) -> Option<usize> {
+    match *text.get(from)? {
+        '"' => quoted(text, from + 1),
+        ':' => bytes(text, from + 1),
+        '?' => matches!(text.get(from + 1), Some('0' | '1')).then_some(from + 2),
+        '@' => {
+            let end = number(text, from + 1)?;
+            (!text[from..end].contains(&'.')).then_some(end)
+        }
+        '%' => display(text, from + 1),
+        '-' | '0'..='9' => number(text, from),
+        first if first.is_ascii_alphabetic() || first == '*' => {
+            Some(run(text, from, |c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~:/".contains(c)))
+        }
+        _ => None,
+    }
+}
+
+fn number(text: &[char], from: usize) -> Option<usize> {
+    let start = if text.get(from) == Some(&'-') { from + 1 } else { from };
+    let digit = |c: char| c.is_ascii_digit();
+    let end = run(text, start, digit);
+    let whole = end - start;
+    if text.get(end) != Some(&'.') {
+        return (1..=15).contains(&whole).then_some(end);
+    }
+    let fraction_end = run(text, end + 1, digit);
+    let fraction = fraction_end - end - 1;
+    ((1..=12).contains(&whole) && (1..=3).contains(&fraction)).then_some(fraction_end)
+}
+
+fn quoted(text: &[char], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        match *text.get(at)? {
+            '"' => return Some(at + 1),
+            '\\' if matches!(text.get(at + 1), Some('"' | '\\')) => at += 2,
+            '\\' => return None,
+            ' '..='~' => at += 1,
+            _ => return None,
+        }
+    }
+}
+
+/// Base64 with its padding, without some of it, or without all of it.
+fn bytes(text: &[char], from: usize) -> Option<usize> {
+    let digits = run(text, from, |c| c.is_ascii_alphanumeric() || "+/".contains(c)) - from;
+    let padding = run(text, from + digits, |c| c == '=') - from - digits;
+    let missing = (4 - digits % 4) % 4;
+    let end = from + digits + padding;
+    (missing != 3 && padding <= missing && text.get(end) == Some(&':')).then_some(end + 1)
+}
+
+fn display(text: &[char], from: usize) -> Option<usize> {
+    if text.get(from) != Some(&'"') {
+        return None;
+    }
+    let mut decoded = Vec::new();
+    let mut at = from + 1;
+    loop {
+        match *text.get(at)? {
+            '"' => return String::from_utf8(decoded).is_ok().then_some(at + 1),
+            '%' => {
+                let digits: String = text.get(at + 1..at + 3)?.iter().collect();
+                let is_lower_hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+                if !digits.chars().all(is_lower_hex) {
+                    return None;
+                }
+                decoded.push(u8::from_str_radix(&digits, 16).ok()?);
+                at += 3;
+            }
+            character @ ' '..='~' => {
+                decoded.push(character as u8);
+                at += 1;
+            }
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Usage preferences: which statements hold for an agent, and which of them decides.
+//!
+//! Owns how usage records are grouped ([`UsageGroups`]) and ordered ([`UsageRules`]). Matching is
+//! the [`automaton`](portcullis_matcher::automaton)'s, as for access: the statements about one label
+//! are patterns in order of precedence, and the first that matches decides. A statement without a
+//! path is the last pattern and matches every path, so an agent that no statement with a path
+//! concerns has a constant.
+//!
+//! Groups of usage are not always those of access. A Content-Usage record is a rule and ends a run
+//! of user-agent lines, but access does not change: to access, the lines around it are one group.
+//!
+//! Labels differ only in the order of patterns of one length that can match the same path, where `n`
+//! goes before `y` and `y` before nothing. Such patterns are rare, so the labels of an agent mostly
+//! share one list of patterns, and one walk answers for all of them.
+//!
+//! Cost: linear in the records, and one sort per label. Nothing fails.
+
+use std::cmp::Reverse;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::syntax::{Group, RobotsTxt, Statement};
+use portcullis_dialect::usage::UsageSource;
+use portcullis_dialect::{Dialect, Field, Label, LineNumber, PathRules, Preference, Stated};
+use portcullis_matcher::pattern::{PatternList, normal_text};
+
+use super::select::{Audience, applying};
+use super::{AgentChain, Selection};
+
+/// The usage records of a file, by the groups that they are in.
+#[derive(Clone, Debug, Default)]
+pub struct UsageGroups<'t> {
+    /// The user-agent lines of the file, in groups as usage divides them. It has no rules.
+    file: RobotsTxt<'t>,
+    /// By group: positions in [`RobotsTxt::usage_records`].
+    records: Vec<Vec<u32>>,
+    /// The records outside every group.
+    outside: Vec<u32>,
+    /// By record.
+    fields: Vec<Field>,
+}
+
+impl<'t> UsageGroups<'t> {
+    /// Groups the usage records of `file`.
+    pub fn new(file: &RobotsTxt<'t>) -> UsageGroups<'t> {
+        let all = file.usage_records();
+        let mut groups = UsageGroups {
+            fields: all.iter().map(|record| record.field).collect(),
+            ..UsageGroups::default()
+        };
+        let usage = all.iter().filter(|record| record.field == Field::ContentUsage);
+        // Ascending, as records are.
+        let ended: Vec<u32> = usage.filter_map(|record| record.user_agent).collect();
+        let mut divided: Vec<Group> = Vec::new();
+        for group in file.groups() {
+            let mut start = group.user_agents.start;
+            for line in group.user_agents.clone() {
+                let end = line + 1;
+                if end == group.user_agents.end || ended.binary_search(&line).is_ok() {
+                    divided.push(Group { user_agents: start..end, rules: 0..0 });
+                    start = end;
+                }
+            }
+        }
+        groups.records.resize(divided.len(), Vec::new());
+        for (number, record) in (0..).zip(all) {
+            match record.user_agent {
+                None => groups.outside.push(number),
+                Some(line) => {
+                    let group = divided.partition_point(|group| group.user_agents.end <= line);
+                    groups.records[group].push(number);
+                }
+            }
+        }
+        groups.file = RobotsTxt::of_groups(divided, file.user_agents().to_vec());
+        groups
+    }
+
+    /// Returns the groups that apply to `agent`, ascending, and the position in its chain of the
+    /// token that they name; without a group, both are empty.
+    pub fn applying<'a>(
+        &self,
+        agent: impl Into<Option<&'a AgentChain>>,
+        dialect: &Dialect,
+    ) -> (Vec<usize>, Option<usize>) {
+        match applying(&self.file, agent.into(), dialect) {
+            Selection::Groups { groups, token } => (groups, token),
+            Selection::NoGroup | Selection::NoRules => (Vec::new(), None),
+        }
+    }
+
+    /// Returns the robots that the file names, with their groups.
+    pub fn audience(&self, dialect: &Dialect) -> Audience {
+        Audience::of(&self.file, dialect)
+    }
+
+    /// Returns the file's user-agent lines, in groups as usage divides them.
+    pub fn file(&self) -> &RobotsTxt<'t> {
+        &self.file
+    }
+
+    /// Returns the records that hold for an agent to which `groups` apply, ascending.
+    ///
+    /// Content-Signal and License outside every group hold where the groups have none of their own;
+    /// Content-Usage outside every group never holds.
+    pub fn in_force(&self, groups: &[usize]) -> Vec<u32> {
+        let mut records: Vec<u32> =
+            groups.iter().flat_map(|&group| &self.records[group]).copied().collect();
+        for field in [Field::ContentSignal, Field::License] {
+            let is_of_field = |record: &u32| self.fields[*record as usize] == field;
+            if !records.iter().any(is_of_field) {
+                records.extend(self.outside.iter().copied().filter(is_of_field));
+            }
+        }
+        records.sort_unstable();
+        records
+    }
+}
+
+/// The statements that hold for an agent, by label in order of precedence, and its licences.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageRules {
+    /// By label, in the order of [`Label::ALL`].
+    pub labels: [LabelRules; Label::ALL.len()],
+    /// The licences: positions in [`RobotsTxt::usage_records`].
+    pub licenses: Vec<u32>,
+}
+
+/// The statements about one label, in order of precedence: the first match decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelRules {
+    /// The patterns. Labels with equal patterns can share an automaton.
+    pub patterns: PatternList,
+    /// By pattern: its record, a position in [`RobotsTxt::usage_records`].
+    pub records: Vec<u32>,
+    /// By pattern: what the record states.
+    pub preferences: Vec<Preference>,
+}
+
+/// The statements with one pattern.
+struct Pattern {
+    /// The normal text; empty if the statements are about every path.
+    text: Vec<u8>,
+    /// By label: what decides among them, and its record.
+    best: [(Preference, u32); Label::ALL.len()],
+}
+
+impl UsageRules {
+    /// Orders the statements among `in_force`, which are records of `file`.
+    pub fn new(file: &RobotsTxt<'_>, in_force: &[u32], paths: &PathRules) -> UsageRules {
+        let mut patterns: Vec<Pattern> = Vec::new();
+        let mut known: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut licenses = Vec::new();
+        let mut text = Vec::new();
+        for &number in in_force {
+            let Some(statement) = Statement::of(&file.usage_records()[number as usize]) else {
+                licenses.push(number);
+                continue;
+            };
+            text.clear();
+            if statement.path.is_some_and(|path| !normal_text(path, paths, &mut text)) {
+                continue;
+            }
+            let stated = statement.preferences.map(|preference| (preference, number));
+            match known.get(&text) {
+                Some(&pattern) => patterns[pattern].add(stated),
+                None => {
+                    known.insert(text.clone(), patterns.len());
+                    patterns.push(Pattern { text: text.clone(), best: stated });
+                }
+            }
+        }
+        let labels = Label::ALL.map(|label| LabelRules::new(&patterns, label, paths));
+        UsageRules { labels, licenses }
+    }
+}
+
+impl Pattern {
+    /// Adds what a later statement with the same pattern states.
+    fn add(&mut self, stated: [(Preference, u32); Label::ALL.len()]) {
+        for (best, new) in self.best.iter_mut().zip(stated) {
+            if new.0.rank() < best.0.rank() {
+                *best = new;
+            }
+        }
+    }
+
+    fn has_star(&self, paths: &PathRules) -> bool {
+        paths.wildcards && self.text.contains(&b'*')
+    }
+}
+
+impl LabelRules {
+    fn new(patterns: &[Pattern], label: Label, paths: &PathRules) -> LabelRules {
+        // Without a star, two patterns of one length never match the same path, and their order
+        // means nothing: in file order, more labels have equal lists.
+        let starred = patterns.iter().filter(|pattern| pattern.has_star(paths));
+        let starred: HashSet<usize, foldhash::fast::RandomState> =
+            starred.map(|pattern| pattern.text.len()).collect();
+        let best = |pattern: &Pattern| pattern.best[label as usize];
+        let mut sorted: Vec<&Pattern> = patterns.iter().collect();
+        sorted.sort_by_key(|pattern| {
+            let length = pattern.text.len();
+            let rank = if starred.contains(&length) { best(pattern).0.rank() } else { 0 };
+            (Reverse(length), rank)
+        });
+        let mut rules = LabelRules::default();
+        for pattern in sorted {
+            match pattern.text.is_empty() {
+                // Whatever the dialect, this matches every path.
+                true => rules.patterns.push(b"*", true),
+                false => rules.patterns.push(&pattern.text, paths.wildcards),
+            }
+            let (preference, record) = best(pattern);
+            rules.records.push(record);
+            rules.preferences.push(preference);
+        }
+        rules
+    }
+}
+
+/// Returns what a file states by a record and its preference.
+pub fn stated(preference: Preference, source: UsageSource, line: LineNumber) -> Stated {
+    match preference {
+        Preference::Yes | Preference::No => {
+            Stated { preference, source: Some(source), line: Some(line) }
+        }
+        Preference::Unstated | Preference::NoAccess => Stated::UNSTATED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::{ORIGINAL_1994, RFC_9309};
+
+    /// Returns the lines of the records that hold for an agent.
+    fn lines_for(text: &str, agent: &str, dialect: &'static Dialect) -> Vec<u32> {
+        let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
+        let groups = UsageGroups::new(&file);
+        let agent = AgentChain::parse(agent, dialect).unwrap();
+        let (applying, _) = groups.applying(&agent, dialect);
+        let line = |record: u32| file.usage_records()[record as usize].line.get();
+        groups.in_force(&applying).into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn content_usage_ends_a_run_of_user_agent_lines() {
+        let text = "User-agent: a\nContent-Signal: search=yes\nUser-agent: b\n\
+            Content-Usage: search=y\nUser-agent: c\nLicense: https://l.example/\nDisallow: /\n";
+        assert_eq!(lines_for(text, "a", &RFC_9309), [2, 4]);
+        assert_eq!(lines_for(text, "b", &RFC_9309), [2, 4]);
+        assert_eq!(lines_for(text, "c", &RFC_9309), [6]);
+        assert_eq!(lines_for(text, "d", &RFC_9309), [0_u32; 0]);
+    }
+
+    #[test]
+    fn records_outside_groups() {
+        let text = "License: https://l.example/\nContent-Signal: search=yes\n\
+            Content-Usage: search=n\nUser-agent: a\nDisallow: /\nUser-agent: b\n\
+            License: https://b.example/\nUser-agent: c\nContent-Signal: ai-train=no\nAllow: /\n\
+            User-agent: d\nLicense: https://d.example/\n";
+        assert_eq!(lines_for(text, "a", &RFC_9309), [1, 2]);
+        assert_eq!(lines_for(text, "b", &RFC_9309), [7, 9]);
+        assert_eq!(lines_for(text, "c", &RFC_9309), [7, 9]);
+        assert_eq!(lines_for(text, "d", &RFC_9309), [2, 12]);
+        assert_eq!(lines_for(text, "nobody", &RFC_9309), [1, 2]);
+    }
+
+    #[test]
+    fn a_blank_line_ends_a_record_of_1994() {
+        let text = "User-agent: a\nContent-Usage: search=n\n\nContent-Signal: search=no\n\
+            User-agent: b\nDisallow: /\n";
+        assert_eq!(lines_for(text, "a", &ORIGINAL_1994), [2, 4]);
+        assert_eq!(lines_for(text, "b", &ORIGINAL_1994), [4]);
+        assert_eq!(lines_for(text, "b", &RFC_9309), [0_u32; 0]);
+    }
+
+    #[test]
+    fn labels_share_their_patterns_unless_stars_compete() {
+        let rules = |text: &str| {
+            let text = format!("User-agent: *\n{text}");
+            let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
+            let groups = UsageGroups::new(&file);
+            let (applying, _) = groups.applying(None, &RFC_9309);
+            UsageRules::new(&file, &groups.in_force(&applying), &RFC_9309.paths)
+        };
+        let literal = rules(
+            "Content-Usage: /a train-ai=n\nContent-Usage: /b search=n\nContent-Usage: search=y\n",
+        );
+        let [train, _, search] = &literal.labels;
+        assert_eq!(train.patterns, search.patterns);
+        assert_eq!((train.patterns.len(), &train.records[..]), (3, &[0, 1, 2][..]));
+        let starred = rules("Content-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\n");
+        let [train, _, search] = &starred.labels;
+        assert_eq!((&train.records[..], &search.records[..]), (&[1, 0][..], &[0, 1][..]));
+    }
+}

@@ -1,0 +1,342 @@
+//! RFC 9651 dictionaries: the value of a Content-Usage record.
+//!
+//! Owns whether a value is a dictionary and which members are plain tokens, and keeps nothing else:
+//! the vocabulary gives no other type a meaning. [`statement`](super::statement) reads the members.
+//!
+//! Cost: one pass, no allocation and no recursion, so a line of any length takes time linear in its
+//! bytes; inner lists do not nest (RFC 9651, section 3.1.1). Nothing fails: a value that is no
+//! dictionary gives `None`.
+//!
+//! Own code, because the crates that parse structured fields bring more dependencies than the core
+//! may have. Tests compare every short text with `sfv`.
+
+/// Calls `member` with the key of each member of a dictionary and its value if that is a token, in
+/// order. A key that occurs twice is reported twice; the later member counts (RFC 9651, section
+/// 3.2). Returns `None` if `text` is no dictionary; members before the error have been reported.
+pub(super) fn read_dictionary<'t>(
+    text: &'t [u8],
+    mut member: impl FnMut(&'t [u8], Option<&'t [u8]>),
+) -> Option<()> {
+    let mut input = Input(text);
+    input.skip(b" ");
+    while !input.0.is_empty() {
+        let key = input.key()?;
+        let value = match input.take(b'=') {
+            true => input.item_or_inner_list()?,
+            false => None,
+        };
+        input.parameters()?;
+        member(key, value);
+        input.skip(b" \t");
+        if input.0.is_empty() {
+            break;
+        }
+        if !input.take(b',') {
+            // Trailing SP, and nothing else, may end the text; it is skipped above.
+            return None;
+        }
+        input.skip(b" \t");
+        if input.0.is_empty() {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// What is left to read.
+struct Input<'t>(&'t [u8]);
+
+impl<'t> Input<'t> {
+    fn skip(&mut self, set: &[u8]) {
+        self.take_while(|byte| set.contains(&byte));
+    }
+
+    fn take_while(&mut self, holds: impl Fn(u8) -> bool) -> &'t [u8] {
+        let end = self.0.iter().position(|&byte| !holds(byte)).unwrap_or(self.0.len());
+        let (taken, rest) = self.0.split_at(end);
+        self.0 = rest;
+        taken
+    }
+
+    /// Takes `byte` if it is next.
+    fn take(&mut self, byte: u8) -> bool {
+        match self.0.split_first() {
+            Some((&first, rest)) if first == byte => {
+                self.0 = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let (&first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    fn key(&mut self) -> Option<&'t [u8]> {
+        match self.0.first()? {
+            b'a'..=b'z' | b'*' => {}
+            _ => return None,
+        }
+        let in_key = |byte: u8| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-.*".contains(&byte)
+        };
+        Some(self.take_while(in_key))
+    }
+
+    /// Reads a value without its parameters, and returns it if it is a token.
+    fn item_or_inner_list(&mut self) -> Option<Option<&'t [u8]>> {
+        if !self.take(b'(') {
+            return self.bare_item();
+        }
+        loop {
+            self.skip(b" ");
+            if self.take(b')') {
+                return Some(None);
+            }
+            self.bare_item()?;
+            self.parameters()?;
+            if !matches!(self.0.first()?, b' ' | b')') {
+                return None;
+            }
+        }
+    }
+
+    fn parameters(&mut self) -> Option<()> {
+        while self.take(b';') {
+            self.skip(b" ");
+            self.key()?;
+            if self.take(b'=') {
+                self.bare_item()?;
+            }
+        }
+        Some(())
+    }
+
+    /// Reads a bare item, and returns it if it is a token.
+    fn bare_item(&mut self) -> Option<Option<&'t [u8]>> {
+        match self.0.first()? {
+            b'A'..=b'Z' | b'a'..=b'z' | b'*' => {
+                let in_token =
+                    |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&byte);
+                return Some(Some(self.take_while(in_token)));
+            }
+            b'-' | b'0'..=b'9' => self.number(true)?,
+            b'"' => self.string()?,
+            b':' => self.byte_sequence()?,
+            b'?' => self.boolean()?,
+            b'@' => {
+                self.next();
+                self.number(false)?;
+            }
+            b'%' => self.display_string()?,
+            _ => return None,
+        }
+        Some(None)
+    }
+
+    /// Reads an integer, or a decimal where one may stand (RFC 9651, section 4.2.4).
+    fn number(&mut self, may_be_decimal: bool) -> Option<()> {
+        const INTEGER_DIGITS: usize = 15;
+        const DECIMAL_DIGITS: usize = 12;
+        const FRACTION_DIGITS: usize = 3;
+        self.take(b'-');
+        let digits = self.take_while(|byte| byte.is_ascii_digit()).len();
+        if digits == 0 || digits > INTEGER_DIGITS {
+            return None;
+        }
+        if self.0.first() == Some(&b'.') {
+            if !may_be_decimal || digits > DECIMAL_DIGITS {
+                return None;
+            }
+            self.next();
+            let fraction = self.take_while(|byte| byte.is_ascii_digit()).len();
+            return (1..=FRACTION_DIGITS).contains(&fraction).then_some(());
+        }
+        Some(())
+    }
+
+    fn string(&mut self) -> Option<()> {
+        self.next();
+        loop {
+            match self.next()? {
+                b'"' => return Some(()),
+                b'\\' if !matches!(self.next()?, b'"' | b'\\') => return None,
+                b' '..=b'~' => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Reads a byte sequence. Its base64 may lack padding or have stray bits (RFC 9651, section
+    /// 4.2.7), but no byte outside the alphabet and no padding within.
+    fn byte_sequence(&mut self) -> Option<()> {
+        self.next();
+        let digits = self
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+            .len();
+        let padding = self.take_while(|byte| byte == b'=').len();
+        let is_whole = match digits % 4 {
+            0 => padding == 0,
+            2 => padding <= 2,
+            3 => padding <= 1,
+            _ => false,
+        };
+        (is_whole && self.take(b':')).then_some(())
+    }
+
+    fn boolean(&mut self) -> Option<()> {
+        self.next();
+        matches!(self.next()?, b'0' | b'1').then_some(())
+    }
+
+    /// Reads a display string: printable ASCII, and UTF-8 in lower-case percent triplets.
+    fn display_string(&mut self) -> Option<()> {
+        self.next();
+        if !self.take(b'"') {
+            return None;
+        }
+        let mut utf8 = Utf8::default();
+        loop {
+            let byte = match self.next()? {
+                b'"' => return utf8.is_complete().then_some(()),
+                b'%' => self.hex_digit()? << 4 | self.hex_digit()?,
+                byte @ b' '..=b'~' => byte,
+                _ => return None,
+            };
+            utf8.push(byte)?;
+        }
+    }
+
+    fn hex_digit(&mut self) -> Option<u8> {
+        match self.next()? {
+            digit @ b'0'..=b'9' => Some(digit - b'0'),
+            digit @ b'a'..=b'f' => Some(digit - b'a' + 10),
+            _ => None,
+        }
+    }
+}
+
+/// Whether bytes that come one by one are UTF-8: the character that is not complete yet.
+#[derive(Default)]
+struct Utf8 {
+    bytes: [u8; 4],
+    length: usize,
+}
+
+impl Utf8 {
+    /// Adds a byte; `None` if no character goes on with it.
+    fn push(&mut self, byte: u8) -> Option<()> {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+        match std::str::from_utf8(&self.bytes[..self.length]) {
+            Ok(_) => self.length = 0,
+            // `None`: the text ends within a character.
+            Err(error) if error.error_len().is_none() && self.length < 4 => {}
+            Err(_) => return None,
+        }
+        Some(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.length == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Members = Vec<(String, Option<String>)>;
+
+    fn members(text: &[u8]) -> Option<Members> {
+        let text_of = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let mut members: Members = Vec::new();
+        read_dictionary(text, |key, value| {
+            let key = text_of(key);
+            members.retain(|(other, _)| *other != key);
+            members.push((key, value.map(text_of)));
+        })?;
+        members.sort();
+        Some(members)
+    }
+
+    fn by_sfv(text: &[u8]) -> Option<Members> {
+        use sfv::{BareItem, Dictionary, ListEntry, Parser};
+        let dictionary: Dictionary = Parser::new(text).parse().ok()?;
+        let token = |entry: &ListEntry| match entry {
+            ListEntry::Item(item) => match &item.bare_item {
+                BareItem::Token(token) => Some(token.as_str().to_owned()),
+                _ => None,
+            },
+            ListEntry::InnerList(_) => None,
+        };
+        let members = dictionary.iter().map(|(key, entry)| (key.as_str().to_owned(), token(entry)));
+        let mut members: Members = members.collect();
+        members.sort();
+        Some(members)
+    }
+
+    /// Every text of up to so many pieces is read as `sfv` reads it.
+    fn compare(pieces: &[&str], length_max: usize) -> usize {
+        let mut texts = vec![String::new()];
+        let mut start = 0;
+        for _ in 0..length_max {
+            let end = texts.len();
+            for index in start..end {
+                let longer = |piece: &&str| format!("{}{piece}", texts[index]);
+                let longer: Vec<String> = pieces.iter().map(longer).collect();
+                texts.extend(longer);
+            }
+            start = end;
+        }
+        for text in &texts {
+            assert_eq!(members(text.as_bytes()), by_sfv(text.as_bytes()), "{text:?}");
+        }
+        texts.len()
+    }
+
+    #[test]
+    fn every_short_text_is_read_as_sfv_reads_it() {
+        let members = ["a", "=", "n", ",", " ", "\t", ";", "A", "(", ")"];
+        let items = ["a=", "\"", "\\", "?", "1", "0", "-", ".", ":", "=", "@", "%", "4", "c", "b"];
+        let display = ["a=%\"", "%", "c", "3", "a", "9", "e", "2", "8", "\"", "f", "0"];
+        let compared = compare(&members, 5) + compare(&items, 4) + compare(&display, 5);
+        assert!(compared > 400_000, "{compared}");
+    }
+
+    #[test]
+    fn numbers_and_base64_have_their_lengths() {
+        let digits = |count| "1".repeat(count);
+        let mut texts = Vec::new();
+        for count in [1, 12, 13, 15, 16] {
+            for fraction in 0..5 {
+                texts.push(format!("a={}.{}", digits(count), digits(fraction)));
+                texts.push(format!("a=@{}", digits(count)));
+                texts.push(format!("a=-{}", digits(count)));
+            }
+        }
+        for count in 0..9 {
+            for padding in 0..5 {
+                texts.push(format!("a=:{}{}:", "A".repeat(count), "=".repeat(padding)));
+                texts.push(format!("a=:{}{}", "9".repeat(count), "=".repeat(padding)));
+            }
+        }
+        texts.extend(
+            ["a=:QUI=QUI=:", "a=:QU-_:", "a=:Q QI:", "a=\u{e9}", "a=\"\u{7f}\""].map(str::to_owned),
+        );
+        for text in texts {
+            assert_eq!(members(text.as_bytes()), by_sfv(text.as_bytes()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn long_values_take_linear_time() {
+        for piece in ["a=(1 2);b,", "a;b=1,", "a=\"\\\\\",", "a=((((", "a=;", "a=%\"%c3%a9\","] {
+            let text = piece.repeat(64 * 1024 / piece.len() + 1);
+            assert_eq!(read_dictionary(text.as_bytes(), |_, _| ()), None, "{piece}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What one Content-Usage or Content-Signal record states.
+//!
+//! Owns the values of usage records: the path in front, and the preference about each label. Which
+//! statements hold for an agent and which one decides is [`policy`](crate::policy)'s.
+//!
+//! A Content-Usage value that is no dictionary still has its path: the record is a rule that states
+//! nothing, and a shorter rule does not decide in its place. Content-Signal has no formal grammar,
+//! so parts that say nothing are skipped; a part never changes what another one says.
+
+use portcullis_dialect::usage::{SIGNAL_KEYS, UsageSource};
+use portcullis_dialect::{Label, Preference};
+
+use super::UsageRecord;
+use super::dictionary::read_dictionary;
+
+/// What a usage record states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statement<'t> {
+    /// Content-Usage or Content-Signal.
+    pub source: UsageSource,
+    /// The path pattern, as written; `None` if the statement is about every path.
+    pub path: Option<&'t [u8]>,
+    /// What stands behind the path, as written.
+    pub text: &'t [u8],
+    /// By label, in the order of [`Label::ALL`].
+    pub preferences: [Preference; Label::ALL.len()],
+    /// Whether `text` can be read. If not, nothing is stated.
+    pub is_readable: bool,
+}
+
+impl<'t> Statement<'t> {
+    /// Reads a record; `None` if it is a License.
+    pub fn of(record: &UsageRecord<'t>) -> Option<Statement<'t>> {
+        let source = UsageSource::of(record.field)?;
+        let (path, text) = split_path(record.value);
+        let read = match source {
+            UsageSource::ContentUsage => of_dictionary(text),
+            UsageSource::ContentSignal => Some(of_signal(text)),
+        };
+        let preferences = read.unwrap_or(NOTHING);
+        Some(Statement { source, path, text, preferences, is_readable: read.is_some() })
+    }
+
+    /// Returns what is stated about a label.
+    pub fn of_label(&self, label: Label) -> Preference {
+        self.preferences[label as usize]
+    }
+}
+
+type Preferences = [Preference; Label::ALL.len()];
+
+const NOTHING: Preferences = [Preference::Unstated; Label::ALL.len()];
+
+/// Splits the path off a value. It begins with `/` and ends before SP or TAB.
+fn split_path(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    if value.first() != Some(&b'/') {
+        return (None, value);
+    }
+    let end = value.iter().position(|&byte| is_blank(byte)).unwrap_or(value.len());
+    let (path, rest) = value.split_at(end);
+    (Some(path), trim(rest))
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn trim(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|&byte| !is_blank(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|&byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    &text[start..end]
+}
+
+/// Returns what a dictionary states, or `None` if `text` is none. Of equal keys the last counts.
+fn of_dictionary(text: &[u8]) -> Option<Preferences> {
+    let mut preferences = NOTHING;
+    read_dictionary(text, |key, value| {
+        let named = Label::ALL.into_iter().find(|label| label.as_str().as_bytes() == key);
+        if let Some(label) = named {
+            preferences[label as usize] = match value {
+                Some(b"y") => Preference::Yes,
+                Some(b"n") => Preference::No,
+                _ => Preference::Unstated,
+            };
+        }
+    })?;
+    Some(preferences)
+}
+
+/// Returns what a list of `key=value` states. Of equal keys `no` counts.
+fn of_signal(text: &[u8]) -> Preferences {
+    let mut preferences = NOTHING;
+    for (key, value) in signals(text) {
+        let known = SIGNAL_KEYS.iter().find(|(name, _)| key.eq_ignore_ascii_case(name.as_bytes()));
+        let preference = match value {
+            _ if value.eq_ignore_ascii_case(b"yes") => Preference::Yes,
+            _ if value.eq_ignore_ascii_case(b"no") => Preference::No,
+            _ => continue,
+        };
+        if let Some((_, label)) = known {
+            let stated = &mut preferences[*label as usize];
+            *stated = std::cmp::min_by_key(*stated, preference, |it| it.rank());
+        }
+    }
+    preferences
+}
+
+/// Returns the parts of a Content-Signal value as key and value, without blanks; the value of a part
+/// without `=` is empty.
+pub fn signals(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    text.split(|&byte| byte == b',').map(|part| {
+        let equals = part.iter().position(|&byte| byte == b'=');
+        let (key, value) = part.split_at(equals.unwrap_or(part.len()));
+        (trim(key), trim(value.get(1..).unwrap_or_default()))
+    })
+}
+
+/// A member of a dictionary: its key, and its value if that is a token.
+pub type UsageMember<'t> = (&'t [u8], Option<&'t [u8]>);
+
+/// Returns the members of a Content-Usage dictionary, with the values that are tokens, or `None` if
+/// `text` is no dictionary.
+pub fn usage_members(text: &[u8]) -> Option<Vec<UsageMember<'_>>> {
+    let mut members = Vec::new();
+    read_dictionary(text, |key, value| members.push((key, value)))?;
+    Some(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::RobotsTxt;
+    use portcullis_dialect::{LineNumber, RFC_9309};
+
+    /// Returns the path of a record and what it states about train-ai, ai-use and search.
+    fn read(line: &str) -> (Option<String>, String, bool) {
+        let text = format!("User-agent: *\n{line}\n");
+        let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
+        let statement = Statement::of(&file.usage_records()[0]).unwrap();
+        assert_eq!(file.usage_records()[0].line, LineNumber::FIRST.next());
+        let path = statement.path.map(|path| String::from_utf8(path.to_vec()).unwrap());
+        let stated = statement.preferences.map(Preference::as_str).concat();
+        (path, stated, statement.is_readable)
+    }
+
+    #[test]
+    fn content_usage() {
+        let cases = [
+            ("train-ai=n", None, "n??", true),
+            ("train-ai=n, search=y;note=\"x\",ai-use=y", None, "nyy", true),
+            ("/a* train-ai=y", Some("/a*"), "y??", true),
+            ("/a\t\ttrain-ai=y", Some("/a"), "y??", true),
+            ("/a", Some("/a"), "???", true),
+            ("", None, "???", true),
+            ("train-ai = n", None, "???", false),
+            ("Train-AI=n", None, "???", false),
+            ("train-ai=n search=y", None, "???", false),
+            ("/a train-ai=n,", Some("/a"), "???", false),
+            ("*.pdf train-ai=n", None, "???", false),
+            ("train-ai", None, "???", true),
+            ("train-ai=Y", None, "???", true),
+            ("train-ai=\"n\"", None, "???", true),
+            ("train-ai=(n)", None, "???", true),
+            ("train-ai=?0", None, "???", true),
+            ("train-ai=y, train-ai=n", None, "n??", true),
+            ("train-ai=n, train-ai=y", None, "y??", true),
+            ("train-ai=n, train-ai", None, "???", true),
+            ("genai=n, bots=y", None, "???", true),
+        ];
+        for (value, path, stated, is_readable) in cases {
+            let read = read(&format!("Content-Usage: {value}"));
+            assert_eq!(read, (path.map(str::to_owned), stated.to_owned(), is_readable), "{value}");
+        }
+    }
+
+    #[test]
+    fn content_signal() {
+        let cases = [
+            ("search=yes,ai-train=no", None, "n?y"),
+            ("search=yes, ai-input=no, ai-train=no, use=reference", None, "nny"),
+            (" AI-Train = NO , Search=Yes", None, "n?y"),
+            ("/a ai-train=yes", Some("/a"), "y??"),
+            ("ai-train=yes, ai-train=no", None, "n??"),
+            ("ai-train=no, ai-train=maybe", None, "n??"),
+            ("ai-train=y,train-ai=no,search", None, "???"),
+            ("search=yes ai-train=no", None, "???"),
+            (",,search=yes,", None, "??y"),
+        ];
+        for (value, path, stated) in cases {
+            let read = read(&format!("content-signal: {value}"));
+            assert_eq!(read, (path.map(str::to_owned), stated.to_owned(), true), "{value}");
+        }
+    }
+}

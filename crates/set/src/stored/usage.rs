@@ -1,0 +1,505 @@
+//! What pages may be used for: the usage of a policy, and questions about it.
+//!
+//! Beside the access rules of a policy a set keeps its usage: whom it names, and by agent and label a rule
+//! set whose first matching pattern decides. Rule sets are those of access, and a [`Block`] answers
+//! questions about them: each agent counts as often as there are labels, and a label that has the same
+//! rule set as another one shares its answer. Most policies have no usage, and nothing of this is read for
+//! questions about them but a word of the index.
+//!
+//! Cost: nothing for those who do not ask. Memory: four words for each policy, agent and label that are
+//! asked about, and automata of their own, which share the thread's budget with those of access.
+
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::LineNumber;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::usage::{Label, Preference, UsageSource};
+use portcullis_matcher::automaton::{Automata, Detail, Outcome, Patterns, PrefilterLine};
+use portcullis_matcher::pattern::PatternList;
+use portcullis_robots::policy::{
+    Block, BlockMemory, NO_POLICY, NO_URL, Policies, Start, UsageGroups, UsageRules,
+};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::target::ComparedPaths;
+
+use super::super::file::Damage;
+use super::super::layout::{NONE, usage};
+use super::query::{Starts, start_of};
+use super::rule_set::{RuleSetNumber, StoredTexts};
+use super::tokens::AgentTokens;
+use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
+
+/// The usage of a policy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StoredUsage<'s> {
+    set: &'s PolicySet,
+    position: u32,
+    words: &'s [U32],
+}
+
+impl PolicySet {
+    /// Where the usage of a policy stands; nothing if it has none, or the set has no usage.
+    #[inline]
+    fn usage_position(&self, policy: u32) -> Result<Option<u32>, Damage> {
+        let Some(sections) = &self.sections.usage else { return Ok(None) };
+        let position = self.words(sections.index, policy, 1)?[0].get();
+        Ok((position != NONE).then_some(position))
+    }
+
+    fn usage_at(&self, position: u32) -> Result<StoredUsage<'_>, Damage> {
+        let section = self.sections.usage.expect("somebody found a position in it").usage;
+        let head = self.words(section, position, usage::HEAD_WORDS)?;
+        let words = head[usage::WORDS].get() as usize;
+        if words < usage::HEAD_WORDS {
+            return Err(self.malformed(section, position, "a usage is shorter than its head"));
+        }
+        let words = self.words(section, position, words)?;
+        Ok(StoredUsage { set: self, position, words })
+    }
+}
+
+impl<'s> StoredPolicy<'s> {
+    /// Whether its file has a usage record that the set stores.
+    pub fn has_usage(&self) -> Result<bool, Damage> {
+        Ok(self.set.usage_position(self.number().0)?.is_some())
+    }
+
+    /// What its pages may be used for, if its file has a usage record.
+    pub(super) fn usage(&self) -> Result<Option<StoredUsage<'s>>, Damage> {
+        let position = self.set.usage_position(self.number().0)?;
+        position.map(|position| self.set.usage_at(position)).transpose()
+    }
+}
+
+impl<'s> StoredUsage<'s> {
+    #[cold]
+    pub(super) fn malformed(&self, what: &'static str) -> Damage {
+        let sections = self.set.sections.usage.expect("this is of one of them");
+        self.set.malformed(sections.usage, self.position, what)
+    }
+
+    #[inline]
+    pub(super) fn word(&self, at: usize) -> Result<u32, Damage> {
+        match self.words.get(at) {
+            Some(word) => Ok(word.get()),
+            None => Err(self.malformed("a usage points behind its end")),
+        }
+    }
+
+    /// Where it stands, and where the next one does.
+    pub(super) fn range(&self) -> (u32, u32) {
+        (self.position, self.position.saturating_add(self.words.len() as u32))
+    }
+
+    pub(super) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Where its usage records stand.
+    pub(super) fn record_list(&self) -> u32 {
+        self.words[usage::RECORD_LIST].get()
+    }
+
+    pub(super) fn record_count(&self) -> usize {
+        self.words[usage::RECORDS].get() as usize
+    }
+
+    fn token_count(&self) -> usize {
+        self.words[usage::TOKENS].get() as usize
+    }
+
+    pub(super) fn entries(&self) -> usize {
+        self.words[usage::ENTRIES].get() as usize
+    }
+
+    pub(super) fn default_entry(&self) -> u32 {
+        self.words[usage::DEFAULT_ENTRY].get()
+    }
+
+    fn tokens_at(&self) -> usize {
+        usage::HEAD_WORDS + self.record_count().div_ceil(usage::RECORDS_PER_WORD)
+    }
+
+    /// The numbers of the names of robots, ascending.
+    pub(super) fn tokens(&self) -> Result<&'s [U32], Damage> {
+        let tokens = self.words.get(self.tokens_at()..).and_then(|it| it.get(..self.token_count()));
+        tokens.ok_or_else(|| self.malformed("a usage names more robots than it has room for"))
+    }
+
+    /// The entry of the token at `index`, and the user-agent line that names it first.
+    pub(super) fn robot(&self, index: usize) -> Result<(u32, u32), Damage> {
+        let at = self.tokens_at() + self.token_count() + index * usage::ROBOT_WORDS;
+        Ok((self.word(at)?, self.word(at + 1)?))
+    }
+
+    pub(super) fn entry_at(&self, entry: u32) -> usize {
+        let robots = self.tokens_at() + self.token_count() * (1 + usage::ROBOT_WORDS);
+        robots + entry as usize * usage::ENTRY_WORDS
+    }
+
+    /// The rule set of a label, and the position of its order.
+    pub(super) fn label(&self, entry: u32, label: Label) -> Result<(RuleSetNumber, u32), Damage> {
+        let at = self.entry_at(entry) + label as usize * usage::LABEL_WORDS;
+        Ok((RuleSetNumber(self.word(at + usage::RULE_SET)?), self.word(at + usage::ORDER)?))
+    }
+
+    /// Where the licences of an entry stand.
+    pub(super) fn licenses_at(&self, entry: u32) -> Result<usize, Damage> {
+        Ok(self.word(self.entry_at(entry) + usage::LICENSES)? as usize)
+    }
+
+    /// The usage records that are the licences of an entry.
+    pub(super) fn licenses(&self, entry: u32) -> Result<&'s [U32], Damage> {
+        let at = self.licenses_at(entry)?;
+        let count = self.word(at)? as usize;
+        let licenses = self.words.get(at + 1..).and_then(|it| it.get(..count));
+        licenses.ok_or_else(|| self.malformed("a usage has fewer licences than it says"))
+    }
+
+    /// What a usage record states about a label.
+    #[inline]
+    pub(super) fn preference(&self, record: u32, label: Label) -> Result<Preference, Damage> {
+        let record = record as usize;
+        if record >= self.record_count() {
+            return Err(self.malformed("a pattern comes from no usage record"));
+        }
+        let word = self.word(usage::HEAD_WORDS + record / usage::RECORDS_PER_WORD)?;
+        let bits = word.to_le_bytes()[record % usage::RECORDS_PER_WORD]
+            >> (label as u32 * usage::PREFERENCE_BITS);
+        Ok(Preference::ALL[usize::from(bits & 3)])
+    }
+
+    /// The bytes of what records state.
+    pub(super) fn preferences(&self) -> Result<Vec<u8>, Damage> {
+        let words = self.words.get(usage::HEAD_WORDS..self.tokens_at());
+        let words =
+            words.ok_or_else(|| self.malformed("a usage has fewer records than it says"))?;
+        Ok(words.iter().flat_map(|word| word.get().to_le_bytes()).collect())
+    }
+
+    /// The entry of an agent.
+    fn select(&self, agent: &AgentTokens) -> Result<u32, Damage> {
+        let tokens = self.tokens()?;
+        for (_, numbers) in &agent.chain {
+            let mut first: Option<(u32, u32)> = None;
+            for &number in numbers {
+                if let Ok(index) = tokens.binary_search_by_key(&number, |token| token.get()) {
+                    let (entry, line) = self.robot(index)?;
+                    if first.is_none_or(|(_, other)| line < other) {
+                        first = Some((entry, line));
+                    }
+                }
+            }
+            if let Some((entry, _)) = first {
+                return Ok(entry);
+            }
+        }
+        Ok(self.default_entry())
+    }
+}
+
+/// Which labels a query asks about, and what it remembers of policies.
+#[derive(Debug)]
+pub(super) struct UsageQuery {
+    pub labels: Vec<Label>,
+    /// By policy, agent and label: where answers begin.
+    starts: Starts,
+    /// By policy, agent and label: where the order and the usage stand.
+    places: Starts,
+}
+
+/// A thread's memory for questions about usage.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UsageMemory {
+    block: BlockMemory,
+    /// The questions of the block that are asked: their numbers, and their policies.
+    asked: Vec<(u32, u32)>,
+    policies: Vec<u32>,
+    /// By question, agent and label.
+    preferences: Vec<Preference>,
+    /// By question, agent and label: the policy and the usage record that decides, or [`NONE`].
+    records: Vec<(u32, u32)>,
+}
+
+impl UsageMemory {
+    pub fn preferences(&self) -> &[Preference] {
+        &self.preferences
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        self.block.memory_bytes()
+    }
+}
+
+/// Where a preference is stated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedPlace {
+    /// The line.
+    pub line: LineNumber,
+    /// The kind of record.
+    pub source: UsageSource,
+    /// The value of the record, as written.
+    pub value: Vec<u8>,
+}
+
+impl UsageQuery {
+    pub fn new(labels: Vec<Label>, entries: usize) -> UsageQuery {
+        let entries = entries * labels.len();
+        UsageQuery { labels, starts: Starts::new(entries), places: Starts::new(entries) }
+    }
+}
+
+impl Query {
+    /// Finds what is stated about the paths of a block that was decided last: `decisions` are its
+    /// answers, by question and agent.
+    pub(super) fn ask_usage(
+        &self,
+        asking: &UsageQuery,
+        policies: &[u32],
+        paths: ComparedPaths<'_>,
+        decisions: &[Decision],
+        memory: &mut UsageMemory,
+    ) -> Result<(), Damage> {
+        let (agents, labels) = (self.agents.len(), asking.labels.len());
+        let UsageMemory { block, asked, policies: asked_policies, preferences, records } = memory;
+        let unless_stated = decisions.iter().map(|decision| match decision.verdict {
+            Verdict::Allow => Preference::Unstated,
+            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Preference::NoAccess,
+        });
+        preferences.clear();
+        preferences.extend(unless_stated.flat_map(|it| std::iter::repeat_n(it, labels)));
+        records.clear();
+        records.resize(preferences.len(), (NONE, NONE));
+        asked.clear();
+        asked_policies.clear();
+        for (question, &policy) in (0..).zip(policies) {
+            let allowed = &decisions[question as usize * agents..][..agents];
+            let is_allowed = allowed.iter().any(|decision| decision.verdict == Verdict::Allow);
+            if !matches!(policy, NO_POLICY | NO_URL)
+                && is_allowed
+                && let Some(position) = self.set.usage_position(policy)?
+            {
+                self.resolve_usage(asking, policy, position)?;
+                asked.push((question, policy));
+                asked_policies.push(policy);
+            }
+        }
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let all_paths = paths.as_slices();
+        let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
+        let table = AskedUsage { query: self, asking, lines: self.set.prefilter_lines() };
+        self.vectors.run(Block::new(&table, asked_policies, &paths, block))?;
+        for (number, &(question, policy)) in asked.iter().enumerate() {
+            for agent in 0..agents {
+                let first = (question as usize * agents + agent) * labels;
+                if preferences[first] == Preference::NoAccess {
+                    continue;
+                }
+                for (label, of_label) in asking.labels.iter().enumerate() {
+                    let source = block.source((number * agents + agent) * labels + label);
+                    let Some(pattern) = source.pattern() else { continue };
+                    let entry = (policy as usize * agents + agent) * labels + label;
+                    let place = asking.places.get(entry);
+                    let Start { prefilter: order, number: usage } = place.ok_or_else(lost(self))?;
+                    let record = match order {
+                        // What was ordered anew says the record itself.
+                        NONE => pattern,
+                        order => self.set.record_of(order, pattern)?,
+                    };
+                    let usage = self.set.usage_at(usage)?;
+                    preferences[first + label] = match usage.preference(record, *of_label)? {
+                        Preference::NoAccess => {
+                            return Err(usage.malformed("a usage record states what none can"));
+                        }
+                        preference => preference,
+                    };
+                    records[first + label] = (policy, record);
+                }
+            }
+        }
+        self.set.is_whole()
+    }
+
+    /// Finds where answers about the usage of a policy begin, if that is asked for the first time.
+    fn resolve_usage(&self, asking: &UsageQuery, policy: u32, position: u32) -> Result<(), Damage> {
+        let entries = self.agents.len() * asking.labels.len();
+        let first = policy as usize * entries;
+        if entries == 0 || asking.starts.has(first + entries - 1) {
+            return Ok(());
+        }
+        let usage = self.set.usage_at(position)?;
+        let mut rule_sets: Vec<RuleSetNumber> = Vec::with_capacity(entries);
+        let (mut starts, mut places) = (Vec::new(), Vec::new());
+        for agent in &self.tokens {
+            let entry = usage.select(agent)?;
+            for &label in &asking.labels {
+                let (rule_set, order) = usage.label(entry, label)?;
+                starts.push(match rule_sets.iter().position(|other| *other == rule_set) {
+                    Some(same) => Start { prefilter: Start::SHARED, number: same as u32 },
+                    None => start_of(&self.set, rule_set, &self.limits)?,
+                });
+                rule_sets.push(rule_set);
+                places.push(Start { prefilter: order, number: position });
+            }
+        }
+        asking.places.set(first, &places);
+        // Stored last: who sees the starts of a policy sees its places.
+        asking.starts.set(first, &starts);
+        Ok(())
+    }
+
+    /// Where the preference about a label is stated for `agent` on the question with this number, of those
+    /// that `memory` was used for last; nothing if it is not stated.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such question, agent or label.
+    pub(super) fn stated_place(
+        &self,
+        answer: usize,
+        memory: &UsageMemory,
+    ) -> Result<Option<StatedPlace>, Damage> {
+        let (policy, record) = memory.records[answer];
+        let is_stated = matches!(memory.preferences[answer], Preference::Yes | Preference::No);
+        if record == NONE || !is_stated {
+            return Ok(None);
+        }
+        let policy = self.set.policy(PolicyNumber(policy))?;
+        let (kind, place, value) = policy.usage_record(record)?;
+        let malformed = || policy.malformed("a licence states a preference");
+        let source = UsageSource::of(kind.field).ok_or_else(malformed)?;
+        Ok(Some(StatedPlace { line: place, source, value }))
+    }
+
+    /// The licences that hold for `agent` by a policy, as written.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn licenses(&self, policy: u32, agent: usize) -> Result<Vec<Vec<u8>>, Damage> {
+        if matches!(policy, NO_POLICY | NO_URL) {
+            return Ok(Vec::new());
+        }
+        let policy = self.set.policy(PolicyNumber(policy))?;
+        let Some(usage) = policy.usage()? else { return Ok(Vec::new()) };
+        let entry = usage.select(&self.tokens[agent])?;
+        let license = |record: &U32| Ok(policy.usage_record(record.get())?.2);
+        usage.licenses(entry)?.iter().map(license).collect()
+    }
+}
+
+impl StoredPolicy<'_> {
+    /// The kind, the line and the value of a usage record.
+    fn usage_record(&self, record: u32) -> Result<(super::UsageKind, LineNumber, Vec<u8>), Damage> {
+        let malformed = || self.malformed("a policy has no such usage record");
+        let sections = self.set.sections.usage.ok_or_else(malformed)?;
+        let usage = self.usage()?.ok_or_else(malformed)?;
+        let list = self.set.record_list(sections.records, usage.record_list())?;
+        let mut text = Vec::new();
+        let value_start = list.read(record, &mut text)?;
+        text.drain(..value_start);
+        let kind = super::UsageKind::ALL.get(list.kind(record)? as usize).ok_or_else(malformed)?;
+        Ok((*kind, list.line(record)?, text))
+    }
+}
+
+/// What is reported where answers have a usage that was not found before.
+fn lost(query: &Query) -> impl Fn() -> Damage {
+    || query.set.malformed_host("a policy has lost its usage")
+}
+
+/// What a block of questions about usage asks: an entry is a policy, an agent and a label.
+struct AskedUsage<'i> {
+    query: &'i Query,
+    asking: &'i UsageQuery,
+    lines: &'i [PrefilterLine],
+}
+
+impl AskedUsage<'_> {
+    /// The statements about a label, which the set does not keep in order. An outcome has the number of the
+    /// usage record.
+    fn ordered(&self, entry: usize) -> Result<(PatternList, Vec<Outcome>), Damage> {
+        let Query { set, agents, .. } = self.query;
+        let labels = self.asking.labels.len();
+        let label = self.asking.labels[entry % labels];
+        let agent = &agents[entry / labels % agents.len()];
+        let policy = set.policy(PolicyNumber((entry / labels / agents.len()) as u32))?;
+        let extract = policy.extract()?;
+        let malformed = || policy.malformed("its records are no file");
+        let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
+        let groups = UsageGroups::new(&file);
+        let (applying, _) = groups.applying(agent, set.dialect());
+        let in_force = groups.in_force(&applying);
+        let rules = UsageRules::new(&file, &in_force, &set.dialect().paths);
+        let rules = &rules.labels[label as usize];
+        let outcomes = rules.records.iter().map(|record| Outcome::new(record + 1, true));
+        Ok((rules.patterns.clone(), outcomes.collect()))
+    }
+}
+
+impl Policies for AskedUsage<'_> {
+    type Texts<'l>
+        = StoredTexts<'l>
+    where
+        Self: 'l;
+    type Failure = Damage;
+
+    #[inline(always)]
+    fn agents(&self) -> usize {
+        self.query.agents.len() * self.asking.labels.len()
+    }
+
+    /// What may be fetched always may be said something about all the same.
+    #[inline(always)]
+    fn allows_robots_txt(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn start(&self, entry: usize) -> Start {
+        self.asking.starts.get(entry).unwrap_or(Start::NOWHERE)
+    }
+
+    /// No entry has a decision without a rule set.
+    #[inline(always)]
+    fn fixed(&self, _: u32) -> Decision {
+        Decision::UNKNOWN
+    }
+
+    #[inline(always)]
+    fn lines(&self) -> &[PrefilterLine] {
+        self.lines
+    }
+
+    #[inline(always)]
+    fn patterns(&self, rule_set: u32) -> Patterns<'_, StoredTexts<'_>> {
+        let set = &*self.query.set;
+        Patterns { table: set.compared_table(RuleSetNumber(rule_set)), texts: StoredTexts(set) }
+    }
+
+    #[inline(always)]
+    fn candidates_tried_max(&self) -> usize {
+        self.query.limits.candidates_tried_max.unwrap_or(0)
+    }
+
+    #[inline(never)]
+    fn walk(
+        &self,
+        entry: usize,
+        rule_set: u32,
+        path: &[u8],
+        automata: &mut Automata,
+    ) -> Result<Outcome, Damage> {
+        let Query { set, limits, .. } = self.query;
+        let list = || {
+            let stored = set.rule_set(RuleSetNumber(rule_set))?;
+            match stored.kind() {
+                RuleSetKind::Patterns => set.pattern_list(&stored),
+                RuleSetKind::OfGroups => self.ordered(entry),
+            }
+        };
+        automata.decide(rule_set, (path, Detail::Rule), limits, list)
+    }
+}
