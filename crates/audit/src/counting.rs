@@ -265,7 +265,7 @@ impl<'a> Worker<'a> {
                     unknown.or_insert((place, 0)).1 += records.len() as u64;
                 }
                 Verdict::Invalid => {
-                    records.iter().for_each(|record| self.invalid(record.text(), findings));
+                    records.iter().for_each(|record| self.invalid(record, findings));
                 }
             }
         }
@@ -274,12 +274,13 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn invalid(&mut self, text: &[u8], findings: &mut ChunkFindings) {
+    fn invalid(&mut self, record: &Record<'_>, findings: &mut ChunkFindings) {
+        let text = record.text();
         if text.trim_ascii().is_empty() {
             self.tally.empty += 1;
             return;
         }
-        self.tally.too_long += u64::from(text.len() > URL_BYTES_MAX);
+        self.tally.too_long += u64::from(record.url().len() > URL_BYTES_MAX);
         if findings.invalid.len() < AUDIT_SAMPLES {
             findings.invalid.push(cut_to_show(text).into());
         }

@@ -3,7 +3,7 @@
 //! One row per record and agent, below [`HEADER`]. `robotstxt_url` is the URL of the robots.txt that
 //! applies to the record, `url_path` its path and query as written, and `can_fetch` is `True` or
 //! `False`. Without a known policy `can_fetch` is empty. If the record is not a URL, `robotstxt_url` is
-//! empty too, and the record is the `url_path`. So pandas reads both as missing values, never as false
+//! empty too, and what stands for the URL is the `url_path`. So pandas reads both as missing values, never as false
 //! or true. Fields are quoted where RFC 4180 requires it, and lines end with LF.
 
 use super::{Decided, Format};
@@ -21,7 +21,7 @@ pub struct Advertools<'a>(pub &'a [String]);
 impl Format for Advertools<'_> {
     fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
         let path_start = record.session().classifier().dialect().paths.path_start;
-        let url = split_assuming(record.text, path_start, record.session().assumed_scheme()).ok();
+        let url = split_assuming(record.url, path_start, record.session().assumed_scheme()).ok();
         let mut scratch = Vec::new();
         let url = url.as_ref().and_then(|url| Some((url, host_key(url, &mut scratch).ok()?)));
         let (file, path) = match url {
@@ -30,7 +30,7 @@ impl Format for Advertools<'_> {
                 let scheme = url.scheme.to_ascii_lowercase();
                 ([&scheme, &b"://"[..], key, ROBOTS_TXT_PATH].concat(), [root, url.path].concat())
             }
-            None => (Vec::new(), record.text.to_vec()),
+            None => (Vec::new(), record.url.to_vec()),
         };
         for (agent, decision) in self.0.iter().zip(record.decisions) {
             let can_fetch: &[u8] = match decision.verdict {

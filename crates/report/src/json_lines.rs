@@ -1,7 +1,8 @@
 //! JSON Lines: one object per record and agent.
 //!
 //! The members always come in the same order, `null` if they have no value:
-//! `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`. The URL is the record's text. If a
+//! `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`. The URL is the record's, without
+//! the line or row around it. If a
 //! text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown, and is followed by a
 //! member with `_base64` behind its name that holds the exact bytes.
 //!
@@ -28,8 +29,8 @@ pub struct JsonLines<'a>(pub &'a [String]);
 impl Format for JsonLines<'_> {
     fn write(&self, mut record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
         for (number, (agent, decision)) in self.0.iter().zip(record.decisions).enumerate() {
-            let text = record.text;
-            let line = Line::new(text, agent, decision, record.provenance(number)?);
+            let url = record.url;
+            let line = Line::new(url, agent, decision, record.provenance(number)?);
             write_object(&line, out);
         }
         Ok(())
@@ -49,13 +50,13 @@ pub(super) struct Line<'a> {
 impl<'a> Line<'a> {
     /// The members for a record and an agent.
     pub fn new(
-        text: &'a [u8],
+        url: &'a [u8],
         agent: &'a str,
         decision: &Decision,
         provenance: Provenance<'a>,
     ) -> Line<'a> {
         let decision = DecisionObject::with_group(decision, provenance);
-        Line { url: Text::uncut("url", Some(text)), agent, decision }
+        Line { url: Text::uncut("url", Some(url)), agent, decision }
     }
 }
 

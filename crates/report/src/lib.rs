@@ -30,6 +30,7 @@
 //! ```
 
 pub mod advertools;
+pub mod columns;
 mod counts;
 pub mod difference;
 pub mod explanation;
@@ -66,8 +67,10 @@ pub trait Format {
 /// A record and the decisions about it.
 #[derive(Debug)]
 pub struct Decided<'r, 's> {
-    /// The record's text.
+    /// The record without its terminator, as it was read.
     pub text: &'r [u8],
+    /// The bytes that were decided. For plain lines, the text.
+    pub url: &'r [u8],
     /// One decision for each agent.
     pub decisions: &'r [Decision],
     session: &'r mut Session<'s>,
@@ -115,7 +118,8 @@ pub fn write_chunk<'c>(
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
             counts.add(record.whole().len(), decisions);
-            format.write(Decided { text: record.text(), decisions, session, place }, out)?;
+            let (text, url) = (record.text(), record.url());
+            format.write(Decided { text, url, decisions, session, place }, out)?;
         }
         Ok(has_room(out.len(), agents))
     })

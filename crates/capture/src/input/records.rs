@@ -34,32 +34,45 @@ impl Terminator {
     }
 }
 
-/// One record with its terminator.
+/// One record with its terminator, and the URL in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     whole: &'a [u8],
-    text_bytes: usize,
+    url: &'a [u8],
+    end_bytes: u8,
 }
 
 impl AsRef<[u8]> for Record<'_> {
-    /// The text.
+    /// The URL.
     #[inline]
     fn as_ref(&self) -> &[u8] {
-        self.text()
+        self.url()
     }
 }
 
 impl<'a> Record<'a> {
+    /// A record whose text is its URL.
+    #[inline]
+    fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
+        Record { whole, url: &whole[..whole.len() - usize::from(end_bytes)], end_bytes }
+    }
+
+    /// The bytes to decide. For plain lines, the text.
+    #[inline]
+    pub fn url(&self) -> &'a [u8] {
+        self.url
+    }
+
     /// The record without its terminator.
     #[inline]
     pub fn text(&self) -> &'a [u8] {
-        &self.whole[..self.text_bytes]
+        &self.whole[..self.whole.len() - usize::from(self.end_bytes)]
     }
 
     /// The terminator: LF, CR LF or NUL; empty if the input ends without one.
     #[inline]
     pub fn end(&self) -> &'a [u8] {
-        &self.whole[self.text_bytes..]
+        &self.whole[self.whole.len() - usize::from(self.end_bytes)..]
     }
 
     /// The text and its terminator, as they were read.
@@ -124,7 +137,7 @@ impl<'a> Records<'a> {
     fn without_end(&mut self) -> Option<Record<'a>> {
         let whole = &self.chunk[self.start..];
         self.start = self.chunk.len();
-        (!whole.is_empty()).then_some(Record { whole, text_bytes: whole.len() })
+        (!whole.is_empty()).then_some(Record::plain(whole, 0))
     }
 }
 
@@ -142,7 +155,7 @@ impl<'a> Iterator for Records<'a> {
             (Terminator::LineFeed, [.., b'\r', _]) => 2,
             _ => 1,
         };
-        Some(Record { whole, text_bytes: whole.len() - end_bytes })
+        Some(Record::plain(whole, end_bytes))
     }
 }
 

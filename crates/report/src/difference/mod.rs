@@ -2,8 +2,8 @@
 //! or, for two robots.txt [`files`], the verdict on any URL.
 //!
 //! Each has a TSV and a JSON Lines form. In the text columns of TSV, control and bidirectional
-//! characters and bytes that are not UTF-8 are `%XX`, so that lines and columns hold; the record in the
-//! last column is exact. JSON Lines has every byte. Both cut rules longer than
+//! characters and bytes that are not UTF-8 are `%XX`, so that lines and columns hold; the URL in the
+//! last column is exact, but for line ends in it. JSON Lines has every byte. Both cut rules longer than
 //! [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX).
 
 pub mod files;

@@ -1,7 +1,7 @@
 //! Records of a list whose verdict changes from one set of policies to another, one line per agent.
 //!
 //! TSV: the agent, the old verdict, the new verdict, what decided before, what decides now, and the
-//! record. What decides is `LINE:RULE`, with the rule's value as written in the file, or the reason if
+//! URL. What decides is `LINE:RULE`, with the rule's value as written in the file, or the reason if
 //! no rule does (`no-policy`).
 //!
 //! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are
@@ -16,6 +16,7 @@ use super::super::{has_room, in_blocks, tsv};
 use super::{push_column, push_deciding};
 use portcullis_capture::input::{Record, Terminator};
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Provenance, Session};
 
@@ -85,10 +86,10 @@ type Explained<'a> = (&'a Decision, Provenance<'a>);
 
 /// An output format: how the change of a verdict is written.
 pub trait Form {
-    /// Appends the change of a record's verdict for an agent to `out`.
+    /// Appends the change of the verdict on `url` for an agent to `out`.
     fn write(
         &self,
-        text: &[u8],
+        url: &[u8],
         agent: &str,
         old: Explained<'_>,
         new: Explained<'_>,
@@ -142,7 +143,7 @@ pub fn write_chunk<'c>(
             if before.verdict != after.verdict {
                 let before = (before, old.provenance(record, agent)?);
                 let after = (after, new.provenance(record, agent)?);
-                form.write(block[record].text(), &agents[agent], before, after, out);
+                form.write(block[record].url(), &agents[agent], before, after, out);
             }
         }
         Ok(has_room(out.len(), agents.len()))
@@ -152,7 +153,7 @@ pub fn write_chunk<'c>(
 impl Form for Tsv {
     fn write(
         &self,
-        text: &[u8],
+        url: &[u8],
         agent: &str,
         old: Explained<'_>,
         new: Explained<'_>,
@@ -166,7 +167,13 @@ impl Form for Tsv {
             push_deciding(decision, provenance.rule, out);
             out.push(b'\t');
         }
-        out.extend_from_slice(text);
+        // A URL from JSON or CSV may have the byte that ends a line.
+        for (number, part) in url.split(|&byte| byte == self.0.byte()).enumerate() {
+            if number > 0 {
+                push_percent_triplet(out, self.0.byte());
+            }
+            out.extend_from_slice(part);
+        }
         out.push(self.0.byte());
     }
 }
@@ -183,7 +190,7 @@ struct Object<'a> {
 impl Form for JsonLines {
     fn write(
         &self,
-        text: &[u8],
+        url: &[u8],
         agent: &str,
         old: Explained<'_>,
         new: Explained<'_>,
@@ -191,7 +198,7 @@ impl Form for JsonLines {
     ) {
         let [old, new] = [old, new]
             .map(|(decision, provenance)| DecisionObject::with_group(decision, provenance));
-        write_object(&Object { url: Text::uncut("url", Some(text)), agent, old, new }, out);
+        write_object(&Object { url: Text::uncut("url", Some(url)), agent, old, new }, out);
     }
 }
 

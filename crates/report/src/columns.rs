@@ -1,0 +1,422 @@
+//! The columns that a run adds to each record, for every output that has columns.
+//!
+//! Owns which columns there are ([`Columns`]), what they are called ([`Columns::fields`]) and what is in
+//! them ([`Values`], [`bits`]). TSV, CSV and Parquet write the same values in their own form. Use
+//! [`json_lines`](super::json_lines) for an object per record and agent.
+//!
+//! Each agent has a column for each [`Column`] asked for, in that order, before those of the next agent;
+//! or all agents share one column of bits. The state of the origin is the same for every agent, so it has
+//! one column per record, after those of the agents.
+//!
+//! Cost: verdict, reason and bits are already decided. The state is one look-up per record. Line, rule and
+//! group are looked up for each record and agent, some hundred nanoseconds.
+//!
+//! ```
+//! use portcullis_report::columns::Columns;
+//!
+//! let columns: Columns = "verdict,reason,state".parse().unwrap();
+//! let fields = columns.fields(&["One", "Two"], "robots_").unwrap();
+//! let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+//! let expected =
+//!     ["robots_One", "robots_One_reason", "robots_Two", "robots_Two_reason", "robots_state"];
+//! assert_eq!(names, expected);
+//! ```
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::id::LineNumber;
+use portcullis_robots::policy::Detail;
+use portcullis_robots::visible::cut_to_show;
+use portcullis_set::Damage;
+use portcullis_set::batch::{Provenance, Session};
+
+/// A value that each agent has for each record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Allow, disallow, unknown or invalid.
+    Verdict,
+    /// Why.
+    Reason,
+    /// The line of the deciding rule, counted from 1.
+    Line,
+    /// The path of the deciding rule.
+    Rule,
+    /// The value of the user-agent line of the group that applies.
+    Group,
+}
+
+impl Column {
+    /// All columns.
+    pub const ALL: [Column; 5] =
+        [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group];
+
+    /// Returns the word of `--columns`, which follows the agent in names.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Column::Verdict => "verdict",
+            Column::Reason => "reason",
+            Column::Line => "line",
+            Column::Rule => "rule",
+            Column::Group => "group",
+        }
+    }
+}
+
+/// The word for one column of bits.
+const BITS: &str = "bits";
+
+/// The word for the state of the origin.
+const STATE: &str = "state";
+
+/// The columns that are added to each record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// By agent; empty if the agents share a column of bits.
+    per_agent: Vec<Column>,
+    has_bits: bool,
+    has_state: bool,
+}
+
+/// An added column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in a header or schema.
+    pub name: String,
+    /// The values in it.
+    pub kind: FieldKind,
+}
+
+/// The values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// A value for the agent with this number.
+    Agent(usize, Column),
+    /// A bit for each agent, see [`bits`].
+    Bits,
+    /// The [`PolicyState`] of the record's origin; none if the record is not a URL.
+    State,
+}
+
+/// Columns that cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ColumnsError {
+    /// A word that is not a column.
+    #[error(
+        "no column '{0}'; the columns are verdict, reason, line, rule, group and state, or bits"
+    )]
+    NoColumn(String),
+    /// A column is asked for twice.
+    #[error("the column {0} is named twice")]
+    Twice(String),
+    /// Bits and columns per agent at once.
+    #[error("bits replaces the columns of each agent; only state can be added to it")]
+    BitsAndMore,
+    /// Two columns would have the same name.
+    #[error("two columns would be called '{0}'; rename one with --column-prefix, or omit it")]
+    SameName(String),
+}
+
+impl Default for Columns {
+    /// The verdict.
+    fn default() -> Columns {
+        Columns { per_agent: vec![Column::Verdict], has_bits: false, has_state: false }
+    }
+}
+
+impl FromStr for Columns {
+    type Err = ColumnsError;
+
+    /// Parses the words of `--columns`, separated by commas.
+    fn from_str(text: &str) -> Result<Columns, ColumnsError> {
+        let mut columns = Columns { per_agent: vec![], has_bits: false, has_state: false };
+        for word in text.split(',').map(str::trim) {
+            let column = Column::ALL.into_iter().find(|column| column.as_str() == word);
+            let is_new = match (word, column) {
+                (BITS, _) => !std::mem::replace(&mut columns.has_bits, true),
+                (STATE, _) => !std::mem::replace(&mut columns.has_state, true),
+                (_, Some(column)) => {
+                    let is_new = !columns.per_agent.contains(&column);
+                    columns.per_agent.push(column);
+                    is_new
+                }
+                (_, None) => return Err(ColumnsError::NoColumn(word.to_owned())),
+            };
+            if !is_new {
+                return Err(ColumnsError::Twice(word.to_owned()));
+            }
+        }
+        if columns.has_bits && !columns.per_agent.is_empty() {
+            return Err(ColumnsError::BitsAndMore);
+        }
+        Ok(columns)
+    }
+}
+
+impl Columns {
+    /// The columns of each agent; empty if the agents share a column of bits.
+    pub fn per_agent(&self) -> &[Column] {
+        &self.per_agent
+    }
+
+    /// Whether all agents share one column of bits.
+    pub fn has_bits(&self) -> bool {
+        self.has_bits
+    }
+
+    /// Whether the state of the origin is added.
+    pub fn has_state(&self) -> bool {
+        self.has_state
+    }
+
+    /// Whether each agent has its verdict and nothing else, which is the default.
+    pub fn are_verdicts(&self) -> bool {
+        self.per_agent == [Column::Verdict] && !self.has_state
+    }
+
+    /// What has to be found out about each decision.
+    pub fn detail(&self) -> Detail {
+        if self.need_provenance() { Detail::Rule } else { Detail::Reason }
+    }
+
+    /// Whether values are read from the policy, which costs a look-up per record and agent.
+    fn need_provenance(&self) -> bool {
+        let from_policy = [Column::Line, Column::Rule, Column::Group];
+        self.per_agent.iter().any(|column| from_policy.contains(column))
+    }
+
+    /// The added columns for agents with these names, in the order of the output.
+    ///
+    /// # Errors
+    ///
+    /// If two columns would have the same name.
+    pub fn fields(
+        &self,
+        agents: &[impl AsRef<str>],
+        prefix: &str,
+    ) -> Result<Vec<Field>, ColumnsError> {
+        let of_agent = |(number, agent): (usize, &_)| {
+            let agent: &str = AsRef::<str>::as_ref(agent);
+            let named = move |&column: &Column| Field {
+                name: match column {
+                    Column::Verdict => format!("{prefix}{agent}"),
+                    _ => format!("{prefix}{agent}_{}", column.as_str()),
+                },
+                kind: FieldKind::Agent(number, column),
+            };
+            self.per_agent.iter().map(named).collect::<Vec<_>>()
+        };
+        let mut fields: Vec<Field> = agents.iter().enumerate().flat_map(of_agent).collect();
+        let shared =
+            [(self.has_bits, BITS, FieldKind::Bits), (self.has_state, STATE, FieldKind::State)];
+        let shared = shared.into_iter().filter(|(is_asked, ..)| *is_asked);
+        fields
+            .extend(shared.map(|(_, name, kind)| Field { name: format!("{prefix}{name}"), kind }));
+        no_name_twice(fields.iter().map(|field| field.name.as_bytes()))?;
+        Ok(fields)
+    }
+}
+
+/// Checks that the columns of an input and the added ones have different names.
+///
+/// # Errors
+///
+/// If two of them have the same name, of which at least one is added.
+pub fn no_collision(input: &[impl AsRef<[u8]>], added: &[Field]) -> Result<(), ColumnsError> {
+    let own: HashSet<&[u8]> = input.iter().map(AsRef::as_ref).collect();
+    let collides = |field: &&Field| own.contains(field.name.as_bytes());
+    added
+        .iter()
+        .find(collides)
+        .map_or(Ok(()), |field| Err(ColumnsError::SameName(field.name.clone())))
+}
+
+fn no_name_twice<'n>(names: impl Iterator<Item = &'n [u8]>) -> Result<(), ColumnsError> {
+    let mut seen = HashSet::new();
+    let same = |name: &[u8]| ColumnsError::SameName(String::from_utf8_lossy(name).into_owned());
+    names.into_iter().try_for_each(|name| seen.insert(name).then_some(()).ok_or_else(|| same(name)))
+}
+
+/// What is known about the decision on a record for one agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values<'a> {
+    /// Whether the URL may be fetched.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: Reason,
+    /// The line of the deciding rule.
+    pub line: Option<LineNumber>,
+    /// The path of the deciding rule, cut if it is long.
+    pub rule: Option<Cow<'a, [u8]>>,
+    /// The value of the user-agent line of the group that applies, cut if it is long.
+    pub group: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Values<'a> {
+    /// Reads what `columns` need about a decision for `agent` on the record at `place` of the last block
+    /// of `session`. Values that are not needed may be `None`.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it is read.
+    #[inline]
+    pub fn read(
+        columns: &Columns,
+        decision: &Decision,
+        session: &'a mut Session<'_>,
+        place: usize,
+        agent: usize,
+    ) -> Result<Values<'a>, Damage> {
+        let provenance = match columns.need_provenance() {
+            true => session.provenance(place, agent)?,
+            false => Provenance::default(),
+        };
+        Ok(Values {
+            verdict: decision.verdict,
+            reason: decision.reason,
+            line: decision.line,
+            rule: provenance.rule.map(cut_to_show),
+            group: provenance.group.map(cut_to_show),
+        })
+    }
+
+    /// The text of a column; `None` if it has no value.
+    pub fn text(&self, column: Column) -> Option<Cow<'_, [u8]>> {
+        let word = |word: &'static str| Some(Cow::Borrowed(word.as_bytes()));
+        match column {
+            Column::Verdict => word(self.verdict.as_str()),
+            Column::Reason => word(self.reason.as_str()),
+            Column::Line => self.line.map(|line| Cow::Owned(line.get().to_string().into_bytes())),
+            Column::Rule => self.rule.as_deref().map(Cow::Borrowed),
+            Column::Group => self.group.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
+/// The bytes of the bits for so many agents.
+pub fn bit_bytes(agents: usize) -> usize {
+    agents.div_ceil(8)
+}
+
+/// Replaces the content of `bytes` with a bit for each decision: bit `i % 8` of byte `i / 8`, counted from
+/// the least significant, is set if agent `i` is allowed.
+///
+/// # Errors
+///
+/// The verdict, if one is unknown or invalid: such a record has no bits.
+pub fn bits(decisions: &[Decision], bytes: &mut Vec<u8>) -> Result<(), Verdict> {
+    bytes.clear();
+    bytes.resize(bit_bytes(decisions.len()), 0);
+    for (agent, decision) in decisions.iter().enumerate() {
+        match decision.verdict {
+            Verdict::Allow => bytes[agent / 8] |= 1 << (agent % 8),
+            Verdict::Disallow => {}
+            verdict => return Err(verdict),
+        }
+    }
+    Ok(())
+}
+
+/// Appends the bits of decisions as one hexadecimal number in lower case, whose bit of value 2^i is agent
+/// `i`, with a digit for each four agents; or the word, for a record that is unknown or invalid.
+pub fn push_bits(decisions: &[Decision], out: &mut Vec<u8>) {
+    let mut bytes = Vec::new();
+    if let Err(verdict) = bits(decisions, &mut bytes) {
+        return out.extend_from_slice(verdict.as_str().as_bytes());
+    }
+    for digit in (0..decisions.len().div_ceil(4)).rev() {
+        let value = bytes[digit / 2] >> (digit % 2 * 4) & 0xf;
+        out.push(b"0123456789abcdef"[usize::from(value)]);
+    }
+}
+
+/// The word for the state of an origin; empty for a record that is not a URL.
+pub fn state_word(state: Option<PolicyState>) -> &'static str {
+    state.map_or("", PolicyState::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(columns: &str, agents: &[&str]) -> Result<Vec<String>, ColumnsError> {
+        let fields = columns.parse::<Columns>()?.fields(agents, "")?;
+        Ok(fields.into_iter().map(|field| field.name).collect())
+    }
+
+    #[test]
+    fn words_and_names() {
+        let cases: [(&str, &[&str]); 5] = [
+            ("verdict", &["A", "B"]),
+            ("reason, verdict", &["A_reason", "A", "B_reason", "B"]),
+            (
+                "line,rule,group,state",
+                &["A_line", "A_rule", "A_group", "B_line", "B_rule", "B_group", "state"],
+            ),
+            ("bits", &["bits"]),
+            ("state,bits", &["bits", "state"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(names(text, &["A", "B"]).unwrap(), expected, "{text}");
+        }
+        assert_eq!("verdict".parse(), Ok(Columns::default()));
+    }
+
+    #[test]
+    fn words_that_are_refused() {
+        let refused = |text: &str| text.parse::<Columns>().unwrap_err();
+        assert_eq!(refused("verdict,verdict"), ColumnsError::Twice("verdict".into()));
+        assert_eq!(refused("bits,bits"), ColumnsError::Twice("bits".into()));
+        assert_eq!(refused("bits,verdict"), ColumnsError::BitsAndMore);
+        for text in ["", "verdict,", "Verdict", "lines"] {
+            assert!(matches!(refused(text), ColumnsError::NoColumn(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_do_not_collide() {
+        let same = |name: &str| Err(ColumnsError::SameName(name.into()));
+        assert_eq!(names("verdict,reason", &["A", "A_reason"]), same("A_reason"));
+        assert_eq!(names("verdict,state", &["state"]), same("state"));
+        let fields = Columns::default().fields(&["GPTBot"], "").unwrap();
+        assert_eq!(no_collision(&["url", "gptbot"], &fields), Ok(()));
+        assert_eq!(no_collision(&["url", "GPTBot"], &fields).map(|()| vec![]), same("GPTBot"));
+    }
+
+    #[test]
+    fn only_provenance_needs_rules() {
+        for (text, detail) in [
+            ("verdict,reason,state", Detail::Reason),
+            ("bits", Detail::Reason),
+            ("line", Detail::Rule),
+            ("rule", Detail::Rule),
+            ("group", Detail::Rule),
+        ] {
+            assert_eq!(text.parse::<Columns>().unwrap().detail(), detail, "{text}");
+        }
+    }
+
+    #[test]
+    fn bits_begin_with_the_first_agent() {
+        let [allow, disallow] = [Verdict::Allow, Verdict::Disallow]
+            .map(|verdict| Decision::without_rule(verdict, Reason::NoRule));
+        let hex = |decisions: &[Decision]| {
+            let mut out = Vec::new();
+            push_bits(decisions, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(hex(&[allow]), "1");
+        assert_eq!(hex(&[disallow]), "0");
+        assert_eq!(hex(&[allow, disallow, disallow, disallow]), "1");
+        assert_eq!(hex(&[disallow, disallow, disallow, disallow, allow]), "10");
+        assert_eq!(hex(&[[disallow; 8].as_slice(), &[allow]].concat()), "100");
+        assert_eq!(hex(&[allow; 12]), "fff");
+        assert_eq!(hex(&[]), "");
+        assert_eq!(hex(&[Decision::UNKNOWN; 2]), "unknown");
+        assert_eq!(hex(&[Decision::INVALID; 2]), "invalid");
+        // Never bits for a record that is not decided for every agent.
+        assert_eq!(hex(&[allow, Decision::UNKNOWN]), "unknown");
+    }
+}
