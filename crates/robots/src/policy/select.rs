@@ -32,9 +32,18 @@ impl Selection {
         agent: impl Into<Option<&'a AgentChain>>,
         dialect: &Dialect,
     ) -> Selection {
-        if file.rules().is_empty() {
-            return Selection::NoRules;
+        match file.rules().is_empty() {
+            true => Selection::NoRules,
+            false => Selection::among_groups(file, agent, dialect),
         }
+    }
+
+    /// As [`Selection::of`], for what groups say beside rules: it never is [`Selection::NoRules`].
+    pub fn among_groups<'a>(
+        file: &RobotsTxt<'_>,
+        agent: impl Into<Option<&'a AgentChain>>,
+        dialect: &Dialect,
+    ) -> Selection {
         let rules = &dialect.groups;
         for (position, token) in agent.into().into_iter().flat_map(AgentChain::tokens).enumerate() {
             let groups =
