@@ -12,6 +12,10 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+#[path = "cli/account.rs"]
+mod account;
+#[path = "cli/agents.rs"]
+mod agents;
 #[path = "cli/audit.rs"]
 mod audit;
 #[path = "cli/bench.rs"]
@@ -22,6 +26,8 @@ mod bounds;
 mod check;
 #[path = "cli/classify.rs"]
 mod classify;
+#[path = "cli/columns.rs"]
+mod columns;
 #[path = "cli/diff.rs"]
 mod diff;
 #[path = "cli/diff_files.rs"]

@@ -17,6 +17,7 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     let outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
     let policies = engine.load(&plan.policies, &plan.questions)?;
+    policies.agents.show(plan.summary.form);
     let agents = plan.questions.agents(policies.set.dialect())?;
     let audit = engine.install(|| Audit::new(&policies.set, agents))?;
     let audit = audit.with_automata_bytes_max(plan.questions.automata_bytes_max);

@@ -9,6 +9,7 @@ use portcullis_bench as bench;
 use portcullis_bench::{Corpus, MemoryUse, Originals, RunnerCommand, Settings};
 use portcullis_set::LoadConfig;
 
+use super::agents::Asked;
 use super::args::BenchArgs;
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -33,7 +34,7 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     };
     let (mut json, mut html) = (open(&args.json)?, open(&args.html)?);
     let plan = plan::policies(args.policies);
-    let questions = QuestionPlan { tokens: vec![args.agent], ..QuestionPlan::default() };
+    let questions = QuestionPlan { asked: Asked::one(args.agent), ..QuestionPlan::default() };
     let set = Engine::new(0)?.load(&plan, &questions)?.set;
     let agent = questions.agents(set.dialect())?.remove(0);
     ensure!(

@@ -21,6 +21,9 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
     let questions = plan::questions(args.questions, policies.dialect())?;
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
+    if !args.quiet {
+        policies.agents.show_misspelt();
+    }
     let classifier = policies.classifier(&questions, Detail::Rule)?;
     let mut session = Session::new(&classifier, questions.assumed_scheme.as_deref());
     let colored = is_colored(args.color);

@@ -27,6 +27,7 @@ use portcullis_set::read_text;
 use portcullis_set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet, SetError};
 use serde::{Serialize, Serializer};
 
+use super::agents::AgentNotes;
 use super::args::{DiffArgs, Format, InputArgs, QuestionArgs};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
@@ -67,13 +68,13 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let questions = plan::questions(questions, None)?;
     let files = std::mem::take(&mut args.files);
     let has_urls = !files.is_empty();
-    ensure!(!has_urls || questions.agent_count() > 0, "comparing URLs requires -a AGENT");
+    ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
     let input = InputArgs { files, null_data: args.null_data, search_zip: args.search_zip };
     let prints = output == Destination::StandardOutput;
     let diff = Diff {
         questions,
         stream: has_urls.then(|| plan::stream(input, &args.run, prints)).transpose()?,
-        format: plan::format(args.format, &output)?,
+        format: plan::format(args.format, &output, Format::NAMED)?,
         output,
         summary: plan::summary_form(&args.run),
         started,
@@ -122,7 +123,13 @@ impl Diff<'_> {
             self.args.dialect.is_none() && self.args.max_robots_size.is_none(),
             "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
         );
-        let agents = self.questions.agent_names();
+        let notes = AgentNotes::of(&self.questions, new)?;
+        notes.show(self.summary);
+        let agents = notes.agents;
+        ensure!(
+            AgentNotes::of(&self.questions, old)?.agents == agents,
+            "the dialects of the two sets have different product tokens; name agents that both have"
+        );
         let mut output = Output::open(&self.output)?;
         let (found, changed) = match &self.stream {
             None => {
@@ -244,9 +251,9 @@ impl Diff<'_> {
         };
         let texts = [read(old_path)?, read(new_path)?];
         let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, bytes_max));
-        let (agents, unnamed) = match self.questions.agent_count() {
-            0 => (robots_named(&[&old, &new], dialect), Some(Robot::Unnamed)),
-            _ => (self.questions.agents(dialect)?, None),
+        let (agents, unnamed) = match self.questions.names_nobody() {
+            true => (robots_named(&[&old, &new], dialect), Some(Robot::Unnamed)),
+            false => (self.questions.agents(dialect)?, None),
         };
         let mut output = Output::open(&self.output)?;
         let mut answers = Answers::default();

@@ -11,6 +11,7 @@ use portcullis_set::batch::Classifier;
 use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::agents::AgentNotes;
 use super::mapped;
 use super::message::say_plainly;
 use super::plan::{PolicyPlan, QuestionPlan};
@@ -59,7 +60,7 @@ impl Engine {
                 };
                 let loaded = self.install(|| PolicySet::load(path, &config))?;
                 show_notes(&loaded.notes, loaded.odd());
-                Ok(Policies { left_out: loaded.left_out, set: loaded.set.into() })
+                Policies::new(loaded.set, loaded.left_out, questions)
             }
             PolicyPlan::Set { path, dialect } => {
                 let set = mapped::set(path).map_err(needs_set)?;
@@ -71,7 +72,7 @@ impl Engine {
                     path.display(),
                     own.name
                 );
-                Ok(Policies { set: set.into(), left_out: 0 })
+                Policies::new(set, 0, questions)
             }
         }
     }
@@ -88,7 +89,14 @@ pub fn classifier(
     detail: Detail,
 ) -> anyhow::Result<Classifier> {
     let agents = questions.agents(set.dialect())?;
+    ensure!(
+        questions.freshness.is_none() || set.counts().captured.is_some(),
+        "{} does not say when its policies were captured, so their age is not known; compile captures \
+         with dates, or omit --as-of, --max-age and --expired",
+        set.name()
+    );
     let classifier = Classifier::new(Arc::clone(set), agents, detail)?;
+    let classifier = classifier.with_freshness(questions.freshness);
     Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
 }
 
@@ -97,9 +105,16 @@ pub struct Policies {
     pub set: Arc<PolicySet>,
     /// Files that were left out of a folder.
     pub left_out: u64,
+    /// The agents, and which of them have no effect.
+    pub agents: AgentNotes,
 }
 
 impl Policies {
+    fn new(set: PolicySet, left_out: u64, questions: &QuestionPlan) -> anyhow::Result<Policies> {
+        let agents = AgentNotes::of(questions, &set)?;
+        Ok(Policies { set: set.into(), left_out, agents })
+    }
+
     /// A classifier for the agents of `questions`.
     ///
     /// # Errors

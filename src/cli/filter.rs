@@ -55,7 +55,8 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let policies = plan::policies(args.policies);
     let selection = selection(&args.selection)?;
-    let questions = plan::questions(args.questions, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, policies.dialect())?;
+    questions.freshness = plan::freshness(&args.freshness);
     let destination = Destination::new(args.output);
     let prints_records = !args.quiet && !args.count;
     let prints = destination == Destination::StandardOutput && prints_records;
@@ -68,7 +69,9 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         invalid: aside(&args.selection.invalid_to)?,
     };
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
-    let agents = questions.agent_count();
+    let summary = plan::summary(&args.run, &args.figures);
+    policies.agents.show(summary.form);
+    let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions, Detail::Reason)?;
     let clock = Clock::loaded(started);
     let terminator = stream.terminator;
@@ -103,7 +106,6 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         outputs.kept.write(format!("{kept}\n").as_bytes())?;
     }
     outputs.finish()?;
-    let summary = plan::summary(&args.run, &args.figures);
     summary::write(&summary, &policies, &questions, counts, Some(Filtered { kept }), &clock);
     Ok(if args.exit_status && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
 }

@@ -8,6 +8,7 @@
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2.
 
+mod agents;
 mod args;
 mod audit;
 mod bench;
@@ -71,6 +72,12 @@ fn try_run() -> anyhow::Result<ExitStatus> {
     let arguments =
         Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
     files::check(&command, &matches)?;
+    if arguments.agent_lists {
+        let mut text = Vec::new();
+        agents::write_lists(&mut text)?;
+        output::print(&text)?;
+        return Ok(ExitStatus::Done);
+    }
     if let Some(kind) = arguments.generate {
         return generate::run(kind, command);
     }

@@ -1,22 +1,28 @@
 //! Groups of flags, checked and turned into what commands work with.
 //!
-//! Nothing here reads or writes a file, so wrong usage is reported before anything is touched. What
-//! only one command needs is in its own file.
+//! Nothing here reads or writes a file but lists of agents, so wrong usage is reported before anything is
+//! touched. What only one command needs is in its own file.
 
 mod audit;
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
-use portcullis_capture::access::LongOutage;
+use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Strictness;
+use portcullis_set::batch::Freshness;
 
-use super::args::{FigureArgs, Format, InputArgs, PolicyArgs, QuestionArgs, RunArgs};
+use super::agents::{self, Asked, Name};
+use super::args::{
+    Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs, RunArgs,
+};
 use super::output::Destination;
 
 pub use self::audit::{AuditPlan, audit};
@@ -44,39 +50,65 @@ impl PolicyPlan {
     }
 }
 
-/// The agents, and the scheme of records without one.
+/// The agents, and how records and policies are judged.
 #[derive(Default)]
 pub struct QuestionPlan {
-    pub tokens: Vec<String>,
+    pub asked: Asked,
     pub headers: Vec<String>,
     pub assumed_scheme: Option<Vec<u8>>,
     /// Bytes of memory for the automata of one thread.
     pub automata_bytes_max: usize,
+    pub freshness: Option<Freshness>,
 }
 
 impl QuestionPlan {
+    /// The agents in a dialect, and the names of our lists that it cannot express.
+    ///
+    /// # Errors
+    ///
+    /// If an agent that was given is none in that dialect, or no agent is left.
+    pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<AgentChain>, Vec<&str>)> {
+        let (mut chains, mut skipped) = (Vec::new(), Vec::new());
+        for name in &self.asked.names {
+            match AgentChain::parse(&name.name, dialect) {
+                Ok(chain) => chains.push(chain),
+                Err(_) if self.asked.is_optional(name) => skipped.push(name.name.as_str()),
+                Err(error) => {
+                    let place = self.asked.place(name);
+                    return Err(error).with_context(|| format!("invalid value for {place}"));
+                }
+            }
+        }
+        for header in &self.headers {
+            let chain = AgentChain::from_header(header, dialect);
+            chains.push(chain.context("invalid value for --user-agent")?);
+        }
+        ensure!(
+            !chains.is_empty() || skipped.is_empty(),
+            "the dialect {} has none of the product tokens of -a; name other agents",
+            dialect.name
+        );
+        Ok((chains, skipped))
+    }
+
     /// The agents in a dialect.
     ///
     /// # Errors
     ///
-    /// If one of them is not an agent in that dialect.
+    /// As [`QuestionPlan::chains`].
     pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<AgentChain>> {
-        let token = |token| AgentChain::parse(token, dialect).context("invalid value for -a");
-        let header = |header| {
-            AgentChain::from_header(header, dialect).context("invalid value for --user-agent")
-        };
-        let tokens = self.tokens.iter().map(|it| token(it));
-        tokens.chain(self.headers.iter().map(|it| header(it))).collect()
+        Ok(self.chains(dialect)?.0)
     }
 
-    /// The number of agents.
-    pub fn agent_count(&self) -> usize {
-        self.tokens.len() + self.headers.len()
+    /// Whether no agent was named.
+    pub fn names_nobody(&self) -> bool {
+        self.asked.names.is_empty() && self.headers.is_empty()
     }
 
-    /// The agents as they were given.
-    pub fn agent_names(&self) -> Vec<String> {
-        self.tokens.iter().chain(&self.headers).cloned().collect()
+    /// Whether an agent was named itself, not by a list.
+    pub fn is_given(&self, agent: &str) -> bool {
+        let is_listed = |name: &Name| name.list.is_some() && name.name == agent;
+        !self.asked.names.iter().any(is_listed)
     }
 }
 
@@ -133,14 +165,33 @@ pub fn questions(
     args: QuestionArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
+    let mut headers = args.user_agents;
+    let mut seen = HashSet::new();
+    headers.retain(|header| seen.insert(header.clone()));
     let questions = QuestionPlan {
-        tokens: args.agents,
-        headers: args.user_agents,
+        asked: agents::expand(&args.agents)?,
+        headers,
         assumed_scheme: args.assume_scheme.map(String::into_bytes),
         automata_bytes_max: args.automata_memory,
+        freshness: None,
     };
     dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
     Ok(questions)
+}
+
+/// How the age of captures is judged, if a flag asks for it.
+pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
+    let FreshnessArgs { as_of, max_age, expired } = args;
+    let is_asked = as_of.is_some() || max_age.is_some() || expired.is_some();
+    let now = || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        UnixSeconds(now.map_or(0, |now| now.as_secs()))
+    };
+    is_asked.then(|| Freshness {
+        as_of: as_of.unwrap_or_else(now),
+        seconds_max: *max_age,
+        withdraws: *expired == Some(Expired::Unknown),
+    })
 }
 
 pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
@@ -190,33 +241,39 @@ pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Resu
     Ok(())
 }
 
-/// The format that was asked for, or else that of the output's extension.
-pub fn format(asked: Option<Format>, output: &Destination) -> anyhow::Result<Format> {
+/// The format that was asked for, or else that of the output's extension, or the first of `named`: formats by
+/// extension.
+pub fn format<F: Copy + PartialEq>(
+    asked: Option<F>,
+    output: &Destination,
+    named: &[(&str, F)],
+) -> anyhow::Result<F> {
     let Destination::File(output) = output else {
-        return Ok(asked.unwrap_or(Format::Tsv));
+        return Ok(asked.unwrap_or(named[0].1));
     };
-    match (asked, named_format(output)) {
+    match (asked, named_format(output, named)) {
         (Some(asked), Some(named)) if asked != named => {
             bail!("--format contradicts the extension of {}; omit --format", output.display())
         }
         (Some(format), _) | (None, Some(format)) => Ok(format),
-        (None, None) => bail!(
-            "{}: unknown format; use the extension .tsv or .jsonl (and .gz or .zst), or --format",
-            output.display()
-        ),
+        (None, None) => {
+            let extensions: Vec<String> =
+                named.iter().map(|(name, _)| format!(".{name}")).collect();
+            bail!(
+                "{}: unknown format; use the extension {} (and .gz or .zst), or --format",
+                output.display(),
+                extensions.join(" or ")
+            )
+        }
     }
 }
 
 /// The format of an extension, in front of .gz or .zst if there is one; `None` for any other.
-pub fn named_format(output: &Path) -> Option<Format> {
+pub fn named_format<F: Copy>(output: &Path, named: &[(&str, F)]) -> Option<F> {
     let is = |path: &Path, ending: &str| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)))
     };
     let stem = output.with_extension("");
     let bare = if is(output, "gz") || is(output, "zst") { &stem } else { output };
-    match () {
-        () if is(bare, "tsv") => Some(Format::Tsv),
-        () if is(bare, "jsonl") => Some(Format::Jsonl),
-        () => None,
-    }
+    named.iter().find(|(ending, _)| is(bare, ending)).map(|(_, format)| *format)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use portcullis_capture::input::{ChunkConfig, Source};
+use portcullis_capture::input::{Chunk, ChunkConfig, Source};
 use portcullis_set::Damage;
 use portcullis_set::batch::runner::{self, Config};
 use portcullis_set::batch::{Classifier, Session};
@@ -66,6 +66,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         threads: plan.threads,
         chunks: ChunkConfig { terminator: plan.terminator, ..ChunkConfig::default() },
         progress: Some(progress.bytes_done()),
+        ..Config::default()
     };
     let work_on = |session: &mut S, chunk: &[u8], done: &mut Done<O>| {
         let worked = work(session, chunk, &mut done.output);
@@ -74,7 +75,9 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         done.rest = chunk[bytes..].to_vec();
     };
     let mut own_session = None;
-    let done = runner::run(sources, &config, &session, work_on, |done: &mut Done<O>| {
+    let on_chunk =
+        |session: &mut S, chunk: &Chunk, done: &mut Done<O>| work_on(session, chunk, done);
+    let done = runner::run(sources, &config, &session, on_chunk, |done: &mut Done<O>| {
         loop {
             progress.draw(&mut bar);
             if let Some(damage) = done.damage.take() {

@@ -4,10 +4,12 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use portcullis_capture::access::UnixSeconds;
-use portcullis_report::{CaptureDates, Counts, Filtered, Run, Summary};
+use portcullis_report::{Account, CaptureDates, Counts, Filtered, JudgedAge, Run, Summary};
 use portcullis_set::PolicySet;
+use portcullis_set::batch::Freshness;
 use serde::Serialize;
 
+use super::agents::AgentNotes;
 use super::engine::Policies;
 use super::plan::{QuestionPlan, SummaryForm, SummaryPlan};
 
@@ -34,19 +36,28 @@ pub fn write(
     clock: &Clock,
 ) {
     let set = &policies.set;
+    let judged = |freshness: &Freshness| JudgedAge {
+        as_of: freshness.as_of.to_rfc3339(),
+        max_age_seconds: freshness.seconds_max,
+        expired: if freshness.withdraws { "unknown" } else { "keep" },
+    };
+    let AgentNotes { agents, lists, unnamed, .. } = &policies.agents;
+    let run = Run {
+        tool: "portcullis",
+        version: env!("CARGO_PKG_VERSION"),
+        set_hash: set.hash(),
+        origins: policies.origins(),
+        dialect: set.dialect().name,
+        agents: agents.clone(),
+        agent_lists: lists.clone(),
+        unnamed_agents: unnamed.clone(),
+        captured: policies.captured(),
+        judged_age: questions.freshness.as_ref().map(judged),
+        left_out: policies.left_out,
+        file_notes: policies.appearances(),
+    };
     let summary = Summary {
-        run: Run {
-            version: env!("CARGO_PKG_VERSION"),
-            set_hash: set.hash(),
-            origins: policies.origins(),
-            dialect: set.dialect().name,
-            agents: questions.agent_names(),
-            captured: policies.captured(),
-            left_out: policies.left_out,
-            file_notes: policies.appearances(),
-        },
-        counts,
-        filtered,
+        account: Account { run, counts, filtered },
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),
         census: if plan.census { census(set) } else { Vec::new() },

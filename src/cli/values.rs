@@ -8,6 +8,7 @@ use portcullis_capture::CaptureFormat;
 use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
+use portcullis_report::columns::{Columns, ColumnsError};
 
 use super::message::say_plainly;
 
@@ -94,6 +95,28 @@ pub fn time(text: &str) -> Result<UnixSeconds, String> {
     time.ok_or_else(|| "expected a date or time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
 }
 
+/// Parses a duration into seconds.
+pub fn duration(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let seconds: Option<u64> = match unit {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(60 * 60),
+        "d" => Some(24 * 60 * 60),
+        "w" => Some(7 * 24 * 60 * 60),
+        _ => None,
+    };
+    let product = seconds.zip(number.parse::<u64>().ok());
+    let product = product.and_then(|(seconds, number)| number.checked_mul(seconds));
+    product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
+}
+
+/// Parses the words of `--columns`.
+pub fn columns(text: &str) -> Result<Columns, ColumnsError> {
+    text.parse()
+}
+
 /// Parses seconds, at most a day.
 pub fn seconds(text: &str) -> Result<f64, String> {
     const SECONDS_MAX: f64 = 86_400.0;
@@ -164,6 +187,28 @@ mod tests {
         assert_eq!([2 * bound + 1, usize::MAX].map(|asked| threads_on(2, asked)), [2 * bound; 2]);
         for text in ["", "-1", "two", "99999999999999999999999"] {
             assert!(threads(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, seconds) in
+            [("0s", 0), ("90m", 5400), ("24h", 86_400), ("30d", 2_592_000), ("1w", 604_800)]
+        {
+            assert_eq!(duration(text), Ok(seconds), "{text}");
+        }
+        for text in [
+            "",
+            "24",
+            "h",
+            "-1h",
+            "1.5h",
+            "1H",
+            "1 h",
+            "99999999999999999999s",
+            "9999999999999999999w",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 

@@ -164,7 +164,7 @@ fn a_closed_pipe_is_a_quiet_success() {
         let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("portcullis"))
             .current_dir(folder.folder.path())
             .args(line.split(' '))
-            .args(["--robots", "robots", "-a", "Bot"])
+            .args(["--robots", "robots", "-a", "BadBot"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

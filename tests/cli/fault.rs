@@ -31,7 +31,7 @@ fn start_with(folder: &Folder, policies: [&str; 2], threads: &str, list: &str) -
         .current_dir(folder.folder.path())
         .arg("classify")
         .args(policies)
-        .args(["-a", "Bot", "-j", threads, list])
+        .args(["-a", "Bot", "--no-summary", "-j", threads, list])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -20,7 +20,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::{
     AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX,
 };
-use portcullis_report::Counts;
+use portcullis_report::{Counts, Unknown};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::ClassifierMemory;
@@ -105,8 +105,8 @@ pub struct ChunkFindings {
     samples: Vec<Sample>,
     /// The first records that are not URLs.
     invalid: Vec<Text>,
-    /// Origins without a policy, each with its place in the order of first occurrence and its URLs.
-    unknown: Map<Text, (usize, u64)>,
+    /// Origins without a policy.
+    unknown: Unknown,
 }
 
 /// A URL that a rule decided.
@@ -124,7 +124,7 @@ pub struct Findings {
     /// By the counter of the rule.
     pub(super) samples: Map<usize, Samples>,
     pub(super) invalid: Vec<Text>,
-    pub(super) unknown: UnknownOrigins,
+    pub(super) unknown: Unknown,
 }
 
 /// The first URLs that a rule decided.
@@ -151,32 +151,7 @@ impl Findings {
         }
         let room = AUDIT_SAMPLES - self.invalid.len();
         self.invalid.extend(chunk.invalid.iter().take(room).cloned());
-        let mut unknown: Vec<_> = chunk.unknown.iter().collect();
-        unknown.sort_unstable_by_key(|(_, (place, _))| *place);
-        for (origin, (_, urls)) in unknown {
-            self.unknown.add(origin, *urls, AUDIT_UNKNOWN_ORIGINS_MAX);
-        }
-    }
-}
-
-/// Origins without a policy and their URLs, as many as come first.
-#[derive(Debug, Default)]
-pub(super) struct UnknownOrigins {
-    pub counts: Map<Text, u64>,
-    /// URLs of all origins.
-    pub urls: u64,
-    /// URLs of origins that came when the table was full.
-    pub uncounted: u64,
-}
-
-impl UnknownOrigins {
-    fn add(&mut self, origin: &[u8], urls: u64, origins_max: usize) {
-        self.urls += urls;
-        if self.counts.len() < origins_max || self.counts.contains_key(origin) {
-            *self.counts.entry_ref(origin).or_default() += urls;
-        } else {
-            self.uncounted += urls;
-        }
+        self.unknown.merge(&chunk.unknown, AUDIT_UNKNOWN_ORIGINS_MAX);
     }
 }
 
@@ -260,9 +235,7 @@ impl<'a> Worker<'a> {
                 }
                 Verdict::Unknown => {
                     set_origin(scheme, key, &mut self.scratch);
-                    let place = findings.unknown.len();
-                    let unknown = findings.unknown.entry_ref(self.scratch.as_slice());
-                    unknown.or_insert((place, 0)).1 += records.len() as u64;
+                    findings.unknown.add(&self.scratch, records.len() as u64, usize::MAX);
                 }
                 Verdict::Invalid => {
                     records.iter().for_each(|record| self.invalid(record, findings));
@@ -370,21 +343,4 @@ fn set_origin(scheme: &[u8], key: &[u8], out: &mut Vec<u8>) {
     out.extend(scheme.iter().map(u8::to_ascii_lowercase));
     out.extend_from_slice(b"://");
     out.extend_from_slice(key);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_table_counts_what_it_has_exactly() {
-        let mut origins = UnknownOrigins::default();
-        for origin in ["a", "b", "a", "c", "d", "b", "c", "a"] {
-            origins.add(origin.as_bytes(), 1, 2);
-        }
-        let mut counts: Vec<_> = origins.counts.iter().map(|(it, count)| (&**it, *count)).collect();
-        counts.sort_unstable();
-        assert_eq!(counts, [(&b"a"[..], 3), (b"b", 2)]);
-        assert_eq!((origins.urls, origins.uncounted), (8, 3));
-    }
 }

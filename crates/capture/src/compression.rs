@@ -11,7 +11,7 @@
 
 use std::fmt;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use brotli_decompressor::Decompressor;
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
@@ -271,4 +271,11 @@ fn read_dictionary(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(ErrorKind::InvalidData, problem));
     }
     Ok(dictionary)
+}
+/// `path` without the extension of a compression.
+pub(crate) fn without_coding(path: &Path) -> PathBuf {
+    match Coding::of_file_name(path) {
+        Some(_) => path.with_extension(""),
+        None => path.to_owned(),
+    }
 }

@@ -51,6 +51,7 @@ mod format;
 mod http;
 pub mod input;
 pub mod json_lines;
+pub mod list;
 pub mod location;
 mod note;
 #[cfg(feature = "parquet")]

@@ -85,6 +85,8 @@ words! {
         NoPolicy = 8 => "no-policy",
         /// The record is not a URL.
         BadUrl = 9 => "bad-url",
+        /// The policy was captured too long ago, or it is not known when.
+        Expired = 10 => "expired",
     }
 }
 
@@ -132,6 +134,8 @@ impl Decision {
     pub const INVALID: Decision = Decision::without_rule(Verdict::Invalid, Reason::BadUrl);
     /// No policy is known for the URL's origin.
     pub const UNKNOWN: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoPolicy);
+    /// The policy of the URL's origin is too old to be used.
+    pub const EXPIRED: Decision = Decision::without_rule(Verdict::Unknown, Reason::Expired);
     /// The dialect always allows the URL of robots.txt itself.
     pub const ROBOTS_TXT: Decision = Decision::without_rule(Verdict::Allow, Reason::RobotsTxt);
 }

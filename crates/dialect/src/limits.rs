@@ -26,6 +26,22 @@ pub const URL_BYTES_MAX: usize = 64 * 1024;
 /// Source: our choice. An input with a longer record is not a list of URLs, which is an error.
 pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Columns or fields of a list that an error names.
+///
+/// Source: our choice. A row of an export has dozens; the URL's is among the first.
+pub const LIST_FIELDS_SHOWN: usize = 24;
+
+/// Records at the beginning of a list of which one at least has to be a URL: 1,000.
+///
+/// Source: our choice. A list in another format than it is read as has none, and a list of URLs with
+/// that many bad records at its beginning needs a look.
+pub const RECORDS_WITHOUT_URL_MAX: u64 = 1_000;
+
+/// Bad records of a run that a summary shows.
+///
+/// Source: our choice. Three show the problem; `--rejects` has all of them.
+pub const REJECTS_SHOWN: usize = 3;
+
 /// Bytes of an input per chunk of work: 1 MiB, or one longer record.
 ///
 /// Source: our choice. About 16,000 URLs make the cost of a handover negligible, and the waiting
@@ -331,6 +347,27 @@ pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Source: our choice. The first that occur are counted exactly. The URLs of later ones are counted
 /// together, and the report says so.
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
+
+/// Hosts without a policy that the summary of a run counts one by one: 65,536.
+///
+/// Source: our choice, a few MiB. The first that occur are counted exactly. The URLs of later ones are
+/// counted together, and the summary says so.
+pub const SUMMARY_UNKNOWN_HOSTS_MAX: usize = 64 * 1024;
+
+/// Hosts without a policy that the summary of a run shows.
+///
+/// Source: our choice.
+pub const SUMMARY_UNKNOWN_HOSTS_SHOWN: usize = 10;
+
+/// Records that are not URLs that the summary of a run shows.
+///
+/// Source: our choice. Five show what the input looks like.
+pub const SUMMARY_SAMPLES: usize = 5;
+
+/// Bytes of a record in the summary of a run. A longer record ends with `…`.
+///
+/// Source: our choice; a line or two of a terminal.
+pub const SUMMARY_SAMPLE_BYTES_MAX: usize = 160;
 
 /// Bytes of an audit's page: 2 MB.
 ///

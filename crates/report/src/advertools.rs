@@ -3,9 +3,10 @@
 //! One row per record and agent, below [`HEADER`]. `robotstxt_url` is the URL of the robots.txt that
 //! applies to the record, `url_path` its path and query as written, and `can_fetch` is `True` or
 //! `False`. Without a known policy `can_fetch` is empty. If the record is not a URL, `robotstxt_url` is
-//! empty too, and what stands for the URL is the `url_path`. So pandas reads both as missing values, never as false
-//! or true. Fields are quoted where RFC 4180 requires it, and lines end with LF.
+//! empty too, and what stands for the URL is the `url_path`. So pandas reads both as missing values, never
+//! as false or true. Fields are quoted where RFC 4180 requires it, and lines end with LF.
 
+use super::csv::Quoting;
 use super::{Decided, Format};
 use portcullis_dialect::decision::Verdict;
 use portcullis_robots::target::{ROBOTS_TXT_PATH, host_key, split_assuming};
@@ -15,8 +16,18 @@ use portcullis_set::Damage;
 pub const HEADER: &[u8] = b"robotstxt_url,user_agent,url_path,can_fetch\n";
 
 /// Rows for agents with these names.
-#[derive(Clone, Copy, Debug)]
-pub struct Advertools<'a>(pub &'a [String]);
+#[derive(Clone, Debug)]
+pub struct Advertools<'a> {
+    agents: &'a [String],
+    quoting: Quoting,
+}
+
+impl<'a> Advertools<'a> {
+    /// Rows for agents with these names.
+    pub fn new(agents: &'a [String]) -> Advertools<'a> {
+        Advertools { agents, quoting: Quoting::default() }
+    }
+}
 
 impl Format for Advertools<'_> {
     fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
@@ -32,38 +43,24 @@ impl Format for Advertools<'_> {
             }
             None => (Vec::new(), record.url.to_vec()),
         };
-        for (agent, decision) in self.0.iter().zip(record.decisions) {
+        let Advertools { agents, quoting } = self;
+        for (agent, decision) in agents.iter().zip(record.decisions) {
             let can_fetch: &[u8] = match decision.verdict {
                 Verdict::Allow => b"True",
                 Verdict::Disallow => b"False",
                 Verdict::Unknown | Verdict::Invalid => b"",
             };
-            push_field(&file, out);
+            quoting.push(&file, out);
             out.push(b',');
-            push_field(agent.as_bytes(), out);
+            quoting.push(agent.as_bytes(), out);
             out.push(b',');
-            push_field(&path, out);
+            quoting.push(&path, out);
             out.push(b',');
             out.extend_from_slice(can_fetch);
             out.push(b'\n');
         }
         Ok(())
     }
-}
-
-/// Appends a field, in quotes if it has a byte that would end it.
-fn push_field(field: &[u8], out: &mut Vec<u8>) {
-    if !field.iter().any(|byte| b"\",\r\n".contains(byte)) {
-        return out.extend_from_slice(field);
-    }
-    out.push(b'"');
-    for &byte in field {
-        if byte == b'"' {
-            out.push(b'"');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
 }
 
 #[cfg(test)]
@@ -89,7 +86,7 @@ mod tests {
         let names = ["Bot".to_owned()];
         for (record, expected) in cases {
             let list = [record, b"\n"].concat();
-            let (out, _) = written(&list, Terminator::LineFeed, 1, &Advertools(&names));
+            let (out, _) = written(&list, Terminator::LineFeed, 1, &Advertools::new(&names));
             assert_eq!(bstr::BStr::new(&out), bstr::BStr::new(&[expected, b"\n"].concat()));
         }
     }

@@ -1,10 +1,21 @@
-//! The number of decisions by verdict and reason, and counts by name.
+//! The number of decisions by verdict and reason, what stands out among the records, and counts by name.
+//!
+//! Counting a decision is one addition. Unknown hosts, samples of invalid records and the state of origins
+//! that a reason does not tell are looked up for blocks that have such records only.
 
 use std::fmt::{self, Display, Formatter};
 
 use serde::ser::{Serialize, Serializer};
 
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::limits::{
+    SUMMARY_SAMPLE_BYTES_MAX, SUMMARY_SAMPLES, SUMMARY_UNKNOWN_HOSTS_MAX,
+};
+use portcullis_robots::visible::cut;
+use portcullis_set::Damage;
+use portcullis_set::batch::{AgeCounts, Session};
+
+use super::Unknown;
 
 /// The decisions for one agent, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,16 +33,32 @@ impl AgentCounts {
     }
 }
 
-/// The number of records, their bytes, and the decisions for each agent. Counts of chunks add up to the
-/// same sum in any order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The number of records, their bytes, and the decisions for each agent.
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Records, including empty ones.
     pub records: u64,
     /// Their bytes, including line ends.
     pub bytes: u64,
     agents: Vec<AgentCounts>,
+    /// By state of the origin, records whose reason does not tell it.
+    states: [u64; PolicyState::ALL.len()],
+    unknown_hosts: Unknown,
+    samples: Vec<InvalidSample>,
+    ages: AgeCounts,
 }
+
+/// A record that is not a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidSample {
+    /// The number of the record, counted from 1.
+    pub record: u64,
+    /// What stands for the URL, cut if it is long.
+    pub text: Vec<u8>,
+}
+
+/// Reasons of records that stand out.
+const RARE: [Reason; 4] = [Reason::RobotsTxt, Reason::NoPolicy, Reason::BadUrl, Reason::Expired];
 
 impl Counts {
     /// Zero for this number of agents.
@@ -54,22 +81,136 @@ impl Counts {
         }
     }
 
-    /// Adds the counts of another chunk.
-    pub fn merge(&mut self, other: &Counts) {
-        self.records += other.records;
-        self.bytes += other.bytes;
-        if self.agents.len() < other.agents.len() {
-            self.agents.resize(other.agents.len(), AgentCounts::default());
+    /// Counts the block that `session` decided last, whose URLs are `urls` and whose records have `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where the state of an origin is read.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one decision for each URL and agent.
+    #[inline]
+    pub fn add_block<R: AsRef<[u8]>>(
+        &mut self,
+        urls: &[R],
+        bytes: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(), Damage> {
+        let agents = self.agents.len();
+        let decisions = session.decisions();
+        assert_eq!(decisions.len(), urls.len() * agents, "one decision for each URL and agent");
+        let (records, rare) = (self.records, self.rare());
+        decisions.chunks_exact(agents).for_each(|decisions| self.add(0, decisions));
+        self.bytes += bytes;
+        if self.rare() != rare {
+            self.add_rare(urls, records, session)?;
         }
-        for (agent, other) in self.agents.iter_mut().zip(&other.agents) {
+        self.ages.merge(session.take_ages());
+        Ok(())
+    }
+
+    /// The records that stand out.
+    #[inline]
+    fn rare(&self) -> u64 {
+        self.agents.first().map_or(0, |agent| RARE.iter().map(|it| agent.reason(*it)).sum())
+    }
+
+    /// Looks at the records of a block that stand out, of which `before` were counted earlier.
+    #[cold]
+    fn add_rare<R: AsRef<[u8]>>(
+        &mut self,
+        urls: &[R],
+        before: u64,
+        session: &Session<'_>,
+    ) -> Result<(), Damage> {
+        // A record that stands out does so for every agent.
+        let decisions = session.decisions().chunks_exact(self.agents.len());
+        let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason).collect();
+        for (place, reason) in reasons.iter().enumerate() {
+            match reason {
+                Reason::RobotsTxt | Reason::Expired => {
+                    if let Some(state) = session.state(place)? {
+                        self.states[state as usize] += 1;
+                    }
+                }
+                Reason::BadUrl => self.add_sample(urls[place].as_ref(), before + place as u64 + 1),
+                _ => {}
+            }
+        }
+        let mut origins = session.origins(urls).peekable();
+        while let Some((first, _, host)) = origins.next() {
+            let end = origins.peek().map_or(urls.len(), |&(next, ..)| next);
+            if reasons[first] == Reason::NoPolicy {
+                self.unknown_hosts.add(host, (end - first) as u64, SUMMARY_UNKNOWN_HOSTS_MAX);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_sample(&mut self, text: &[u8], record: u64) {
+        // An empty record shows nothing.
+        if self.samples.len() < SUMMARY_SAMPLES && !text.trim_ascii().is_empty() {
+            let text = cut(text, SUMMARY_SAMPLE_BYTES_MAX).into_owned();
+            self.samples.push(InvalidSample { record, text });
+        }
+    }
+
+    /// Adds the counts of the next chunk. Without unknown hosts and samples, the order does not matter.
+    pub fn merge(&mut self, next: &Counts) {
+        let samples = next.samples.iter().take(SUMMARY_SAMPLES - self.samples.len());
+        let renumbered = |sample: &InvalidSample| InvalidSample {
+            record: self.records + sample.record,
+            ..sample.clone()
+        };
+        self.samples.extend(samples.map(renumbered));
+        self.records += next.records;
+        self.bytes += next.bytes;
+        if self.agents.len() < next.agents.len() {
+            self.agents.resize(next.agents.len(), AgentCounts::default());
+        }
+        for (agent, next) in self.agents.iter_mut().zip(&next.agents) {
             let counts = agent.0.as_flattened_mut().iter_mut();
-            counts.zip(other.0.as_flattened()).for_each(|(count, other)| *count += other);
+            counts.zip(next.0.as_flattened()).for_each(|(count, next)| *count += next);
         }
+        self.states.iter_mut().zip(next.states).for_each(|(count, next)| *count += next);
+        self.unknown_hosts.merge(&next.unknown_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
+        self.ages.merge(next.ages);
     }
 
     /// The counts of each agent, in the order of the agents.
     pub fn agents(&self) -> &[AgentCounts] {
         &self.agents
+    }
+
+    /// Records whose origin is in this state. Without [`Counts::add_block`], URLs of a robots.txt that the
+    /// dialect always allows are not counted.
+    pub fn state(&self, state: PolicyState) -> u64 {
+        let reasons: &[Reason] = match state {
+            PolicyState::Rules => &[Reason::Rule, Reason::NoRule, Reason::NoGroup],
+            PolicyState::NoRules => &[Reason::NoRules],
+            PolicyState::Unavailable => &[Reason::Unavailable],
+            PolicyState::Unreachable => &[Reason::Unreachable],
+            PolicyState::Deferred => &[Reason::Deferred],
+            PolicyState::Unknown => &[Reason::NoPolicy],
+        };
+        let first = |agent: &AgentCounts| reasons.iter().map(|it| agent.reason(*it)).sum::<u64>();
+        self.states[state as usize] + self.agents.first().map_or(0, first)
+    }
+
+    /// Hosts without a policy.
+    pub fn unknown_hosts(&self) -> &Unknown {
+        &self.unknown_hosts
+    }
+
+    /// The first records that are not URLs, without those that are empty.
+    pub fn invalid_samples(&self) -> &[InvalidSample] {
+        &self.samples
+    }
+
+    /// Records by the age of their capture, if it was judged.
+    pub fn ages(&self) -> AgeCounts {
+        self.ages
     }
 }
 
@@ -129,7 +270,7 @@ mod tests {
         let mut sum = Counts::default();
         sum.merge(&right);
         sum.merge(&left);
-        assert_eq!(sum, whole);
+        assert_eq!((sum.records, sum.agents()), (whole.records, whole.agents()));
         assert_eq!((sum.records, sum.bytes), (2, 15));
         let [first, second] = &sum.agents() else { panic!("{sum:?}") };
         assert_eq!([first.verdict(Verdict::Allow), first.verdict(Verdict::Unknown)], [1, 1]);

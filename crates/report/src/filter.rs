@@ -9,7 +9,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
-use super::{Counts, in_blocks};
+use super::{Counts, bytes, in_blocks};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,10 +128,11 @@ pub fn write_chunk<'c>(
     let mut run = 0;
     let mut start = 0;
     in_blocks(records, |block| {
-        let decisions = session.decide(block)?;
+        session.decide(block)?;
+        counts.add_block(block, bytes(block), session)?;
+        let decisions = session.decisions();
         for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
             let end = start + record.whole().len();
-            counts.add(record.whole().len(), decisions);
             let verdict = plan.verdict(decisions);
             if plan.fate(verdict) == Fate::Keep {
                 out.kept_records += 1;

@@ -32,6 +32,7 @@
 pub mod advertools;
 pub mod columns;
 mod counts;
+pub mod csv;
 pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
@@ -40,14 +41,19 @@ pub mod html;
 pub mod json_lines;
 mod summary;
 pub mod tsv;
+mod unknown;
 
 #[cfg(test)]
 mod tests;
 
-pub use counts::{AgentCounts, Counts, Figures};
+pub use counts::{AgentCounts, Counts, Figures, InvalidSample};
 pub use explanation::clause;
-pub use summary::{CaptureDates, Filtered, Run, Summary};
+pub use summary::{
+    Account, AgentList, CaptureDates, Filtered, JudgedAge, Run, Summary, UnnamedAgent,
+};
+pub use unknown::Unknown;
 
+use columns::{Columns, Values};
 use portcullis_capture::input::Record;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
@@ -84,6 +90,35 @@ impl<'s> Decided<'_, 's> {
         self.session
     }
 
+    /// Calls `with` for the text of each added column, in order; empty for a value that there is none of.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where a value is read.
+    pub fn for_each_value(
+        &mut self,
+        columns: &Columns,
+        mut with: impl FnMut(&[u8]),
+    ) -> Result<(), Damage> {
+        if !columns.per_agent().is_empty() {
+            for (agent, decision) in self.decisions.iter().enumerate() {
+                let values = Values::read(columns, decision, self.session, self.place, agent)?;
+                for &column in columns.per_agent() {
+                    with(values.text(column).as_deref().unwrap_or_default());
+                }
+            }
+        }
+        if columns.has_bits() {
+            let mut text = Vec::new();
+            columns::push_bits(self.decisions, &mut text);
+            with(&text);
+        }
+        if columns.has_state() {
+            with(columns::state_word(self.session.state(self.place)?).as_bytes());
+        }
+        Ok(())
+    }
+
     /// Returns the rule and the group behind the decision for an agent.
     ///
     /// # Errors
@@ -113,16 +148,23 @@ pub fn write_chunk<'c>(
     let agents = counts.agents().len();
     let mut decisions = Vec::new();
     in_blocks(records, |block| {
+        session.decide(block)?;
+        counts.add_block(block, bytes(block), session)?;
         decisions.clear();
-        decisions.extend_from_slice(session.decide(block)?);
+        decisions.extend_from_slice(session.decisions());
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
-            counts.add(record.whole().len(), decisions);
             let (text, url) = (record.text(), record.url());
             format.write(Decided { text, url, decisions, session, place }, out)?;
         }
         Ok(has_room(out.len(), agents))
     })
+}
+
+/// The bytes of some records, including their ends.
+#[inline]
+fn bytes(records: &[Record<'_>]) -> u64 {
+    records.iter().map(|record| record.whole().len() as u64).sum()
 }
 
 /// Calls `with` for blocks of `records` until there are no more, or `with` returns `false`.

@@ -1,21 +1,26 @@
-//! The summary of a run: text for people, or one JSON object.
+//! The account of a run, and its summary: text for people, or one JSON object.
 //!
-//! Both have what tells two runs apart (version, set, dialect, agents) and the result: records, verdicts
-//! and reasons for each agent, time and rates.
+//! [`Account`] has what tells two runs apart (version, set, dialect, agents, dates) and what came of the records:
+//! verdicts and reasons for each agent, states, unknown hosts, samples of what is not a URL. It is the same for
+//! the same input, whatever the number of threads, so it can be stored with the output. [`Summary`] adds times
+//! and rates.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::{AgentCounts, Counts, Figures};
-use portcullis_dialect::decision::{Reason, Verdict};
+use super::{AgentCounts, Counts, Figures, InvalidSample};
+use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
+use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::visible;
 
 /// The task of a run, and its policies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
+    /// The name of the program.
+    pub tool: &'static str,
     /// The version of the program.
     pub version: &'static str,
     /// The hash of the policy set.
@@ -25,15 +30,43 @@ pub struct Run {
     pub origins: Option<usize>,
     /// The name of the dialect.
     pub dialect: &'static str,
-    /// The agents, in the order in which they were given.
+    /// The agents, in the order of the output.
     pub agents: Vec<String>,
+    /// The lists that agents were taken from.
+    pub agent_lists: Vec<AgentList>,
+    /// Agents that no group names.
+    pub unnamed_agents: Vec<UnnamedAgent>,
     /// When the policies were fetched, if known.
     #[serde(rename = "capture_dates")]
     pub captured: Option<CaptureDates>,
+    /// How the age of captures was judged, if it was.
+    pub judged_age: Option<JudgedAge>,
     /// Policy files that were left out.
     pub left_out: u64,
     /// Policy files that look like something other than robots.txt, by what they look like.
     pub file_notes: Figures,
+}
+
+/// A list that agents were taken from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentList {
+    /// The name, as it is asked for.
+    pub name: String,
+    /// Where it comes from, with its version and licence; the path of a file.
+    pub source: String,
+    /// The number of agents that it names.
+    pub agents: usize,
+    /// Names that the dialect cannot express, and that were skipped.
+    pub skipped: Vec<String>,
+}
+
+/// An agent that no group names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnnamedAgent {
+    /// The agent.
+    pub agent: String,
+    /// A name that is meant, perhaps.
+    pub suggestion: Option<String>,
 }
 
 /// When the first and the last policy of a set were fetched (RFC 3339).
@@ -45,6 +78,17 @@ pub struct CaptureDates {
     pub last: String,
 }
 
+/// How the age of captures was judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JudgedAge {
+    /// The time as of which it was judged (RFC 3339).
+    pub as_of: String,
+    /// Seconds after which a capture had expired; as its set says if `None`.
+    pub max_age_seconds: Option<u64>,
+    /// The verdict on records whose capture had expired: `keep` for what its rules say, or `unknown`.
+    pub expired: &'static str,
+}
+
 /// The result of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filtered {
@@ -52,15 +96,22 @@ pub struct Filtered {
     pub kept: u64,
 }
 
-/// A run and its result.
+/// The account of a run.
 #[derive(Clone, Debug)]
-pub struct Summary {
+pub struct Account {
     /// The task.
     pub run: Run,
     /// The records and decisions.
     pub counts: Counts,
     /// The kept records, for a filter.
     pub filtered: Option<Filtered>,
+}
+
+/// A run and its result.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The task and what came of it.
+    pub account: Account,
     /// The time to load and compile the policies.
     pub loading: Duration,
     /// The time to read, decide and write. Rates refer to it.
@@ -70,7 +121,7 @@ pub struct Summary {
 }
 
 #[derive(Serialize)]
-struct SummaryObject<'a> {
+struct AccountObject<'a> {
     #[serde(flatten)]
     run: &'a Run,
     records: u64,
@@ -78,6 +129,17 @@ struct SummaryObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
     per_agent: Vec<AgentObject<'a>>,
+    states: Figures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ages: Option<Figures>,
+    unknown_hosts: UnknownHosts,
+    invalid_samples: Vec<SampleObject>,
+}
+
+#[derive(Serialize)]
+struct SummaryObject<'a> {
+    #[serde(flatten)]
+    account: &'a Account,
     load_seconds: f64,
     seconds: f64,
     urls_per_second: u64,
@@ -93,17 +155,55 @@ struct AgentObject<'a> {
     reasons: Figures,
 }
 
+/// The hosts without a policy that have the most URLs.
+#[derive(Serialize)]
+struct UnknownHosts {
+    largest: Vec<HostObject>,
+    /// Hosts that were counted one by one.
+    hosts: usize,
+    /// URLs of later hosts, which were counted together. Unless it is 0, `hosts` is a lower bound, and a
+    /// host may be missing in `largest`.
+    uncounted_urls: u64,
+}
+
+#[derive(Serialize)]
+struct HostObject {
+    host: String,
+    urls: u64,
+}
+
+#[derive(Serialize)]
+struct SampleObject {
+    record: u64,
+    text: String,
+}
+
 fn hexadecimal<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{hash:016x}"))
 }
 
-impl Summary {
-    /// `amount` per second, rounded down; 0 if no time passed.
-    fn rate(&self, amount: u64) -> u64 {
-        let rate = (u128::from(amount) * 1_000_000_000).checked_div(self.running.as_nanos());
-        rate.map_or(0, |rate| rate.try_into().unwrap_or(u64::MAX))
+impl Serialize for Account {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sample = |InvalidSample { record, text }: &InvalidSample| SampleObject {
+            record: *record,
+            text: String::from_utf8_lossy(text).into_owned(),
+        };
+        let object = AccountObject {
+            run: &self.run,
+            records: self.counts.records,
+            bytes: self.counts.bytes,
+            kept: self.filtered.map(|filtered| filtered.kept),
+            per_agent: self.per_agent().collect(),
+            states: self.states(),
+            ages: self.run.judged_age.is_some().then(|| self.ages()),
+            unknown_hosts: self.unknown_hosts(),
+            invalid_samples: self.counts.invalid_samples().iter().map(sample).collect(),
+        };
+        object.serialize(serializer)
     }
+}
 
+impl Account {
     fn per_agent(&self) -> impl Iterator<Item = AgentObject<'_>> {
         let agents = self.run.agents.iter().zip(self.counts.agents());
         agents.map(|(agent, counts): (_, &AgentCounts)| AgentObject {
@@ -113,14 +213,32 @@ impl Summary {
         })
     }
 
-    /// Writes the summary as text.
-    ///
-    /// # Errors
-    ///
-    /// Those of `out`.
-    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        let Run { version, set_hash, origins, dialect, captured, left_out, file_notes, .. } =
-            &self.run;
+    fn states(&self) -> Figures {
+        Figures::of(PolicyState::ALL, PolicyState::as_str, |state| self.counts.state(state))
+    }
+
+    fn ages(&self) -> Figures {
+        let ages = self.counts.ages();
+        let figures = [("fresh", ages.fresh), ("expired", ages.expired), ("undated", ages.undated)];
+        Figures(figures.into())
+    }
+
+    fn unknown_hosts(&self) -> UnknownHosts {
+        let hosts = self.counts.unknown_hosts();
+        let host = |(host, urls): (&[u8], u64)| HostObject {
+            host: String::from_utf8_lossy(host).into_owned(),
+            urls,
+        };
+        UnknownHosts {
+            largest: hosts.largest(SUMMARY_UNKNOWN_HOSTS_SHOWN).into_iter().map(host).collect(),
+            hosts: hosts.names(),
+            uncounted_urls: hosts.uncounted(),
+        }
+    }
+
+    /// Writes the task as text.
+    fn write_run(&self, out: &mut impl Write) -> io::Result<()> {
+        let Run { tool, version, set_hash, origins, dialect, captured, .. } = &self.run;
         let origins = match origins {
             Some(origins) => format!("{origins} origins"),
             None => "one file for every URL".into(),
@@ -131,25 +249,23 @@ impl Summary {
         };
         writeln!(
             out,
-            "portcullis {version}, set {set_hash:016x}, dialect {dialect}, {origins}, {captured}"
+            "{tool} {version}, set {set_hash:016x}, dialect {dialect}, {origins}, {captured}"
         )?;
-        if *left_out > 0 {
-            writeln!(out, "files left out: {left_out}")?;
+        for AgentList { name, source, agents, .. } in &self.run.agent_lists {
+            writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
         }
-        let notes = file_notes.to_string();
+        if self.run.left_out > 0 {
+            writeln!(out, "files left out: {}", self.run.left_out)?;
+        }
+        let notes = self.run.file_notes.to_string();
         if !notes.is_empty() {
             writeln!(out, "notes on files: {notes}")?;
         }
-        writeln!(
-            out,
-            "{} records, {} bytes in {:.3} s (and {:.3} s to load): {} URL/s, {} bytes/s",
-            self.counts.records,
-            self.counts.bytes,
-            self.running.as_secs_f64(),
-            self.loading.as_secs_f64(),
-            self.rate(self.counts.records),
-            self.rate(self.counts.bytes),
-        )?;
+        Ok(())
+    }
+
+    /// Writes what came of the records as text.
+    fn write_result(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
         }
@@ -163,6 +279,66 @@ impl Summary {
                 reasons => writeln!(out, " ({reasons})")?,
             }
         }
+        match self.states().to_string().as_str() {
+            "" => {}
+            states => writeln!(out, "URLs by the state of their origin: {states}")?,
+        }
+        if let Some(JudgedAge { as_of, .. }) = &self.run.judged_age {
+            writeln!(out, "URLs by the age of their capture, as of {as_of}: {}", self.ages())?;
+        }
+        self.write_unknown_hosts(out)?;
+        let samples = self.counts.invalid_samples();
+        if !samples.is_empty() {
+            writeln!(out, "the first records that are not URLs:")?;
+        }
+        for InvalidSample { record, text } in samples {
+            writeln!(out, "  record {record}: {}", visible(text))?;
+        }
+        Ok(())
+    }
+
+    fn write_unknown_hosts(&self, out: &mut impl Write) -> io::Result<()> {
+        let UnknownHosts { largest, hosts, uncounted_urls } = self.unknown_hosts();
+        if hosts == 0 {
+            return Ok(());
+        }
+        let rest = match uncounted_urls {
+            0 => String::new(),
+            urls => format!(", and more: {urls} URLs of later hosts are not counted one by one"),
+        };
+        let noun = if hosts == 1 { "host" } else { "hosts" };
+        writeln!(out, "URLs of {hosts} {noun} without a policy{rest}:")?;
+        for HostObject { host, urls } in largest {
+            writeln!(out, "  {urls} {}", visible(&host))?;
+        }
+        Ok(())
+    }
+}
+
+impl Summary {
+    /// `amount` per second, rounded down; 0 if no time passed.
+    fn rate(&self, amount: u64) -> u64 {
+        let rate = (u128::from(amount) * 1_000_000_000).checked_div(self.running.as_nanos());
+        rate.map_or(0, |rate| rate.try_into().unwrap_or(u64::MAX))
+    }
+
+    /// Writes the summary as text.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let Counts { records, bytes, .. } = self.account.counts;
+        self.account.write_run(out)?;
+        writeln!(
+            out,
+            "{records} records, {bytes} bytes in {:.3} s (and {:.3} s to load): {} URL/s, {} bytes/s",
+            self.running.as_secs_f64(),
+            self.loading.as_secs_f64(),
+            self.rate(records),
+            self.rate(bytes),
+        )?;
+        self.account.write_result(out)?;
         for (name, value) in &self.census {
             writeln!(out, "  {name}: {value}")?;
         }
@@ -176,15 +352,11 @@ impl Summary {
     /// Those of `out`.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let object = SummaryObject {
-            run: &self.run,
-            records: self.counts.records,
-            bytes: self.counts.bytes,
-            kept: self.filtered.map(|filtered| filtered.kept),
-            per_agent: self.per_agent().collect(),
+            account: &self.account,
             load_seconds: self.loading.as_secs_f64(),
             seconds: self.running.as_secs_f64(),
-            urls_per_second: self.rate(self.counts.records),
-            bytes_per_second: self.rate(self.counts.bytes),
+            urls_per_second: self.rate(self.account.counts.records),
+            bytes_per_second: self.rate(self.account.counts.bytes),
             census: (!self.census.is_empty()).then(|| Figures(self.census.clone())),
         };
         write_json(&object, &mut *out)?;
@@ -203,18 +375,24 @@ mod tests {
         counts.add(20, &[allowed, Decision::UNKNOWN]);
         counts.add(30, &[allowed, Decision::INVALID]);
         Summary {
-            run: Run {
-                version: "0.1.0",
-                set_hash: 0xab,
-                origins: Some(7),
-                dialect: "rfc9309",
-                agents: vec!["One".into(), "Two".into()],
-                captured: None,
-                left_out: 0,
-                file_notes: Figures(vec![("looks-like-html", 0)]),
+            account: Account {
+                run: Run {
+                    tool: "portcullis",
+                    version: "0.1.0",
+                    set_hash: 0xab,
+                    origins: Some(7),
+                    dialect: "rfc9309",
+                    agents: vec!["One".into(), "Two".into()],
+                    agent_lists: vec![],
+                    unnamed_agents: vec![],
+                    judged_age: None,
+                    captured: None,
+                    left_out: 0,
+                    file_notes: Figures(vec![("looks-like-html", 0)]),
+                },
+                counts,
+                filtered: None,
             },
-            counts,
-            filtered: None,
             loading: Duration::from_millis(250),
             running: Duration::from_millis(500),
             census: vec![],
@@ -244,6 +422,10 @@ mod tests {
         assert_eq!(object["per_agent"][0]["verdicts"]["allow"], 2);
         assert_eq!(object["per_agent"][1]["reasons"]["bad-url"], 1);
         assert_eq!(object["per_agent"][1]["reasons"]["rule"], 0);
+        assert_eq!(object["states"]["rules"], 2);
+        assert_eq!(object["unknown_hosts"]["hosts"], 0);
+        assert_eq!(object["invalid_samples"], serde_json::json!([]));
+        assert_eq!(object.get("ages"), None);
         assert_eq!(object.get("kept"), None);
         assert_eq!(object.get("census"), None);
     }
@@ -251,17 +433,27 @@ mod tests {
     #[test]
     fn filters_and_stats_add_members() {
         let object = json(&Summary {
-            filtered: Some(Filtered { kept: 2 }),
             census: vec![("rule sets", 5)],
-            run: Run {
-                captured: Some(CaptureDates {
-                    first: "2024-01-01T00:00:00Z".into(),
-                    last: "2024-02-01T00:00:00Z".into(),
-                }),
-                ..summary().run
+            account: Account {
+                filtered: Some(Filtered { kept: 2 }),
+                run: Run {
+                    captured: Some(CaptureDates {
+                        first: "2024-01-01T00:00:00Z".into(),
+                        last: "2024-02-01T00:00:00Z".into(),
+                    }),
+                    agent_lists: vec![AgentList {
+                        name: "@x".into(),
+                        source: "x.txt".into(),
+                        agents: 1,
+                        skipped: vec!["y z".into()],
+                    }],
+                    ..summary().account.run
+                },
+                ..summary().account
             },
             ..summary()
         });
+        assert_eq!(object["agent_lists"][0]["skipped"][0], "y z");
         assert_eq!(object["kept"], 2);
         assert_eq!(object["census"]["rule sets"], 5);
         assert_eq!(object["capture_dates"]["last"], "2024-02-01T00:00:00Z");
@@ -276,13 +468,15 @@ portcullis 0.1.0, set 00000000000000ab, dialect rfc9309, 7 origins, capture date
 2 records, 50 bytes in 0.500 s (and 0.250 s to load): 4 URL/s, 100 bytes/s
 One: allow 2 disallow 0 unknown 0 invalid 0 (no-rule 2)
 Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
+URLs by the state of their origin: rules 2
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]
     fn no_time_and_no_records() {
-        let empty = Summary { counts: Counts::new(2), running: Duration::ZERO, ..summary() };
+        let account = Account { counts: Counts::new(2), ..summary().account };
+        let empty = Summary { account, running: Duration::ZERO, ..summary() };
         let mut out = Vec::new();
         empty.write_text(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

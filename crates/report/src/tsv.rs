@@ -2,7 +2,12 @@
 //!
 //! Every record gives one line, even an empty one, so that output and input can be pasted together. The
 //! record is written byte for byte, including white space around it; only its line end changes.
+//!
+//! [`Tsv`] writes verdicts, and [`TsvColumns`] any [`Columns`]. Rules and groups may have any byte, so in added
+//! values and in names of the header a backslash is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A
+//! value that there is none of is empty.
 
+use super::columns::{Columns, Field};
 use super::{Decided, Format};
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::Verdict;
@@ -22,6 +27,43 @@ impl Format for Tsv {
         out.push(self.0.byte());
         Ok(())
     }
+}
+
+/// Lines with these columns and this terminator.
+#[derive(Clone, Copy, Debug)]
+pub struct TsvColumns<'a>(pub &'a Columns, pub Terminator);
+
+impl Format for TsvColumns<'_> {
+    fn write(&self, mut record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+        record.for_each_value(self.0, |value| push_value(value, out))?;
+        out.extend_from_slice(record.text);
+        out.push(self.1.byte());
+        Ok(())
+    }
+}
+
+/// Returns the header: the names of the added columns, then `record` for the columns of the input.
+pub fn header(fields: &[Field], record: &[u8], terminator: Terminator) -> Vec<u8> {
+    let mut out = Vec::new();
+    fields.iter().for_each(|field| push_value(field.name.as_bytes(), &mut out));
+    out.extend_from_slice(record);
+    out.push(terminator.byte());
+    out
+}
+
+/// Appends a value with escapes, and a TAB.
+fn push_value(value: &[u8], out: &mut Vec<u8>) {
+    for &byte in value {
+        match byte {
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\0' => out.extend_from_slice(b"\\0"),
+            byte => out.push(byte),
+        }
+    }
+    out.push(b'\t');
 }
 
 /// Room for a verdict and a TAB. Copying a fixed number of bytes is one store; copying the length of
@@ -62,6 +104,35 @@ mod tests {
             push_column(verdict, &mut out);
             assert_eq!(out, format!("{verdict}\t").as_bytes());
         }
+    }
+
+    #[test]
+    fn values_are_escaped() {
+        let mut out = Vec::new();
+        push_value(b"a\tb\nc\rd\0e\\f\xff", &mut out);
+        assert_eq!(out, b"a\\tb\\nc\\rd\\0e\\\\f\xff\t");
+    }
+
+    #[test]
+    fn columns_of_every_kind() {
+        let lines = |columns: &str, expected: &[u8]| {
+            let columns: Columns = columns.parse().unwrap();
+            let format = TsvColumns(&columns, Terminator::LineFeed);
+            let (out, _) = written(b"a/\nd/1\nu/\nx:\n", Terminator::LineFeed, 2, &format);
+            assert_eq!(bstr::BStr::new(&out), bstr::BStr::new(expected));
+        };
+        lines(
+            "verdict,reason",
+            b"allow\tno-rule\tdisallow\trule\ta/\ndisallow\trule\tallow\tno-rule\td/1\n\
+              unknown\tno-policy\tunknown\tno-policy\tu/\n\
+              invalid\tbad-url\tinvalid\tbad-url\tx:\n",
+        );
+        lines(
+            "line,rule,group,state",
+            b"\t\tbot\t5\t/\tother\trules\ta/\n3\t/\tbot\t\t\tother\trules\td/1\n\
+              \t\t\t\t\t\tunknown\tu/\n\t\t\t\t\t\t\tx:\n",
+        );
+        lines("bits,state", b"1\trules\ta/\n2\trules\td/1\nunknown\tunknown\tu/\ninvalid\t\tx:\n");
     }
 
     #[test]

@@ -10,7 +10,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::dialect::Dialect;
+use portcullis_report::columns::Columns;
 
 use super::exit;
 use super::values::{self, BytesMax};
@@ -37,6 +39,10 @@ pub struct Arguments {
     /// Generate the man page or a shell completion script
     #[arg(long, value_enum, value_name = "KIND")]
     pub generate: Option<Generated>,
+
+    /// List the agents of `-a @NAME`, with the date and licence of each list
+    #[arg(long, conflicts_with = "generate")]
+    pub agent_lists: bool,
 
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -116,8 +122,10 @@ pub struct PolicyArgs {
 pub struct QuestionArgs {
     /// Product tokens of the crawlers, separated by commas
     ///
-    /// `A+B` is one crawler that follows the groups of B if no group names A. This flag may be given
-    /// multiple times.
+    /// `A+B` is one crawler that follows the groups of B if no group names A. `@NAME` is a list of
+    /// crawlers: @ai-training, @ai-search, @ai-assistant, @ai-all or @search (`portcullis
+    /// --agent-lists` shows them). `@FILE` is a file with a product token per line and comments after
+    /// `#`. A crawler that is named several times is asked once. This flag may be given multiple times.
     #[arg(
         short,
         long = "agents",
@@ -152,6 +160,35 @@ pub struct QuestionArgs {
     /// of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
     pub automata_memory: usize,
+}
+
+/// How the age of captures is judged.
+#[derive(Args)]
+#[command(next_help_heading = "Policies")]
+pub struct FreshnessArgs {
+    /// The date or time (RFC 3339) as of which captures have expired [default: now]
+    ///
+    /// The summary counts the URLs whose robots.txt had expired then. A capture expires as the headers
+    /// of its response and the dialect say: after 24 hours by default (RFC 9309, section 2.4).
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub as_of: Option<UnixSeconds>,
+
+    /// The age at which a capture has expired, whatever its headers say, such as 24h or 30d
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
+    pub max_age: Option<u64>,
+
+    /// The verdict on URLs whose robots.txt has expired or has no date [default: keep]
+    ///
+    /// keep: what its rules say. unknown: the verdict is unknown, for the reason `expired`.
+    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
+    pub expired: Option<Expired>,
+}
+
+/// The verdict on URLs whose robots.txt has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Expired {
+    Keep,
+    Unknown,
 }
 
 /// The lists of URLs.
@@ -258,20 +295,46 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
     #[command(flatten)]
+    pub freshness: FreshnessArgs,
+    #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
     pub figures: FigureArgs,
 
     /// The output format; by default that of OUTPUT's extension, else tsv
     ///
-    /// tsv: one column per agent (allow, disallow, unknown or invalid), then the record.
+    /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the
+    /// record. csv: a header, the columns of the input (`url` if it has none), then the added columns.
     /// jsonl: one object per record and agent, with reason, line, rule and group.
     /// advertools: CSV with a header, one row per record and agent: robotstxt_url, user_agent,
     /// url_path, can_fetch (True or False; empty if the verdict is unknown or invalid).
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// Output file; the extension selects the format (.tsv, .jsonl) and compression (.gz, .zst)
+    /// The columns that tsv and csv add per agent: verdict, reason, line, rule, group; or bits
+    ///
+    /// WORDS are separated by commas. `state` is one more column: what is known of the origin (rules,
+    /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all agents, a
+    /// hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0, is allowed; for
+    /// unknown and invalid records it has the word instead.
+    #[arg(long, value_name = "WORDS", value_parser = values::columns, default_value = "verdict", help_heading = "Output")]
+    pub columns: Columns,
+
+    /// Put PREFIX in front of the names of added columns
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub column_prefix: String,
+
+    /// Write a header line with the names of the columns in tsv; csv always has one
+    #[arg(long, help_heading = "Output")]
+    pub header: bool,
+
+    /// Output file; the extension selects the format (.tsv, .jsonl, .csv) and compression (.gz, .zst)
     ///
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
@@ -283,7 +346,17 @@ pub struct ClassifyArgs {
 pub enum ClassifyFormat {
     Tsv,
     Jsonl,
+    Csv,
     Advertools,
+}
+
+impl ClassifyFormat {
+    /// By extension.
+    pub const NAMED: &[(&str, ClassifyFormat)] = &[
+        ("tsv", ClassifyFormat::Tsv),
+        ("jsonl", ClassifyFormat::Jsonl),
+        ("csv", ClassifyFormat::Csv),
+    ];
 }
 
 /// The output formats of `diff`.
@@ -291,6 +364,11 @@ pub enum ClassifyFormat {
 pub enum Format {
     Tsv,
     Jsonl,
+}
+
+impl Format {
+    /// By extension.
+    pub const NAMED: &[(&str, Format)] = &[("tsv", Format::Tsv), ("jsonl", Format::Jsonl)];
 }
 
 /// Print the allowed records of a list
@@ -305,6 +383,8 @@ pub struct FilterArgs {
     pub policies: PolicyArgs,
     #[command(flatten)]
     pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub freshness: FreshnessArgs,
     #[command(flatten)]
     pub selection: SelectionArgs,
     #[command(flatten)]

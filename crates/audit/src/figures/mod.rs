@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::Audit;
 use super::catalog::Catalog;
-use super::counting::{Findings, OriginCounts, Tally, UnknownOrigins};
+use super::counting::{Findings, OriginCounts, Tally};
 use super::model::{
     AgentVerdicts, Captured, HostFigures, HostRow, InvalidFigures, LimitCount, List, NoteCount,
     REPORT_FORMAT, ReasonCount, RecordCounts, Report, SourceFacts, StateCount, UnknownFigures,
@@ -19,7 +19,7 @@ use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::{
     AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_BYTES_MAX,
 };
-use portcullis_report::AgentCounts;
+use portcullis_report::{AgentCounts, Unknown};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
@@ -59,7 +59,7 @@ pub(super) fn report(
             .zip(counts)
             .map(|(it, counts)| verdicts(it.name(), counts))
             .collect(),
-        states: states(catalog, &asked, findings.unknown.urls),
+        states: states(catalog, &asked, findings.unknown.urls()),
         hosts: hosts(catalog, tally, agents.len(), top),
         rules: rules::figures(audit, tally, findings, &asked, never, top)?,
         reach,
@@ -175,19 +175,18 @@ fn hosts(catalog: &Catalog, tally: &Tally, agents: usize, top: usize) -> HostFig
 }
 
 /// Origins without a policy, and the `top` origins with the most URLs.
-fn unknown(origins: &UnknownOrigins, top: usize) -> UnknownFigures {
-    let counts = origins.counts.iter().map(|(origin, &urls)| (&**origin, urls));
-    let rows = largest(counts, top, |&(origin, urls)| (urls, Reverse(origin)));
+fn unknown(origins: &Unknown, top: usize) -> UnknownFigures {
+    let rows = origins.largest(top);
     let row = |(origin, urls): (&[u8], u64)| UnknownRow {
         origin: String::from_utf8_lossy(origin).into_owned(),
         urls,
         urls_min: urls,
     };
-    let total = origins.counts.len() as u64;
+    let total = origins.names() as u64;
     UnknownFigures {
-        urls: origins.urls,
+        urls: origins.urls(),
         origins: total,
-        exact: origins.uncounted == 0,
+        exact: origins.uncounted() == 0,
         worth_fetching: List { total, rows: rows.into_iter().map(row).collect() },
     }
 }
@@ -233,7 +232,7 @@ fn limits(
             Some(AUDIT_UNKNOWN_ORIGINS_MAX as u64),
             "origins without a policy that are counted one by one; URLs of later ones are counted \
              together",
-            findings.unknown.uncounted,
+            findings.unknown.uncounted(),
             "URLs",
         ),
         limit(

@@ -98,6 +98,7 @@ fn reason(reason: Reason) -> (&'static str, &'static str) {
         Reason::Deferred => ("come back later", "the server asked to come back later."),
         Reason::NoPolicy => ("not known", "no robots.txt of the origin is known."),
         Reason::BadUrl => ("not a URL", "the record is not a URL."),
+        Reason::Expired => ("too old", "the robots.txt was captured too long ago."),
     }
 }
 

@@ -3,10 +3,12 @@
 //! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer record.
 //! The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the same file
 //! through a pipe give the same chunks. The price: a pipe's chunk is handed out when it is full or the
-//! pipe ends, not when a line arrives.
+//! pipe ends, not when a line arrives. Every input that can be read has a chunk, if only an empty one,
+//! so that whoever takes chunks sees what stands before the first record.
 //!
-//! Cost: one `memrchr` per chunk for a mapping; for a stream also a copy of the record that a chunk
-//! cuts. Errors come after the whole records before them; after an error there are no more chunks.
+//! Cost: for plain lines one `memrchr` per chunk for a mapping; for a stream also a copy of the record
+//! that a chunk cuts. Errors come after the whole records before them; after an error there are no more
+//! chunks.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -18,6 +20,7 @@ use super::InputError;
 use super::records::Terminator;
 use super::source::{Content, Mapping};
 use super::stream::Stream;
+use crate::list::{Arena, Detected, Framing, List, ListRecords, Reading, detect};
 
 /// Where an input is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,20 +63,18 @@ impl ChunkConfig {
 
     /// Cuts a chunk off `rest`, which begins where a record begins. Unless it is the last of the
     /// input, it has at least [`ChunkConfig::wanted_bytes`].
-    fn cut(&self, rest: &[u8], is_last: bool) -> Cut {
+    fn cut(&self, framing: Framing, rest: &[u8], is_last: bool) -> Cut {
         if is_last && rest.len() <= self.chunk_bytes {
             return Cut::At(rest.len());
         }
-        let terminator = self.terminator.byte();
-        let (window, beyond) = rest.split_at(self.chunk_bytes);
-        if let Some(end) = memchr::memrchr(terminator, window) {
-            return Cut::At(end + 1);
+        let end = framing.last_end(&rest[..self.chunk_bytes]);
+        if end > 0 {
+            return Cut::At(end);
         }
         // The first record fills the window: it is longer than a chunk, and a chunk of its own.
-        let beyond_max = self.record_bytes_max + 1 - self.chunk_bytes;
-        let searched = &beyond[..beyond.len().min(beyond_max)];
-        match memchr::memchr(terminator, searched) {
-            Some(end) => Cut::At(self.chunk_bytes + end + 1),
+        let searched = &rest[..rest.len().min(self.record_bytes_max + 1)];
+        match framing.first_end(searched) {
+            Some(end) => Cut::At(end),
             None if rest.len() > self.record_bytes_max => Cut::TooLong,
             None if is_last => Cut::At(rest.len()),
             None => Cut::More,
@@ -89,6 +90,9 @@ pub struct Chunk {
     bytes: Bytes,
     range: Range<usize>,
     stored_bytes: u64,
+    list: Arc<List>,
+    is_first: bool,
+    is_last: bool,
 }
 
 enum Bytes {
@@ -101,6 +105,26 @@ impl Chunk {
     /// before this one. Over all chunks of an input they add up to what is stored.
     pub fn stored_bytes(&self) -> u64 {
         self.stored_bytes
+    }
+
+    /// The list that the chunk is of.
+    pub fn list(&self) -> &Arc<List> {
+        &self.list
+    }
+
+    /// Whether the chunk is the first of its list.
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Whether the chunk is the last of its list, which was read to its end.
+    pub fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// The records of the chunk. URLs with escapes are decoded into `arena`.
+    pub fn records<'c>(&'c self, arena: &'c Arena) -> ListRecords<'c> {
+        self.list.records(self, arena)
     }
 
     /// Checks that the bytes are still those that were cut. Call it after the work on the chunk, before
@@ -139,6 +163,8 @@ impl fmt::Debug for Chunk {
 pub struct Chunks {
     config: ChunkConfig,
     content: Content,
+    reading: Reading,
+    is_first: bool,
     is_over: bool,
     /// Buffers of chunks that were recycled.
     spare: Vec<Vec<u8>>,
@@ -149,11 +175,13 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    pub(super) fn new(content: Content, config: ChunkConfig) -> Chunks {
+    pub(super) fn new(content: Content, config: ChunkConfig, reading: Reading) -> Chunks {
         let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
         Chunks {
             config: ChunkConfig { chunk_bytes, ..config },
             content,
+            reading,
+            is_first: true,
             is_over: false,
             spare: Vec::new(),
             position: 0,
@@ -184,30 +212,87 @@ impl Chunks {
         }
     }
 
+    /// How the input is read, which is detected the first time; what stands before the first record is
+    /// skipped then.
+    fn list(&mut self) -> Result<Arc<List>, InputError> {
+        let config = match &self.reading {
+            Reading::Known(list) => return Ok(Arc::clone(list)),
+            Reading::Unseen(config) => Arc::clone(config),
+        };
+        let mut wanted = self.config.wanted_bytes();
+        let list = loop {
+            let (name, first, is_whole) = match &mut self.content {
+                Content::Mapped { mapping, start } => {
+                    let rest = &mapping[*start..];
+                    let first = &rest[..rest.len().min(wanted)];
+                    (mapping.name(), first, first.len() == rest.len())
+                }
+                Content::Stream(stream) => {
+                    let is_whole = !stream.fill(wanted) && !stream.has_failed();
+                    (stream.name(), stream.bytes(), is_whole)
+                }
+            };
+            let first_bytes = first.len();
+            match detect(name, first, is_whole, &config)? {
+                Detected::List(list) => break Arc::new(*list),
+                Detected::More if first_bytes > self.config.record_bytes_max => {
+                    let name = name.to_owned();
+                    return Err(self.too_long(&name));
+                }
+                Detected::More if first_bytes < wanted => {
+                    let Content::Stream(stream) = &mut self.content else {
+                        unreachable!("a mapping is whole if it is shorter than what is wanted")
+                    };
+                    return Err(stream.take_failure().expect("a stream ends or fails"));
+                }
+                Detected::More => wanted = (2 * wanted).min(self.config.record_bytes_max + 1),
+            }
+        };
+        let head_bytes = list.head().len();
+        match &mut self.content {
+            Content::Mapped { start, .. } => *start += head_bytes,
+            Content::Stream(stream) => stream.consume(head_bytes),
+        }
+        self.position += head_bytes as u64;
+        self.reading = Reading::Known(Arc::clone(&list));
+        Ok(list)
+    }
+
     fn read(&mut self) -> Option<Result<Chunk, InputError>> {
         let config = self.config;
-        let (bytes, range, stored_bytes) = match &mut self.content {
+        let list = match self.list() {
+            Ok(list) => list,
+            Err(error) => return Some(Err(error)),
+        };
+        let framing = list.framing();
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        let (bytes, range, stored_bytes, is_last) = match &mut self.content {
             Content::Mapped { mapping, start } => {
                 let rest = &mapping[*start..];
-                if rest.is_empty() {
+                if rest.is_empty() && !is_first {
                     return mapping.check().err().map(Err);
                 }
-                let Cut::At(count) = config.cut(rest, true) else {
+                let Cut::At(count) = config.cut(framing, rest, true) else {
                     let mapping = Arc::clone(mapping);
                     return Some(Err(self.too_long(mapping.name())));
                 };
+                let is_last = count == rest.len();
                 let range = *start..*start + count;
+                let head_bytes = if is_first { list.head().len() } else { 0 };
+                let taken = (count + head_bytes) as u64;
                 *start = range.end;
-                (Bytes::Mapped(Arc::clone(mapping)), range, self.stored_bytes + count as u64)
+                (Bytes::Mapped(Arc::clone(mapping)), range, self.stored_bytes + taken, is_last)
             }
             Content::Stream(stream) => {
-                let count = match cut_stream(stream, &config)? {
-                    Ok(Cut::At(count)) => count,
-                    Ok(Cut::More | Cut::TooLong) => {
+                let count = match cut_stream(stream, framing, &config) {
+                    None if is_first => 0,
+                    Some(Ok(Cut::At(count))) => count,
+                    Some(Ok(Cut::More | Cut::TooLong)) => {
                         let name = stream.name().to_owned();
                         return Some(Err(self.too_long(&name)));
                     }
-                    Err(error) => return Some(Err(error)),
+                    Some(Err(error)) => return Some(Err(error)),
+                    None => return None,
                 };
                 let mut spare = self.spare.pop().unwrap_or_default();
                 let is_oversized = stream.buffer_bytes() > 2 * config.wanted_bytes();
@@ -220,30 +305,35 @@ impl Chunks {
                 } else {
                     stream.split_off(count, spare)
                 };
-                (Bytes::Owned(buffer), range, stream.stored_bytes())
+                let is_last = stream.is_at_end() && stream.bytes().is_empty();
+                (Bytes::Owned(buffer), range, stream.stored_bytes(), is_last)
             }
         };
         self.position += range.len() as u64;
         let stored_before = std::mem::replace(&mut self.stored_bytes, stored_bytes);
-        Some(Ok(Chunk { bytes, range, stored_bytes: stored_bytes - stored_before }))
+        let stored_bytes = stored_bytes - stored_before;
+        Some(Ok(Chunk { bytes, range, stored_bytes, list, is_first, is_last }))
     }
 }
 
 /// Reads until a chunk can be cut; `None` at the end.
-fn cut_stream(stream: &mut Stream, config: &ChunkConfig) -> Option<Result<Cut, InputError>> {
+fn cut_stream(
+    stream: &mut Stream,
+    framing: Framing,
+    config: &ChunkConfig,
+) -> Option<Result<Cut, InputError>> {
     let mut wanted = config.wanted_bytes();
     loop {
         let is_last = !stream.fill(wanted);
         if is_last && stream.has_failed() {
             // A record that is cut would be another URL.
-            let whole = memchr::memrchr(config.terminator.byte(), stream.bytes());
-            stream.truncate(whole.map_or(0, |end| end + 1));
+            stream.truncate(framing.last_end(stream.bytes()));
         }
         let rest = stream.bytes();
         if rest.is_empty() {
             return stream.take_failure().map(Err);
         }
-        match config.cut(rest, is_last) {
+        match config.cut(framing, rest, is_last) {
             // Doubling keeps the search for the end of a long record linear in all.
             Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
             cut => return Some(Ok(cut)),
@@ -290,7 +380,8 @@ mod tests {
             (b"abcdefg\n", true, Cut::TooLong),
         ];
         for &(rest, is_last, expected) in cases {
-            assert_eq!(config.cut(rest, is_last), expected, "{rest:?}, {is_last}");
+            let framing = Framing::Byte(Terminator::LineFeed);
+            assert_eq!(config.cut(framing, rest, is_last), expected, "{rest:?}, {is_last}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Bytes of a URL list: from a mapped file, a pipe, gzip or zstd, cut into chunks and records.
 //!
 //! Owns opening ([`Source`]), decompression, cutting at record ends ([`Chunks`]) and splitting
-//! ([`Records`]). It knows nothing about URLs, fields or verdicts. Use [`capture`](crate) for
-//! archives, which reads its files through this module.
+//! ([`Records`]). Use [`list`](crate::list) for formats and for the URL in a record, and
+//! [`capture`](crate) for archives, which reads its files through this module.
 //!
 //! An input is a stream, decompressed if its first bytes say so, and held a chunk at a time. A regular
 //! uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and is then never copied. The same
@@ -105,7 +105,8 @@ pub enum InputError {
     /// A record is longer than can be held.
     #[error(
         "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
-         is this a list, and are its records ended as you say (a line feed, or NUL)?"
+         is this a list, do its records end as you say (a line feed, or NUL), and is every quote of a \
+         CSV closed?"
     )]
     RecordTooLong {
         /// The input.
@@ -114,6 +115,14 @@ pub enum InputError {
         offset: u64,
         /// The most that a record may have.
         bytes_max: usize,
+    },
+    /// A list has no such column or field, or cannot be read as it is.
+    #[error("{name}: {problem}")]
+    List {
+        /// The input.
+        name: String,
+        /// What is wrong, and the fix.
+        problem: String,
     },
     /// A compressed robots.txt is longer than can be held.
     #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
@@ -134,6 +143,7 @@ impl InputError {
             | InputError::Truncated { name, .. }
             | InputError::Damaged { name, .. }
             | InputError::Shrunk { name }
+            | InputError::List { name, .. }
             | InputError::TooLong { name, .. }
             | InputError::WrongKind(WrongKind { name, .. })
             | InputError::RecordTooLong { name, .. } => name,

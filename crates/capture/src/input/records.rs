@@ -14,6 +14,8 @@
 
 use wide::u8x16;
 
+use crate::list::Problem;
+
 /// The byte that ends a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminator {
@@ -40,6 +42,7 @@ pub struct Record<'a> {
     whole: &'a [u8],
     url: &'a [u8],
     end_bytes: u8,
+    problem: Option<Problem>,
 }
 
 impl AsRef<[u8]> for Record<'_> {
@@ -53,8 +56,25 @@ impl AsRef<[u8]> for Record<'_> {
 impl<'a> Record<'a> {
     /// A record whose text is its URL.
     #[inline]
-    fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
-        Record { whole, url: &whole[..whole.len() - usize::from(end_bytes)], end_bytes }
+    pub(crate) fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
+        let url = &whole[..whole.len() - usize::from(end_bytes)];
+        Record { whole, url, end_bytes, problem: None }
+    }
+
+    /// The record with another URL.
+    pub(crate) fn with_url(self, url: &'a [u8]) -> Record<'a> {
+        Record { url, ..self }
+    }
+
+    /// The record without a URL, which makes it invalid.
+    pub(crate) fn with_problem(self, problem: Problem) -> Record<'a> {
+        Record { url: b"", problem: Some(problem), ..self }
+    }
+
+    /// Why the record has no URL; `None` if it has one, or an empty one.
+    #[inline]
+    pub fn problem(&self) -> Option<Problem> {
+        self.problem
     }
 
     /// The bytes to decide. For plain lines, the text.

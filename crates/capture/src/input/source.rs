@@ -27,6 +27,7 @@ use super::chunks::{ChunkConfig, Chunks};
 use super::records::Terminator;
 use super::stream::Stream;
 use crate::compression::Coding;
+use crate::list::{List, ListConfig, Reading};
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,9 +249,15 @@ impl Source {
         Ok(&first[..first.len().min(bytes_max)])
     }
 
-    /// The input in chunks of whole records.
+    /// The input in chunks of whole lines, or of what [`ChunkConfig::terminator`] ends.
     pub fn chunks(self, config: ChunkConfig) -> Chunks {
-        Chunks::new(self.content, config)
+        let list = List::plain(self.name().to_owned(), config.terminator);
+        Chunks::new(self.content, config, Reading::Known(list.into()))
+    }
+
+    /// A list of URLs in chunks of whole records. Its format is detected with the first chunk.
+    pub fn list(self, config: ChunkConfig, list: impl Into<Arc<ListConfig>>) -> Chunks {
+        Chunks::new(self.content, config, Reading::Unseen(list.into()))
     }
 
     /// The input as a stream, for formats that are not cut at line feeds. A mapping is copied.

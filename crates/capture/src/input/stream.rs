@@ -166,6 +166,11 @@ impl Stream {
         matches!(self.state, State::Failed)
     }
 
+    /// Whether nothing follows the bytes at hand.
+    pub(super) fn is_at_end(&self) -> bool {
+        matches!(self.state, State::AtEnd)
+    }
+
     /// The failure that follows the bytes at hand, if nobody has taken it.
     pub(crate) fn take_failure(&mut self) -> Option<InputError> {
         self.failure.take().or_else(|| self.has_failed().then(|| self.failed_before()))

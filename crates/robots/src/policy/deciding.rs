@@ -135,7 +135,8 @@ pub struct Source {
 
 impl Source {
     const NONE: u32 = u32::MAX;
-    pub(super) const NOWHERE: Source = Source { entry: Source::NONE, pattern: Source::NONE };
+    /// The source of a decision that no rule set made.
+    pub const NOWHERE: Source = Source { entry: Source::NONE, pattern: Source::NONE };
 
     #[inline(always)]
     pub(super) fn of(entry: usize, outcome: Outcome) -> Source {
@@ -173,8 +174,8 @@ impl BlockMemory {
     }
 
     /// Returns all decisions with their sources.
-    pub fn decisions_mut(&mut self) -> (&mut [Decision], &[Source]) {
-        (&mut self.decisions, &self.sources)
+    pub fn answers_mut(&mut self) -> (&mut [Decision], &mut [Source]) {
+        (&mut self.decisions, &mut self.sources)
     }
 
     /// Returns the bytes held by automata. The lists of one block are not counted.

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::stored::{AskError, Query, QueryMemory};
+use crate::stored::{AskError, PolicyNumber, Query, QueryMemory};
 use crate::{Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, PolicyState};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_matcher::automaton::Limits;
 use portcullis_matcher::vectors::Vectors;
-use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Ways};
+use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Source, Ways};
 use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming};
 
+use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 
 /// The policies of a set and the agents that ask about them.
@@ -38,6 +39,8 @@ pub struct Classifier {
     query: Query,
     /// What URLs are taken apart with.
     vectors: Vectors,
+    /// Whether the age of captures counts, and how.
+    freshness: Option<Freshness>,
 }
 
 /// Where a decision came from, as the file has it.
@@ -67,9 +70,20 @@ pub struct ClassifierMemory {
     query: QueryMemory,
     rule: Vec<u8>,
     group: Vec<u8>,
+    ages: AgeCounts,
 }
 
 impl ClassifierMemory {
+    /// Returns the decisions of the block that was classified last.
+    pub fn decisions(&self) -> &[Decision] {
+        self.query.block.decisions()
+    }
+
+    /// Returns the ages of the captures since the last call, counted by record.
+    pub fn take_ages(&mut self) -> AgeCounts {
+        std::mem::take(&mut self.ages)
+    }
+
     /// Returns how often each way answered.
     pub fn ways(&self) -> Ways {
         self.query.ways()
@@ -107,7 +121,7 @@ impl Classifier {
         limits: Limits,
     ) -> Result<Classifier, AskError> {
         let query = Query::new(set.into(), agents, detail, limits)?;
-        Ok(Classifier { query, vectors: Vectors::detect() })
+        Ok(Classifier { query, vectors: Vectors::detect(), freshness: None })
     }
 
     /// Uses these vectors instead of the widest that the processor has. The answers are the same.
@@ -130,7 +144,7 @@ impl Classifier {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_vectors(self, vectors: Vectors) -> Classifier {
-        Classifier { query: self.query.with_vectors(vectors), vectors }
+        Classifier { query: self.query.with_vectors(vectors), vectors, ..self }
     }
 
     /// The set that is asked.
@@ -142,6 +156,12 @@ impl Classifier {
     #[must_use]
     pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier {
         Classifier { query: self.query.with_automata_bytes_max(bytes), ..self }
+    }
+
+    /// Judges the age of captures, which costs a look-up of the capture for each host of a block.
+    #[must_use]
+    pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
+        Classifier { freshness, ..self }
     }
 
     /// The behaviour that policies follow.
@@ -179,7 +199,7 @@ impl Classifier {
         assumed_scheme: Option<&[u8]>,
         memory: &'m mut ClassifierMemory,
     ) -> Result<&'m [Decision], Damage> {
-        let ClassifierMemory { pieces, policies, query, .. } = memory;
+        let ClassifierMemory { pieces, policies, query, ages, .. } = memory;
         pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
         policies.clear();
         // These and the paths are of the records, so nothing that is kept from block to block can hold them.
@@ -197,7 +217,67 @@ impl Classifier {
         repeat_last(policies, records.len());
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
-        self.query.decide(policies, paths, query)
+        let Some(freshness) = &self.freshness else {
+            return self.query.decide(policies, paths, query);
+        };
+        self.query.decide(policies, paths, query)?;
+        let answers = query.block.answers_mut();
+        ages.merge(self.judge_ages(freshness, (records, pieces, policies), answers)?);
+        Ok(query.block.decisions())
+    }
+
+    /// Counts the captures behind the answers of a block by age, and withdraws answers from those that are
+    /// too old if that was asked for.
+    #[inline(never)]
+    fn judge_ages<R: AsRef<[u8]>>(
+        &self,
+        freshness: &Freshness,
+        (records, pieces, policies): (&[R], &Pieces, &[u32]),
+        (decisions, sources): (&mut [Decision], &mut [Source]),
+    ) -> Result<AgeCounts, Damage> {
+        let agents = self.agents().len();
+        let mut ages = AgeCounts::default();
+        let mut end = records.len();
+        for number in (0..pieces.hosts()).rev() {
+            let HostOfUrls { url, scheme, key } = pieces.host(number, records);
+            let places = url..std::mem::replace(&mut end, url);
+            if matches!(policies[url], NO_POLICY | NO_URL) {
+                continue;
+            }
+            let missing = || self.set().malformed_host("an origin has lost its capture");
+            let (_, capture) = self.set().origin(scheme, key)?.ok_or_else(missing)?;
+            let age = freshness.age(&capture.facts);
+            ages.add(age, places.len() as u64);
+            if freshness.withdraws && age != Age::Fresh {
+                let answers = places.start * agents..places.end * agents;
+                decisions[answers.clone()].fill(Decision::EXPIRED);
+                sources[answers].fill(Source::NOWHERE);
+            }
+        }
+        self.set().is_whole()?;
+        Ok(ages)
+    }
+
+    /// What is known of the origin of the record at `record` of the block that was classified last; `None`
+    /// if the record is not a URL.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it has to be looked at.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record, or `memory` is another classifier's.
+    pub fn state(
+        &self,
+        record: usize,
+        memory: &ClassifierMemory,
+    ) -> Result<Option<PolicyState>, Damage> {
+        match memory.policies[record] {
+            NO_URL => Ok(None),
+            NO_POLICY => Ok(Some(PolicyState::Unknown)),
+            policy => self.set().policy(PolicyNumber::of(policy))?.state().map(Some),
+        }
     }
 
     /// The rule and the user-agent value behind the decision for `agent` on the record at `record`

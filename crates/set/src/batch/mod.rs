@@ -7,11 +7,13 @@
 //! where something else, such as a dataframe engine, owns the threads.
 
 mod classifier;
+mod freshness;
 mod pieces;
 pub mod runner;
 mod session;
 
 pub use classifier::{Classifier, ClassifierMemory, Explained, Provenance};
+pub use freshness::{AgeCounts, Freshness};
 pub use session::Session;
 
 pub use portcullis_matcher::vectors::Vectors;

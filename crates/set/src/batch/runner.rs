@@ -6,13 +6,14 @@
 //!
 //! The calling thread runs an event loop: it cuts mapped files (which costs next to nothing), hands
 //! chunks to the threads, puts the outputs in order and calls the sink. A stream (pipe, gzip, zstd)
-//! is read by a thread of its own, so that decompression runs beside the work. With one thread the
-//! work is done by the calling thread, and only a stream has a thread beside it.
+//! is read by a thread of its own, so that decompression runs beside the work. Of several inputs the
+//! next ones are opened ahead, and their first chunks are read side by side ([`Config::open_ahead`]).
+//! With one thread the work is done by the calling thread, and only a stream has a thread beside it.
 //!
 //! Cost: one message and one boxed job a chunk. Memory: at most
 //! [`IN_FLIGHT_CHUNKS_PER_THREAD`] chunks a thread and
-//! their outputs, [`READ_AHEAD_CHUNKS`](portcullis_dialect::limits::READ_AHEAD_CHUNKS) more of a stream, and one
-//! scratch a thread. A record that is longer than a chunk counts as several.
+//! their outputs, [`READ_AHEAD_CHUNKS`](portcullis_dialect::limits::READ_AHEAD_CHUNKS) more of each open
+//! stream, and one scratch a thread. A record that is longer than a chunk counts as several.
 //!
 //! What can fail is in [`RunError`]. An input that fails ends the run after everything before the
 //! failure has been written; a sink that fails ends it at once, even while a stream's thread waits
@@ -21,7 +22,8 @@
 //!
 //! ```
 //! use portcullis_set::batch::runner::{self, Config};
-//! use portcullis_capture::input::{OpenConfig, Records, Source, Terminator};
+//! use portcullis_capture::input::{OpenConfig, Source};
+//! use portcullis_capture::list::Arena;
 //!
 //! let source = Source::from_reader("a list", &b"one\ntwo\nthree\n"[..], OpenConfig::default());
 //! let mut lengths = Vec::new();
@@ -30,7 +32,7 @@
 //!     &Config::default(),
 //!     || (),
 //!     |(), chunk, output: &mut Vec<usize>| {
-//!         output.extend(Records::new(chunk, Terminator::LineFeed).map(|record| record.text().len()));
+//!         output.extend(chunk.records(&Arena::new()).map(|record| record.text().len()));
 //!     },
 //!     |output| {
 //!         lengths.append(output);
@@ -51,11 +53,13 @@ mod workers;
 
 use std::io;
 use std::num::NonZero;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use events::EventLoop;
-use portcullis_capture::input::{ChunkConfig, InputError, Source};
+use portcullis_capture::input::{Chunk, ChunkConfig, InputError, Source};
+use portcullis_capture::list::ListConfig;
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 use workers::Workers;
 
@@ -66,6 +70,11 @@ pub struct Config<'a> {
     pub threads: usize,
     /// Where the input is cut.
     pub chunks: ChunkConfig,
+    /// How the formats of the inputs are found; `None` if all are plain lines.
+    pub lists: Option<&'a Arc<ListConfig>>,
+    /// Whether inputs are opened before their turn, one for each thread. Only for regular files: a pipe
+    /// may be silent until an earlier one was read.
+    pub open_ahead: bool,
     /// Counts up, while the batch runs, the bytes of the inputs that are done with, as they are
     /// stored (before decompression): compare it with
     /// [`Source::stored_bytes`](portcullis_capture::input::Source::stored_bytes).
@@ -118,7 +127,7 @@ pub enum RunError {
 /// Runs every chunk of `sources`, in order, through `work` and its output to `sink`.
 ///
 /// - `scratch` makes what a thread keeps from chunk to chunk; it is called at most once a thread.
-/// - `work` is given a chunk of whole records and an output, which is new or comes back from the
+/// - `work` is given a chunk of whole records, at least one of each input, and an output, which is new or comes back from the
 ///   sink as the sink left it: one of the two clears it. Which chunks share a scratch or an output
 ///   depends on the threads, so what is written must not depend on what was left in them.
 /// - `sink` is called on this thread, once a chunk, in input order.
@@ -138,7 +147,7 @@ pub fn run<S, O>(
     sources: impl IntoIterator<Item = Result<Source, InputError>>,
     config: &Config<'_>,
     scratch: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, &[u8], &mut O) + Sync,
+    work: impl Fn(&mut S, &Chunk, &mut O) + Sync,
     sink: impl FnMut(&mut O) -> io::Result<()>,
 ) -> Result<RunTotals, RunError>
 where

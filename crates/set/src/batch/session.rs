@@ -1,10 +1,10 @@
 //! A classifier with everything that one thread needs to ask it.
 
 use crate::Damage;
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, PolicyState};
 use portcullis_robots::target::BadUrl;
 
-use super::{Classifier, ClassifierMemory, Explained, Provenance};
+use super::{AgeCounts, Classifier, ClassifierMemory, Explained, Provenance};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -64,6 +64,11 @@ impl<'c> Session<'c> {
         self.classifier.classify(records, self.assumed_scheme, &mut self.memory)
     }
 
+    /// Returns the decisions of the last block again.
+    pub fn decisions(&self) -> &[Decision] {
+        self.memory.decisions()
+    }
+
     /// Returns the rule and the group behind the decision for `agent` on a record of the last
     /// block; see [`Classifier::provenance`].
     ///
@@ -76,6 +81,36 @@ impl<'c> Session<'c> {
     /// If the last block has no such record, or there is no such agent.
     pub fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Damage> {
         self.classifier.provenance(record, agent, &mut self.memory)
+    }
+
+    /// Returns what is known of the origin of a record of the last block; see [`Classifier::state`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Classifier::state`].
+    ///
+    /// # Panics
+    ///
+    /// If the last block has no such record.
+    pub fn state(&self, record: usize) -> Result<Option<PolicyState>, Damage> {
+        self.classifier.state(record, &self.memory)
+    }
+
+    /// Returns the origins of the last block, which is `records`; see [`Classifier::origins`].
+    ///
+    /// # Panics
+    ///
+    /// If `records` are others.
+    pub fn origins<'p, R: AsRef<[u8]>>(
+        &'p self,
+        records: &'p [R],
+    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> {
+        self.classifier.origins(records, &self.memory)
+    }
+
+    /// Returns the ages of the captures since the last call; see [`ClassifierMemory::take_ages`].
+    pub fn take_ages(&mut self) -> AgeCounts {
+        self.memory.take_ages()
     }
 
     /// Explains the decision for `agent` on `record`, which need not be of the last block; see

@@ -15,6 +15,10 @@ use super::{PolicySet, RuleSetNumber};
 pub struct PolicyNumber(pub(super) u32);
 
 impl PolicyNumber {
+    pub(crate) fn of(number: u32) -> PolicyNumber {
+        PolicyNumber(number)
+    }
+
     /// The number, as an index.
     pub fn index(self) -> usize {
         self.0 as usize

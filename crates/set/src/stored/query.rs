@@ -315,7 +315,7 @@ impl Query {
 
     /// Adds to decisions which rule made them.
     fn name_rules(&self, memory: &mut BlockMemory) -> Result<(), Damage> {
-        let (decisions, sources) = memory.decisions_mut();
+        let (decisions, sources) = memory.answers_mut();
         for (decision, source) in decisions.iter_mut().zip(sources) {
             if let Some(place) = self.place_of(*source)? {
                 (decision.rule, decision.line) = (Some(place.rule), Some(place.line));

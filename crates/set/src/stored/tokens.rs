@@ -106,6 +106,15 @@ impl PolicySet {
         Ok(names)
     }
 
+    /// Whether some group names an agent.
+    ///
+    /// # Errors
+    ///
+    /// If the names are damaged.
+    pub fn names_agent(&self, agent: &AgentChain) -> Result<bool, Damage> {
+        Ok(!self.tokens_of(agent)?.chain.is_empty())
+    }
+
     /// The names that an agent answers to.
     pub(super) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
         let names = self.names()?;

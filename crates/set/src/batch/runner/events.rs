@@ -5,8 +5,10 @@
 //! either: the messages are as many as the chunks in flight and the credits of a reader.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::io;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -15,35 +17,34 @@ use super::reader::{Next, StreamReader};
 use super::workers::Job;
 use super::{Config, RunError, RunTotals};
 use portcullis_capture::input::{Chunk, Chunks, InputError, Source};
-use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
 /// What happened on another thread.
 pub(super) enum Event<O> {
-    /// A stream's thread has read a chunk, its end or its failure.
-    Read(Option<Result<Chunk, InputError>>),
+    /// The thread of the stream with this number has read a chunk, its end or its failure.
+    Read(u64, Option<Result<Chunk, InputError>>),
     /// A job has made its output.
     Done(Done<O>),
     /// A job or a stream's thread has panicked, with this.
     Panicked(Box<dyn Any + Send>),
 }
 
-/// Where the next chunk comes from.
+/// An input that was opened, or that could not be.
 enum Input {
-    /// The next source has to be opened.
-    Between,
     Mapped(Chunks),
     Stream(StreamReader),
-    /// There is no more, or it failed.
-    Over,
+    Failed(RunError),
 }
 
 /// The state of a run on the calling thread.
 pub(super) struct EventLoop<'run, Sources, Sink, O> {
     config: &'run Config<'run>,
-    sources: Sources,
-    input: Input,
-    /// The name of the source, until its first chunk shows what it is.
-    unseen: Option<String>,
+    /// `None` once there are no more, or one failed.
+    sources: Option<Sources>,
+    /// The input that is cut, and those behind it that were opened ahead.
+    inputs: VecDeque<Input>,
+    inputs_max: usize,
+    /// The number of the next stream.
+    next_stream: u64,
     /// What ended the input, to be returned after everything before it is written.
     failure: Option<RunError>,
     /// The sequence number of the next job.
@@ -77,9 +78,10 @@ where
         let (sender, receiver) = mpsc::channel();
         EventLoop {
             config,
-            sources,
-            input: Input::Between,
-            unseen: None,
+            sources: Some(sources),
+            inputs: VecDeque::new(),
+            inputs_max: if config.open_ahead { config.thread_count() } else { 1 },
+            next_stream: 0,
             failure: None,
             next_sequence: 0,
             in_flight: 0,
@@ -105,7 +107,7 @@ where
                 self.write(done)?;
                 continue;
             }
-            if self.in_flight == 0 && matches!(self.input, Input::Over) {
+            if self.in_flight == 0 && self.inputs.is_empty() && self.sources.is_none() {
                 return self.failure.map_or(Ok(self.totals), Err);
             }
             // A job is in flight, or a reader has credit: either will send.
@@ -118,10 +120,18 @@ where
         match event {
             Event::Done(done) => self.order.insert(done),
             Event::Panicked(panic) => resume_unwind(panic),
-            Event::Read(read) => match &mut self.input {
-                Input::Stream(reader) => reader.receive(read),
-                _ => unreachable!("a stream stays the input until its end is received"),
-            },
+            Event::Read(id, read) => {
+                let mut streams = self.inputs.iter_mut().filter_map(|input| match input {
+                    Input::Stream(reader) if reader.id() == id => Some(reader),
+                    _ => None,
+                });
+                match (streams.next(), self.sources.is_some()) {
+                    (Some(reader), _) => reader.receive(read),
+                    // An input before it failed.
+                    (None, false) => {}
+                    (None, true) => unreachable!("a stream stays until its end is received"),
+                }
+            }
         }
     }
 
@@ -154,64 +164,74 @@ where
     /// The next chunk of the input, if there is one to be had without waiting for a reader.
     fn next_chunk(&mut self) -> Option<Chunk> {
         loop {
-            match &mut self.input {
-                Input::Over => return None,
-                Input::Between => self.open_next(),
+            self.open_ahead();
+            let ended = match self.inputs.front_mut()? {
                 Input::Mapped(chunks) => match chunks.next() {
-                    Some(Ok(chunk)) => match self.refusal(&chunk) {
-                        None => return Some(chunk),
-                        Some(error) => self.fail(error.into()),
-                    },
-                    Some(Err(error)) => self.fail(error.into()),
-                    None => self.input = Input::Between,
+                    Some(Ok(chunk)) => return Some(chunk),
+                    Some(Err(error)) => Err(error.into()),
+                    None => Ok(()),
                 },
                 Input::Stream(reader) => match reader.next(&mut self.spare) {
-                    Next::Chunk(chunk) => match self.refusal(&chunk) {
-                        None => return Some(chunk),
-                        Some(error) => self.fail(error.into()),
-                    },
+                    Next::Chunk(chunk) => return Some(chunk),
                     Next::Pending => return None,
-                    Next::End(Ok(())) => self.input = Input::Between,
-                    Next::End(Err(error)) => self.fail(error.into()),
+                    Next::End(end) => end.map_err(RunError::from),
                 },
+                Input::Failed(_) => match self.inputs.pop_front() {
+                    Some(Input::Failed(error)) => Err(error),
+                    _ => unreachable!("it was the first"),
+                },
+            };
+            match ended {
+                Ok(()) => drop(self.inputs.pop_front()),
+                // What came before is still written.
+                Err(error) => {
+                    self.failure = Some(error);
+                    self.sources = None;
+                    self.inputs.clear();
+                }
             }
         }
     }
 
-    /// Why the source of `chunk`, if it is the first of one, is surely no list of URLs.
-    fn refusal(&mut self, chunk: &[u8]) -> Option<InputError> {
-        let name = self.unseen.take()?;
-        let kind = FileKind::of(chunk);
-        let wrong = WrongKind { name, kind, wanted: Wanted::UrlList };
-        kind.is_no_url_list().then(|| wrong.into())
+    /// Opens inputs as long as there is room. Streams begin to read.
+    fn open_ahead(&mut self) {
+        while self.inputs.len() < self.inputs_max
+            && let Some(sources) = &mut self.sources
+        {
+            let input = match sources.next() {
+                None => {
+                    self.sources = None;
+                    return;
+                }
+                Some(Ok(source)) => self.open(source),
+                Some(Err(error)) => Input::Failed(error.into()),
+            };
+            if matches!(input, Input::Failed(_)) {
+                self.sources = None;
+            }
+            self.inputs.push_back(input);
+        }
     }
 
-    fn open_next(&mut self) {
-        let source = match self.sources.next() {
-            None => {
-                self.input = Input::Over;
-                return;
-            }
-            Some(Err(error)) => return self.fail(error.into()),
-            Some(Ok(source)) => source,
-        };
+    fn open(&mut self, source: Source) -> Input {
         self.totals.sources += 1;
-        self.unseen = Some(source.name().to_owned());
-        let chunks = source.chunks(self.config.chunks);
+        let config = self.config.chunks;
+        let chunks = match self.config.lists {
+            Some(lists) => source.list(config, Arc::clone(lists)),
+            None => source.chunks(config),
+        };
         if chunks.is_mapped() {
-            self.input = Input::Mapped(chunks);
-            return;
+            return Input::Mapped(chunks);
         }
-        match StreamReader::start(chunks, self.sender.clone()) {
-            Ok(reader) => self.input = Input::Stream(reader),
-            Err(error) => self.fail(RunError::Threads { threads: 1, source: error.into() }),
+        let id = self.next_stream;
+        self.next_stream += 1;
+        match StreamReader::start(id, chunks, self.sender.clone()) {
+            Ok(mut reader) => {
+                reader.grant(&mut self.spare);
+                Input::Stream(reader)
+            }
+            Err(error) => Input::Failed(RunError::Threads { threads: 1, source: error.into() }),
         }
-    }
-
-    /// Ends the input. What came before is still written.
-    fn fail(&mut self, error: RunError) {
-        self.failure = Some(error);
-        self.input = Input::Over;
     }
 
     /// Gives an output to the sink, and keeps what can be used again.
@@ -228,7 +248,7 @@ where
         // The memory of a long record and its output is given back.
         if done.chunk.len() <= self.usual_bytes() {
             self.outputs.push(done.output);
-            if matches!(self.input, Input::Stream(_)) {
+            if self.inputs.iter().any(|input| matches!(input, Input::Stream(_))) {
                 self.spare.push(done.chunk);
             }
         }

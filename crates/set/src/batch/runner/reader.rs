@@ -15,6 +15,8 @@ type Credit = Option<Chunk>;
 
 /// The event loop's side of a stream that is being read.
 pub(super) struct StreamReader {
+    /// Tells its events from those of other streams.
+    id: u64,
     credits: Sender<Credit>,
     credits_out: usize,
     /// Read and not yet handed on.
@@ -37,14 +39,19 @@ impl StreamReader {
     /// Nobody waits for the thread to end: it may be held by a pipe that delivers nothing, and a
     /// run that has failed must not be. It ends with the first read after the loop is gone.
     pub(super) fn start<O: Send + 'static>(
+        id: u64,
         chunks: Chunks,
         events: Sender<Event<O>>,
     ) -> io::Result<StreamReader> {
         let (credits, granted) = mpsc::channel();
         thread::Builder::new()
             .name("read".to_owned())
-            .spawn(move || read_on_credit(chunks, &granted, &events))?;
-        Ok(StreamReader { credits, credits_out: 0, waiting: VecDeque::new(), end: None })
+            .spawn(move || read_on_credit(id, chunks, &granted, &events))?;
+        Ok(StreamReader { id, credits, credits_out: 0, waiting: VecDeque::new(), end: None })
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
     }
 
     /// Takes note of what the thread has read.
@@ -60,28 +67,38 @@ impl StreamReader {
     /// The next chunk in order; gives leave to read another in its place.
     pub(super) fn next(&mut self, spare: &mut Vec<Chunk>) -> Next {
         let chunk = self.waiting.pop_front();
-        while self.end.is_none() && self.credits_out + self.waiting.len() < READ_AHEAD_CHUNKS {
-            // A thread that is gone has sent its end or its panic, which will be received.
-            self.credits.send(spare.pop()).ok();
-            self.credits_out += 1;
-        }
+        self.grant(spare);
         match chunk {
             Some(chunk) => Next::Chunk(chunk),
             None => self.end.take().map_or(Next::Pending, Next::End),
         }
     }
+
+    /// Gives leave to read as far ahead as the bound allows.
+    pub(super) fn grant(&mut self, spare: &mut Vec<Chunk>) {
+        while self.end.is_none() && self.credits_out + self.waiting.len() < READ_AHEAD_CHUNKS {
+            // A thread that is gone has sent its end or its panic, which will be received.
+            self.credits.send(spare.pop()).ok();
+            self.credits_out += 1;
+        }
+    }
 }
 
 /// The thread's side.
-fn read_on_credit<O>(mut chunks: Chunks, granted: &Receiver<Credit>, events: &Sender<Event<O>>) {
+fn read_on_credit<O>(
+    id: u64,
+    mut chunks: Chunks,
+    granted: &Receiver<Credit>,
+    events: &Sender<Event<O>>,
+) {
     for credit in granted {
         if let Some(used) = credit {
             chunks.recycle(used);
         }
         // The chunks are not used again after a panic.
         let event = catch_unwind(AssertUnwindSafe(|| chunks.next()))
-            .map_or_else(Event::Panicked, Event::Read);
-        let goes_on = matches!(event, Event::Read(Some(Ok(_))));
+            .map_or_else(Event::Panicked, |read| Event::Read(id, read));
+        let goes_on = matches!(event, Event::Read(_, Some(Ok(_))));
         if events.send(event).is_err() || !goes_on {
             return;
         }

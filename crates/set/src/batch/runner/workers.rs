@@ -37,7 +37,7 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
     /// would be waited for.
     pub(super) fn perform<O>(&self, mut job: Job<O>)
     where
-        Work: Fn(&mut S, &[u8], &mut O),
+        Work: Fn(&mut S, &Chunk, &mut O),
     {
         if self.stopped.load(Ordering::Relaxed) {
             return;

@@ -78,10 +78,12 @@ fn a_source_that_does_not_open_comes_after_those_before_it() {
     let missing = || Source::open("no/such/list".as_ref(), OpenConfig::default());
     let (expected, _) = tagged(vec![source(&list(50))], &config(1));
     for threads in THREADS {
-        let sources = vec![source(&list(50)), missing(), source(&list(50))];
-        let (written, result) = tagged(sources, &config(threads));
-        assert!(written == expected);
-        assert!(matches!(result, Err(RunError::Input(InputError::Open { .. }))));
+        for open_ahead in [false, true] {
+            let sources = vec![source(&list(50)), missing(), source(&list(50))];
+            let (written, result) = tagged(sources, &Config { open_ahead, ..config(threads) });
+            assert!(written == expected);
+            assert!(matches!(result, Err(RunError::Input(InputError::Open { .. }))));
+        }
     }
 }
 
@@ -109,7 +111,7 @@ fn panics_propagate() {
     }
     for threads in THREADS {
         let work = panic_message(move || {
-            let work = |(): &mut (), chunk: &[u8], (): &mut ()| {
+            let work = |(): &mut (), chunk: &Chunk, (): &mut ()| {
                 assert!(!chunk.starts_with(b"https://example.com/20"), "in the work");
             };
             run([source(&list(500))], &config(threads), || (), work, |()| Ok(())).ok();

@@ -1,0 +1,79 @@
+//! The URLs in the lines that crawlers write: CDXJ, Heritrix's journals and logs, Nutch's dumps.
+
+use bumpalo::Bump;
+use memchr::memchr;
+
+use super::{FieldPath, Problem, json};
+
+/// The URL of a CDXJ line: a member of the object behind key and timestamp.
+pub(super) fn cdxj_url<'c>(
+    text: &'c [u8],
+    fields: &[FieldPath],
+    arena: &'c Bump,
+) -> Result<&'c [u8], Problem> {
+    json::url(cdxj_object(text).ok_or(Problem::NoUrl)?, fields, arena)
+}
+
+/// What is behind the second space.
+fn cdxj_object(text: &[u8]) -> Option<&[u8]> {
+    let rest = &text[memchr(b' ', text)? + 1..];
+    Some(&rest[memchr(b' ', rest)? + 1..])
+}
+
+/// Whether `line` is a line of CDXJ: a sort-friendly key, digits, an object.
+pub(super) fn is_cdxj(line: &[u8]) -> bool {
+    let mut words = line.splitn(3, |&byte| byte == b' ');
+    let (Some(key), Some(time), Some(object)) = (words.next(), words.next(), words.next()) else {
+        return false;
+    };
+    let is_time = (4..=17).contains(&time.len()) && time.iter().all(u8::is_ascii_digit);
+    !key.is_empty() && is_time && object.trim_ascii_start().starts_with(b"{")
+}
+
+/// The URL of a line of a recover journal: `F+ URL …`, and alike for what came of it later (`Fs`, `Fd`,
+/// `Ff`, `F-`, …). A URL has the same verdict in each of its lines, so what is kept is still a journal.
+pub(super) fn journal_url(text: &[u8]) -> Result<&[u8], Problem> {
+    match text {
+        [b'F', _, b' ', rest @ ..] => Ok(&rest[..memchr(b' ', rest).unwrap_or(rest.len())]),
+        _ => Err(Problem::NoUrl),
+    }
+}
+
+/// Whether `line` is a line of a recover journal.
+pub(super) fn is_journal(line: &[u8]) -> bool {
+    let is_kind = matches!(line, [b'F', kind, b' ', ..] if b"+-sdfiero".contains(kind));
+    is_kind && journal_url(line).is_ok_and(|url| memchr(b':', url).is_some())
+}
+
+/// The URL of a line of a crawl.log: its fourth word.
+pub(super) fn log_url(text: &[u8]) -> Result<&[u8], Problem> {
+    log_words(text).nth(3).ok_or(Problem::NoUrl)
+}
+
+fn log_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
+}
+
+/// Whether `line` is a line of a crawl.log: time, status, size, URL.
+pub(super) fn is_log(line: &[u8]) -> bool {
+    let mut words = log_words(line);
+    let is_time = |word: &[u8]| {
+        word.len() >= 20 && word.ends_with(b"Z") && word[4] == b'-' && word[10] == b'T'
+    };
+    let is_number = |word: &[u8]| {
+        let digits = word.strip_prefix(b"-").unwrap_or(word);
+        word == b"-" || !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    words.next().is_some_and(is_time)
+        && words.next().is_some_and(is_number)
+        && words.next().is_some_and(is_number)
+        && words.next().is_some_and(|url| memchr(b':', url).is_some())
+}
+
+/// The URL of a record of a dump: its first line is the URL, TAB, `Version: ` and a number.
+pub(super) fn dump_url(text: &[u8]) -> Result<&[u8], Problem> {
+    let tab = memchr(b'\t', text).ok_or(Problem::NoUrl)?;
+    let (url, rest) = (&text[..tab], &text[tab + 1..]);
+    let is_first_line = memchr(b'\n', url).is_none();
+    if is_first_line && rest.starts_with(b"Version: ") { Ok(url) } else { Err(Problem::NoUrl) }
+}

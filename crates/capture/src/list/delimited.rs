@@ -1,0 +1,143 @@
+//! CSV and TSV: one row, and the field in its column.
+//!
+//! RFC 4180, with LF as a line end too and any one byte as delimiter. Python's `csv` and this agree on
+//! what RFC 4180 allows. Rows that it does not allow (text behind a closing quote, a quote that is never
+//! closed, another number of fields than the first row) have a problem instead of a URL: a field that
+//! was cut at its own comma would be another URL.
+
+use bumpalo::Bump;
+
+use super::Problem;
+use super::framing::quoted_end;
+
+/// The delimiter, the column of the URL, and the number of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub delimiter: u8,
+    /// The URL's, from 0.
+    pub column: usize,
+    /// Fields of a row.
+    pub count: usize,
+}
+
+/// A row, and its URL.
+pub(super) struct Row<'c> {
+    pub whole: &'c [u8],
+    pub end_bytes: u8,
+    pub url: Result<&'c [u8], Problem>,
+}
+
+/// A field as it stands, with its quotes.
+#[derive(Clone, Copy)]
+struct Field<'c> {
+    raw: &'c [u8],
+    is_sound: bool,
+}
+
+impl<'c> Field<'c> {
+    fn text(self, arena: &'c Bump) -> &'c [u8] {
+        let [b'"', inner @ .., b'"'] = self.raw else { return self.raw };
+        if memchr::memchr(b'"', inner).is_none() {
+            return inner;
+        }
+        let mut is_second = false;
+        let kept = inner.iter().copied().filter(|&byte| {
+            is_second = byte == b'"' && !is_second;
+            byte != b'"' || is_second
+        });
+        arena.alloc_slice_copy(&kept.collect::<Vec<u8>>())
+    }
+}
+
+/// The fields of the first row of `bytes`, one after the other.
+struct Fields<'c> {
+    bytes: &'c [u8],
+    delimiter: u8,
+    at: usize,
+    /// Where the row ends, and the bytes of its end, once the last field was read.
+    end: Option<(usize, u8)>,
+}
+
+impl<'c> Fields<'c> {
+    fn new(bytes: &'c [u8], delimiter: u8) -> Fields<'c> {
+        Fields { bytes, delimiter, at: 0, end: None }
+    }
+}
+
+impl<'c> Iterator for Fields<'c> {
+    type Item = Field<'c>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Field<'c>> {
+        if self.end.is_some() {
+            return None;
+        }
+        let (bytes, start) = (self.bytes, self.at);
+        // Where the text of the field may end, if it is quoted.
+        let mut closed = None;
+        let mut is_sound = true;
+        let mut from = start;
+        if bytes.get(start) == Some(&b'"') {
+            let end = quoted_end(bytes, start + 1);
+            is_sound = end.is_some();
+            from = end.unwrap_or(bytes.len());
+            closed = end;
+        }
+        let mut end = match memchr::memchr2(self.delimiter, b'\n', &bytes[from..]) {
+            Some(found) if bytes[from + found] == self.delimiter => {
+                self.at = from + found + 1;
+                from + found
+            }
+            Some(found) => {
+                let has_cr = found > 0 && bytes[from + found - 1] == b'\r';
+                self.end = Some((from + found + 1, 1 + u8::from(has_cr)));
+                from + found - usize::from(has_cr)
+            }
+            None => {
+                self.end = Some((bytes.len(), 0));
+                bytes.len()
+            }
+        };
+        if let Some(closed) = closed {
+            // The last row of a list may end with CR alone.
+            let is_cr = self.end == Some((bytes.len(), 0)) && bytes[closed..] == *b"\r";
+            is_sound = end == closed || is_cr;
+            end = if is_sound { closed } else { end };
+        }
+        Some(Field { raw: &bytes[start..end], is_sound })
+    }
+}
+
+impl Columns {
+    /// The first row of `rest`; `None` if nothing is left.
+    #[inline]
+    pub(super) fn read<'c>(&self, rest: &'c [u8], arena: &'c Bump) -> Option<Row<'c>> {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut fields = Fields::new(rest, self.delimiter);
+        let (mut count, mut is_sound, mut url) = (0, true, None);
+        for field in fields.by_ref() {
+            is_sound &= field.is_sound;
+            if count == self.column {
+                url = Some(field);
+            }
+            count += 1;
+        }
+        let (end, end_bytes) = fields.end.expect("the last field ends the row");
+        let url = match url {
+            _ if !is_sound => Err(Problem::BadQuotes),
+            Some(field) if count == self.count => Ok(field.text(arena)),
+            _ => Err(Problem::FieldCount),
+        };
+        Some(Row { whole: &rest[..end], end_bytes, url })
+    }
+}
+
+/// The fields of the first row of `bytes`, and where it ends.
+pub(super) fn first_row(bytes: &[u8], delimiter: u8) -> (Vec<Vec<u8>>, usize) {
+    let arena = Bump::new();
+    let mut fields = Fields::new(bytes, delimiter);
+    let texts = fields.by_ref().map(|field| field.text(&arena).to_vec()).collect();
+    (texts, fields.end.map_or(0, |(end, _)| end))
+}

@@ -1,0 +1,349 @@
+//! How a list is read, by its name and its first bytes.
+//!
+//! Flags come first, then the extension of the name, then the first bytes, decompressed. What was
+//! chosen without a flag is in [`List::note`]. A list that has no such column or field is an error that
+//! names those it has.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::delimited::{Columns, first_row};
+use super::framing::Framing;
+use super::{FieldPath, List, ListConfig, ListFormat, Place, crawl};
+use crate::input::{InputError, Terminator};
+use portcullis_dialect::limits::LIST_FIELDS_SHOWN;
+use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
+
+/// Names of columns and members that hold a URL, in any case. The first that is there counts.
+const USUAL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
+
+/// The members of URLFrontier's items.
+const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
+
+/// Delimiters of CSV, the usual one first.
+const DELIMITERS: &[u8] = b",;\t|";
+
+/// What the first bytes show.
+pub(crate) enum Detected {
+    /// The list; chunks begin behind its head.
+    List(Box<List>),
+    /// Not enough; more have to be read.
+    More,
+}
+
+/// Detects how the list called `name` is read, which begins with `first`; `is_whole` if that is all.
+///
+/// # Errors
+///
+/// If it is surely no list, or has no such column or field.
+pub(crate) fn detect(
+    name: &str,
+    first: &[u8],
+    is_whole: bool,
+    config: &ListConfig,
+) -> Result<Detected, InputError> {
+    let mark = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let text = &first[mark..];
+    let promised = ListFormat::of_name(Path::new(name));
+    if config.format.is_none() {
+        refuse_other_kinds(name, first)?;
+    }
+    let format = match config.format {
+        Some(format) => format,
+        None if config.terminator == Terminator::Nul => ListFormat::Lines,
+        None => promised.unwrap_or_else(|| of_first_bytes(text, config)),
+    };
+    let look = Look { name, text, is_whole, config };
+    let found = match format {
+        ListFormat::Lines => Some(Found::new(Framing::Byte(config.terminator), Place::Text)),
+        ListFormat::JsonLines => look.json()?,
+        ListFormat::Csv => look.rows(DELIMITERS)?,
+        ListFormat::Tsv => look.rows(b"\t")?,
+        ListFormat::Cdxj => look.cdxj(),
+        ListFormat::HeritrixJournal => Some(Found::new(LINES, Place::JournalWord)),
+        ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWord)),
+        ListFormat::NutchDump => Some(Found::new(Framing::EmptyLine, Place::DumpLine)),
+        ListFormat::Parquet => {
+            let (name, kind) = (name.to_owned(), FileKind::Parquet);
+            return Err(WrongKind { name, kind, wanted: Wanted::UrlList }.into());
+        }
+    };
+    let Some(Found { framing, place, head_bytes, columns, how }) = found else {
+        return Ok(Detected::More);
+    };
+    let note = match (config.format, how) {
+        (_, Some(how)) => Some(format!("{format}, {how}")),
+        (Some(_), None) => None,
+        (None, None) => (format != ListFormat::Lines).then(|| format.to_string()),
+    };
+    let head = first[..mark + head_bytes].to_vec();
+    let name = name.to_owned();
+    let list = List { name, format, framing, place, head, columns, note, promised };
+    Ok(Detected::List(Box::new(list)))
+}
+
+const LINES: Framing = Framing::Byte(Terminator::LineFeed);
+
+/// Refuses what is surely no list.
+fn refuse_other_kinds(name: &str, first: &[u8]) -> Result<(), InputError> {
+    let kind = FileKind::of(first);
+    let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    // A frontier may have a status for each URL.
+    let is_robots_txt = memchr::memmem::find(line, b"/robots.txt\"").is_some();
+    if kind.is_no_url_list() && (kind != FileKind::Captures || is_robots_txt) {
+        return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::UrlList }.into());
+    }
+    if first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") {
+        let problem = "UTF-16; convert it first (iconv -f UTF-16 -t UTF-8), or pass \
+                       --input-format to read it as it is";
+        return Err(problem_with(name, problem));
+    }
+    Ok(())
+}
+
+fn problem_with(name: &str, problem: impl Into<String>) -> InputError {
+    InputError::List { name: name.to_owned(), problem: problem.into() }
+}
+
+/// The format of a text that begins with `text`.
+fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
+    let mut lines = text.split(|&byte| byte == b'\n');
+    let line = lines.next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let is_headed = |delimiter: u8| {
+        let fields = first_row(text, delimiter).0;
+        fields.len() > 1 && usual_column(&fields).is_some()
+    };
+    let is_tabbed = memchr::memchr(b'\t', line).is_some();
+    match () {
+        () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
+        () if is_json_array(text) => ListFormat::JsonLines,
+        () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
+        () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
+        () if crawl::is_log(line) => ListFormat::CrawlLog,
+        () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
+        () if is_headed(b'\t') || config.column.is_some() && is_tabbed => ListFormat::Tsv,
+        () if is_headed(b',') || is_headed(b';') || config.column.is_some() => ListFormat::Csv,
+        () => ListFormat::Lines,
+    }
+}
+
+fn is_json_array(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    text.starts_with(b"[") && FileKind::of(text) == FileKind::Json
+}
+
+/// The number of the first column with a usual name.
+fn usual_column(names: &[Vec<u8>]) -> Option<usize> {
+    let is = |field: &[u8], name: &str| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+    USUAL_NAMES.iter().find_map(|name| names.iter().position(|field| is(field, name)))
+}
+
+/// Whether a field may be a URL, and is no name of a column.
+fn may_be_url(field: &[u8]) -> bool {
+    let field = field.trim_ascii();
+    memchr::memchr2(b'/', b'.', field).is_some() && memchr::memchr(b' ', field).is_none()
+}
+
+/// What was found.
+struct Found {
+    framing: Framing,
+    place: Place,
+    head_bytes: usize,
+    columns: Vec<Vec<u8>>,
+    /// What was chosen without a flag.
+    how: Option<String>,
+}
+
+impl Found {
+    fn new(framing: Framing, place: Place) -> Found {
+        Found { framing, place, head_bytes: 0, columns: Vec::new(), how: None }
+    }
+}
+
+/// The beginning of a list.
+struct Look<'l> {
+    name: &'l str,
+    /// Without a byte order mark.
+    text: &'l [u8],
+    is_whole: bool,
+    config: &'l ListConfig,
+}
+
+impl Look<'_> {
+    /// The whole lines of the text; `None` if there is none yet.
+    fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        let end = match self.is_whole {
+            true => self.text.len(),
+            false => LINES.last_end(self.text),
+        };
+        let lines = self.text[..end].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        (self.is_whole || end > 0).then(|| lines.filter(|line| !line.is_empty()))
+    }
+
+    fn json(&self) -> Result<Option<Found>, InputError> {
+        if is_json_array(self.text) {
+            let problem = format!("a JSON array; make lines of it: jq -c '.[]' {}", self.name);
+            return Err(problem_with(self.name, problem));
+        }
+        if !self.config.fields.is_empty() {
+            let place = Place::Fields(self.config.fields.clone());
+            return Ok(Some(Found::new(LINES, place)));
+        }
+        let Some(lines) = self.lines() else { return Ok(None) };
+        let mut names: Vec<String> = Vec::new();
+        let mut is_first = true;
+        for line in lines {
+            let object = match serde_json::from_slice(line) {
+                Ok(Value::Object(object)) => object,
+                // One line that is cut must not hide the others.
+                _ => {
+                    is_first = false;
+                    continue;
+                }
+            };
+            let usual = USUAL_NAMES.iter().find_map(|name| {
+                let mut members = object.iter();
+                members.find(|(key, value)| key.eq_ignore_ascii_case(name) && value.is_string())
+            });
+            if let Some((key, _)) = usual {
+                let place = Place::Fields(vec![FieldPath::of_name(key)]);
+                let how = (key != "url").then(|| format!("field `{key}`"));
+                return Ok(Some(Found { how, ..Found::new(LINES, place) }));
+            }
+            if ["discovered", "known"].iter().any(|item| object.contains_key(*item)) {
+                let fields = FRONTIER_FIELDS.map(|path| path.parse().expect("these are paths"));
+                let how = Some(format!("fields `{}`", FRONTIER_FIELDS.join("` and `")));
+                let found = Found::new(LINES, Place::Fields(fields.to_vec()));
+                return Ok(Some(Found { how, ..found }));
+            }
+            let new: Vec<String> =
+                object.keys().filter(|key| !names.contains(key)).cloned().collect();
+            names.extend(new);
+        }
+        match names.is_empty() {
+            // An empty list, or lines that are no objects, which are counted.
+            true if is_first => Ok(Some(Found::new(LINES, url_field()))),
+            true => {
+                let problem = "named or begun as JSON Lines, and no line is a JSON object; if an \
+                               object takes several lines, make one of them (jq -c . FILE), or pass \
+                               --input-format";
+                Err(problem_with(self.name, problem))
+            }
+            false => Err(problem_with(
+                self.name,
+                format!(
+                    "JSON Lines without a field `url`; its fields are {}; name the one with the URL \
+                     with --field NAME",
+                    listed(names.iter().map(String::as_str))
+                ),
+            )),
+        }
+    }
+
+    fn cdxj(&self) -> Option<Found> {
+        let fields = match self.config.fields.as_slice() {
+            [] => vec![FieldPath::of_name("url")],
+            fields => fields.to_vec(),
+        };
+        // Comments come first.
+        let mut head_bytes = 0;
+        while self.text[head_bytes..].starts_with(b"!") {
+            match LINES.first_end(&self.text[head_bytes..]) {
+                Some(end) => head_bytes += end,
+                None if self.is_whole => head_bytes = self.text.len(),
+                None => return None,
+            }
+        }
+        let is_ready = self.is_whole || head_bytes < self.text.len();
+        is_ready.then(|| Found { head_bytes, ..Found::new(LINES, Place::CdxjFields(fields)) })
+    }
+
+    /// CSV, with the first of `delimiters` that gives the row the column.
+    fn rows(&self, delimiters: &[u8]) -> Result<Option<Found>, InputError> {
+        let framing = |delimiter| Framing::Quoted { delimiter };
+        if self.text.is_empty() && self.is_whole {
+            let columns = Columns { delimiter: delimiters[0], column: 0, count: 1 };
+            return Ok(Some(Found::new(framing(delimiters[0]), Place::Column(columns))));
+        }
+        let mut found: Option<(u8, Vec<Vec<u8>>, usize, usize, bool)> = None;
+        for &delimiter in delimiters {
+            if !self.is_whole && framing(delimiter).first_end(self.text).is_none() {
+                return Ok(None);
+            }
+            let (row, end) = first_row(self.text, delimiter);
+            let Some((column, is_header)) = self.column(&row) else { continue };
+            // Without a header only the usual delimiter counts: the others may be part of a URL.
+            let is_usual = delimiter == delimiters[0];
+            let is_better = found.as_ref().is_none_or(|(_, other, ..)| row.len() > other.len());
+            if is_better && (is_header || is_usual) {
+                found = Some((delimiter, row, end, column, is_header));
+            }
+        }
+        if let Some((delimiter, row, end, column, is_header)) = found {
+            let place = Place::Column(Columns { delimiter, column, count: row.len() });
+            let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
+            let how = match (&self.config.column, is_header) {
+                (None, true) => Some(format!("column `{shown}`")),
+                (Some(_), true) => None,
+                (_, false) => Some(format!("column {}, no header", column + 1)),
+            };
+            let (head_bytes, columns) = if is_header { (end, row) } else { (0, Vec::new()) };
+            return Ok(Some(Found {
+                framing: framing(delimiter),
+                place,
+                head_bytes,
+                columns,
+                how,
+            }));
+        }
+        let usual = DELIMITERS.iter().copied().max_by_key(|&it| first_row(self.text, it).0.len());
+        let delimiter = if delimiters.len() == 1 { delimiters[0] } else { usual.unwrap_or(b',') };
+        let (row, _) = first_row(self.text, delimiter);
+        let columns = listed(row.iter().map(|field| String::from_utf8_lossy(field)));
+        let wanted = match &self.config.column {
+            Some(column) => format!("no column `{column}`"),
+            None => format!("no column is called {}", USUAL_NAMES.join(", ")),
+        };
+        let problem = format!(
+            "{wanted}; its columns are {columns}; name the one with the URL with --column NAME or its \
+             number"
+        );
+        Err(problem_with(self.name, problem))
+    }
+
+    /// The column of the URL, and whether `row` is a header.
+    fn column(&self, row: &[Vec<u8>]) -> Option<(usize, bool)> {
+        if let Some(wanted) = &self.config.column {
+            let mut names = row.iter();
+            if let Some(column) = names.position(|name| name.trim_ascii() == wanted.as_bytes()) {
+                return Some((column, true));
+            }
+            let column = wanted.parse::<usize>().ok()?.checked_sub(1)?;
+            return row.get(column).map(|field| (column, !may_be_url(field)));
+        }
+        if let Some(column) = usual_column(row) {
+            return Some((column, true));
+        }
+        // Without a header, the only field with a URL.
+        let is_url = |field: &Vec<u8>| memchr::memmem::find(field, b"://").is_some();
+        let column = row.iter().position(is_url)?;
+        (!row[column + 1..].iter().any(is_url)).then_some((column, false))
+    }
+}
+
+fn url_field() -> Place {
+    Place::Fields(vec![FieldPath::of_name("url")])
+}
+
+/// Names in quotes, the first few.
+fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
+    let rest = names.len().saturating_sub(LIST_FIELDS_SHOWN);
+    let shown: Vec<String> =
+        names.take(LIST_FIELDS_SHOWN).map(|name| format!("`{}`", name.as_ref())).collect();
+    match rest {
+        0 => shown.join(", "),
+        rest => format!("{} and {rest} more", shown.join(", ")),
+    }
+}

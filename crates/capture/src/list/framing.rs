@@ -1,0 +1,118 @@
+//! Where records end, for the thread that cuts an input into chunks.
+//!
+//! Cost of the last end in a window: one `memrchr` for lines, a search for the last empty line of a
+//! dump, and one pass over quotes and line ends for CSV, whose quotes can only be read forwards.
+
+use crate::input::Terminator;
+
+/// What ends a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// A byte, wherever it is.
+    Byte(Terminator),
+    /// LF outside a quoted field.
+    Quoted {
+        /// The byte between fields.
+        delimiter: u8,
+    },
+    /// An empty line.
+    EmptyLine,
+}
+
+impl Framing {
+    /// The end of the last whole record of `bytes`, which begin where a record begins; 0 if none ends.
+    pub(crate) fn last_end(self, bytes: &[u8]) -> usize {
+        match self {
+            Framing::Byte(terminator) => {
+                memchr::memrchr(terminator.byte(), bytes).map_or(0, |at| at + 1)
+            }
+            Framing::Quoted { delimiter } => RowEnds::new(bytes, delimiter).last().unwrap_or(0),
+            Framing::EmptyLine => memchr::memrchr_iter(b'\n', bytes)
+                .find(|&at| is_empty_line(bytes, at))
+                .map_or(0, |at| at + 1),
+        }
+    }
+
+    /// The end of the first record of `bytes`, if it ends there.
+    pub(crate) fn first_end(self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Framing::Byte(terminator) => memchr::memchr(terminator.byte(), bytes).map(|at| at + 1),
+            Framing::Quoted { delimiter } => RowEnds::new(bytes, delimiter).next(),
+            Framing::EmptyLine => memchr::memchr_iter(b'\n', bytes)
+                .find(|&at| is_empty_line(bytes, at))
+                .map(|at| at + 1),
+        }
+    }
+
+    /// What a record that ends with `tail` lacks.
+    pub(crate) fn missing_end(self, tail: &[u8]) -> &'static [u8] {
+        match self {
+            _ if tail.is_empty() => b"",
+            Framing::Byte(Terminator::Nul) if tail.ends_with(b"\0") => b"",
+            Framing::Byte(Terminator::Nul) => b"\0",
+            Framing::EmptyLine if is_empty_line(tail, tail.len() - 1) => b"",
+            Framing::EmptyLine if !tail.ends_with(b"\n") => b"\n\n",
+            Framing::EmptyLine => b"\n",
+            _ if tail.ends_with(b"\n") => b"",
+            _ => b"\n",
+        }
+    }
+}
+
+/// Whether the byte at `at` is LF and ends an empty line.
+fn is_empty_line(bytes: &[u8], at: usize) -> bool {
+    bytes[at] == b'\n' && matches!(&bytes[..at], [] | [b'\r'] | [.., b'\n'] | [.., b'\n', b'\r'])
+}
+
+/// The first record of a dump with its end, which is the empty line behind it.
+pub(super) fn dump_record(rest: &[u8]) -> Option<(&[u8], u8)> {
+    let whole = &rest[..Framing::EmptyLine.first_end(rest).unwrap_or(rest.len())];
+    let text = whole.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
+    (!whole.is_empty()).then(|| (whole, u8::try_from(whole.len() - text).unwrap_or(0)))
+}
+
+/// The ends of rows: each LF outside a quoted field.
+///
+/// A quote opens a field only at its start, as in RFC 4180; elsewhere it is text.
+struct RowEnds<'b> {
+    bytes: &'b [u8],
+    delimiter: u8,
+    at: usize,
+}
+
+impl<'b> RowEnds<'b> {
+    fn new(bytes: &'b [u8], delimiter: u8) -> RowEnds<'b> {
+        RowEnds { bytes, delimiter, at: 0 }
+    }
+}
+
+impl Iterator for RowEnds<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            let found = self.at + memchr::memchr2(b'"', b'\n', &self.bytes[self.at..])?;
+            self.at = found + 1;
+            if self.bytes[found] == b'\n' {
+                return Some(self.at);
+            }
+            let before = found.checked_sub(1).map(|before| self.bytes[before]);
+            if before.is_none_or(|byte| byte == self.delimiter || byte == b'\n') {
+                self.at = quoted_end(self.bytes, self.at).unwrap_or(self.bytes.len());
+            }
+        }
+    }
+}
+
+/// The place behind the closing quote of a field whose content begins at `start`; `None` if it is not
+/// closed.
+pub(super) fn quoted_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    loop {
+        let quote = at + memchr::memchr(b'"', &bytes[at..])?;
+        if bytes.get(quote + 1) != Some(&b'"') {
+            return Some(quote + 1);
+        }
+        at = quote + 2;
+    }
+}

@@ -1,0 +1,184 @@
+//! The URL in a JSON object: a member by its path.
+//!
+//! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check UTF-8,
+//! one to parse; for several paths one parse for each that is not there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bumpalo::Bump;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::Problem;
+
+/// The path of a member: names separated by dots. `\.` is a dot in a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath(Vec<String>);
+
+impl FromStr for FieldPath {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<FieldPath, &'static str> {
+        let mut names = vec![String::new()];
+        let mut letters = text.chars();
+        while let Some(letter) = letters.next() {
+            let name = names.last_mut().expect("one at least");
+            match letter {
+                '\\' => name.extend(letters.next()),
+                '.' => names.push(String::new()),
+                letter => name.push(letter),
+            }
+        }
+        match names.iter().any(String::is_empty) {
+            true => Err("expected a field, such as url or page.url"),
+            false => Ok(FieldPath(names)),
+        }
+    }
+}
+
+impl FieldPath {
+    /// The path of a member of the object itself.
+    pub(super) fn of_name(name: &str) -> FieldPath {
+        FieldPath(vec![name.to_owned()])
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, name) in self.0.iter().enumerate() {
+            let dot = if number > 0 { "." } else { "" };
+            write!(f, "{dot}{}", name.replace('\\', "\\\\").replace('.', "\\."))?;
+        }
+        Ok(())
+    }
+}
+
+/// The first of `paths` that the object `text` has.
+pub(super) fn url<'c>(
+    text: &'c [u8],
+    paths: &[FieldPath],
+    arena: &'c Bump,
+) -> Result<&'c [u8], Problem> {
+    let text = std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?;
+    let text = text.trim_ascii();
+    if !text.starts_with('{') {
+        return Err(Problem::NotJson);
+    }
+    for path in paths {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let found = Find { path: &path.0, arena }.deserialize(&mut deserializer);
+        let found = found.and_then(|found| deserializer.end().map(|()| found));
+        match found.map_err(|_| Problem::NotJson)? {
+            Ok(url) => return Ok(url.as_bytes()),
+            Err(Problem::NoField) => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    Err(Problem::NoField)
+}
+
+/// The member at a path below a value.
+#[derive(Clone, Copy)]
+struct Find<'p, 'c> {
+    path: &'p [String],
+    arena: &'c Bump,
+}
+
+impl Find<'_, '_> {
+    /// What a value that is neither a string nor an object is.
+    fn other<'c, E>(self) -> Result<Result<&'c str, Problem>, E> {
+        Ok(Err(if self.path.is_empty() { Problem::NotAString } else { Problem::NoField }))
+    }
+}
+
+impl<'c> DeserializeSeed<'c> for Find<'_, 'c> {
+    type Value = Result<&'c str, Problem>;
+
+    fn deserialize<D: Deserializer<'c>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'c> Visitor<'c> for Find<'_, 'c> {
+    type Value = Result<&'c str, Problem>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'c str) -> Result<Self::Value, E> {
+        if self.path.is_empty() { Ok(Ok(text)) } else { self.other() }
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        if self.path.is_empty() { Ok(Ok(self.arena.alloc_str(text))) } else { self.other() }
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
+        self.other()
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
+        self.other()
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self::Value, E> {
+        self.other()
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self::Value, E> {
+        self.other()
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Err(Problem::NoField))
+    }
+
+    fn visit_seq<A: SeqAccess<'c>>(self, mut values: A) -> Result<Self::Value, A::Error> {
+        while values.next_element::<IgnoredAny>()?.is_some() {}
+        self.other()
+    }
+
+    fn visit_map<A: MapAccess<'c>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let Some((name, path)) = self.path.split_first() else {
+            while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return self.other();
+        };
+        let mut found = None;
+        while let Some(is_wanted) = members.next_key_seed(IsName(name))? {
+            if !is_wanted {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let value = members.next_value_seed(Find { path, ..self })?;
+            found = match found {
+                None => Some(value),
+                Some(_) => Some(Err(Problem::RepeatedField)),
+            };
+        }
+        Ok(found.unwrap_or(Err(Problem::NoField)))
+    }
+}
+
+/// Whether a name is this one.
+struct IsName<'p>(&'p str);
+
+impl<'c> DeserializeSeed<'c> for IsName<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'c>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for IsName<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<bool, E> {
+        Ok(name == self.0)
+    }
+}

@@ -1,0 +1,439 @@
+//! Lists of URLs in the formats that people have: where the URL is in a record.
+//!
+//! Owns the formats ([`ListFormat`]), their detection, the place of the URL, and what stands before the
+//! first record. [`input`](crate::input) opens, decompresses and cuts; a [`List`] says where it may cut,
+//! and turns a chunk into [`Record`]s. Nothing here decides a URL.
+//!
+//! | format | a record | its URL |
+//! |---|---|---|
+//! | `lines` | a line, or a text that ends with NUL | the record |
+//! | `jsonl` | a line with a JSON object | a member: `url`, `page.url` |
+//! | `csv`, `tsv` | a row, RFC 4180: quoted fields may hold line ends | a column |
+//! | `cdxj` | a line: key, timestamp, JSON object | the member `url` |
+//! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word |
+//! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word |
+//! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB |
+//! | `parquet` | a row | a column |
+//!
+//! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
+//! invalid and never allowed. Where a text has two readings (a member that occurs twice, a row with
+//! another number of fields than the first one), it has none.
+//!
+//! Cost: nothing for plain lines. For the others one more pass over each record on the thread that
+//! decides it; a URL is copied only if it has escapes, into an arena that is reused chunk by chunk. The
+//! thread that cuts CSV looks at every quote and line end.
+//!
+//! ```
+//! use portcullis_capture::input::{ChunkConfig, OpenConfig, Source};
+//! use portcullis_capture::list::{Arena, ListConfig};
+//!
+//! let export: &[u8] = b"Address,Title\r\nhttps://a.example/,\"one,\ntwo\"\r\n";
+//! let source = Source::from_reader("export", export, OpenConfig::default());
+//! let arena = Arena::new();
+//! for chunk in source.list(ChunkConfig::default(), ListConfig::default()) {
+//!     let chunk = chunk?;
+//!     assert_eq!(chunk.list().head(), b"Address,Title\r\n");
+//!     let record = chunk.records(&arena).next().unwrap();
+//!     assert_eq!(record.url(), b"https://a.example/");
+//!     assert_eq!(record.text(), b"https://a.example/,\"one,\ntwo\"");
+//! }
+//! # Ok::<(), portcullis_capture::input::InputError>(())
+//! ```
+
+mod crawl;
+mod delimited;
+mod detect;
+mod framing;
+mod json;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use bumpalo::Bump as Arena;
+
+use crate::compression::without_coding;
+use crate::input::{Record, Records, Terminator};
+use delimited::Columns;
+pub(crate) use detect::{Detected, detect};
+pub(crate) use framing::Framing;
+pub use json::FieldPath;
+
+/// A format of lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListFormat {
+    /// One URL per line, or per NUL.
+    Lines,
+    /// JSON Lines.
+    JsonLines,
+    /// Comma-separated values, RFC 4180; the first row shows if the delimiter is another one.
+    Csv,
+    /// Tab-separated values, quoted as in CSV.
+    Tsv,
+    /// CDXJ, the index of a web archive.
+    Cdxj,
+    /// Heritrix's recover journal.
+    HeritrixJournal,
+    /// Heritrix's crawl.log.
+    CrawlLog,
+    /// The text that Nutch's `readdb -dump` writes.
+    NutchDump,
+    /// Parquet.
+    Parquet,
+}
+
+impl ListFormat {
+    /// Every format.
+    pub const ALL: [ListFormat; 9] = [
+        ListFormat::Lines,
+        ListFormat::JsonLines,
+        ListFormat::Csv,
+        ListFormat::Tsv,
+        ListFormat::Cdxj,
+        ListFormat::HeritrixJournal,
+        ListFormat::CrawlLog,
+        ListFormat::NutchDump,
+        ListFormat::Parquet,
+    ];
+
+    /// Extensions of file names, before that of a compression.
+    const EXTENSIONS: [(&'static str, ListFormat); 8] = [
+        ("jsonl", ListFormat::JsonLines),
+        ("ndjson", ListFormat::JsonLines),
+        ("json", ListFormat::JsonLines),
+        ("csv", ListFormat::Csv),
+        ("tsv", ListFormat::Tsv),
+        ("tab", ListFormat::Tsv),
+        ("cdxj", ListFormat::Cdxj),
+        ("parquet", ListFormat::Parquet),
+    ];
+
+    /// The format's name, for command lines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ListFormat::Lines => "lines",
+            ListFormat::JsonLines => "jsonl",
+            ListFormat::Csv => "csv",
+            ListFormat::Tsv => "tsv",
+            ListFormat::Cdxj => "cdxj",
+            ListFormat::HeritrixJournal => "heritrix",
+            ListFormat::CrawlLog => "crawl-log",
+            ListFormat::NutchDump => "nutch",
+            ListFormat::Parquet => "parquet",
+        }
+    }
+
+    /// The format that a file name promises, in any case and before `.gz` or `.zst`.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use portcullis_capture::list::ListFormat;
+    ///
+    /// assert_eq!(ListFormat::of_name(Path::new("export.CSV.gz")), Some(ListFormat::Csv));
+    /// assert_eq!(ListFormat::of_name(Path::new("urls.txt")), None);
+    /// ```
+    pub fn of_name(path: &Path) -> Option<ListFormat> {
+        let path = without_coding(path);
+        let extension = path.extension()?.to_str()?;
+        let mut known = ListFormat::EXTENSIONS.into_iter();
+        known.find(|(name, _)| name.eq_ignore_ascii_case(extension)).map(|(_, format)| format)
+    }
+}
+
+impl fmt::Display for ListFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ListFormat::Lines => "plain lines",
+            ListFormat::JsonLines => "JSON Lines",
+            ListFormat::Csv => "CSV",
+            ListFormat::Tsv => "TSV",
+            ListFormat::Cdxj => "CDXJ",
+            ListFormat::HeritrixJournal => "a Heritrix recover journal",
+            ListFormat::CrawlLog => "a Heritrix crawl.log",
+            ListFormat::NutchDump => "a Nutch readdb dump",
+            ListFormat::Parquet => "Parquet",
+        })
+    }
+}
+
+/// How lists are read. What is not given is detected for each list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListConfig {
+    /// The format. By default that of the file name's extension, or else that of the first bytes.
+    pub format: Option<ListFormat>,
+    /// Members that hold the URL of a JSON object: the first that the object has counts.
+    pub fields: Vec<FieldPath>,
+    /// The name of the column with the URL, or its number, counted from 1.
+    pub column: Option<String>,
+    /// What ends the records of plain lines. With NUL nothing is detected.
+    pub terminator: Terminator,
+}
+
+/// Why a record has no URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Problem {
+    /// JSON that is not UTF-8.
+    NotUtf8,
+    /// A line that is not a JSON object.
+    NotJson,
+    /// The object does not have the member, or it is `null`.
+    NoField,
+    /// The member is not a string.
+    NotAString,
+    /// The member occurs twice.
+    RepeatedField,
+    /// The row has fewer or more fields than the first one.
+    FieldCount,
+    /// A quoted field does not end, or something follows its closing quote.
+    BadQuotes,
+    /// The line is of a kind that names no URL.
+    NoUrl,
+    /// The column's value is null.
+    Null,
+}
+
+impl Problem {
+    /// Every problem.
+    pub const ALL: [Problem; 9] = [
+        Problem::NotUtf8,
+        Problem::NotJson,
+        Problem::NoField,
+        Problem::NotAString,
+        Problem::RepeatedField,
+        Problem::FieldCount,
+        Problem::BadQuotes,
+        Problem::NoUrl,
+        Problem::Null,
+    ];
+
+    /// The problem's name, for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Problem::NotUtf8 => "not-utf8",
+            Problem::NotJson => "not-json",
+            Problem::NoField => "no-field",
+            Problem::NotAString => "not-a-string",
+            Problem::RepeatedField => "repeated-field",
+            Problem::FieldCount => "field-count",
+            Problem::BadQuotes => "bad-quotes",
+            Problem::NoUrl => "no-url",
+            Problem::Null => "null",
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Problem::NotUtf8 => "the JSON is not UTF-8",
+            Problem::NotJson => "not a JSON object",
+            Problem::NoField => "the object has no such field, or it is null",
+            Problem::NotAString => "the field is not a string",
+            Problem::RepeatedField => "the field occurs twice",
+            Problem::FieldCount => {
+                "not as many fields as the first row; is one with a delimiter not quoted?"
+            }
+            Problem::BadQuotes => "a quoted field does not end where a field may end",
+            Problem::NoUrl => "a line of a kind without a URL",
+            Problem::Null => "the column is null",
+        })
+    }
+}
+
+/// Where the URL of a record is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// The text is the URL.
+    Text,
+    /// Members of the object that is the text.
+    Fields(Vec<FieldPath>),
+    /// A field of the row.
+    Column(Columns),
+    /// Members of the object behind the second space.
+    CdxjFields(Vec<FieldPath>),
+    /// The second word of a line of a recover journal.
+    JournalWord,
+    /// The fourth word of a line of a crawl.log.
+    LogWord,
+    /// The first line up to TAB.
+    DumpLine,
+}
+
+/// One list: its format, where its records end, and where their URLs are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    name: String,
+    format: ListFormat,
+    framing: Framing,
+    place: Place,
+    head: Vec<u8>,
+    columns: Vec<Vec<u8>>,
+    note: Option<String>,
+    promised: Option<ListFormat>,
+}
+
+impl List {
+    /// Plain lines.
+    pub(crate) fn plain(name: String, terminator: Terminator) -> List {
+        List {
+            name,
+            format: ListFormat::Lines,
+            framing: Framing::Byte(terminator),
+            place: Place::Text,
+            head: Vec::new(),
+            columns: Vec::new(),
+            note: None,
+            promised: None,
+        }
+    }
+
+    /// What errors call the list: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its format.
+    pub fn format(&self) -> ListFormat {
+        self.format
+    }
+
+    /// The bytes before the first record, as they were read: a byte order mark, a header row, the
+    /// comments that open a CDXJ file. Chunks begin behind them.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The names of the columns, without quotes; none if the list has no header row.
+    pub fn columns(&self) -> &[Vec<u8>] {
+        &self.columns
+    }
+
+    /// The delimiter of fields, for CSV and TSV.
+    pub fn delimiter(&self) -> Option<u8> {
+        match &self.place {
+            Place::Column(columns) => Some(columns.delimiter),
+            _ => None,
+        }
+    }
+
+    /// How the list is read, if that was detected: "CSV, column `Address`".
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The format that the name promises, if it is another one.
+    pub fn promised(&self) -> Option<ListFormat> {
+        self.promised.filter(|&promised| promised != self.format)
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// What a record lacks that ends with `tail` if another one follows: nothing if its end is there.
+    pub fn missing_end(&self, tail: &[u8]) -> &'static [u8] {
+        self.framing.missing_end(tail)
+    }
+
+    /// The place of a record, counted from 0 behind the head: "line 12", "row 3".
+    pub fn place(&self, record: u64) -> String {
+        let rows_before = u64::from(!self.columns.is_empty());
+        match self.format {
+            ListFormat::Csv | ListFormat::Tsv => format!("row {}", record + rows_before + 1),
+            ListFormat::NutchDump | ListFormat::Parquet => format!("record {}", record + 1),
+            _ => {
+                let lines = memchr::memchr_iter(b'\n', &self.head).count() as u64;
+                let noun = match self.framing {
+                    Framing::Byte(Terminator::Nul) => "record",
+                    _ => "line",
+                };
+                format!("{noun} {}", record + lines + 1)
+            }
+        }
+    }
+
+    /// The records of `chunk`, which begins where a record begins. URLs with escapes are decoded into
+    /// `arena`.
+    #[inline]
+    pub fn records<'c>(&'c self, chunk: &'c [u8], arena: &'c Arena) -> ListRecords<'c> {
+        let terminator = match self.framing {
+            Framing::Byte(terminator) => terminator,
+            _ => Terminator::LineFeed,
+        };
+        ListRecords { list: self, rest: chunk, lines: Records::new(chunk, terminator), arena }
+    }
+}
+
+/// The records of a chunk of a [`List`], in order. Joined they are the chunk.
+pub struct ListRecords<'c> {
+    list: &'c List,
+    /// What follows the records of formats that are not split by `lines`.
+    rest: &'c [u8],
+    lines: Records<'c>,
+    arena: &'c Arena,
+}
+
+impl<'c> Iterator for ListRecords<'c> {
+    type Item = Record<'c>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Record<'c>> {
+        match self.list.place {
+            Place::Text => self.lines.next(),
+            _ => self.next_with_place(),
+        }
+    }
+}
+
+impl std::iter::FusedIterator for ListRecords<'_> {}
+
+impl<'c> ListRecords<'c> {
+    fn next_with_place(&mut self) -> Option<Record<'c>> {
+        let arena = self.arena;
+        let (record, url) = match &self.list.place {
+            Place::Text => return self.lines.next(),
+            Place::Column(columns) => {
+                let row = columns.read(self.rest, arena)?;
+                self.rest = &self.rest[row.whole.len()..];
+                (Record::plain(row.whole, row.end_bytes), row.url)
+            }
+            Place::DumpLine => {
+                let (whole, end_bytes) = framing::dump_record(self.rest)?;
+                self.rest = &self.rest[whole.len()..];
+                let record = Record::plain(whole, end_bytes);
+                (record, crawl::dump_url(record.text()))
+            }
+            Place::Fields(fields) => {
+                let record = self.lines.next()?;
+                (record, json::url(record.text(), fields, arena))
+            }
+            Place::CdxjFields(fields) => {
+                let record = self.lines.next()?;
+                (record, crawl::cdxj_url(record.text(), fields, arena))
+            }
+            Place::JournalWord => {
+                let record = self.lines.next()?;
+                (record, crawl::journal_url(record.text()))
+            }
+            Place::LogWord => {
+                let record = self.lines.next()?;
+                (record, crawl::log_url(record.text()))
+            }
+        };
+        Some(match url {
+            _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
+            Ok(url) => record.with_url(url),
+            Err(problem) => record.with_problem(problem),
+        })
+    }
+}
+
+/// A list that was not read yet, or one that was.
+#[derive(Clone, Debug)]
+pub(crate) enum Reading {
+    /// It has to be detected.
+    Unseen(Arc<ListConfig>),
+    Known(Arc<List>),
+}

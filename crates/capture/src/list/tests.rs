@@ -1,0 +1,363 @@
+//! Every format: detection, places, problems, and the same chunks however the bytes arrive.
+
+use super::*;
+use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
+
+fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> Read {
+    let reader = std::io::Cursor::new(bytes.to_vec());
+    let source = Source::from_reader(name, reader, OpenConfig::default());
+    read(source, chunk_bytes, config)
+}
+
+/// What was read: the head, the texts of records with their URLs or problems, the notes.
+#[derive(Debug, Default, PartialEq)]
+struct Read {
+    head: Vec<u8>,
+    whole: Vec<u8>,
+    records: Vec<(Vec<u8>, Result<String, Problem>)>,
+    format: Option<ListFormat>,
+    note: String,
+    error: String,
+}
+
+fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
+    let mut read = Read::default();
+    let arena = Arena::new();
+    let chunks = ChunkConfig { chunk_bytes, ..ChunkConfig::default() };
+    for chunk in source.list(chunks, config.clone()) {
+        let chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                read.error = error.to_string();
+                return read;
+            }
+        };
+        if chunk.is_first() {
+            read.head = chunk.list().head().to_vec();
+            read.note = chunk.list().note().unwrap_or_default().to_owned();
+            read.format = Some(chunk.list().format());
+        }
+        for record in chunk.records(&arena) {
+            read.whole.extend_from_slice(record.whole());
+            let url = String::from_utf8_lossy(record.url()).into_owned();
+            let url = record.problem().map_or(Ok(url), Err);
+            read.records.push((record.text().to_vec(), url));
+        }
+    }
+    read
+}
+
+fn urls(name: &str, bytes: &[u8], config: &ListConfig) -> Vec<Result<String, Problem>> {
+    let read = chunks(name, bytes, 1 << 20, config);
+    assert_eq!(read.error, "", "{name}");
+    assert_eq!([read.head, read.whole].concat(), bytes, "nothing is lost");
+    read.records.into_iter().map(|(_, url)| url).collect()
+}
+
+fn ok(urls: &[&str]) -> Vec<Result<String, Problem>> {
+    urls.iter().map(|&url| Ok(url.to_owned())).collect()
+}
+
+fn with(format: ListFormat) -> ListConfig {
+    ListConfig { format: Some(format), ..ListConfig::default() }
+}
+
+fn column(name: &str) -> ListConfig {
+    ListConfig { column: Some(name.to_owned()), ..ListConfig::default() }
+}
+
+const NUTCH: &[u8] =
+    b"https://a.example/1\tVersion: 7\nStatus: 2 (db_fetched)\nMetadata: \n\t_pst_=x\n\n\
+https://a.example/2\tVersion: 7\nStatus: 1 (db_unfetched)\n\n";
+const JOURNAL: &[u8] =
+    b"F+ https://a.example/1 LL https://a.example/\nFs https://a.example/1\nT 20200101\n";
+const LOG: &[u8] =
+    b"2020-01-02T03:04:05.678Z   200        123 https://a.example/1 LLE https://v.example/ text/html #001\n\
+2020-01-02T03:04:05.678Z -9998          - https://a.example/2 - - no-type #002\n";
+const CDXJ: &[u8] = b"!OpenWayback-CDXJ 1.0\ncom,example)/1 20200101000000 {\"url\": \"https:\\/\\/a.example/1\"}\n\
+com,example)/2 20200101000000 {\"status\": \"200\"}\n";
+const FRONTIER: &[u8] =
+    b"{\"discovered\":{\"info\":{\"url\":\"https://a.example/1\",\"key\":\"a\"}}}\n\
+{\"known\":{\"info\":{\"url\":\"https://a.example/2\"},\"refetchableFromDate\":\"1\"}}\n";
+
+#[test]
+fn formats_are_found_by_their_first_bytes() {
+    let plain = ListConfig::default();
+    let rows: [(&[u8], ListFormat, &str); 11] = [
+        (b"https://a.example/\n", ListFormat::Lines, ""),
+        (b"", ListFormat::Lines, ""),
+        (b"{\"url\": \"https://a.example/\"}\n", ListFormat::JsonLines, "JSON Lines"),
+        (b"{\"URI\": \"https://a.example/\"}\n", ListFormat::JsonLines, "JSON Lines, field `URI`"),
+        (
+            FRONTIER,
+            ListFormat::JsonLines,
+            "JSON Lines, fields `discovered.info.url` and `known.info.url`",
+        ),
+        (b"id,Url\n1,https://a.example/\n", ListFormat::Csv, "CSV, column `Url`"),
+        (b"id;loc\r\n1;https://a.example/\n", ListFormat::Csv, "CSV, column `loc`"),
+        (b"id\turi\n1\thttps://a.example/\n", ListFormat::Tsv, "TSV, column `uri`"),
+        (CDXJ, ListFormat::Cdxj, "CDXJ"),
+        (JOURNAL, ListFormat::HeritrixJournal, "a Heritrix recover journal"),
+        (LOG, ListFormat::CrawlLog, "a Heritrix crawl.log"),
+    ];
+    for (bytes, format, note) in rows {
+        for mark in [&b""[..], b"\xef\xbb\xbf"] {
+            let bytes = [mark, bytes].concat();
+            let read = chunks("-", &bytes, 1 << 20, &plain);
+            assert_eq!((read.format, read.note.as_str()), (Some(format), note), "{read:?}");
+            assert!(read.head.starts_with(mark));
+            assert_eq!([read.head, read.whole].concat(), bytes);
+        }
+    }
+    assert_eq!(chunks("-", NUTCH, 64, &plain).format, Some(ListFormat::NutchDump));
+}
+
+#[test]
+fn names_promise_formats() {
+    let of = |name: &str| ListFormat::of_name(Path::new(name));
+    for (name, format) in [
+        ("a.jsonl", Some(ListFormat::JsonLines)),
+        ("A.NDJSON.zst", Some(ListFormat::JsonLines)),
+        ("a.b.tsv.gz", Some(ListFormat::Tsv)),
+        ("a.cdxj", Some(ListFormat::Cdxj)),
+        ("a.parquet", Some(ListFormat::Parquet)),
+        ("csv", None),
+        ("a.csv/b", None),
+        ("-", None),
+    ] {
+        assert_eq!(of(name), format, "{name}");
+    }
+}
+
+#[test]
+fn the_urls_of_crawlers() {
+    let plain = ListConfig::default();
+    assert_eq!(urls("-", NUTCH, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
+    assert_eq!(urls("-", LOG, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
+    assert_eq!(urls("-", FRONTIER, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
+    let journal = [ok(&["https://a.example/1"; 2]), vec![Err(Problem::NoUrl)]].concat();
+    assert_eq!(urls("-", JOURNAL, &plain), journal);
+    let cdxj = [ok(&["https://a.example/1"]), vec![Err(Problem::NoField)]].concat();
+    assert_eq!(urls("-", CDXJ, &plain), cdxj);
+    let crlf = String::from_utf8_lossy(NUTCH).replace('\n', "\r\n");
+    assert_eq!(
+        urls("-", crlf.as_bytes(), &plain),
+        ok(&["https://a.example/1", "https://a.example/2"])
+    );
+}
+
+#[test]
+fn json_problems() {
+    let lines: [(&[u8], Result<&str, Problem>); 16] = [
+        (b"{\"url\": \"https://a.example/\"}", Ok("https://a.example/")),
+        (b" {\"x\": [1, {\"url\": \"no\"}], \"url\": \"a\\u002fb\\n\"} \r", Ok("a/b\n")),
+        (b"{\"\\u0075rl\": \"a\"}", Ok("a")),
+        (b"", Ok("")),
+        (b"{\"url\": \"a\"", Err(Problem::NotJson)),
+        (b"{\"url\": \"a\"} x", Err(Problem::NotJson)),
+        (b"{\"url\": \"a\", }", Err(Problem::NotJson)),
+        (b"\"https://a.example/\"", Err(Problem::NotJson)),
+        (b"https://a.example/", Err(Problem::NotJson)),
+        (b"[\"https://a.example/\"]", Err(Problem::NotJson)),
+        (b"{\"url\": null}", Err(Problem::NoField)),
+        (b"{\"x\": {\"url\": \"a\"}}", Err(Problem::NoField)),
+        (b"{\"url\": 1}", Err(Problem::NotAString)),
+        (b"{\"url\": {\"url\": \"a\"}}", Err(Problem::NotAString)),
+        (b"{\"url\": \"a\", \"url\": \"b\"}", Err(Problem::RepeatedField)),
+        (b"{\"url\": \"\xff\"}", Err(Problem::NotUtf8)),
+    ];
+    let text = lines.iter().flat_map(|(line, _)| [line, &b"\n"[..]].concat()).collect::<Vec<_>>();
+    let expected: Vec<_> = lines.iter().map(|(_, url)| url.map(str::to_owned)).collect();
+    assert_eq!(urls("a.jsonl", &text, &with(ListFormat::JsonLines)), {
+        // Without a flag for the field, the first lines choose it.
+        expected
+    });
+}
+
+#[test]
+fn fields_by_path() {
+    let field = |paths: &[&str]| ListConfig {
+        fields: paths.iter().map(|path| path.parse().unwrap()).collect(),
+        ..with(ListFormat::JsonLines)
+    };
+    let line = b"{\"url\": \"top\", \"page\": {\"url\": \"in\", \"a.b\": \"dot\"}, \"n\": 1}\n";
+    for (paths, expected) in [
+        (&["page.url"][..], Ok("in")),
+        (&["page.a\\.b"], Ok("dot")),
+        (&["page"], Err(Problem::NotAString)),
+        (&["url.page"], Err(Problem::NoField)),
+        (&["none", "url"], Ok("top")),
+        (&["n", "url"], Err(Problem::NotAString)),
+    ] {
+        assert_eq!(urls("-", line, &field(paths)), [expected.map(str::to_owned)], "{paths:?}");
+        assert_eq!(field(paths).fields[0].to_string(), paths[0]);
+    }
+    for path in ["", ".", "a.", ".a", "a..b"] {
+        assert!(path.parse::<FieldPath>().is_err(), "{path}");
+    }
+}
+
+#[test]
+fn rows_of_csv() {
+    let rows: [(&[u8], Result<&str, Problem>); 12] = [
+        (b"https://a.example/,x\n", Ok("https://a.example/")),
+        (b"\"https://a.example/\",x\r\n", Ok("https://a.example/")),
+        (b"\"a,\"\"b\"\"\",\"x\ny\r\n\"\n", Ok("a,\"b\"")),
+        (b"a\"b\",x\n", Ok("a\"b\"")),
+        (b",\n", Ok("")),
+        (b"\n", Ok("")),
+        (b"a\n", Err(Problem::FieldCount)),
+        (b"a,b,c\n", Err(Problem::FieldCount)),
+        (b"\"a\"b,c\n", Err(Problem::BadQuotes)),
+        (b"a,\"b\" \n", Err(Problem::BadQuotes)),
+        (b"\"a\",\"\"\n", Ok("a")),
+        (b"b,\"never closed\n", Err(Problem::BadQuotes)),
+    ];
+    let head = b"\xef\xbb\xbfURL,\"Title, long\"\r\n";
+    let text = [&head[..], &rows.map(|(row, _)| row).concat()].concat();
+    let expected: Vec<_> = rows.iter().map(|(_, url)| url.map(str::to_owned)).collect();
+    assert_eq!(urls("a.csv", &text, &ListConfig::default()), expected);
+    for chunk_bytes in 1..40 {
+        let small = chunks("a.csv", &text, chunk_bytes, &ListConfig::default());
+        assert_eq!(small, chunks("a.csv", &text, 1 << 20, &ListConfig::default()), "{chunk_bytes}");
+    }
+}
+
+#[test]
+fn columns_by_name_and_number() {
+    let export = b"id,Link,note\n1,https://a.example/1,x\n2,https://a.example/2,y\n";
+    let expected = ok(&["https://a.example/1", "https://a.example/2"]);
+    assert_eq!(urls("a.csv", export, &column("Link")), expected);
+    assert_eq!(urls("a.csv", export, &column("2")), expected);
+    assert_eq!(urls("-", export, &column("Link")), expected);
+    let tabs = String::from_utf8_lossy(export).replace(',', "\t");
+    assert_eq!(urls("-", tabs.as_bytes(), &column("Link")), expected);
+    let semicolons = String::from_utf8_lossy(export).replace(',', ";");
+    assert_eq!(urls("a.csv", semicolons.as_bytes(), &column("2")), expected);
+    // Without a header the first row is a record.
+    let rows = &export[13..];
+    assert_eq!(urls("a.csv", rows, &column("2")), expected);
+    assert_eq!(urls("a.csv", rows, &ListConfig::default()), expected);
+    for (config, words) in [
+        (
+            ListConfig::default(),
+            "no column is called url, address, loc, uri; its columns are `id`, `Link`, `note`",
+        ),
+        (column("link"), "a.csv: no column `link`; its columns are `id`, `Link`, `note`"),
+        (column("4"), "no column `4`"),
+        (column("0"), "no column `0`"),
+    ] {
+        let error = chunks("a.csv", export, 1 << 20, &config).error;
+        assert!(error.contains(words) && error.contains("--column"), "{error}");
+    }
+    // A semicolon may be part of a URL.
+    let plain = b"https://a.example/;x=1\nhttps://a.example/;x=2\n";
+    let expected = ok(&["https://a.example/;x=1", "https://a.example/;x=2"]);
+    assert_eq!(urls("a.csv", plain, &ListConfig::default()), expected);
+}
+
+#[test]
+fn what_cannot_be_read_as_a_list() {
+    let plain = ListConfig::default();
+    let rows: [(&str, &[u8], &[&str]); 6] = [
+        ("-", b"[{\"url\": \"a\"}]", &["JSON array", "jq"]),
+        (
+            "-",
+            b"{\"id\": 1, \"link\": \"x\"}\n{\"other\": 2}\n",
+            &["`id`, `link`, `other`", "--field"],
+        ),
+        ("-", b"{\n  \"url\": \"a\"\n}\n", &["several lines", "jq"]),
+        ("-", b"\xff\xfeh\0", &["UTF-16", "iconv"]),
+        ("-", b"PAR1", &["Parquet"]),
+        ("a.jsonl", b"https://a.example/\n", &["no line is a JSON object"]),
+    ];
+    for (name, bytes, words) in rows {
+        let error = chunks(name, bytes, 1 << 20, &plain).error;
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    }
+    // Captures of robots.txt are no list; a frontier's status is no capture.
+    let capture =
+        |path: &str| format!("{{\"url\": \"https://a.example{path}\", \"status\": 200}}\n");
+    let refused = chunks("-", capture("/robots.txt").as_bytes(), 99, &plain).error;
+    assert!(refused.contains("compile -o SET"), "{refused}");
+    assert_eq!(urls("-", capture("/x").as_bytes(), &plain), ok(&["https://a.example/x"]));
+    let forced = with(ListFormat::JsonLines);
+    assert_eq!(urls("-", capture("/robots.txt").as_bytes(), &forced).len(), 1);
+}
+
+#[test]
+fn the_first_record_may_be_longer_than_a_chunk() {
+    let title = "t".repeat(5_000);
+    let plain = ListConfig::default();
+    let csv = format!("\"{title}\n\",url\nx,https://a.example/\n");
+    let json = format!("{{\"t\": \"{title}\", \"url\": \"https://a.example/\"}}\n");
+    for (name, text) in [("a.csv", csv), ("a.jsonl", json)] {
+        let read = chunks(name, text.as_bytes(), 16, &plain);
+        assert_eq!(read.records.len(), 1, "{}", read.error);
+        assert_eq!(read.records[0].1, Ok("https://a.example/".to_owned()));
+    }
+}
+
+#[test]
+fn the_cut_depends_on_the_bytes_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 1_u32;
+    let mut next = |bound: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % bound
+    };
+    for format in [ListFormat::Lines, ListFormat::Csv, ListFormat::NutchDump, ListFormat::JsonLines]
+    {
+        for round in 0..300 {
+            let alphabet = b"a,\"\n\r\"\"\nb;\t";
+            let mut text: Vec<u8> = (0..next(80)).map(|_| alphabet[next(alphabet.len())]).collect();
+            if format == ListFormat::Csv {
+                text.splice(0..0, *b"x,url\n");
+            }
+            let config = ListConfig { fields: vec!["url".parse().unwrap()], ..with(format) };
+            let whole = chunks("-", &text, 1 << 20, &config);
+            assert_eq!([&whole.head[..], &whole.whole].concat(), text, "{:?}", whole.error);
+            let path = folder.path().join("list");
+            std::fs::write(&path, &text).unwrap();
+            let chunk_bytes = 1 + round % 17;
+            let streamed = chunks("-", &text, chunk_bytes, &config);
+            let mapped = Source::open(&path, OpenConfig::MAPPED).unwrap();
+            for read in [streamed, read(mapped, chunk_bytes, &config)] {
+                assert_eq!(read.records, whole.records, "{format} {chunk_bytes} {text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_truncation_of_compressed_csv_keeps_whole_rows_only() {
+    use std::io::Write as _;
+    let mut text = b"id,url\n".to_vec();
+    for number in 0..50 {
+        text.extend(format!("\"{number}\n\",https://a.example/{number}\r\n").into_bytes());
+    }
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&text).unwrap();
+    let stored = encoder.finish().unwrap();
+    for bytes in 10..stored.len() {
+        let read = chunks("a.csv", &stored[..bytes], 64, &ListConfig::default());
+        assert!(read.error.starts_with("a.csv is cut short"), "{}", read.error);
+        assert!(read.records.iter().all(|(_, url)| url.is_ok()), "{read:?}");
+    }
+}
+
+#[test]
+fn places_are_counted_as_editors_do() {
+    let place = |name: &str, bytes: &[u8]| {
+        let reader = std::io::Cursor::new(bytes.to_vec());
+        let source = Source::from_reader(name, reader, OpenConfig::default());
+        let chunk = source.list(ChunkConfig::default(), ListConfig::default()).next();
+        let chunk: Result<_, InputError> = chunk.unwrap();
+        chunk.unwrap().list().place(0)
+    };
+    assert_eq!(place("-", b"https://a.example/\n"), "line 1");
+    assert_eq!(place("a.csv", b"url\nhttps://a.example/\n"), "row 2");
+    assert_eq!(place("a.csv", b"1,https://a.example/\n"), "row 1");
+    assert_eq!(place("-", CDXJ), "line 2");
+    assert_eq!(place("-", NUTCH), "record 1");
+}

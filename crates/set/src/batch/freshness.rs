@@ -1,0 +1,102 @@
+//! The age of the captures behind decisions.
+//!
+//! RFC 9309, section 2.4, says that a crawler should not use a copy of robots.txt for more than 24 hours. A
+//! list may be classified long after its policies were captured, so the age is judged as of a given time.
+
+use portcullis_capture::access::UnixSeconds;
+
+use crate::CaptureFacts;
+
+/// How the age of captures is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freshness {
+    /// The time at which decisions are used.
+    pub as_of: UnixSeconds,
+    /// Seconds after which a capture has expired; the time that its set has for it if `None`.
+    pub seconds_max: Option<u64>,
+    /// Whether decisions from captures that have expired or have no date become unknown.
+    pub withdraws: bool,
+}
+
+/// The age of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Age {
+    Fresh,
+    Expired,
+    /// It is not known when it was made.
+    Undated,
+}
+
+/// Records whose policy is known, by the age of the capture behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgeCounts {
+    /// The capture has not expired.
+    pub fresh: u64,
+    /// The capture has expired.
+    pub expired: u64,
+    /// The capture has no date, or nothing says when it expires.
+    pub undated: u64,
+}
+
+impl Freshness {
+    pub(super) fn age(&self, facts: &CaptureFacts) -> Age {
+        let expires_at = match self.seconds_max {
+            Some(seconds) => facts.captured_at.map(|time| time.after(seconds)),
+            None => facts.expires_at,
+        };
+        match expires_at {
+            Some(time) if self.as_of < time => Age::Fresh,
+            Some(_) => Age::Expired,
+            None => Age::Undated,
+        }
+    }
+}
+
+impl AgeCounts {
+    pub(super) fn add(&mut self, age: Age, records: u64) {
+        match age {
+            Age::Fresh => self.fresh += records,
+            Age::Expired => self.expired += records,
+            Age::Undated => self.undated += records,
+        }
+    }
+
+    /// Adds other counts.
+    pub fn merge(&mut self, other: AgeCounts) {
+        self.fresh += other.fresh;
+        self.expired += other.expired;
+        self.undated += other.undated;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_expires_at_its_time_or_at_the_given_age() {
+        let facts = CaptureFacts {
+            captured_at: Some(UnixSeconds(100)),
+            expires_at: Some(UnixSeconds(160)),
+            ..CaptureFacts::default()
+        };
+        let undated = CaptureFacts::default();
+        let rows = [
+            (159, None, &facts, Age::Fresh),
+            (160, None, &facts, Age::Expired),
+            (109, Some(10), &facts, Age::Fresh),
+            (110, Some(10), &facts, Age::Expired),
+            (100, Some(0), &facts, Age::Expired),
+            // Captured after the time as of which it is judged.
+            (50, Some(10), &facts, Age::Fresh),
+            (u64::MAX, Some(u64::MAX), &facts, Age::Expired),
+            (0, None, &undated, Age::Undated),
+            (0, Some(10), &undated, Age::Undated),
+        ];
+        for (as_of, seconds_max, facts, age) in rows {
+            let as_of = UnixSeconds(as_of);
+            let freshness = Freshness { as_of, seconds_max, withdraws: false };
+            assert_eq!(freshness.age(facts), age, "{freshness:?} {facts:?}");
+        }
+    }
+}

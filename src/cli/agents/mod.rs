@@ -1,0 +1,211 @@
+//! The agents of `-a`: names, and lists of names by `@NAME` or `@FILE`.
+//!
+//! [`expand`] makes one list of names, in which each occurs once. [`lists`] has the lists that are compiled in,
+//! and [`AgentNotes`] says which names have no effect with some policies. Nothing here asks a policy.
+
+mod lists;
+mod notes;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use portcullis_capture::input::system_text;
+use portcullis_robots::visible::cut_characters;
+
+use super::message::counted;
+
+pub use lists::write as write_lists;
+pub use notes::AgentNotes;
+
+/// Bytes of a `@FILE`. A longer file is not a list of agents.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Characters of a User-Agent header in a message.
+const SHOWN_CHARACTERS_MAX: usize = 60;
+
+/// The agents of `-a`.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub names: Vec<Name>,
+    pub lists: Vec<List>,
+    /// Names that were given again, which are asked once.
+    pub repeated: Vec<String>,
+}
+
+/// A product token, or several joined by `+`.
+#[derive(Clone, Debug)]
+pub struct Name {
+    pub name: String,
+    /// The position of the list in [`Asked::lists`], if the name comes from one.
+    pub list: Option<usize>,
+    /// The line in a file, counted from 1.
+    line: Option<usize>,
+}
+
+/// A list that names were taken from.
+#[derive(Clone, Debug)]
+pub struct List {
+    /// The name with `@`.
+    pub name: String,
+    /// Where it comes from, with its version and licence; the path of a file.
+    pub source: String,
+    /// Whether it is compiled in: a name that a dialect cannot express is then skipped.
+    pub is_ours: bool,
+}
+
+impl Asked {
+    /// One agent.
+    pub fn one(name: String) -> Asked {
+        Asked { names: vec![Name { name, list: None, line: None }], ..Asked::default() }
+    }
+
+    /// Whether a name is skipped if the dialect cannot express it.
+    pub fn is_optional(&self, name: &Name) -> bool {
+        name.list.is_some_and(|list| self.lists[list].is_ours)
+    }
+
+    /// What a message calls the place of a name.
+    pub fn place(&self, name: &Name) -> String {
+        match (name.list, name.line) {
+            (Some(list), Some(line)) => format!("{}, line {line}", self.lists[list].name),
+            (Some(list), None) => self.lists[list].name.clone(),
+            (None, _) => "-a".into(),
+        }
+    }
+}
+
+/// The names that the values of `-a` stand for, in order, each once whatever its case.
+///
+/// # Errors
+///
+/// If a list or file is not there or cannot be read, or a name is a User-Agent header.
+pub fn expand(values: &[String]) -> anyhow::Result<Asked> {
+    let mut asked = Asked::default();
+    // By name: whether it was given itself, not by a list.
+    let mut seen: HashMap<String, bool> = HashMap::new();
+    for value in values {
+        let names = match value.strip_prefix('@') {
+            Some(list) => listed(list, &mut asked.lists)?,
+            None => Asked::one(value.clone()).names,
+        };
+        for name in names {
+            refuse_header(&name.name)?;
+            let is_given = name.list.is_none();
+            match seen.entry(name.name.to_ascii_lowercase()) {
+                Entry::Vacant(new) => {
+                    new.insert(is_given);
+                    asked.names.push(name);
+                }
+                Entry::Occupied(known) if is_given && *known.get() => {
+                    asked.repeated.push(name.name);
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+    }
+    Ok(asked)
+}
+
+/// The names of the list or file `@list`, which is added to `lists`.
+fn listed(list: &str, lists: &mut Vec<List>) -> anyhow::Result<Vec<Name>> {
+    let number = Some(lists.len());
+    if let Some(found) = lists::find(list) {
+        lists.push(List { name: format!("@{list}"), source: found.source, is_ours: true });
+        let name = |name| Name { name, list: number, line: None };
+        return Ok(found.names.into_iter().map(name).collect());
+    }
+    let path = Path::new(list);
+    if !path.exists() {
+        bail!(
+            "-a @{list}: there is no such list and no such file{}; the lists are {} (`portcullis \
+             --agent-lists` shows their names)",
+            lists::suggestion(list).map(|it| format!(" (did you mean @{it}?)")).unwrap_or_default(),
+            lists::names().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ")
+        );
+    }
+    let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
+    ensure!(
+        bytes <= FILE_BYTES_MAX,
+        "-a @{list}: the file has {}, which is more than a list of agents has; is this the right file?",
+        counted(bytes, "byte")
+    );
+    let text =
+        fs::read(path).map_err(|error| anyhow::anyhow!("-a @{list}: {}", system_text(&error)))?;
+    let text = String::from_utf8(text).ok().with_context(|| {
+        format!("-a @{list}: not a text file; write one product token per line")
+    })?;
+    lists.push(List {
+        name: format!("@{list}"),
+        source: path.display().to_string(),
+        is_ours: false,
+    });
+    let names: Vec<Name> = file_names(&text, number).collect();
+    ensure!(
+        !names.is_empty(),
+        "-a @{list}: the file names no agent; write one product token per line"
+    );
+    Ok(names)
+}
+
+/// The names in a file: one per line, without comments that begin with `#`.
+fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.lines().zip(1..).filter_map(move |(line, number)| {
+        let name = line.split('#').next().unwrap_or_default().trim().to_owned();
+        (!name.is_empty()).then_some(Name { name, list, line: Some(number) })
+    })
+}
+
+/// Refuses a User-Agent header, of which `-a` sees the part before the first comma.
+fn refuse_header(name: &str) -> anyhow::Result<()> {
+    let starts = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"));
+    ensure!(
+        !starts && !name.contains(['(', ';']),
+        "invalid value for -a: '{}' is a User-Agent header; pass it with --user-agent 'HEADER'",
+        cut_characters(name, SHOWN_CHARACTERS_MAX)
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(values: &[&str]) -> Vec<String> {
+        let values: Vec<String> = values.iter().map(|&value| value.to_owned()).collect();
+        expand(&values).unwrap().names.into_iter().map(|name| name.name).collect()
+    }
+
+    #[test]
+    fn each_name_once_and_the_first_spelling() {
+        assert_eq!(names(&["A", "b", "a", "B", "A+b"]), ["A", "b", "A+b"]);
+        let listed = names(&["gptbot", "@ai-training"]);
+        assert_eq!(listed[0], "gptbot");
+        assert!(!listed[1..].iter().any(|name| name.eq_ignore_ascii_case("gptbot")));
+        assert!(listed.iter().any(|name| name == "CCBot"));
+        assert_eq!(names(&["@search", "@search"]), names(&["@search"]));
+    }
+
+    #[test]
+    fn files_have_a_name_per_line() {
+        let text = "\u{feff}# ours\r\nOne\r\n\n  Two # two\nThree";
+        let found: Vec<_> =
+            file_names(text, Some(0)).map(|it| (it.name, it.line.unwrap())).collect();
+        assert_eq!(found, [("One".into(), 2), ("Two".into(), 4), ("Three".into(), 5)]);
+    }
+
+    #[test]
+    fn headers_are_refused() {
+        for header in
+            ["Mozilla/5.0 (compatible", "mozilla/5.0", "GPTBot/1.2; +https://a.example", "X (y)"]
+        {
+            assert!(refuse_header(header).is_err(), "{header}");
+        }
+        for name in ["GPTBot", "GPTBot/1.2", "Googlebot-News+Googlebot", "é", "Mozilla"] {
+            assert!(refuse_header(name).is_ok(), "{name}");
+        }
+    }
+}

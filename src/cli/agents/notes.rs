@@ -1,0 +1,149 @@
+//! Names of agents that have no effect with some policies.
+//!
+//! A name that the dialect cannot express is skipped if it comes from one of our lists. A name that no group has
+//! gets the default rules, which may be what was meant, or a misspelling: the nearest name of our lists and of
+//! the set is suggested. Looking a name up is a binary search. A suggestion is one pass over the table of names
+//! in the set, each of which is there once, however many groups have it.
+
+use std::cmp::Reverse;
+
+use portcullis_report::{AgentList, UnnamedAgent};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::{Damage, PolicySet};
+
+use super::super::message::say_plainly;
+use super::super::plan::{QuestionPlan, SummaryForm};
+use super::{List, lists};
+
+/// Names in one note; the summary as JSON has all.
+const SHOWN_MAX: usize = 10;
+
+/// The shortest name that a suggestion is made for.
+const SUGGESTED_BYTES_MIN: usize = 4;
+
+/// Names that have no effect, and where names come from.
+#[derive(Clone, Debug, Default)]
+pub struct AgentNotes {
+    /// The agents that are asked, in the order of the output.
+    pub agents: Vec<String>,
+    pub lists: Vec<AgentList>,
+    pub unnamed: Vec<UnnamedAgent>,
+    repeated: Vec<String>,
+    dialect: &'static str,
+}
+
+impl AgentNotes {
+    /// The notes on the agents of `questions` with the policies of `set`.
+    ///
+    /// # Errors
+    ///
+    /// If an agent is none in the set's dialect, or the names in the set are damaged.
+    pub fn of(questions: &QuestionPlan, set: &PolicySet) -> anyhow::Result<AgentNotes> {
+        let dialect = set.dialect();
+        let (chains, skipped) = questions.chains(dialect)?;
+        let list = |(number, List { name, source, .. }): (usize, &List)| {
+            let named = questions.asked.names.iter().filter(|name| name.list == Some(number));
+            let is_skipped = |name: &&str| skipped.contains(name);
+            let names: Vec<&str> = named.map(|name| name.name.as_str()).collect();
+            let skipped: Vec<&str> = names.iter().copied().filter(is_skipped).collect();
+            AgentList {
+                name: name.clone(),
+                source: source.clone(),
+                agents: names.len() - skipped.len(),
+                skipped: skipped.into_iter().map(str::to_owned).collect(),
+            }
+        };
+        let given = |chain: &&AgentChain| questions.is_given(chain.name());
+        let mut unnamed = Vec::new();
+        for chain in chains.iter().filter(given) {
+            if !set.names_agent(chain)? {
+                let agent = chain.name().to_owned();
+                unnamed.push(UnnamedAgent { agent, suggestion: suggestion(chain, set)? });
+            }
+        }
+        Ok(AgentNotes {
+            agents: chains.iter().map(|chain| chain.name().to_owned()).collect(),
+            lists: questions.asked.lists.iter().enumerate().map(list).collect(),
+            unnamed,
+            repeated: questions.asked.repeated.clone(),
+            dialect: dialect.name,
+        })
+    }
+
+    /// Shows the notes, unless the summary has them or there is none.
+    pub fn show(&self, form: SummaryForm) {
+        if form == SummaryForm::Text {
+            self.show_left_out();
+            self.show_unnamed(&self.unnamed.iter().collect::<Vec<_>>());
+        }
+    }
+
+    /// Shows the notes on names that are misspelt, it seems.
+    pub fn show_misspelt(&self) {
+        self.show_left_out();
+        let misspelt = self.unnamed.iter().filter(|agent| agent.suggestion.is_some());
+        self.show_unnamed(&misspelt.collect::<Vec<_>>());
+    }
+
+    fn show_left_out(&self) {
+        for name in &self.repeated {
+            say_plainly(format_args!("note: -a has {name} twice; it is asked once"));
+        }
+        for AgentList { name, skipped, .. } in &self.lists {
+            if !skipped.is_empty() {
+                say_plainly(format_args!(
+                    "note: {name}: skipped because the dialect {} has no such product token: {}",
+                    self.dialect,
+                    skipped.join(", ")
+                ));
+            }
+        }
+    }
+
+    fn show_unnamed(&self, agents: &[&UnnamedAgent]) {
+        if agents.is_empty() {
+            return;
+        }
+        let shown =
+            agents.iter().take(SHOWN_MAX).map(
+                |UnnamedAgent { agent, suggestion }| match suggestion {
+                    Some(name) => format!("{agent} (did you mean {name}?)"),
+                    None => agent.clone(),
+                },
+            );
+        let mut shown = shown.collect::<Vec<_>>().join(", ");
+        if agents.len() > SHOWN_MAX {
+            shown += &format!(" and {} more", agents.len() - SHOWN_MAX);
+        }
+        let pronoun = if agents.len() == 1 { "it" } else { "them" };
+        say_plainly(format_args!(
+            "note: no group names {shown}; the groups for * apply to {pronoun}"
+        ));
+    }
+}
+
+/// The name that a misspelt agent means, perhaps: the nearest of our lists and of the set.
+fn suggestion(agent: &AgentChain, set: &PolicySet) -> Result<Option<String>, Damage> {
+    let Some(token) = agent.tokens().next().filter(|token| token.len() >= SUGGESTED_BYTES_MIN)
+    else {
+        return Ok(None);
+    };
+    if lists::agents().any(|name| name.eq_ignore_ascii_case(token)) {
+        return Ok(None);
+    }
+    let token = token.to_ascii_lowercase();
+    let distance_max = (token.len() / 4).min(2);
+    let distance = |name: &str| {
+        let is_near = name.len().abs_diff(token.len()) <= distance_max;
+        let distance = is_near.then(|| strsim::osa_distance(&name.to_ascii_lowercase(), &token))?;
+        (distance <= distance_max).then_some(distance)
+    };
+    let names = set.robot_names()?;
+    let names = names.into_iter().filter_map(|name| str::from_utf8(name).ok());
+    // Of names that are equally near, ours are better known, and have capital letters.
+    let candidates =
+        lists::agents().map(|name| (true, name)).chain(names.map(|name| (false, name)));
+    let near =
+        candidates.filter_map(|(is_ours, name)| Some((distance(name)?, Reverse(is_ours), name)));
+    Ok(near.min().map(|(.., name)| name.to_owned()))
+}

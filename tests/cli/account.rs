@@ -1,0 +1,169 @@
+//! The account in the summary: states, unknown hosts, samples, and the age of captures.
+
+use super::*;
+
+fn json(output: &Output) -> serde_json::Value {
+    assert_status(output, 0);
+    serde_json::from_slice(&output.stderr).expect("standard error is one JSON object")
+}
+
+#[test]
+fn states_unknown_hosts_and_samples() {
+    let folder = Folder::new();
+    let list = format!(
+        "{ALLOWED}\n{DISALLOWED}\nhttps://b.example/\nhttps://a.example/robots.txt\nnothing\n\n\
+         https://d.example/\nhttp://c.example/\nhttps://c.example/\nhttps://c.example:81/\nc\u{202e}d\n"
+    );
+    for line in ["classify", "filter"] {
+        let object = json(&folder.run(&format!("{line} --json"), &list));
+        let states = serde_json::json!({
+            "rules": 3, "no-rules": 1, "unavailable": 0, "unreachable": 0, "deferred": 0, "unknown": 4,
+        });
+        assert_eq!(object["states"], states);
+        let hosts = serde_json::json!({
+            "largest": [
+                {"host": "c.example", "urls": 2},
+                {"host": "c.example:81", "urls": 1},
+                {"host": "d.example", "urls": 1},
+            ],
+            "hosts": 3,
+            "uncounted_urls": 0,
+        });
+        assert_eq!(object["unknown_hosts"], hosts);
+        let samples = serde_json::json!([
+            {"record": 5, "text": "nothing"}, {"record": 11, "text": "c\u{202e}d"},
+        ]);
+        assert_eq!(object["invalid_samples"], samples);
+        assert_eq!(object["tool"], "portcullis");
+        assert_eq!(object.get("ages"), None);
+        let told = text(&folder.run(line, &list).stderr);
+        assert_contains(
+            &told,
+            &[
+                "URLs by the state of their origin: rules 3, no-rules 1, unknown 4\n",
+                "URLs of 3 hosts without a policy:\n  2 c.example\n  1 c.example:81\n  1 d.example\n",
+                "the first records that are not URLs:\n  record 5: nothing\n  record 11: c\\\\u{202e}d\n",
+            ],
+        );
+    }
+}
+
+/// Records are numbered through chunks, and the account is the same for any number of threads.
+#[test]
+fn the_account_is_the_same_for_any_number_of_threads() {
+    let folder = Folder::new();
+    let line = |number: usize| match number {
+        70_000 => "bad\n".to_owned(),
+        _ => format!("https://h{}.example/{number}\n", number * number % 997),
+    };
+    folder.write("urls", (1..=80_000).map(line).collect::<String>());
+    let account = |threads: usize| {
+        let mut object = json(&folder.run(&format!("classify --json -j {threads} urls"), ""));
+        for time in ["seconds", "load_seconds", "urls_per_second", "bytes_per_second"] {
+            object.as_object_mut().unwrap().remove(time);
+        }
+        object
+    };
+    let one = account(1);
+    assert_eq!(one["invalid_samples"], serde_json::json!([{"record": 70_000, "text": "bad"}]));
+    assert_eq!(one["unknown_hosts"]["largest"].as_array().unwrap().len(), 10);
+    assert_eq!(account(3), one);
+}
+
+#[test]
+fn long_samples_are_cut() {
+    let folder = Folder::new();
+    let object = json(&folder.run("classify --json", "x".repeat(10_000)));
+    let sample = object["invalid_samples"][0]["text"].as_str().unwrap();
+    assert!(sample.len() <= 160 && sample.ends_with('…'), "{sample}");
+}
+
+/// `old` was captured a month before `new`, `undated` at no known time.
+fn dated() -> Folder {
+    let folder = Folder::new();
+    let answer = |host: &str, date: &str| {
+        format!(
+            "{{\"url\": \"https://{host}.example/robots.txt\", \"status\": 200{date}, \
+             \"body\": \"User-agent: *\\nDisallow: /private/\\n\"}}\n"
+        )
+    };
+    let at = |day: &str| format!(", \"fetched_at\": \"{day}T00:00:00Z\"");
+    let lines =
+        [answer("old", &at("2024-01-01")), answer("new", &at("2024-02-01")), answer("undated", "")];
+    folder.write("captures.jsonl", lines.concat());
+    folder.ok("compile -o x.set captures.jsonl");
+    let urls = ["old", "old", "new", "undated", "unknown"]
+        .map(|host| format!("https://{host}.example/\n"));
+    folder.write("urls", urls.concat());
+    folder
+}
+
+fn verdicts(output: &Output) -> String {
+    assert_status(output, 0);
+    let told = String::from_utf8(output.stdout.clone()).unwrap();
+    told.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn expired_captures_are_counted_or_unknown() {
+    let folder = dated();
+    let rows = [
+        // Within 24 hours of the new one (RFC 9309, section 2.4).
+        ("--as-of 2024-02-01T12:00:00Z", (1, 2, 1)),
+        ("--as-of 2024-02-02T00:00:00Z", (0, 3, 1)),
+        ("--as-of 2024-02-10 --max-age 30d", (1, 2, 1)),
+        ("--as-of 2024-02-10 --max-age 6w", (3, 0, 1)),
+        ("--max-age 1h", (0, 3, 1)),
+        ("--expired keep", (0, 3, 1)),
+    ];
+    for (flags, (fresh, expired, undated)) in rows {
+        let line = format!("classify -p x.set -a Bot {flags} urls");
+        assert_eq!(verdicts(&folder.ok(&line)), "allow allow allow allow unknown", "{flags}");
+        let object = json(&folder.ok(format!("{line} --json")));
+        let ages = serde_json::json!({"fresh": fresh, "expired": expired, "undated": undated});
+        assert_eq!(object["ages"], ages, "{flags}");
+        assert_eq!(object["judged_age"]["expired"], "keep");
+    }
+    let line =
+        "classify -p x.set -a Bot,Other --as-of 2024-02-10 --max-age 30d --expired unknown urls";
+    assert_eq!(verdicts(&folder.ok(line)), "unknown unknown allow unknown unknown");
+    let told = text(&folder.ok(line).stderr);
+    assert_contains(
+        &told,
+        &[
+            "expired 3",
+            "URLs by the age of their capture, as of 2024-02-10T00:00:00Z: fresh 1, expired 2, undated 1\n",
+        ],
+    );
+    // The reason is its own, and the host is not one without a policy.
+    let object = json(&folder.ok(format!("{line} --json")));
+    assert_eq!(object["unknown_hosts"]["hosts"], 1);
+    assert_eq!(object["states"]["rules"], 4);
+    let lines = folder.ok(format!("{line} --format jsonl")).stdout;
+    let first = String::from_utf8(lines).unwrap().lines().next().unwrap().to_owned();
+    assert_contains(
+        &first,
+        &[r#""verdict":"unknown","reason":"expired","line":null,"rule":null,"group":null"#],
+    );
+}
+
+#[test]
+fn a_filter_drops_what_has_expired() {
+    let folder = dated();
+    let line = "filter -p x.set -a Bot --as-of 2024-02-01 --max-age 30d --expired unknown";
+    assert_stdout(&folder.ok(format!("{line} urls")), "https://new.example/\n");
+    assert_stdout(&folder.ok(format!("{line} --unknown keep -c urls")), "5\n");
+}
+
+#[test]
+fn policies_without_dates_have_no_age() {
+    let folder = Folder::new();
+    folder.ok("compile -o x.set robots");
+    for policies in ["--robots robots", "--robots robots/a.example", "-p x.set"] {
+        for flag in ["--as-of 2024-01-01", "--max-age 1d", "--expired unknown"] {
+            let output = folder.output(format!("classify {policies} -a Bot {flag} urls"));
+            assert_fails(&output, &["when its policies were captured", "--as-of"]);
+        }
+    }
+    assert_fails(&folder.run("classify --max-age 1y", ""), &["24h"]);
+}

@@ -1,0 +1,159 @@
+//! `-a`: lists of agents, files, headers and misspelt names.
+
+use super::*;
+
+fn json(folder: &Folder, flags: &str) -> serde_json::Value {
+    let line = format!("classify --robots robots --json {flags}");
+    let output = folder.command(&line).write_stdin(ALLOWED).output().unwrap();
+    assert_status(&output, 0);
+    serde_json::from_slice(&output.stderr).expect("standard error is one JSON object")
+}
+
+fn agents(object: &serde_json::Value) -> Vec<&str> {
+    object["agents"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_list_stands_for_its_names() {
+    let folder = Folder::new();
+    let object = json(&folder, "-a GPTBot,@ai-training -a ExampleBot,ccbot");
+    let agents = agents(&object);
+    assert_eq!(agents[0], "GPTBot");
+    assert_eq!(*agents.last().unwrap(), "ExampleBot");
+    // Each once, whatever its case.
+    for name in ["GPTBot", "CCBot", "Google-Extended"] {
+        assert_eq!(agents.iter().filter(|it| it.eq_ignore_ascii_case(name)).count(), 1, "{name}");
+    }
+    let list = &object["agent_lists"][0];
+    assert_eq!(list["name"], "@ai-training");
+    assert_contains(list["source"].as_str().unwrap(), &["ai.robots.txt", "2026-", "MIT"]);
+    // The rest was named before.
+    assert_eq!(list["agents"], agents.len() - 2);
+    let told = folder.run("classify -a @ai-training", ALLOWED);
+    assert_contains(&text(&told.stderr), &["agents of @ai-training: ", "ai.robots.txt", "MIT"]);
+}
+
+#[test]
+fn names_that_a_dialect_cannot_express_are_skipped_and_named() {
+    let folder = Folder::new();
+    let object = json(&folder, "-a @ai-training");
+    let skipped = &object["agent_lists"][0]["skipped"];
+    assert!(skipped.as_array().unwrap().iter().any(|name| name == "Kangaroo Bot"), "{skipped}");
+    assert!(!agents(&object).contains(&"Kangaroo Bot"));
+    let told = folder.run("filter -a @ai-training", ALLOWED);
+    assert_contains(
+        &text(&told.stderr),
+        &["note: @ai-training: skipped", "rfc9309", "Kangaroo Bot"],
+    );
+    // The dialect of 1994 takes any name.
+    let object = json(&folder, "-a @ai-training --dialect original1994");
+    assert_eq!(object["agent_lists"][0]["skipped"], serde_json::json!([]));
+    assert!(agents(&object).contains(&"Kangaroo Bot"));
+}
+
+#[test]
+fn a_file_of_names() {
+    let folder = Folder::new();
+    folder.write("ours.txt", "# ours\nBadBot\n\n  Other # and why\nbadbot\n");
+    let line = "check --robots robots https://a.example/ -a @ours.txt";
+    assert_stdout(&folder.output(line), "disallow\tallow\thttps://a.example/\n");
+    assert_eq!(json(&folder, "-a @ours.txt")["agent_lists"][0]["source"], "ours.txt");
+    // A name that cannot be asked is not left out of a list of one's own: filter would keep more.
+    folder.write("bad.txt", "BadBot\nKangaroo Bot\n");
+    assert_fails(
+        &folder.output(line.replace("ours", "bad")),
+        &["@bad.txt, line 2", "Kangaroo Bot"],
+    );
+    folder.write("none.txt", "# nobody\n");
+    assert_fails(&folder.output(line.replace("ours", "none")), &["@none.txt", "names no agent"]);
+    folder.write("binary.txt", b"\xff\xfe");
+    assert_fails(
+        &folder.output(line.replace("ours", "binary")),
+        &["@binary.txt", "not a text file"],
+    );
+    assert_fails(&folder.output(line.replace("ours.txt", "robots")), &["@robots", "directory"]);
+}
+
+#[test]
+fn a_misspelt_list_is_an_error_that_names_the_lists() {
+    let folder = Folder::new();
+    let output = folder.run("classify -a @ai-trainig", ALLOWED);
+    assert_fails(
+        &output,
+        &[
+            "@ai-trainig",
+            "did you mean @ai-training?",
+            "@ai-all",
+            "@ai-search",
+            "@search",
+            "--agent-lists",
+        ],
+    );
+}
+
+#[test]
+fn lists_are_shown_with_what_only_controls_use() {
+    let folder = Folder::new();
+    let told = String::from_utf8(folder.ok("--agent-lists").stdout).unwrap();
+    assert_contains(
+        &told,
+        &[
+            "@ai-training: ",
+            "@search: ",
+            "738c80df",
+            "MIT",
+            "\n  GPTBot\n",
+            "\n  Google-Extended  (controls use; does not fetch)\n",
+        ],
+    );
+}
+
+#[test]
+fn a_header_is_pointed_to_its_flag() {
+    let folder = Folder::new();
+    for command in ["check https://a.example/", "classify", "filter"] {
+        let mut command = folder.command(&format!("{command} --robots robots"));
+        let header = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://a.example/bot)";
+        let output = command.args(["-a", header]).output().unwrap();
+        assert_fails(&output, &["Mozilla/5.0 (compatible", "--user-agent"]);
+    }
+}
+
+#[test]
+fn an_agent_that_no_group_names_is_noted() {
+    let folder = Folder::new();
+    let told =
+        |line: &str| text(&folder.command(line).write_stdin(ALLOWED).output().unwrap().stderr);
+    let note = "note: no group names GPTBt (did you mean GPTBot?), ExampleBot; the groups for * apply to them\n";
+    for command in ["classify", "filter", "audit -o report.html"] {
+        let line = format!("{command} --robots robots -a GPTBt,BadBot,ExampleBot");
+        assert_contains(&told(&line), &[note]);
+    }
+    // Names of the set are suggested too.
+    folder.ok("compile -o x.set robots");
+    assert_contains(&told("classify -p x.set -a BadBto"), &["BadBto (did you mean badbot?)"]);
+    // Names that a list has are no news, and known names are not misspelt.
+    assert!(!told("classify -p x.set -a BadBot,@search").contains("no group"));
+    assert_contains(&told("classify -p x.set -a ClaudeBot"), &["no group names ClaudeBot; "]);
+    // check says it only if the name seems misspelt.
+    let check = "check --robots robots https://a.example/ -a";
+    assert_contains(&told(&format!("{check} GPTBt")), &["did you mean GPTBot?"]);
+    assert_eq!(told(&format!("{check} ExampleBot")), "");
+    assert_eq!(told(&format!("{check} GPTBt -q")), "");
+    // The summary has it as JSON.
+    let object = json(&folder, "-a GPTBt,ExampleBot");
+    let expected = serde_json::json!([
+        {"agent": "GPTBt", "suggestion": "GPTBot"},
+        {"agent": "ExampleBot", "suggestion": null},
+    ]);
+    assert_eq!(object["unnamed_agents"], expected);
+}
+
+#[test]
+fn an_agent_named_twice_is_asked_once() {
+    let folder = Folder::new();
+    let line = "classify --robots robots -a BadBot,badbot,Other";
+    let output = folder.command(line).write_stdin(ALLOWED).output().unwrap();
+    assert_stdout(&output, format!("disallow\tallow\t{ALLOWED}\n"));
+    assert_contains(&text(&output.stderr), &["note: -a has badbot twice"]);
+}

@@ -1,0 +1,166 @@
+//! `classify --columns`, `--header` and `--format csv`.
+
+use super::*;
+
+fn list() -> String {
+    format!("{ALLOWED}\n{DISALLOWED}\n{UNKNOWN}\n{INVALID}\n")
+}
+
+fn run(folder: &Folder, flags: &str) -> Output {
+    let line = format!("classify --robots robots --no-summary {flags}");
+    folder.command(&line).write_stdin(list()).output().unwrap()
+}
+
+#[test]
+fn columns_follow_each_agent_and_the_state_is_last() {
+    let folder = Folder::new();
+    let flags = "-a BadBot,Other --columns verdict,reason,line,rule,group,state --header";
+    let expected = format!(
+        "BadBot\tBadBot_reason\tBadBot_line\tBadBot_rule\tBadBot_group\t\
+         Other\tOther_reason\tOther_line\tOther_rule\tOther_group\tstate\turl\n\
+         disallow\trule\t6\t/\tBadBot\tallow\tno-rule\t\t\t*\trules\t{ALLOWED}\n\
+         disallow\trule\t6\t/\tBadBot\tdisallow\trule\t2\t/private/\t*\trules\t{DISALLOWED}\n\
+         unknown\tno-policy\t\t\t\tunknown\tno-policy\t\t\t\tunknown\t{UNKNOWN}\n\
+         invalid\tbad-url\t\t\t\tinvalid\tbad-url\t\t\t\t\t{INVALID}\n"
+    );
+    let output = run(&folder, flags);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[test]
+fn bits_are_a_number_and_never_of_an_unknown_record() {
+    let folder = Folder::new();
+    let output = run(&folder, "-a One,BadBot,Two,Three,Four --columns bits,state --header");
+    let expected = format!(
+        "bits\tstate\turl\n1d\trules\t{ALLOWED}\n00\trules\t{DISALLOWED}\n\
+         unknown\tunknown\t{UNKNOWN}\ninvalid\t\t{INVALID}\n"
+    );
+    assert_stdout(&output, expected);
+}
+
+#[test]
+fn states_are_those_of_the_origin() {
+    let folder = Folder::new();
+    let answer = |host: &str, status: u16| {
+        format!(
+            "{{\"url\": \"https://{host}.example/robots.txt\", \"status\": {status}, \"body\": \"\"}}\n"
+        )
+    };
+    folder.write(
+        "captures.jsonl",
+        [answer("gone", 404), answer("down", 503), answer("bare", 200)].concat(),
+    );
+    folder.ok("compile -o x.set captures.jsonl");
+    let urls = ["gone", "down", "bare", "other"]
+        .map(|host| format!("https://{host}.example/robots.txt\n"));
+    let line = "classify -p x.set -a Bot --no-summary --columns verdict,state";
+    let output = folder.command(line).write_stdin(urls.concat()).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    let told: Vec<&str> = told.lines().map(|line| line.rsplit_once('\t').unwrap().0).collect();
+    assert_eq!(
+        told,
+        ["allow\tunavailable", "allow\tunreachable", "allow\tno-rules", "unknown\tunknown"]
+    );
+}
+
+#[test]
+fn values_with_tab_or_backslash_are_escaped() {
+    let folder = Folder::new();
+    folder.write("robots/t.example", b"User-agent: *\nDisallow: /a\tb\\c\n");
+    let line = "classify --robots robots -a Bot --no-summary --columns rule";
+    let url = "https://t.example/a%09b%5Cc";
+    let output = folder.command(line).write_stdin(url).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(told, format!("/a\\tb\\\\c\t{url}\n"));
+}
+
+#[test]
+fn csv_has_a_header_and_quotes() {
+    let folder = Folder::new();
+    let url = "https://a.example/private/a,b\"c";
+    folder.write("urls", format!("{ALLOWED}\n{url}\nno, URL\n"));
+    let line = "classify --robots robots -a BadBot,Other --columns verdict,rule --no-summary urls";
+    let expected = "url,BadBot,BadBot_rule,Other,Other_rule\r\n\
+                    https://a.example/,disallow,/,allow,\r\n\
+                    \"https://a.example/private/a,b\"\"c\",disallow,/,disallow,/private/\r\n\
+                    \"no, URL\",invalid,,invalid,\r\n";
+    let printed = folder.ok(format!("{line} --format csv"));
+    assert_eq!(String::from_utf8(printed.stdout).unwrap(), expected);
+    for name in ["out.csv", "out.csv.gz", "out.CSV.zst"] {
+        folder.ok(format!("{line} -o {name}"));
+        assert_eq!(text(&decompressed(name, &folder.read(name))), text(expected.as_bytes()));
+    }
+    assert_fails(&folder.output(format!("{line} --format tsv -o x.csv")), &["x.csv", "--format"]);
+    assert_fails(&folder.output(format!("{line} -o x.xls")), &["x.xls", ".csv", "--format"]);
+}
+
+#[test]
+fn a_header_stands_above_no_records_too() {
+    let folder = Folder::new();
+    let empty = |flags: &str| {
+        let line = format!("classify --robots robots -a A,B --no-summary {flags}");
+        text(&folder.command(&line).output().unwrap().stdout)
+    };
+    assert_eq!(empty("--header"), "A\\tB\\turl\n");
+    assert_eq!(empty("--header -0"), "A\\tB\\turl\\x00");
+    assert_eq!(empty("--format csv --column-prefix x_"), "url,x_A,x_B\\r\n");
+    assert_eq!(empty(""), "");
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_number_of_threads() {
+    let folder = Folder::new();
+    let hosts = ["a", "b", "c"];
+    let urls = (0..60_000)
+        .map(|number| format!("https://{}.example/private/{number}\n", hosts[number % 3]));
+    folder.write("urls", urls.collect::<String>());
+    for flags in ["--format csv --columns verdict,rule,state", "--columns reason,group --header"] {
+        let run = |threads| {
+            folder.run(&format!("classify {flags} -j {threads} --no-summary urls"), "").stdout
+        };
+        let one = run(1);
+        assert_eq!(one.iter().filter(|&&byte| byte == b'\n').count(), 60_001);
+        assert!(run(3) == one, "{flags}");
+    }
+}
+
+#[test]
+fn columns_that_are_refused() {
+    let folder = Folder::new();
+    for (flags, words) in [
+        ("--columns colour", &["colour", "verdict", "bits"][..]),
+        ("--columns verdict,verdict", &["twice"]),
+        ("--columns bits,reason", &["bits"]),
+        ("--columns verdict,reason -a A,A_reason", &["A_reason", "--column-prefix"]),
+        ("--header -a url", &["url", "--column-prefix"]),
+        ("--format jsonl --columns reason", &["--columns", "tsv"]),
+        ("--format jsonl --header", &["--header", "tsv"]),
+        ("--format advertools --column-prefix x", &["--column-prefix", "csv"]),
+    ] {
+        assert_fails(&run(&folder, &format!("-a Bot {flags}")), words);
+    }
+    assert_status(&run(&folder, "-a url --header --column-prefix is_"), 0);
+}
+
+/// Python's `csv` reads back what was written.
+#[test]
+fn csv_is_read_by_python() {
+    let script = "import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline='')));\
+                  print([len(row) for row in rows], rows[2][0])";
+    let folder = Folder::new();
+    folder.write("urls", b"https://a.example/\0https://a.example/\"x\",\r\n,y\0\0");
+    folder.ok("classify --robots robots -a Bot -0 -o out.csv --columns verdict,reason urls");
+    let python = std::process::Command::new("python3")
+        .args(["-c", script])
+        .arg(folder.path("out.csv"))
+        .output();
+    match python {
+        Ok(output) => assert_eq!(
+            text(&output.stdout),
+            "[3, 3, 3, 3] https://a.example/\\\"x\\\",\\r\n,y\n",
+            "{}",
+            text(&output.stderr)
+        ),
+        Err(error) => println!("skipped: no python3: {error}"),
+    }
+}
