@@ -17,8 +17,8 @@ use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS
 use portcullis_report::columns::Columns;
 use portcullis_report::explanation_json;
 use portcullis_report::filter::Quantifier;
-use portcullis_set::batch;
 use portcullis_set::Damage;
+use portcullis_set::batch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use self_cell::self_cell;
@@ -229,9 +229,6 @@ impl PyClassifier {
         threads: usize,
     ) -> PyResult<PyArrow> {
         let columns: Columns = columns.parse().map_err(value_error)?;
-        if columns.has_state() {
-            return Err(PyValueError::new_err("the column state is not available from Python"));
-        }
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         self.run(py, urls, threads, &table)
     }

@@ -2,7 +2,8 @@
 //!
 //! | column | type |
 //! |---|---|
-//! | verdict, reason, state | dictionary of int8 and utf8: one byte per row |
+//! | verdict, reason | dictionary of int8 and utf8: one byte per row |
+//! | state | the same, null for a record that is not a URL |
 //! | line | int32, null without a deciding rule |
 //! | rule, group | utf8, null without one; bytes that are not UTF-8 become U+FFFD |
 //! | bits | binary, null for a record that is unknown or invalid |
@@ -15,7 +16,7 @@ use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Int32Builder, StringBu
 use arrow_array::types::Int8Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int8Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
-use portcullis_dialect::{Decision, Reason, Verdict};
+use portcullis_dialect::{Decision, PolicyState, Reason, Verdict};
 use portcullis_report::columns::{self, Column, Columns, FieldKind, Values};
 use portcullis_report::filter::{Fate, Plan, Quantifier};
 use portcullis_set::Damage;
@@ -48,6 +49,7 @@ pub struct Table {
     fields: Fields,
     verdicts: ArrayRef,
     reasons: ArrayRef,
+    states: ArrayRef,
 }
 
 /// The values of one column.
@@ -57,6 +59,7 @@ pub enum Builder {
     Lines(Int32Builder),
     Texts(StringBuilder),
     Bits(BinaryBuilder),
+    States(Vec<Option<i8>>),
 }
 
 impl Table {
@@ -88,6 +91,7 @@ impl Table {
             fields,
             verdicts: texts(Verdict::ALL.map(Verdict::as_str).to_vec()),
             reasons: texts(Reason::ALL.map(Reason::as_str).to_vec()),
+            states: texts(PolicyState::ALL.map(PolicyState::as_str).to_vec()),
             columns,
             added,
         })
@@ -102,7 +106,7 @@ impl Table {
                 Builder::Texts(StringBuilder::new())
             }
             FieldKind::Bits => Builder::Bits(BinaryBuilder::new()),
-            FieldKind::State => unreachable!("refused where columns are parsed"),
+            FieldKind::State => Builder::States(Vec::with_capacity(rows)),
         }
     }
 
@@ -174,9 +178,16 @@ impl Collect for Table {
                 _ => {}
             }
         }
+        for builder in &mut *rows {
+            if let Builder::States(codes) = builder {
+                for place in 0..block.len() {
+                    codes.push(session.state(place)?.map(|state| state as i8));
+                }
+            }
+        }
         let has_texts = |rows: &[Builder]| rows.iter().any(|it| matches!(it, Builder::Texts(_)));
         if has_texts(rows) {
-            let decisions = decisions.to_vec();
+            let decisions = session.decisions().to_vec();
             (0..agents).try_for_each(|agent| self.add_texts(&decisions, agent, session, rows))?;
         }
         Ok(())
@@ -185,8 +196,9 @@ impl Collect for Table {
     fn finish(&self, rows: Vec<Builder>) -> ArrayRef {
         let column = |builder| -> ArrayRef {
             match builder {
-                Builder::Verdicts(codes) => of_words(codes, &self.verdicts),
-                Builder::Reasons(codes) => of_words(codes, &self.reasons),
+                Builder::Verdicts(codes) => of_words(codes.into(), &self.verdicts),
+                Builder::Reasons(codes) => of_words(codes.into(), &self.reasons),
+                Builder::States(codes) => of_words(codes.into(), &self.states),
                 Builder::Lines(mut lines) => Arc::new(lines.finish()),
                 Builder::Texts(mut texts) => Arc::new(texts.finish()),
                 Builder::Bits(mut bits) => Arc::new(bits.finish()),
@@ -197,8 +209,7 @@ impl Collect for Table {
     }
 }
 
-fn of_words(codes: Vec<i8>, words: &ArrayRef) -> ArrayRef {
-    let codes = Int8Array::from(codes);
+fn of_words(codes: Int8Array, words: &ArrayRef) -> ArrayRef {
     let words = DictionaryArray::<Int8Type>::try_new(codes, Arc::clone(words));
     Arc::new(words.expect("codes are places in the list of all words"))
 }

@@ -22,6 +22,7 @@ mod policy_set;
 mod robots_txt;
 mod urls;
 
+use portcullis_robots::policy::AgentChain;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -76,8 +77,16 @@ mod _core {
     #[pymodule_export]
     use super::robots_txt::PyRobotsTxt;
 
+    /// Whether a name is an agent in a dialect, which not every product name is.
+    #[pyfunction]
+    fn _is_agent(name: &str, dialect: &str) -> PyResult<bool> {
+        Ok(super::AgentChain::parse(name, super::policy_set::dialect(dialect)?).is_ok())
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        // Read in Python, whose standard library has a parser.
+        module.add("_AGENT_LISTS", include_str!("../../../src/cli/agents/lists.toml"))
     }
 }

@@ -20,7 +20,8 @@ use portcullis_robots::target::Origin;
 use portcullis_set::batch::Classifier;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
-    IngestConfig, Ingested, Input, LoadConfig, PolicySet, Provenance, SetError, Strictness, ingest,
+    IngestConfig, Ingested, Input, LoadConfig, Merger, PolicySet, Provenance, SetError, Strictness,
+    ingest,
 };
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -72,7 +73,7 @@ fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
 /// What `compile` is asked for.
 struct Compiling {
     dialect: &'static Dialect,
-    robots_bytes_max: usize,
+    robots_bytes_max: Option<usize>,
     strictness: Strictness,
     output: Option<PathBuf>,
 }
@@ -82,7 +83,7 @@ impl Compiling {
     fn captures(&self, inputs: &[Input], warnings: &mut Vec<String>) -> PyResult<PyPolicySet> {
         let config = IngestConfig {
             strictness: self.strictness,
-            ..IngestConfig::new(self.dialect, Some(self.robots_bytes_max))
+            ..IngestConfig::new(self.dialect, self.robots_bytes_max)
         };
         let ingested = ingest(inputs, &config, &()).map_err(Error::of)?;
         for input in ingested.inputs.iter().filter(|input| !input.is_whole()) {
@@ -98,7 +99,7 @@ impl Compiling {
         let config = CompileConfig {
             provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
             history: ingested.history.clone(),
-            ..CompileConfig::new(self.dialect, Some(self.robots_bytes_max))
+            ..CompileConfig::new(self.dialect, self.robots_bytes_max)
         };
         let Ingested { hosts, pool, .. } = ingested;
         if let Some(path) = &self.output {
@@ -148,7 +149,7 @@ impl PyPolicySet {
         };
         let dialect = self::dialect(dialect)?;
         let compiling =
-            Compiling { dialect, robots_bytes_max: max_robots_bytes, strictness, output };
+            Compiling { dialect, robots_bytes_max: Some(max_robots_bytes), strictness, output };
         if let Ok(files) = inputs.cast::<PyDict>() {
             return of_files(files, &compiling);
         }
@@ -166,6 +167,22 @@ impl PyPolicySet {
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 1)?;
         }
         Ok(compiled)
+    }
+
+    /// Joins sets that were compiled apart, to the set that compiling all inputs at once gives.
+    #[classmethod]
+    #[pyo3(name = "merge", signature = (paths, output, *, threads = 0))]
+    fn py_merge(
+        _: &Bound<'_, PyType>,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        output: PathBuf,
+        threads: usize,
+    ) -> PyResult<PyPolicySet> {
+        let sets = paths.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(value_error)?;
+        py.detach(|| pool.install(|| merge(&sets, output)))
     }
 
     /// Asks for crawlers: product tokens, or `A+B` for one that follows B if no group names A.
@@ -269,6 +286,42 @@ impl PyPolicySet {
     }
 }
 
+fn merge(sets: &[PyPolicySet], output: PathBuf) -> PyResult<PyPolicySet> {
+    let Some((first, others)) = sets.split_first() else {
+        return Err(PyValueError::new_err("no sets; name at least one"));
+    };
+    let settings = |set: &PolicySet| {
+        let outages = set.outages().map_err(Error::of)?;
+        Ok::<_, PyErr>((set.dialect().name, set.robots_bytes_max(), outages))
+    };
+    let first = &first.set;
+    let common = settings(first)?;
+    for other in others {
+        if settings(&other.set)? != common {
+            return Err(PyValueError::new_err(format!(
+                "{} and {} were compiled with different dialects, size limits or times of outages; \
+                 compile one of them again",
+                first.name(),
+                other.set.name()
+            )));
+        }
+    }
+    let mut merger = Merger::new(first.dialect());
+    for PyPolicySet { set, .. } in sets {
+        let standings = set.standings().map_err(Error::of)?;
+        set.is_whole().map_err(Error::of)?;
+        merger.add(standings.part());
+    }
+    let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let compiling = Compiling {
+        dialect: first.dialect(),
+        robots_bytes_max: first.robots_bytes_max().map(in_memory),
+        strictness: Strictness::default(),
+        output: Some(output),
+    };
+    compiling.write(&merger.finish(common.2))
+}
+
 /// A set of texts by the URL of their robots.txt.
 fn of_files(files: &Bound<'_, PyDict>, compiling: &Compiling) -> PyResult<PyPolicySet> {
     let mut texts = BTreeMap::new();
@@ -286,7 +339,7 @@ fn of_files(files: &Bound<'_, PyDict>, compiling: &Compiling) -> PyResult<PyPoli
         return Err(PyValueError::new_err(text));
     }
     let config = LoadConfig {
-        robots_bytes_max: Some(compiling.robots_bytes_max),
+        robots_bytes_max: compiling.robots_bytes_max,
         ..LoadConfig::new(compiling.dialect)
     };
     let files = texts.iter().map(|(origin, text)| (origin, &**text));

@@ -106,18 +106,23 @@ impl PyRobotsTxt {
         of_json(py, &json)
     }
 
-    /// The seconds between two requests that the groups of `agent` ask for, if they do.
+    /// The seconds between two requests that the groups of `agent` ask for; the last value counts.
     fn crawl_delay(&self, agent: &str) -> Option<f64> {
-        let values = self.values(agent, "crawl-delay");
-        values
-            .iter()
-            .find_map(|value| value.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0))
+        let seconds = |value: &[u8]| std::str::from_utf8(value).ok()?.parse().ok();
+        let delays = self.robots().extensions(agent, "crawl-delay").filter_map(seconds);
+        delays.filter(|delay: &f64| delay.is_finite() && *delay >= 0.0).last()
     }
 
-    /// The values of a field that the protocol does not define, such as `request-rate`, in the groups
-    /// of `agent`.
-    fn values(&self, agent: &str, field: &str) -> Vec<String> {
-        self.robots().extensions(agent, field).map(text_of).collect()
+    /// The values of a field that the protocol does not define, such as `request-rate`: in the groups of
+    /// `agent`, or in the whole file.
+    #[pyo3(signature = (field, agent = None))]
+    fn values(&self, field: &str, agent: Option<&str>) -> Vec<String> {
+        if let Some(agent) = agent {
+            return self.robots().extensions(agent, field).map(text_of).collect();
+        }
+        let records = self.robots().file().other_records().iter();
+        let named = records.filter(|record| record.name.eq_ignore_ascii_case(field.as_bytes()));
+        named.map(|record| text_of(record.value)).collect()
     }
 
     /// The values of the sitemap lines.
