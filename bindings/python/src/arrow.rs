@@ -78,85 +78,64 @@ pub fn value_error(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// An Arrow array that Python libraries import: a table of columns, or one column.
-#[pyclass(frozen, name = "Array", module = "portcullis_robots")]
-pub struct PyArrow {
+/// One column of values.
+#[pyclass(frozen, name = "Column", module = "portcullis_robots")]
+pub struct PyColumn {
     field: FieldRef,
     /// At least one.
     pieces: Vec<ArrayRef>,
 }
 
-impl PyArrow {
-    /// An array in pieces, at least one, of the type of `field`.
-    pub fn new(field: FieldRef, pieces: Vec<ArrayRef>) -> PyArrow {
-        assert!(!pieces.is_empty(), "an array without rows has an empty piece");
-        PyArrow { field, pieces }
+/// A table of columns.
+#[pyclass(frozen, name = "Table", module = "portcullis_robots")]
+pub struct PyTable {
+    /// A struct, whose fields are the columns.
+    rows: PyColumn,
+}
+
+impl PyColumn {
+    /// A column in pieces, at least one, of the type of `field`.
+    pub fn new(field: FieldRef, pieces: Vec<ArrayRef>) -> PyColumn {
+        assert!(!pieces.is_empty(), "a column without rows has an empty piece");
+        PyColumn { field, pieces }
+    }
+}
+
+impl PyTable {
+    /// A table of `rows`, which are structs.
+    pub fn new(rows: PyColumn) -> PyTable {
+        PyTable { rows }
     }
 
-    fn children(&self) -> &[FieldRef] {
-        match self.field.data_type() {
+    fn fields(&self) -> &[FieldRef] {
+        match self.rows.field.data_type() {
             DataType::Struct(fields) => fields,
-            _ => &[],
+            other => unreachable!("rows are structs, not {other}"),
         }
     }
 
-    fn column(&self, place: usize) -> PyArrow {
+    fn column(&self, place: usize) -> PyColumn {
         let column = |piece: &ArrayRef| Arc::clone(piece.as_struct().column(place));
-        let pieces = self.pieces.iter().map(column).collect();
-        PyArrow { field: Arc::clone(&self.children()[place]), pieces }
+        let pieces = self.rows.pieces.iter().map(column).collect();
+        PyColumn::new(Arc::clone(&self.fields()[place]), pieces)
     }
 }
 
 #[pymethods]
-impl PyArrow {
+impl PyColumn {
     fn __len__(&self) -> usize {
         self.pieces.iter().map(Array::len).sum()
     }
 
     fn __repr__(&self) -> String {
-        match self.column_names() {
-            names if names.is_empty() => format!("<Array: {} values>", self.__len__()),
-            names => format!("<Array: {} rows of {}>", self.__len__(), names.join(", ")),
-        }
+        format!("<Column {}: {} rows>", self.field.name(), self.__len__())
     }
 
-    /// The names of the columns; none if this is one column.
-    #[getter]
-    fn column_names(&self) -> Vec<&str> {
-        self.children().iter().map(|field| field.name().as_str()).collect()
-    }
-
-    /// One column, by name or number.
-    fn __getitem__(&self, column: &Bound<'_, PyAny>) -> PyResult<PyArrow> {
-        let children = self.children();
-        if let Ok(place) = column.extract::<usize>() {
-            let missing = || PyIndexError::new_err(format!("no column {place}"));
-            return (place < children.len()).then(|| self.column(place)).ok_or_else(missing);
-        }
-        let name: &str = column.extract()?;
-        let missing = || PyKeyError::new_err(name.to_owned());
-        let place = children.iter().position(|field| field.name() == name);
-        place.map(|place| self.column(place)).ok_or_else(missing)
-    }
-
-    /// The values as Python objects: a dict for each row of a table.
+    /// The values as Python objects.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        if self.children().is_empty() {
-            let list = PyList::empty(py);
-            self.pieces.iter().try_for_each(|piece| push_values(piece, &list))?;
-            return Ok(list);
-        }
-        let columns = (0..self.children().len()).map(|place| self.column(place).to_pylist(py));
-        let columns = columns.collect::<PyResult<Vec<_>>>()?;
-        let rows = PyList::empty(py);
-        for row in 0..self.__len__() {
-            let values = PyDict::new(py);
-            for (name, column) in self.column_names().into_iter().zip(&columns) {
-                values.set_item(name, column.get_item(row)?)?;
-            }
-            rows.append(values)?;
-        }
-        Ok(rows)
+        let list = PyList::empty(py);
+        self.pieces.iter().try_for_each(|piece| push_values(piece, &list))?;
+        Ok(list)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -164,7 +143,7 @@ impl PyArrow {
         PyCapsule::new_with_value(py, schema, SCHEMA)
     }
 
-    /// The whole array; several pieces are joined, which copies them.
+    /// The whole column; several pieces are joined, which copies them.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -183,8 +162,67 @@ impl PyArrow {
         let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&whole.to_data()), ARRAY)?;
         Ok((self.__arrow_c_schema__(py)?, array))
     }
+}
 
-    /// The pieces of a table, one after the other.
+#[pymethods]
+impl PyTable {
+    fn __len__(&self) -> usize {
+        self.rows.__len__()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Table: {} rows of {}>", self.__len__(), self.column_names().join(", "))
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    /// One column, by name or number.
+    fn __getitem__(&self, column: &Bound<'_, PyAny>) -> PyResult<PyColumn> {
+        let fields = self.fields();
+        if let Ok(place) = column.extract::<usize>() {
+            let missing = || PyIndexError::new_err(format!("no column {place}"));
+            return (place < fields.len()).then(|| self.column(place)).ok_or_else(missing);
+        }
+        let name: &str = column.extract()?;
+        let missing = || PyKeyError::new_err(name.to_owned());
+        let place = fields.iter().position(|field| field.name() == name);
+        place.map(|place| self.column(place)).ok_or_else(missing)
+    }
+
+    /// A dict for each row.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let columns = (0..self.fields().len()).map(|place| self.column(place).to_pylist(py));
+        let columns = columns.collect::<PyResult<Vec<_>>>()?;
+        let rows = PyList::empty(py);
+        for row in 0..self.__len__() {
+            let values = PyDict::new(py);
+            for (name, column) in self.column_names().into_iter().zip(&columns) {
+                values.set_item(name, column.get_item(row)?)?;
+            }
+            rows.append(values)?;
+        }
+        Ok(rows)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.rows.__arrow_c_schema__(py)
+    }
+
+    /// The rows as one array of structs; several pieces are joined, which copies them.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        self.rows.__arrow_c_array__(py, requested_schema)
+    }
+
+    /// The pieces, one after the other.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -192,13 +230,9 @@ impl PyArrow {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        if self.children().is_empty() {
-            let text = "one column is an array, not a stream of batches; use __arrow_c_array__";
-            return Err(PyValueError::new_err(text));
-        }
         let batch = |piece: ArrayRef| Ok(RecordBatch::from(piece.as_struct()));
-        let batches = self.pieces.clone().into_iter().map(batch);
-        let schema = Arc::new(Schema::new(self.children().to_vec()));
+        let batches = self.rows.pieces.clone().into_iter().map(batch);
+        let schema = Arc::new(Schema::new(self.fields().to_vec()));
         let reader = RecordBatchIterator::new(batches, schema);
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
     }

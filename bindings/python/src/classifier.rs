@@ -23,7 +23,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use self_cell::self_cell;
 
-use crate::arrow::{self, Imported, PyArrow};
+use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::columns::{Allowed, Collect, Table};
 use crate::policy_set::PyPolicySet;
 use crate::urls::{Urls, with_bytes};
@@ -87,7 +87,7 @@ impl PyClassifier {
         urls: &Bound<'_, PyAny>,
         threads: usize,
         collect: &C,
-    ) -> PyResult<PyArrow> {
+    ) -> PyResult<PyColumn> {
         let threads = match threads {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
@@ -118,7 +118,7 @@ impl PyClassifier {
             pieces.push(collect.finish(collect.begin(0)));
         }
         self.asked.classifier.set().is_whole().map_err(Error::of)?;
-        Ok(PyArrow::new(collect.field(), pieces))
+        Ok(PyColumn::new(collect.field(), pieces))
     }
 
     fn decide<C: Collect>(
@@ -227,10 +227,10 @@ impl PyClassifier {
         columns: &str,
         prefix: &str,
         threads: usize,
-    ) -> PyResult<PyArrow> {
+    ) -> PyResult<PyTable> {
         let columns: Columns = columns.parse().map_err(value_error)?;
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
-        self.run(py, urls, threads, &table)
+        Ok(PyTable::new(self.run(py, urls, threads, &table)?))
     }
 
     /// Decides a column of URLs: true where all agents are allowed, or any.
@@ -241,7 +241,7 @@ impl PyClassifier {
         urls: &Bound<'_, PyAny>,
         mode: &str,
         threads: usize,
-    ) -> PyResult<PyArrow> {
+    ) -> PyResult<PyColumn> {
         let quantifier = match mode {
             "all" => Quantifier::All,
             "any" => Quantifier::Any,

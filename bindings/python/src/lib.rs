@@ -69,7 +69,7 @@ mod _core {
     #[pymodule_export]
     use super::Error;
     #[pymodule_export]
-    use super::arrow::PyArrow;
+    use super::arrow::{PyColumn, PyTable};
     #[pymodule_export]
     use super::classifier::PyClassifier;
     #[pymodule_export]

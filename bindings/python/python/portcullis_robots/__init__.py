@@ -7,6 +7,6 @@ one file. ``portcullis_robots.spark`` and ``portcullis_robots.datatrove`` run in
 Nothing here fetches anything, and nothing that is not known is ever allowed.
 """
 
-from ._core import Array, Classifier, Error, PolicySet, RobotsTxt, __version__
+from ._core import Classifier, Column, Error, PolicySet, RobotsTxt, Table, __version__
 
-__all__ = ["Array", "Classifier", "Error", "PolicySet", "RobotsTxt", "__version__"]
+__all__ = ["Classifier", "Column", "Error", "PolicySet", "RobotsTxt", "Table", "__version__"]
