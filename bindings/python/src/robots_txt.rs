@@ -3,9 +3,10 @@
 //! Cost: parsing is linear in the file. The rules for an agent are compiled when it first asks and kept
 //! for the next URLs. Nothing fails: any bytes are a file, and a bad URL is not allowed.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 use portcullis_dialect::limits::{AGENTS_KEPT_PER_FILE, ROBOTS_BYTES_MAX};
 use portcullis_report::explanation_json;
 use portcullis_robots::policy::AgentChain;
@@ -32,7 +33,7 @@ self_cell!(
 pub struct PyRobotsTxt {
     parsed: Parsed,
     /// By agent, as it was given.
-    rules: Mutex<HashMap<String, Arc<AgentRules>>>,
+    rules: Mutex<HashMap<String, AgentRules, RandomState>>,
 }
 
 impl PyRobotsTxt {
@@ -40,17 +41,16 @@ impl PyRobotsTxt {
         self.parsed.borrow_dependent()
     }
 
-    fn rules(&self, agent: &str) -> Arc<AgentRules> {
+    /// Asks the rules for `agent`, which are compiled when it asks first.
+    fn ask<R>(&self, agent: &str, question: impl FnOnce(&AgentRules) -> R) -> R {
         let mut kept = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(rules) = kept.get(agent) {
-            return Arc::clone(rules);
+            return question(rules);
         }
         if kept.len() >= AGENTS_KEPT_PER_FILE {
             kept.clear();
         }
-        let rules = Arc::new(self.robots().agent(agent));
-        kept.insert(agent.to_owned(), Arc::clone(&rules));
-        rules
+        question(kept.entry_ref(agent).or_insert(self.robots().agent(agent)))
     }
 }
 
@@ -71,8 +71,7 @@ impl PyRobotsTxt {
 
     /// Whether `agent`, a product token or a User-Agent header, may fetch `url`.
     fn can_fetch(&self, agent: &str, url: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let rules = self.rules(agent);
-        with_bytes(url, |url| rules.is_allowed(url))
+        with_bytes(url, |url| self.ask(agent, |rules| rules.is_allowed(url)))
     }
 
     /// Explains the decision on a URL: the object of `portcullis check --json`.
@@ -87,10 +86,9 @@ impl PyRobotsTxt {
         let chain = AgentChain::parse(agent.trim(), dialect)
             .or_else(|_| AgentChain::from_header(agent, dialect))
             .map_err(value_error)?;
-        let decision = self.rules(agent);
         let mut json = Vec::new();
         with_bytes(url, |url| {
-            let decision = decision.decide(url);
+            let decision = self.ask(agent, |rules| rules.decide(url));
             let (explained, problem) = match robots.explain(&chain, url) {
                 Ok(explanation) => (Some(Explained { explanation, outage: None }), None),
                 Err(problem) => (None, Some(problem.to_string())),
