@@ -1,5 +1,5 @@
-//! The analyses of rules against the plainest way to the same answers: all small rule sets, asked
-//! about all small paths by the oracle.
+//! Compares rule analyses with brute force: all small rule sets, where the oracle decides all small
+//! paths.
 
 mod common;
 #[path = "analysis/standing.rs"]
@@ -15,7 +15,7 @@ use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::RobotsTxt;
 use rayon::prelude::*;
 
-/// The agent that asks; no file names it.
+/// The agent; no file names it.
 const AGENT: &str = "ExampleBot";
 
 fn file(rules: &[(bool, &[u8])]) -> Vec<u8> {
@@ -27,7 +27,7 @@ fn file(rules: &[(bool, &[u8])]) -> Vec<u8> {
     text
 }
 
-/// The rules of a file with one group.
+/// Returns the rules of a file with one group.
 fn ordered(text: &[u8], dialect: &Dialect) -> OrderedRules {
     let file = RobotsTxt::parse(text, dialect, None);
     match file.groups().is_empty() {
@@ -65,7 +65,7 @@ impl<'s> Side<'s> {
     }
 }
 
-/// Holds the answer for two files against the verdicts on all small URLs.
+/// Compares the answer for two files with the verdicts on all small URLs.
 #[track_caller]
 fn compare(one: &Side<'_>, two: &Side<'_>) {
     let answer = equivalence(one.rules(), two.rules(), &Limits::default());
@@ -78,7 +78,7 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
             two.text.as_bstr()
         )
     };
-    // The shortest URL that the first side allows and the second does not, and the other way round.
+    // The shortest URL that the first side allows and the second does not, and vice versa.
     let shortest = |allowed: &Side<'_>, other: &Side<'_>| {
         let differs = |&index: &usize| {
             allowed.verdicts[index] == Verdict::Allow && other.verdicts[index] != Verdict::Allow
@@ -120,18 +120,18 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
     }
 }
 
-/// The length of the path that both sides compare.
+/// Returns the length of the path that both sides compare.
 fn path_bytes(side: &Side<'_>, url: &[u8]) -> usize {
     oracle::compared_path(side.dialect, url).unwrap().len()
 }
 
-/// URLs with all paths over `alphabet` up to a length, behind a slash.
+/// Returns URLs with all paths over `alphabet` up to a length, after a slash.
 fn urls(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     let url = |path: Vec<u8>| [b"https://example.com/", &path[..]].concat();
     words(alphabet, length_max).into_iter().map(url).collect()
 }
 
-/// All rule sets of up to `count` rules with these patterns.
+/// Returns all rule sets of up to `count` rules with these patterns.
 fn rule_sets(patterns: &[Vec<u8>], count: usize) -> Vec<Vec<(bool, &[u8])>> {
     let mut sets: Vec<Vec<(bool, &[u8])>> = vec![Vec::new()];
     let mut start = 0;

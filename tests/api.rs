@@ -1,4 +1,4 @@
-//! The facade as an outside program uses it: what it owns, and what can be shared by threads.
+//! The facade as a dependent crate uses it: what it owns, and what threads can share.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn what_bindings_hold_is_owned_and_shared() {
     is_shared::<Robots<'static>>();
 }
 
-/// One file asked alone and as a set gives the same decisions, from several threads at once.
+/// One file alone and as a set gives the same decisions, from several threads at once.
 #[test]
 fn one_file_and_a_set_agree() {
     let text = b"User-agent: *\nDisallow: /a\nAllow: /a*b$\nUser-agent: c\nAllow: /\n";

@@ -51,6 +51,8 @@ mod kill;
 mod kinds;
 #[path = "cli/lint.rs"]
 mod lint;
+#[path = "cli/lists.rs"]
+mod lists;
 #[path = "cli/merge.rs"]
 mod merge;
 #[path = "cli/outages.rs"]

@@ -1,4 +1,4 @@
-//! The conformance page is up to date; and a decision that no case can show.
+//! Checks that the conformance page is up to date, and a decision that no case can show.
 
 #[allow(dead_code, reason = "the page needs fewer fields of a check than the suite")]
 #[path = "suite/case.rs"]

@@ -1,5 +1,5 @@
-//! Sets that were damaged on their way: a bit flipped, an end cut off, other bytes behind. The
-//! outcome is an error that says what to do, or the very answers that the whole set gives.
+//! Damaged sets: a flipped bit, a missing end, extra bytes. Each read ends in an error that says
+//! what to do, or in exactly the answers of the undamaged set.
 
 #![allow(unsafe_code, reason = "maps files of this test")]
 
@@ -22,26 +22,26 @@ use portcullis_set::compile::{CompileConfig, to_vec};
 use portcullis_set::stored::RuleSetKind;
 use portcullis_set::{IngestConfig, Input, PolicySet, SetError, ingest};
 
-/// Random places at which a bit is flipped, and at which the file is cut.
+/// The number of random places at which a bit is flipped, and at which the file is truncated.
 const RANDOM_PLACES: usize = 10_000;
 
-/// Hosts of the sample that are taken.
+/// The number of hosts of the sample.
 const SAMPLE_HOSTS: usize = 12;
 
-/// Rules of the group that is obeyed together with each of many others.
+/// The number of rules of the group that applies together with each of many others.
 const LARGE_GROUP_RULES: usize = 4_096;
 
-/// What a set says of some URLs: a decision for each agent, the rule and the group.
+/// The answers of a set for some URLs: a decision for each agent, the rule and the group.
 type Answers = Vec<(Decision, Option<Vec<u8>>, Option<Vec<u8>>)>;
 
-/// A whole set, and what it answers.
+/// An undamaged set and its answers.
 struct Whole {
     bytes: Vec<u8>,
     urls: Vec<String>,
     answers: Answers,
 }
 
-/// Archived answers: files of the sample, and what the sample has none of.
+/// Returns archived responses: files of the sample, and kinds of responses that the sample lacks.
 fn archive() -> String {
     let mut lines = String::new();
     let mut push = |host: &str, status: u16, body: &str| {
@@ -71,14 +71,14 @@ fn archive() -> String {
     lines
 }
 
-/// Rules whose automaton is too large to be stored.
+/// Returns rules whose automaton is too large to be stored.
 fn many_stars() -> String {
     let rules = (0..40).map(|n| format!("Disallow: /*{n}*x*{}*y*z\nAllow: /*{n}*q\n", n * 7 % 40));
     format!("User-agent: *\n{}", rules.collect::<String>())
 }
 
-/// More rules than are ordered ahead: a large group, whose rules match nothing so that they take
-/// little room, and many small ones, each obeyed together with it.
+/// Returns more rules than are ordered eagerly: a large group, whose rules match nothing and are
+/// short, and many small groups, each of which applies together with it.
 fn many_groups() -> String {
     let robots = POLICY_PATTERNS_MAX / LARGE_GROUP_RULES + 2;
     let names: String = (0..robots).map(|n| format!("User-agent: robot{n}\n")).collect();
@@ -112,7 +112,8 @@ impl Whole {
         Whole { bytes, urls, answers }
     }
 
-    /// Whether these bytes are refused. If not, every answer has to be that of the whole set.
+    /// Returns whether these bytes are rejected. Otherwise every answer must equal that of the
+    /// undamaged set.
     #[track_caller]
     fn refuses(&self, bytes: Vec<u8>, place: impl std::fmt::Display) -> bool {
         let asked = catch_unwind(AssertUnwindSafe(|| ask(&bytes, &self.urls)));
@@ -141,8 +142,8 @@ impl Whole {
         self.refuses(self.bytes[..length].to_vec(), format_args!("cut at {length}"))
     }
 
-    /// Where each section begins and ends, by the table in the header (see `FORMAT.md`, section 4),
-    /// and where blocks of checksums do.
+    /// Returns the start and end of each section, according to the table in the header
+    /// (`FORMAT.md`, section 4), and of the blocks of checksums.
     fn boundaries(&self) -> BTreeSet<usize> {
         let u64_at = |at: usize| {
             let bytes = self.bytes[at..at + 8].try_into().unwrap();
@@ -165,7 +166,7 @@ impl Whole {
         boundaries
     }
 
-    /// The boundaries, and the places right before and after them.
+    /// Returns the boundaries, and the offsets right before and after them.
     fn around_boundaries(&self) -> BTreeSet<usize> {
         let around = |at: usize| [at.saturating_sub(1), at, at + 1];
         let around = self.boundaries().into_iter().flat_map(around);
@@ -173,12 +174,13 @@ impl Whole {
     }
 }
 
-/// What a set of these bytes answers, or why it does not: read into memory, and mapped. Both do the same.
+/// Returns the answers of a set with these bytes, or its error. Reading and mapping must give the
+/// same.
 fn ask(bytes: &[u8], urls: &[String]) -> Result<Answers, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.set");
     std::fs::write(&path, bytes).unwrap();
-    // SAFETY: nobody else knows the file.
+    // SAFETY: no other code knows the file.
     let by_mapping = ask_opened(unsafe { PolicySet::map(&path) }, urls);
     let by_reading = ask_opened(PolicySet::open(&path), urls);
     assert!(by_mapping == by_reading, "{by_mapping:?} mapped, {by_reading:?} read");
@@ -245,7 +247,7 @@ fn bits_at_random_places() {
     let mut random = Random::new(1);
     let flips = (0..RANDOM_PLACES).map(|_| (random.below(whole.bytes.len()), random.below(8)));
     let refused = flips.filter(|&(byte, bit)| whole.refuses_flipped(byte, bit)).count();
-    // Most blocks are touched by some question; what none touches is not compared.
+    // Most blocks are read for some question; a block that is not read is not compared.
     assert!(refused > RANDOM_PLACES / 4 && refused < RANDOM_PLACES, "{refused}");
 }
 
@@ -276,7 +278,7 @@ fn several_bytes_at_random_places() {
     }
 }
 
-/// Whatever answers stay the same, verifying finds each flipped bit.
+/// Verifying finds each flipped bit, even if no answer changes.
 #[test]
 fn verifying_finds_every_flip() {
     let whole = Whole::new();

@@ -1,14 +1,14 @@
-//! Everything there is, while it is small: all patterns, all pairs of patterns and all sequences of
-//! records up to a size, through every strategy of the engine, against the oracle.
+//! Compares every strategy of the engine with the oracle on all small inputs: all patterns, all
+//! pairs of patterns and all sequences of records up to a size.
 //!
-//! A decision depends on a path only through which rules match it. So the oracle is asked in full
-//! for one path of each kind, and whether each pattern matches each path is asked once, whatever
-//! the number of rule sets in which the pattern stands. That the oracle itself keeps to this is
-//! checked by a seeded sample that goes through it in full.
+//! A decision depends on a path only through the rules that match it. So the oracle decides one
+//! path of each kind in full, and each pattern is matched with each path once, however many rule
+//! sets contain the pattern. A seeded sample of comparisons with the full oracle checks that this
+//! shortcut is valid.
 //!
-//! Nearly all is asked in blocks over many files, in no order, as `classify` asks; the kinds of vectors
-//! take turns, and so do sets that are compiled into memory, read and mapped. A smaller world goes from URLs
-//! to decisions, by each kind of set.
+//! Nearly all decisions are made in shuffled blocks over many files, as `classify` makes them.
+//! Vector widths alternate, and so do sets that are compiled into memory, read and mapped. A
+//! smaller world is decided from URLs, with each kind of set.
 
 mod common;
 
@@ -32,46 +32,47 @@ use portcullis_set::batch::{Classifier, Vectors};
 use portcullis_set::stored::{Query, QueryMemory};
 use rayon::prelude::*;
 
-/// Bytes that patterns are made of.
+/// The bytes of patterns.
 const PATTERN_ALPHABET: &[u8] = b"a/*$%";
 
-/// Bytes that paths are made of. With `a` and `b` as digits, `%` starts triplets.
+/// The bytes of paths. With `a` and `b` as digits, `%` starts triplets.
 const PATH_ALPHABET: &[u8] = b"ab/%";
 
-/// The agent that asks; no file names it.
+/// The agent; no file names it.
 const AGENT: &str = "ExampleBot";
 
-/// One comparison in so many goes through the oracle in full.
+/// One comparison in this many uses the oracle in full.
 const SAMPLED_ONE_IN: usize = 2_000;
 
-/// Rule sets that a thread answers with one memory.
+/// The number of rule sets that a thread decides with one memory.
 const FILES_AT_ONCE: usize = 256;
 
-/// Files whose questions are mixed. More would not fit into a processor's caches.
+/// The number of files whose questions are shuffled together. More would not fit into CPU caches.
 const FILES_MIXED: usize = 32;
 
-/// One thread's share in so many is asked one by one and not in blocks.
+/// One share of work in this many is decided one by one instead of in blocks.
 const ASKED_SINGLY_ONE_IN: usize = 16;
 
-/// Dialects that compare paths in the same way, so that the oracle need be asked for one of them.
+/// Returns groups of dialects that compare paths alike; the oracle runs for one dialect per group.
 fn dialects_by_paths() -> impl Iterator<Item = &'static [&'static Dialect]> {
     static ALL: [&Dialect; 5] = Dialect::ALL;
     ALL.chunk_by(|one, other| one.paths == other.paths)
 }
 
-/// All configurations but the usual one, which is among them for rule sets of this size.
+/// Returns all configurations but the default. For rule sets of this size, one of them equals the
+/// default.
 fn strategies() -> Vec<Configuration> {
     configurations()[1..].to_vec()
 }
 
-/// URLs with all paths up to a length, and what of them is compared.
+/// URLs with all paths up to a length, and their compared paths.
 struct Paths {
     urls: Vec<Vec<u8>>,
     compared: Vec<Vec<u8>>,
 }
 
 impl Paths {
-    /// Both readings of a URL have to agree on what is compared.
+    /// Both implementations must agree on the compared path.
     fn new(dialect: &Dialect, length_max: usize) -> Paths {
         let url = |path: &Vec<u8>| [b"https://example.com/", &path[..]].concat();
         let urls: Vec<Vec<u8>> = words(PATH_ALPHABET, length_max).iter().map(url).collect();
@@ -92,7 +93,7 @@ impl Paths {
         Paths { compared: urls.iter().map(compared).collect(), urls }
     }
 
-    /// For each pattern and each path, whether the oracle says that they match.
+    /// Returns, for each pattern and each path, whether they match according to the oracle.
     fn matches(&self, dialect: &Dialect, patterns: &[Vec<u8>]) -> Vec<Vec<bool>> {
         let row = |pattern: &Vec<u8>| {
             let matches = |path: &Vec<u8>| oracle::pattern_matches(dialect, pattern, path);
@@ -105,9 +106,9 @@ impl Paths {
 /// A file with one or two rules.
 struct File {
     text: Vec<u8>,
-    /// Where the patterns of its rules stand in the list.
+    /// The indexes of its rules' patterns in the list.
     patterns: Vec<usize>,
-    /// The oracle's decision by which of the patterns match, as bits; for kinds that occur.
+    /// The oracle's decision for each set of matching patterns, as bits, if the set occurs.
     judged: [Option<Decision>; 4],
 }
 
@@ -127,7 +128,7 @@ impl File {
         file
     }
 
-    /// By path: which of the patterns match it.
+    /// Returns, for each path, which of the patterns match it.
     fn kinds<'w>(&self, world: &World<'w>) -> impl Iterator<Item = usize> + use<'w> {
         let first = &world.matches[self.patterns[0]];
         let second = self.patterns.get(1).map(|&pattern| &world.matches[pattern]);
@@ -142,14 +143,14 @@ impl File {
     }
 }
 
-/// What files are made of and asked about.
+/// The patterns of files, and the paths.
 struct World<'w> {
     patterns: &'w [Vec<u8>],
     paths: &'w Paths,
     matches: &'w [Vec<bool>],
 }
 
-/// Asks the engine for all files and paths, and returns how many answers were compared.
+/// Decides all files and paths with the engine, and returns the number of compared answers.
 fn compare(
     dialect: &'static Dialect,
     compiled: &Compiled<'_>,
@@ -181,7 +182,7 @@ fn compare(
     (files.len() * world.paths.urls.len()) as u64
 }
 
-/// Files in a set.
+/// Files compiled into a set.
 struct Compiled<'f> {
     files: &'f [File],
     set: Arc<PolicySet>,
@@ -190,7 +191,7 @@ struct Compiled<'f> {
 }
 
 impl<'f> Compiled<'f> {
-    /// The `kind` of [`sets_of`] takes turns, because each costs as much as asking.
+    /// The `kind` of [`sets_of`] alternates, because building each costs as much as the queries.
     fn new(dialect: &'static Dialect, files: &'f [File], kind: usize) -> Compiled<'f> {
         let texts: Vec<&[u8]> = files.iter().map(|file| &*file.text).collect();
         let agents = [AgentChain::parse(AGENT, dialect).expect("a token")];
@@ -200,7 +201,7 @@ impl<'f> Compiled<'f> {
     }
 }
 
-/// What is compared, and what answers.
+/// The files, and the classifier to compare.
 struct Asked<'a> {
     dialect: &'static Dialect,
     compiled: &'a Compiled<'a>,
@@ -210,7 +211,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Asks about all paths by some policies, in blocks of this size and in no order.
+    /// Decides all paths with some policies, in shuffled blocks of this size.
     fn compare(
         &self,
         policies: &[usize],
@@ -271,7 +272,7 @@ fn longer_single_patterns() {
     assert!(compare_single_patterns(5, 6) >= 800_000_000);
 }
 
-/// Compares all patterns on all paths, up to these lengths, by every strategy.
+/// Compares all patterns on all paths, up to these lengths, with every strategy.
 fn compare_single_patterns(pattern_bytes_max: usize, path_bytes_max: usize) -> u64 {
     let patterns = words(PATTERN_ALPHABET, pattern_bytes_max);
     let mut compared = 0;
@@ -285,8 +286,8 @@ fn compare_single_patterns(pattern_bytes_max: usize, path_bytes_max: usize) -> u
                 let indices = (0..patterns.len()).into_par_iter();
                 indices.map(|index| File::new(dialect, &[(field, index)], &world)).collect()
             });
-            // The verdict of a lone rule changes nothing in its automaton, so half of the
-            // configurations take either.
+            // The verdict of a single rule does not affect its automaton, so half of the
+            // configurations use either.
             let compiled = [0, 1].map(|at| Compiled::new(dialect, &files[at], at));
             for (configuration, index) in strategies().iter().zip(0..) {
                 let compiled = &compiled[(index + index / 2) % 2];
@@ -298,7 +299,7 @@ fn compare_single_patterns(pattern_bytes_max: usize, path_bytes_max: usize) -> u
     compared
 }
 
-/// Asks regex-automata whether single patterns match.
+/// Compares single patterns with regex-automata.
 fn compare_regex(dialect: &Dialect, world: &World<'_>) -> u64 {
     let rows = world.patterns.par_iter().zip(world.matches);
     rows.for_each(|(pattern, row)| {
@@ -330,7 +331,7 @@ fn pairs_of_patterns_by_every_strategy() {
     assert!(compare_pairs_of_patterns(&strategies()) >= 1_000_000_000);
 }
 
-/// Compares all pairs of patterns on all paths, up to fixed lengths, by these strategies.
+/// Compares all pairs of patterns on all paths, up to fixed lengths, with these strategies.
 fn compare_pairs_of_patterns(configurations: &[Configuration]) -> u64 {
     let patterns = words(PATTERN_ALPHABET, 3);
     let mut compared = 0;
@@ -350,7 +351,7 @@ fn compare_pairs_of_patterns(configurations: &[Configuration]) -> u64 {
     compared
 }
 
-/// Each pattern before each, with all verdicts.
+/// Returns all ordered pairs of patterns, with all verdicts.
 fn all_pairs(dialect: &Dialect, world: &World<'_>) -> Vec<File> {
     let count = world.patterns.len();
     let fields = ["Allow", "Disallow"];
@@ -362,8 +363,8 @@ fn all_pairs(dialect: &Dialect, world: &World<'_>) -> Vec<File> {
     (0..count * count * 4).into_par_iter().map(file).collect()
 }
 
-/// From URLs to decisions: files with two rules, each at an origin of its own, as they are and compiled into a
-/// set, for one agent and for two, in blocks and one by one.
+/// Decides from URLs: files with two rules, each at its own origin, alone and compiled into a set,
+/// for one agent and for two, in blocks and one by one.
 #[test]
 fn pairs_of_short_patterns_from_urls_on() {
     let patterns = words(PATTERN_ALPHABET, 2);
@@ -399,7 +400,7 @@ fn compare_from_urls(dialect: &'static Dialect, files: &[File], world: &World<'_
     compared
 }
 
-/// Asks for all files and paths by their URLs, in no order.
+/// Decides all files and paths by their URLs, shuffled.
 fn asked_by_urls(classifier: &Classifier, files: &[File], world: &World<'_>) -> u64 {
     let paths = world.paths.urls.len();
     let kinds: Vec<Vec<usize>> = files.iter().map(|file| file.kinds(world).collect()).collect();
@@ -435,7 +436,7 @@ fn asked_by_urls(classifier: &Classifier, files: &[File], world: &World<'_>) -> 
     shares.par_iter().enumerate().map(compare).sum()
 }
 
-/// Records that files are grouped by. `bot` occurs in `robot`, which the dialect of 1994 minds.
+/// Records that form groups. `bot` occurs in `robot`, which matters in the dialect of 1994.
 const RECORDS: [&[u8]; 6] = [
     b"User-agent: robot\n",
     b"User-agent: bot\n",
@@ -445,10 +446,10 @@ const RECORDS: [&[u8]; 6] = [
     b"\n",
 ];
 
-/// Who asks: two that files name, one that they do not, one that falls back.
+/// Agents: two that files name, one that they do not name, and one with a fallback.
 const CHAINS: [&[&str]; 4] = [&["robot"], &["bot"], &["unnamed"], &["unnamed", "bot"]];
 
-/// Paths that the one rule matches and does not.
+/// A path that the rule matches, and one that it does not match.
 const PATHS: [&str; 2] = ["/x", "/y"];
 
 #[test]
@@ -460,7 +461,7 @@ fn sequences_of_records() {
     let compared = AtomicU64::new(0);
     for dialect in Dialect::ALL {
         let configurations = strategies();
-        // The strategies differ in what they do with rules, of which there is one here.
+        // Strategies differ in how they handle rules, and there is only one rule here.
         let chosen = [&configurations[0], &configurations[1], &configurations[2]];
         let chain =
             |agents: &[&str]| AgentChain::parse(&agents.join("+"), dialect).expect("tokens");

@@ -1,5 +1,5 @@
-//! Archives of every format to what is known of each origin: made-up ones with the states that they
-//! make, the sample of the project, and files that are damaged.
+//! Ingests archives of every format: synthetic ones with known states, the sample of the project,
+//! and damaged files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ fn state(standing: &Standing, ingested: &Ingested) -> PolicyState {
     }
 }
 
-/// Each http and https origin and its state.
+/// Returns the state of each http and https origin.
 fn states(ingested: &Ingested) -> BTreeMap<String, String> {
     let mut states = BTreeMap::new();
     for host in &ingested.hosts {
@@ -59,7 +59,7 @@ fn states(ingested: &Ingested) -> BTreeMap<String, String> {
     states
 }
 
-/// Made-up answers in one file or in several, and the state of each origin.
+/// Returns synthetic responses in one file or in several, and the state of each origin.
 fn archive(
     folder: &Path,
     format: ArchiveFormat,

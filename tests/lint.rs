@@ -1,6 +1,6 @@
-//! The linter: its cases, its page, and what holds of every file.
+//! The linter: its cases, its page, and invariants of every report.
 //!
-//! `tests/lint/*.toml` says for each code where it is found and where it is not; see
+//! `tests/lint/*.toml` lists for each code where it is reported and where it is not; see
 //! `tests/lint/README.md` for the format.
 
 #[path = "lint/case.rs"]
@@ -57,7 +57,7 @@ fn the_page_is_up_to_date() {
     );
 }
 
-/// What has to hold of the report of any file.
+/// Checks the invariants of any report.
 fn assert_sound(text: &[u8], report: &Report) {
     let index = LineIndex::new(text);
     let mut before = None;

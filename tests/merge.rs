@@ -1,5 +1,5 @@
-//! Sets that were compiled apart and merged are the set that is compiled at once, byte for byte:
-//! sections, provenance and hash. And a set that is read back says all that it said.
+//! Sets that are compiled separately and merged equal the set that is compiled at once, byte for
+//! byte: sections, provenance and hash. Reading a set back loses nothing.
 
 use std::fmt::Write;
 use std::fs;
@@ -18,7 +18,7 @@ use portcullis_set::{
 
 const BYTES_MAX: Option<usize> = Some(4_096);
 
-/// A line of an archive. Hosts are shared by all archives, and so is where they redirect to.
+/// Returns a line of an archive. All archives share hosts and redirect targets.
 fn line(random: &mut Random) -> String {
     let scheme = *random.pick(&["http", "https", "https", "ftp"]);
     let host = |random: &mut Random| {
@@ -48,7 +48,7 @@ fn line(random: &mut Random) -> String {
     line
 }
 
-/// A file as a JSON string.
+/// Returns a file as a JSON string.
 fn body(random: &mut Random) -> String {
     let mut body = String::new();
     for _ in 0..random.below(8) {
@@ -70,7 +70,7 @@ fn body(random: &mut Random) -> String {
     body
 }
 
-/// Some archives, the last of which is a folder whose files have no date.
+/// Returns some archives. The last one is a folder, whose files have no date.
 fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for archive in 0..5 {
@@ -104,7 +104,7 @@ fn ingested(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig)
     ingest(&inputs, &config, &()).unwrap()
 }
 
-/// The set of some archives.
+/// Returns the set of some archives.
 fn set(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Vec<u8> {
     let ingested = ingested(paths, dialect, outages);
     compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &outages).to_json())
@@ -114,7 +114,7 @@ fn open(bytes: &[u8]) -> PolicySet {
     PolicySet::of_bytes("a set in memory", bytes).unwrap()
 }
 
-/// Merged as `merge` does it.
+/// Merges like `merge` does.
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
     let (dialect, outages) = (sets[0].dialect(), sets[0].outages().unwrap());
@@ -124,7 +124,7 @@ fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &outages).to_json())
 }
 
-/// How outages are judged in one round of a test.
+/// Returns how outages are judged in one round of a test.
 fn outages(random: &mut Random) -> OutageConfig {
     let as_of = random.pick(&[None, None, Some(1_710_000_000), Some(1_720_000_000)]);
     OutageConfig { as_of: as_of.map(UnixSeconds), long_outage: *random.pick(&LongOutage::ALL) }

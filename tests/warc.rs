@@ -1,4 +1,4 @@
-//! WARC files that others have written, and files that were hit.
+//! WARC files written by other programs, and damaged files.
 
 #![allow(unsafe_code, reason = "maps files of this test")]
 
@@ -29,7 +29,7 @@ const SAMPLES: [&str; 6] = [
     "compressed-dictionary.warc.zst",
 ];
 
-/// What was read, one line for a capture.
+/// What was read, one line per capture.
 #[derive(Default)]
 struct Found {
     captures: Vec<String>,
@@ -145,7 +145,7 @@ fn a_dictionary_that_is_missing_or_cut_is_an_error() {
     assert!(read_bytes(bytes).error.is_some());
 }
 
-/// Four records, short, so that many flips can be tried.
+/// Four short records, so that many flips can be tried.
 fn small_file() -> Vec<u8> {
     let record = |record_type: &str, block: &str| {
         format!(
@@ -165,8 +165,8 @@ fn small_file() -> Vec<u8> {
     .into_bytes()
 }
 
-/// The lines of `file` that name a URL, and the byte after each, which can join another line to it.
-/// A flip there makes a good record of another URL.
+/// Returns the lines of `file` that contain a URL, and the byte after each, which can join another
+/// line to it. A flip there gives a valid record of another URL.
 fn lines_of_urls(file: &[u8]) -> Vec<Range<usize>> {
     let mut start = 0;
     let mut lines = Vec::new();

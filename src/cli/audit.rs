@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use portcullis_audit::{Audit, ChunkFindings, Findings, Report, page};
-use portcullis_capture::input::Records;
 
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -24,14 +23,16 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     let clock = Clock::loaded(started);
     let mut findings = Findings::default();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();
-    stream::run_with(
+    let account = stream::run_with(
         &plan.stream,
+        &plan.questions,
         || audit.worker(assumed_scheme),
-        |worker, chunk, found: &mut ChunkFindings| {
-            worker.work(Records::new(chunk, plan.stream.terminator), found)?;
-            Ok(chunk.len())
+        |worker, piece, found: &mut ChunkFindings| {
+            let bytes = piece.bytes().len();
+            worker.work(piece, found)?;
+            Ok(bytes)
         },
-        |found| {
+        |_, found| {
             findings.add(&audit, found);
             Ok(())
         },
@@ -39,9 +40,10 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     let mut report = engine.install(|| audit.report(&findings, plan.top))?;
     policies.set.is_whole()?;
     name_sources(plan, &mut report);
-    outputs.write(&report)?;
-    let counts = audit.counts();
-    summary::write(&plan.summary, &policies, &plan.questions, counts, None, &clock);
+    outputs.write(&report, account.output)?;
+    let (counts, invalid) = (audit.counts(), account.invalid);
+    let outcome = summary::Outcome { counts, invalid, filtered: None };
+    summary::write(&plan.summary, &policies, &plan.questions, outcome, &clock);
     Ok(ExitStatus::Done)
 }
 
@@ -50,7 +52,7 @@ fn name_sources(plan: &AuditPlan, report: &mut Report) {
     if matches!(&plan.policies, PolicyPlan::Robots { path, .. } if path.is_dir()) {
         report.source.kind = "folder";
     }
-    report.inputs = plan.stream.inputs.iter().map(|path| path.display().to_string()).collect();
+    report.inputs = plan.stream.inputs.iter().map(|list| list.path.display().to_string()).collect();
 }
 
 /// The outputs. They are opened first, so that a wrong name fails before the pass over the list.
@@ -66,7 +68,7 @@ impl Outputs {
         Ok(Outputs { page: open(&plan.page)?, json: open(&plan.json)? })
     }
 
-    fn write(self, report: &Report) -> Result<(), OutputFailed> {
+    fn write(self, report: &Report, rejects: Option<Output>) -> Result<(), OutputFailed> {
         let Outputs { mut page, mut json } = self;
         if let Some(output) = &mut page {
             output.write(page::page(report).as_bytes())?;
@@ -74,6 +76,6 @@ impl Outputs {
         if let Some(output) = &mut json {
             output.write(report.to_json().as_bytes())?;
         }
-        Output::finish_all([page, json].into_iter().flatten())
+        Output::finish_all([page, json, rejects].into_iter().flatten())
     }
 }

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
-use portcullis_capture::input::Records;
+use portcullis_capture::input::Terminator;
+use portcullis_capture::list::List;
 use portcullis_report::advertools::{self, Advertools};
-use portcullis_report::columns::{Columns, no_collision};
+use portcullis_report::columns::{Columns, Field, no_collision};
 use portcullis_report::csv::{self, Csv};
 use portcullis_report::json_lines::JsonLines;
 use portcullis_report::tsv::{self, Tsv, TsvColumns};
@@ -15,7 +16,8 @@ use portcullis_robots::policy::Detail;
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{Destination, Output};
+use super::output::{CompleteOutput, Destination, Output};
+use super::outputs::Outputs;
 use super::plan;
 use super::stream;
 use super::summary::{self, Clock};
@@ -40,14 +42,18 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     );
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
-    let prints = destination == Destination::StandardOutput;
+    let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
     let stream = plan::stream(args.input, &args.run, prints)?;
-    let mut output = Output::open(&destination)?;
+    let folder = args.out_dir.as_deref();
+    let destinations = plan::destinations(destination, folder, &stream, Some(extension(format)))?;
+    let mut outputs = Outputs::open(destinations)?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
     policies.agents.show(summary.form);
     let agents = &policies.agents.agents;
-    let fields = columns.fields(agents, &args.column_prefix)?;
+    let has_header = args.header || format == ClassifyFormat::Csv;
+    // Without a header, two columns may have the same name.
+    let fields = if has_header { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let detail = match format {
         ClassifyFormat::Tsv | ClassifyFormat::Csv => columns.detail(),
         ClassifyFormat::Advertools => Detail::Reason,
@@ -55,64 +61,125 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     };
     let classifier = policies.classifier(&questions, detail)?;
     let clock = Clock::loaded(started);
-    let terminator = stream.terminator;
-    let csv = Csv::new(&columns);
-    if args.header || format == ClassifyFormat::Csv {
-        no_collision(&[csv::URL], &fields)?;
-    }
-    match format {
-        ClassifyFormat::Tsv if args.header => {
-            output.write(&tsv::header(&fields, csv::URL.as_bytes(), terminator))?;
-        }
-        ClassifyFormat::Csv => output.write(&csv.header(&[csv::URL], &fields))?,
-        ClassifyFormat::Advertools => output.write(advertools::HEADER)?,
-        ClassifyFormat::Tsv | ClassifyFormat::Jsonl => {}
-    }
-    let advertools = Advertools::new(agents);
+    let terminator = stream.terminator();
+    let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));
+    let mut header = Header {
+        format,
+        is_wanted: has_header,
+        csv: &csv,
+        terminator,
+        fields: &fields,
+        first: None,
+    };
     let mut counts = Counts::new(agents.len());
-    stream::run(
+    let account = stream::run(
         &stream,
         &questions,
         &classifier,
-        |session, chunk, tagged: &mut Tagged| {
+        |session, piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
             tagged.counts = Counts::new(agents.len());
-            let records = Records::new(chunk, terminator);
             let Tagged { bytes, counts } = tagged;
             match format {
                 ClassifyFormat::Tsv if columns.are_verdicts() => {
-                    write_chunk(records, &Tsv(terminator), session, counts, bytes)?;
+                    write_chunk(piece, &Tsv(terminator), session, counts, bytes)?;
                 }
                 ClassifyFormat::Tsv => {
                     let format = TsvColumns(&columns, terminator);
-                    write_chunk(records, &format, session, counts, bytes)?;
+                    write_chunk(piece, &format, session, counts, bytes)?;
                 }
-                ClassifyFormat::Csv => write_chunk(records, &csv, session, counts, bytes)?,
+                ClassifyFormat::Csv => {
+                    let format = csv.of(piece.list());
+                    write_chunk(piece, &format, session, counts, bytes)?;
+                }
                 ClassifyFormat::Jsonl => {
-                    write_chunk(records, &JsonLines(agents), session, counts, bytes)?;
+                    write_chunk(piece, &JsonLines(agents), session, counts, bytes)?;
                 }
                 ClassifyFormat::Advertools => {
-                    write_chunk(records, &advertools, session, counts, bytes)?;
+                    write_chunk(piece, &advertools, session, counts, bytes)?;
                 }
             }
             Ok(counts.bytes as usize)
         },
-        |tagged| {
+        |part, tagged| {
+            if part.is_first {
+                let is_new = outputs.begin(part.number)?;
+                outputs.write(&header.begin(part.list, is_new)?)?;
+            }
             counts.merge(&tagged.counts);
-            output.write(&tagged.bytes)
+            Ok(outputs.write(&tagged.bytes)?)
         },
     )?;
     policies.set.is_whole()?;
-    output.finish()?;
-    summary::write(&summary, &policies, &questions, counts, None, &clock);
+    let mut complete = outputs.complete()?;
+    complete.extend(account.output.map(Output::complete).transpose()?);
+    CompleteOutput::publish_all(complete)?;
+    let outcome = summary::Outcome { counts, invalid: account.invalid, filtered: None };
+    summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(ExitStatus::Done)
+}
+
+/// What stands above the records of an output.
+struct Header<'a> {
+    format: ClassifyFormat,
+    is_wanted: bool,
+    csv: &'a Csv<'a>,
+    terminator: Terminator,
+    fields: &'a [Field],
+    /// The name and the columns of the first list of the output.
+    first: Option<(String, Vec<Vec<u8>>)>,
+}
+
+impl Header<'_> {
+    /// The header of an output that is new and begins with `list`; nothing for one that goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// If an added column has the name of another, or the output has another list's columns.
+    fn begin(&mut self, list: &List, is_new: bool) -> anyhow::Result<Vec<u8>> {
+        if self.format == ClassifyFormat::Advertools && is_new {
+            return Ok(advertools::HEADER.to_vec());
+        }
+        if !self.is_wanted {
+            return Ok(Vec::new());
+        }
+        let columns: Vec<Vec<u8>> =
+            csv::input_columns(list).into_iter().map(|name| name.into_owned()).collect();
+        match &self.first {
+            Some((first, expected)) if !is_new => {
+                ensure!(
+                    *expected == columns,
+                    "{}: its columns are not those of {first}; write one output per list with --out-dir",
+                    list.name()
+                );
+                return Ok(Vec::new());
+            }
+            _ => {}
+        }
+        no_collision(&columns, self.fields)?;
+        let header = match self.format {
+            ClassifyFormat::Csv => self.csv.header(&columns, self.fields),
+            _ => tsv::header(self.fields, &tsv::record_header(list), self.terminator),
+        };
+        self.first = Some((list.name().to_owned(), columns));
+        Ok(header)
+    }
+}
+
+/// The extension of outputs in a format.
+fn extension(format: ClassifyFormat) -> &'static str {
+    match format {
+        ClassifyFormat::Tsv => "tsv",
+        ClassifyFormat::Jsonl => "jsonl",
+        ClassifyFormat::Csv | ClassifyFormat::Advertools => "csv",
+    }
 }
 
 /// As [`plan::format`]; rows for advertools are CSV too.
 fn format(asked: Option<ClassifyFormat>, output: &Destination) -> anyhow::Result<ClassifyFormat> {
     let named = match output {
         Destination::File(path) => plan::named_format(path, ClassifyFormat::NAMED),
-        _ => None,
+        Destination::StandardOutput => None,
     };
     match (asked, named, output) {
         (Some(ClassifyFormat::Advertools), None | Some(ClassifyFormat::Csv), _) => {

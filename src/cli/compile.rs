@@ -80,7 +80,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
             set.is_whole()?;
             merger.add(standings.part());
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
-            progress.draw(&mut bar);
+            progress.draw(&mut bar, None);
         }
         engine.install(|| merger.finish(outages))
     };
@@ -190,7 +190,7 @@ impl IngestObserver for Observer {
         self.progress.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
         // If another thread is drawing, this one does not wait.
         if let Ok(mut bar) = self.bar.try_lock() {
-            self.progress.draw(&mut bar);
+            self.progress.draw(&mut bar, None);
         }
     }
 }

@@ -7,17 +7,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
-use portcullis_capture::input::Records;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_lint::analysis::{
     AgentRules, Equivalence, Limits, Robot, equivalence, robots_named,
 };
-use portcullis_report::CaptureDates;
 use portcullis_report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis_report::difference::origins;
 use portcullis_report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
+use portcullis_report::{CaptureDates, InvalidRecords};
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::policy::{Detail, Selection};
 use portcullis_robots::syntax::RobotsTxt;
@@ -28,13 +27,14 @@ use portcullis_set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet,
 use serde::{Serialize, Serializer};
 
 use super::agents::AgentNotes;
-use super::args::{DiffArgs, Format, InputArgs, QuestionArgs};
+use super::args::{DiffArgs, Format, InputArgs, ListArgs, QuestionArgs};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::counted;
-use super::output::{Destination, Output, OutputFailed};
+use super::output::{Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
+use super::rejects::Account;
 use super::stream;
 use super::summary;
 
@@ -69,7 +69,9 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let files = std::mem::take(&mut args.files);
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
-    let input = InputArgs { files, null_data: args.null_data, search_zip: args.search_zip };
+    let lists = std::mem::take(&mut args.lists);
+    ensure!(has_urls || lists == ListArgs::default(), "flags about lists require FILE");
+    let input = InputArgs { files, lists };
     let prints = output == Destination::StandardOutput;
     let diff = Diff {
         questions,
@@ -131,19 +133,21 @@ impl Diff<'_> {
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
         let mut output = Output::open(&self.output)?;
+        let mut rejects = None;
         let (found, changed) = match &self.stream {
             None => {
                 let counts = self.origins(&agents, old, new, &mut output)?;
                 (Found::origins(&counts, &agents), counts.changed())
             }
             Some(stream) => {
-                let counts = self.urls(&agents, stream, old, new, &mut output)?;
-                (Found::urls(&counts, &agents), counts.changed())
+                let (counts, account) = self.urls(&agents, stream, old, new, &mut output)?;
+                rejects = account.output;
+                (Found::urls(&counts, account.invalid, &agents), counts.changed())
             }
         };
         old.is_whole()?;
         new.is_whole()?;
-        output.finish()?;
+        Output::finish_all([Some(output), rejects].into_iter().flatten())?;
         let summary = SetSummary::new(old, new, &agents, found, self.started);
         summary::show_object(self.summary, &summary, |text| summary.write_text(text));
         Ok(self.status(changed > 0))
@@ -194,37 +198,37 @@ impl Diff<'_> {
         old: &Arc<PolicySet>,
         new: &Arc<PolicySet>,
         output: &mut Output,
-    ) -> anyhow::Result<UrlCounts> {
+    ) -> anyhow::Result<(UrlCounts, Account)> {
         let classifier = |set| classifier(set, &self.questions, Detail::Rule);
         let (old, new): (Classifier, Classifier) = (classifier(old)?, classifier(new)?);
         let scheme = self.questions.assumed_scheme.as_deref();
         let session = |classifier| Session::new(classifier, scheme);
         let mut counts = UrlCounts::new(agents.len());
-        stream::run_with(
+        let account = stream::run_with(
             stream,
+            &self.questions,
             || (session(&old), session(&new)),
-            |(old, new), chunk, changed: &mut Changed| {
+            |(old, new), piece, changed: &mut Changed| {
                 changed.bytes.clear();
                 changed.counts = UrlCounts::new(agents.len());
                 let (Changed { bytes, counts }, sessions) = (changed, (old, new));
-                let records = Records::new(chunk, stream.terminator);
                 match self.format {
                     Format::Tsv => {
-                        let form = Tsv(stream.terminator);
-                        urls::write_chunk(records, agents, sessions, &form, counts, bytes)?;
+                        let form = Tsv(stream.terminator());
+                        urls::write_chunk(piece, agents, sessions, &form, counts, bytes)?;
                     }
                     Format::Jsonl => {
-                        urls::write_chunk(records, agents, sessions, &JsonLines, counts, bytes)?;
+                        urls::write_chunk(piece, agents, sessions, &JsonLines, counts, bytes)?;
                     }
                 }
                 Ok(counts.bytes as usize)
             },
-            |changed| -> Result<(), OutputFailed> {
+            |_, changed| {
                 counts.merge(&changed.counts);
-                output.write(&changed.bytes)
+                Ok(output.write(&changed.bytes)?)
             },
         )?;
-        Ok(counts)
+        Ok((counts, account))
     }
 
     /// Compares two robots.txt files for the given agents, or for every robot.
@@ -396,7 +400,7 @@ struct SetObject<'r> {
 #[serde(untagged)]
 enum Found<'r> {
     Origins { changes: ChangeCounts, per_agent: Vec<AgentRulesChanged<'r>> },
-    Urls { records: u64, bytes: u64, per_agent: Vec<AgentVerdicts<'r>> },
+    Urls { records: u64, bytes: u64, per_agent: Vec<AgentVerdicts<'r>>, invalid: InvalidRecords },
 }
 
 #[derive(Serialize)]
@@ -439,7 +443,7 @@ impl<'r> Found<'r> {
         Found::Origins { changes: counts.clone(), per_agent: per_agent.collect() }
     }
 
-    fn urls(counts: &UrlCounts, agents: &'r [String]) -> Found<'r> {
+    fn urls(counts: &UrlCounts, invalid: InvalidRecords, agents: &'r [String]) -> Found<'r> {
         let pairs = || Verdict::ALL.into_iter().flat_map(|old| Verdict::ALL.map(|new| (old, new)));
         let per_agent = agents.iter().zip(counts.agents()).map(|(agent, changes)| {
             let verdicts = pairs()
@@ -453,7 +457,7 @@ impl<'r> Found<'r> {
             }
         });
         let UrlCounts { records, bytes, .. } = *counts;
-        Found::Urls { records, bytes, per_agent: per_agent.collect() }
+        Found::Urls { records, bytes, per_agent: per_agent.collect(), invalid }
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
@@ -469,7 +473,7 @@ impl<'r> Found<'r> {
                     writeln!(out, "{}: rules {rules}", visible(agent))?;
                 }
             }
-            Found::Urls { records, bytes, per_agent } => {
+            Found::Urls { records, bytes, per_agent, invalid } => {
                 writeln!(out, "{}, {}", counted(*records, "record"), counted(*bytes, "byte"))?;
                 for AgentVerdicts { agent, unchanged, changed, verdicts } in per_agent {
                     let verdicts: Vec<String> =
@@ -481,6 +485,7 @@ impl<'r> Found<'r> {
                     let agent = visible(agent);
                     writeln!(out, "{agent}: unchanged {unchanged}, changed {changed}{list}")?;
                 }
+                invalid.write_text(out)?;
             }
         }
         Ok(())

@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::{Arg, ArgMatches, Command};
 
+use super::lists;
 use super::output::is_standard_output;
 
 /// The flags with output paths.
-const OUTPUTS: &[&str] = &["html", "invalid_to", "json", "out", "output", "unknown_to"];
+const OUTPUTS: &[&str] =
+    &["html", "invalid_to", "json", "out", "out_dir", "output", "rejects", "unknown_to"];
 
 /// The argument for lists. Without a value, a subcommand that has it reads standard input.
 const LISTS: &str = "files";
@@ -87,6 +89,13 @@ impl Files {
                     true => files.add_output(id.as_str(), path),
                     false => files.add_input(path),
                 }
+            }
+            if id == LISTS {
+                // A pattern or a folder that cannot be read is reported elsewhere.
+                let arguments: Vec<PathBuf> =
+                    matches.get_many(LISTS).into_iter().flatten().cloned().collect();
+                let lists = lists::expand_quietly(&arguments);
+                lists.iter().for_each(|list| files.add_input(&list.path));
             }
         }
         // Standard output may be an input that grows while it is read.

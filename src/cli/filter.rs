@@ -1,10 +1,11 @@
 //! `portcullis filter`: the allowed records, byte for byte.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_capture::input::Records;
+use portcullis_capture::list::List;
 use portcullis_report::filter::{self, Fate, Quantifier};
 use portcullis_report::{Counts, Filtered};
 use portcullis_robots::policy::Detail;
@@ -12,9 +13,10 @@ use portcullis_robots::policy::Detail;
 use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{Destination, Output, OutputFailed};
+use super::output::{CompleteOutput, Destination, Output, OutputFailed};
+use super::outputs::Outputs;
 use super::plan;
-use super::stream;
+use super::stream::{self, Part};
 use super::summary::{self, Clock};
 
 /// The output for a chunk.
@@ -25,14 +27,42 @@ struct Sorted {
 }
 
 /// Where records go.
-struct Outputs {
-    kept: Output,
+struct Sorter {
+    kept: Outputs,
     prints_records: bool,
     unknown: Option<Output>,
     invalid: Option<Output>,
+    /// The first list that had records or a head, whose format that of joined records is.
+    first: Option<Arc<List>>,
 }
 
-impl Outputs {
+impl Sorter {
+    /// Begins a list: what stands before its first record goes to outputs that have nothing yet.
+    fn begin(&mut self, part: &Part<'_>, is_empty: bool) -> anyhow::Result<()> {
+        let is_new = self.kept.begin(part.number)?;
+        let head = part.list.head();
+        if is_empty && head.is_empty() {
+            return Ok(());
+        }
+        let is_joined = self.kept.is_joined();
+        let starts = self.first.is_none();
+        if let Some(first) = &self.first
+            && (is_joined || self.unknown.is_some() || self.invalid.is_some())
+        {
+            can_join(first, part.list)?;
+        }
+        if starts {
+            self.first = Some(Arc::new(part.list.clone()));
+            for output in [&mut self.unknown, &mut self.invalid].into_iter().flatten() {
+                output.write(head)?;
+            }
+        }
+        if self.prints_records && (starts || is_new && !is_joined) {
+            self.kept.write(head)?;
+        }
+        Ok(())
+    }
+
     fn write(&mut self, records: &filter::Output) -> Result<(), OutputFailed> {
         if self.prints_records {
             self.kept.write(&records.kept)?;
@@ -46,9 +76,33 @@ impl Outputs {
         Ok(())
     }
 
-    fn finish(self) -> Result<(), OutputFailed> {
-        Output::finish_all([Some(self.kept), self.unknown, self.invalid].into_iter().flatten())
+    fn finish(self, rejects: Option<Output>) -> Result<(), OutputFailed> {
+        let mut complete = self.kept.complete()?;
+        for output in [self.unknown, self.invalid, rejects].into_iter().flatten() {
+            complete.push(output.complete()?);
+        }
+        CompleteOutput::publish_all(complete)
     }
+}
+
+/// Refuses lists whose records cannot be in one output.
+fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
+    ensure!(
+        first.format() == list.format(),
+        "{} is {} and {} is {}, which cannot be joined; write one output for each with --out-dir",
+        first.name(),
+        first.format(),
+        list.name(),
+        list.format()
+    );
+    ensure!(
+        first.columns() == list.columns() && first.delimiter() == list.delimiter(),
+        "{} and {} have different columns and cannot be joined; write one output for each with \
+         --out-dir",
+        first.name(),
+        list.name()
+    );
+    Ok(())
 }
 
 pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
@@ -59,14 +113,17 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     questions.freshness = plan::freshness(&args.freshness);
     let destination = Destination::new(args.output);
     let prints_records = !args.quiet && !args.count;
-    let prints = destination == Destination::StandardOutput && prints_records;
+    let folder = args.out_dir.as_deref();
+    let prints = destination == Destination::StandardOutput && prints_records && folder.is_none();
     let stream = plan::stream(args.input, &args.run, prints)?;
+    let destinations = plan::destinations(destination, folder, &stream, None)?;
     let aside = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
-    let mut outputs = Outputs {
-        kept: Output::open(&destination)?,
+    let mut outputs = Sorter {
+        kept: Outputs::open(destinations)?,
         prints_records,
         unknown: aside(&args.selection.unknown_to)?,
         invalid: aside(&args.selection.invalid_to)?,
+        first: None,
     };
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
@@ -74,39 +131,42 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions, Detail::Reason)?;
     let clock = Clock::loaded(started);
-    let terminator = stream.terminator;
     let mut counts = Counts::new(agents);
     let mut kept = 0;
-    stream::run(
+    let account = stream::run(
         &stream,
         &questions,
         &classifier,
-        |session, chunk, sorted: &mut Sorted| {
+        |session, piece, sorted: &mut Sorted| {
             sorted.records.clear();
             sorted.counts = Counts::new(agents);
+            let bytes = piece.bytes().len();
             filter::write_chunk(
-                chunk,
-                Records::new(chunk, terminator),
-                terminator,
+                piece,
                 &selection,
                 session,
                 &mut sorted.counts,
                 &mut sorted.records,
             )?;
-            Ok(chunk.len())
+            Ok(bytes)
         },
-        |sorted| {
+        |part, sorted| {
+            if part.is_first {
+                outputs.begin(part, sorted.counts.records == 0)?;
+            }
             counts.merge(&sorted.counts);
             kept += sorted.records.kept_records;
-            outputs.write(&sorted.records)
+            Ok(outputs.write(&sorted.records)?)
         },
     )?;
     policies.set.is_whole()?;
     if args.count && !args.quiet {
         outputs.kept.write(format!("{kept}\n").as_bytes())?;
     }
-    outputs.finish()?;
-    summary::write(&summary, &policies, &questions, counts, Some(Filtered { kept }), &clock);
+    outputs.finish(account.output)?;
+    let filtered = Some(Filtered { kept });
+    let outcome = summary::Outcome { counts, invalid: account.invalid, filtered };
+    summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(if args.exit_status && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
 }
 

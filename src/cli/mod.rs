@@ -1,8 +1,10 @@
 //! The command line: one file per subcommand, and what they share.
 //!
 //! [`args`] holds the flags as clap's derived structs; [`plan`] checks the groups of flags that several
-//! subcommands have. Each subcommand's file does the work and writes the result through [`output`]. The
-//! rest is shared: no output is an input ([`files`]), runs over inputs ([`stream`]), loaded policies
+//! subcommands have. Each subcommand's file does the work and writes the result through [`output`], or
+//! [`outputs`] if there may be one for each list. The rest is shared: the lists that arguments name
+//! ([`lists`]), no output is an input ([`files`]), runs over inputs ([`stream`]) and the records that are
+//! not URLs ([`rejects`]), loaded policies
 //! ([`engine`]), summaries ([`summary`]), tables ([`table`]), messages ([`message`]), the exit status
 //! ([`exit`]), mapped files ([`mapped`]), and signals ([`fault`]).
 //!
@@ -24,10 +26,13 @@ mod filter;
 mod generate;
 mod inspect;
 mod lint;
+mod lists;
 mod mapped;
 mod message;
 mod output;
+mod outputs;
 mod plan;
+mod rejects;
 mod stream;
 mod summary;
 mod synth;

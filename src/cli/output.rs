@@ -25,6 +25,14 @@ impl Destination {
             _ => Destination::StandardOutput,
         }
     }
+
+    /// Whether it exists and is no regular file, such as a pipe or `/dev/null`: its name says nothing.
+    pub fn is_special(&self) -> bool {
+        match self {
+            Destination::StandardOutput => true,
+            Destination::File(path) => fs::metadata(path).is_ok_and(|it| !it.is_file()),
+        }
+    }
 }
 
 /// An output that could not be written.
@@ -49,7 +57,7 @@ fn fix(error: &io::Error) -> &'static str {
 }
 
 impl OutputFailed {
-    fn new(name: &str, source: io::Error) -> OutputFailed {
+    pub fn new(name: &str, source: io::Error) -> OutputFailed {
         OutputFailed { name: name.to_owned(), source }
     }
 
@@ -159,7 +167,7 @@ impl Output {
     pub fn finish_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), OutputFailed> {
         let complete: Vec<_> =
             outputs.into_iter().map(Output::complete).collect::<Result<_, _>>()?;
-        complete.into_iter().try_for_each(CompleteOutput::publish)
+        CompleteOutput::publish_all(complete)
     }
 
     /// Completes the output; a file is on disk and does not have its name yet.
@@ -180,6 +188,13 @@ pub struct CompleteOutput {
 }
 
 impl CompleteOutput {
+    /// Gives all files their names.
+    pub fn publish_all(
+        outputs: impl IntoIterator<Item = CompleteOutput>,
+    ) -> Result<(), OutputFailed> {
+        outputs.into_iter().try_for_each(CompleteOutput::publish)
+    }
+
     /// Gives a file its name.
     pub fn publish(self) -> Result<(), OutputFailed> {
         let published = self.file.map_or(Ok(()), Complete::publish);

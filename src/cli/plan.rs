@@ -1,6 +1,6 @@
 //! Groups of flags, checked and turned into what commands work with.
 //!
-//! Nothing here reads or writes a file but lists of agents, so wrong usage is reported before anything is
+//! Nothing here reads a list of URLs or writes a file, so wrong usage is reported before anything is
 //! touched. What only one command needs is in its own file.
 
 mod audit;
@@ -8,11 +8,13 @@ mod audit;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
 use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::input::Terminator;
+use portcullis_capture::list::{ListConfig, ListFormat};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
@@ -23,7 +25,9 @@ use super::agents::{self, Asked, Name};
 use super::args::{
     Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs, RunArgs,
 };
-use super::output::Destination;
+use super::lists::{self, Input};
+use super::output::{Destination, is_standard_output};
+use super::outputs::Destinations;
 
 pub use self::audit::{AuditPlan, audit};
 
@@ -114,14 +118,23 @@ impl QuestionPlan {
 
 /// The inputs of a run, and its threads.
 pub struct StreamPlan {
-    /// At least one file; `-` is standard input.
-    pub inputs: Vec<PathBuf>,
-    pub terminator: Terminator,
+    /// At least one list.
+    pub inputs: Vec<Input>,
+    pub lists: Arc<ListConfig>,
+    /// The file for records that are not URLs.
+    pub rejects: Option<PathBuf>,
     /// 0 for one per processor.
     pub threads: usize,
     pub progress: bool,
     /// Whether records go to standard output during the run.
     pub prints: bool,
+}
+
+impl StreamPlan {
+    /// What ends lines, in input and output.
+    pub fn terminator(&self) -> Terminator {
+        self.lists.terminator
+    }
 }
 
 /// The summary at the end of a run.
@@ -196,13 +209,43 @@ pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
 
 pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
     stdin_once(&input.files)?;
-    let inputs = if input.files.is_empty() { vec![PathBuf::from("-")] } else { input.files };
+    let InputArgs { files, lists } = input;
+    let is_lines = lists.input_format.is_none_or(|format| format == ListFormat::Lines);
+    ensure!(
+        is_lines || !lists.null_data,
+        "--null-data is for plain lines; omit it, or --input-format"
+    );
+    ensure!(
+        lists.rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
+        "--rejects cannot go to standard output; name a file"
+    );
+    let config = ListConfig {
+        format: lists.input_format,
+        fields: lists.field,
+        column: lists.column,
+        terminator: if lists.null_data { Terminator::Nul } else { Terminator::LineFeed },
+    };
     Ok(StreamPlan {
-        inputs,
-        terminator: if input.null_data { Terminator::Nul } else { Terminator::LineFeed },
+        inputs: lists::expand(&files)?,
+        lists: config.into(),
+        rejects: lists.rejects,
         threads: run.threads,
         progress: !run.no_progress,
         prints,
+    })
+}
+
+/// The destinations of a run over lists: `output`, or one in `folder` for each, with `extension` if it
+/// is not in the list's own format.
+pub fn destinations(
+    output: Destination,
+    folder: Option<&Path>,
+    stream: &StreamPlan,
+    extension: Option<&str>,
+) -> anyhow::Result<Destinations> {
+    Ok(match folder {
+        None => Destinations::Joined(output),
+        Some(folder) => Destinations::Each(lists::outputs(&stream.inputs, folder, extension)?),
     })
 }
 
@@ -245,10 +288,10 @@ pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Resu
 /// extension.
 pub fn format<F: Copy + PartialEq>(
     asked: Option<F>,
-    output: &Destination,
+    destination: &Destination,
     named: &[(&str, F)],
 ) -> anyhow::Result<F> {
-    let Destination::File(output) = output else {
+    let Destination::File(output) = destination else {
         return Ok(asked.unwrap_or(named[0].1));
     };
     match (asked, named_format(output, named)) {
@@ -256,6 +299,7 @@ pub fn format<F: Copy + PartialEq>(
             bail!("--format contradicts the extension of {}; omit --format", output.display())
         }
         (Some(format), _) | (None, Some(format)) => Ok(format),
+        (None, None) if destination.is_special() => Ok(named[0].1),
         (None, None) => {
             let extensions: Vec<String> =
                 named.iter().map(|(name, _)| format!(".{name}")).collect();

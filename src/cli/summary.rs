@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use portcullis_capture::access::UnixSeconds;
-use portcullis_report::{Account, CaptureDates, Counts, Filtered, JudgedAge, Run, Summary};
+use portcullis_report::{
+    Account, CaptureDates, Counts, Filtered, InvalidRecords, JudgedAge, Run, Summary,
+};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::Freshness;
 use serde::Serialize;
@@ -26,13 +28,20 @@ impl Clock {
     }
 }
 
+/// What came of the records of a run.
+pub struct Outcome {
+    pub counts: Counts,
+    pub invalid: InvalidRecords,
+    /// For a filter.
+    pub filtered: Option<Filtered>,
+}
+
 /// Writes the summary of a run that classified and ends now.
 pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
     questions: &QuestionPlan,
-    counts: Counts,
-    filtered: Option<Filtered>,
+    Outcome { counts, invalid, filtered }: Outcome,
     clock: &Clock,
 ) {
     let set = &policies.set;
@@ -57,7 +66,7 @@ pub fn write(
         file_notes: policies.appearances(),
     };
     let summary = Summary {
-        account: Account { run, counts, filtered },
+        account: Account { run, counts, invalid, filtered },
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),
         census: if plan.census { census(set) } else { Vec::new() },

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_bench::{Model, RunnerCommand};
 use portcullis_capture::CaptureFormat;
 use portcullis_capture::access::{LongOutage, UnixSeconds};
+use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
 use portcullis_report::columns::{Columns, ColumnsError};
@@ -68,6 +69,15 @@ pub fn dialect() -> impl TypedValueParser<Value = &'static Dialect> {
 
 pub fn capture_format() -> impl TypedValueParser<Value = CaptureFormat> {
     named(CaptureFormat::ALL, CaptureFormat::as_str)
+}
+
+pub fn list_format() -> impl TypedValueParser<Value = ListFormat> {
+    named(ListFormat::ALL, ListFormat::as_str)
+}
+
+/// Parses the path of a JSON field.
+pub fn field(text: &str) -> Result<FieldPath, &'static str> {
+    text.parse()
 }
 
 pub fn bench_model() -> impl TypedValueParser<Value = Model> {

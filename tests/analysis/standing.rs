@@ -1,4 +1,4 @@
-//! What each rule is there for, by asking the oracle about every small URL.
+//! Compares the effect of each rule with the oracle's decisions on every small URL.
 
 use bstr::ByteSlice;
 use portcullis_dialect::decision::Decision;
@@ -13,13 +13,13 @@ use rayon::prelude::*;
 use crate::common::{Random, words};
 use crate::{AGENT, file, judged, ordered, url_of, urls};
 
-/// Patterns, URLs, and which match which.
+/// Patterns and URLs, and which patterns match which URLs.
 struct World {
     dialect: &'static Dialect,
     patterns: Vec<Vec<u8>>,
     urls: Vec<Vec<u8>>,
     paths: Vec<Vec<u8>>,
-    /// By whether the rule allows, by pattern, by URL.
+    /// Indexed by whether the rule allows, by pattern, and by URL.
     matches: [Vec<Vec<bool>>; 2],
 }
 
@@ -37,24 +37,24 @@ impl World {
     }
 }
 
-/// Whether a rule matches, its second pattern counted.
+/// Returns whether a rule matches, including with its second pattern.
 fn matches(dialect: &Dialect, allows: bool, pattern: &[u8], path: &[u8]) -> bool {
     let rules = [(allows, pattern)];
     let decides = |path: &[u8]| {
         let url = [b"https://example.com", path, b"#"].concat();
         oracle::decide(dialect, &file(&rules), None, &[AGENT], &url).rule.is_some()
     };
-    // Only what the dialect allows for its own sake has no rule that could be asked for.
+    // Only a URL that the dialect always allows is not decided by a rule.
     oracle::pattern_matches(dialect, pattern, path) || decides(path)
 }
 
-/// Rules of a world, and what the oracle says of each small URL by which of them match.
+/// Rules of a world, and the oracle's decision on each small URL for each subset of matching rules.
 struct RuleSet<'w> {
     world: &'w World,
     rules: Vec<(bool, usize)>,
-    /// By URL: the rules that match it, as bits.
+    /// The rules that match each URL, as bits.
     matching: Vec<usize>,
-    /// By the rules that are kept and those that match, as bits.
+    /// Indexed by the kept rules and the matching rules, as bits.
     decisions: Vec<Option<Decision>>,
 }
 
@@ -74,7 +74,7 @@ impl<'w> RuleSet<'w> {
         (allows, &self.world.patterns[pattern])
     }
 
-    /// The text with those rules that `kept` has as bits.
+    /// Returns the text with the rules in `kept`, a bit set.
     fn text(&self, kept: usize) -> Vec<u8> {
         let is_kept = |&index: &usize| kept >> index & 1 == 1;
         let rules: Vec<_> =
@@ -86,7 +86,7 @@ impl<'w> RuleSet<'w> {
         (1 << self.rules.len()) - 1
     }
 
-    /// The decision on a small URL with the rules that `kept` has as bits.
+    /// Returns the decision on a small URL with the rules in `kept`, a bit set.
     fn decision(&mut self, kept: usize, url: usize) -> Decision {
         let (world, count) = (self.world, self.rules.len());
         let judge = |rules: &Self| {
@@ -127,7 +127,7 @@ impl<'w> RuleSet<'w> {
                 text.as_bstr()
             );
         }
-        // Rules without a pattern are not among them, and match nothing.
+        // Rules without a pattern are not listed, and match nothing.
         for index in 0..self.rules.len() {
             if found.iter().all(|it| it.rule.index() != index) {
                 assert!((0..self.world.urls.len()).all(|url| self.matching[url] >> index & 1 == 0));
@@ -135,7 +135,8 @@ impl<'w> RuleSet<'w> {
         }
     }
 
-    /// What is wrong with the standing of the rule at `index`, if `living` are those that decide.
+    /// Returns what is wrong with the reported effect of the rule at `index`, if `living` are the
+    /// rules that decide.
     fn problem(
         &mut self,
         index: usize,
@@ -214,7 +215,7 @@ impl<'w> RuleSet<'w> {
 }
 
 fn check_all(world: &World, rule_sets: Vec<Vec<(bool, usize)>>) -> usize {
-    // The oldest dialect does not know Allow, so its rules are numbered without.
+    // The oldest dialect does not support Allow, so its rule numbers skip those lines.
     let knows_allow =
         RobotsTxt::parse(b"User-agent: *\nAllow: /\n", world.dialect, None).rules().len() == 1;
     let rule_sets: Vec<_> = rule_sets
@@ -232,7 +233,7 @@ fn patterns(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     words(alphabet, length_max).into_iter().filter(|pattern| !pattern.is_empty()).collect()
 }
 
-/// All sequences of `count` rules.
+/// Returns all sequences of `count` rules.
 fn sequences(world: &World, count: u32) -> Vec<Vec<(bool, usize)>> {
     let choices = world.patterns.len() * 2;
     let rules = |number: usize| {
@@ -242,7 +243,7 @@ fn sequences(world: &World, count: u32) -> Vec<Vec<(bool, usize)>> {
     (0..choices.pow(count)).map(rules).collect()
 }
 
-/// One of each kind of those that compare paths in the same way.
+/// Returns one dialect for each way of comparing paths.
 fn dialects() -> impl Iterator<Item = &'static Dialect> {
     static ALL: [&Dialect; 5] = Dialect::ALL;
     ALL.chunk_by(|one, other| one.paths == other.paths).map(|same| same[0])

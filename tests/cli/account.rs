@@ -1,4 +1,4 @@
-//! The account in the summary: states, unknown hosts, samples, and the age of captures.
+//! The account in the summary: states, unknown hosts, and the age of captures.
 
 use super::*;
 
@@ -8,11 +8,11 @@ fn json(output: &Output) -> serde_json::Value {
 }
 
 #[test]
-fn states_unknown_hosts_and_samples() {
+fn states_and_unknown_hosts() {
     let folder = Folder::new();
     let list = format!(
         "{ALLOWED}\n{DISALLOWED}\nhttps://b.example/\nhttps://a.example/robots.txt\nnothing\n\n\
-         https://d.example/\nhttp://c.example/\nhttps://c.example/\nhttps://c.example:81/\nc\u{202e}d\n"
+         https://d.example/\nhttp://c.example/\nhttps://c.example/\nhttps://c.example:81/\n"
     );
     for line in ["classify", "filter"] {
         let object = json(&folder.run(&format!("{line} --json"), &list));
@@ -30,10 +30,6 @@ fn states_unknown_hosts_and_samples() {
             "uncounted_urls": 0,
         });
         assert_eq!(object["unknown_hosts"], hosts);
-        let samples = serde_json::json!([
-            {"record": 5, "text": "nothing"}, {"record": 11, "text": "c\u{202e}d"},
-        ]);
-        assert_eq!(object["invalid_samples"], samples);
         assert_eq!(object["tool"], "portcullis");
         assert_eq!(object.get("ages"), None);
         let told = text(&folder.run(line, &list).stderr);
@@ -42,13 +38,11 @@ fn states_unknown_hosts_and_samples() {
             &[
                 "URLs by the state of their origin: rules 3, no-rules 1, unknown 4\n",
                 "URLs of 3 hosts without a policy:\n  2 c.example\n  1 c.example:81\n  1 d.example\n",
-                "the first records that are not URLs:\n  record 5: nothing\n  record 11: c\\\\u{202e}d\n",
             ],
         );
     }
 }
 
-/// Records are numbered through chunks, and the account is the same for any number of threads.
 #[test]
 fn the_account_is_the_same_for_any_number_of_threads() {
     let folder = Folder::new();
@@ -65,17 +59,8 @@ fn the_account_is_the_same_for_any_number_of_threads() {
         object
     };
     let one = account(1);
-    assert_eq!(one["invalid_samples"], serde_json::json!([{"record": 70_000, "text": "bad"}]));
     assert_eq!(one["unknown_hosts"]["largest"].as_array().unwrap().len(), 10);
     assert_eq!(account(3), one);
-}
-
-#[test]
-fn long_samples_are_cut() {
-    let folder = Folder::new();
-    let object = json(&folder.run("classify --json", "x".repeat(10_000)));
-    let sample = object["invalid_samples"][0]["text"].as_str().unwrap();
-    assert!(sample.len() <= 160 && sample.ends_with('…'), "{sample}");
 }
 
 /// `old` was captured a month before `new`, `undated` at no known time.

@@ -31,6 +31,8 @@ fn a_list_stands_for_its_names() {
     assert_eq!(list["agents"], agents.len() - 2);
     let told = folder.run("classify -a @ai-training", ALLOWED);
     assert_contains(&text(&told.stderr), &["agents of @ai-training: ", "ai.robots.txt", "MIT"]);
+    // Agents with the same counts share a line.
+    assert_contains(&text(&told.stderr), &["newsai, PanguBot, "]);
 }
 
 #[test]

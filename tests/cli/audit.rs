@@ -239,6 +239,10 @@ fn what_robots_are_left_and_what_is_odd() {
     // Three hosts with two origins each; that of b.example has no rules.
     assert_eq!(reach(0), [0, 4, 2, 4, 2, 0, 0]);
     assert_eq!(reach(1), [4, 0, 2, 4, 0, 2, 0]);
+    let hosts = &report["reach"][1]["hosts"];
+    let hosts = ["named", "unnamed", "everything", "nothing"].map(|it| number(&hosts[it]));
+    assert_eq!(hosts, [2, 1, 2, 1]);
+    assert_eq!(number(&report["states"][0]["hosts"]), 2);
     let robots = &report["robots"];
     let row = |row: &Value| {
         let name = row["name"].as_str().unwrap().to_owned();
@@ -250,6 +254,9 @@ fn what_robots_are_left_and_what_is_odd() {
     let expected =
         [("badbot".to_owned(), true, [4, 2, 0, 2]), ("one".to_owned(), false, [2, 2, 0, 0])];
     assert_eq!(named, expected);
+    let first = &robots["most_named"]["rows"][0];
+    assert_eq!((number(&first["hosts"]), number(&first["by_host"]["nothing"])), (2, 1));
+    assert_eq!(number(&robots["naming_hosts"]), 2);
     let notes: Vec<(&str, u64)> = report["notes"]
         .as_array()
         .unwrap()

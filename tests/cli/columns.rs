@@ -131,7 +131,8 @@ fn columns_that_are_refused() {
         ("--columns colour", &["colour", "verdict", "bits"][..]),
         ("--columns verdict,verdict", &["twice"]),
         ("--columns bits,reason", &["bits"]),
-        ("--columns verdict,reason -a A,A_reason", &["A_reason", "--column-prefix"]),
+        ("--columns verdict,reason --header -a A,A_reason", &["A_reason"]),
+        ("--format csv --user-agent Bot", &["'Bot'"]),
         ("--header -a url", &["url", "--column-prefix"]),
         ("--format jsonl --columns reason", &["--columns", "tsv"]),
         ("--format jsonl --header", &["--header", "tsv"]),
@@ -140,6 +141,8 @@ fn columns_that_are_refused() {
         assert_fails(&run(&folder, &format!("-a Bot {flags}")), words);
     }
     assert_status(&run(&folder, "-a url --header --column-prefix is_"), 0);
+    // Without a header there are no names.
+    assert_status(&run(&folder, "-a Bot --user-agent Bot"), 0);
 }
 
 /// Python's `csv` reads back what was written.
@@ -163,4 +166,45 @@ fn csv_is_read_by_python() {
         ),
         Err(error) => println!("skipped: no python3: {error}"),
     }
+}
+
+#[test]
+fn csv_keeps_the_columns_of_tables() {
+    let folder = Folder::new();
+    folder.write("a.csv", "n,Address,Title\r\n1,https://a.example/private/,\"x, \"\"y\"\"\"\r\n2,https://a.example/\r\n");
+    folder.write("b.tsv", "n\tAddress\tTitle\n3\thttps://b.example/\ta, b\n");
+    let line = "classify --robots robots -a BadBot,Other --no-summary --format csv";
+    let expected = "n,Address,Title,BadBot,Other\r\n\
+                    1,https://a.example/private/,\"x, \"\"y\"\"\",disallow,disallow\r\n\
+                    ,\"2,https://a.example/\",,invalid,invalid\r\n";
+    let told = folder.ok(format!("{line} a.csv"));
+    assert_eq!(String::from_utf8(told.stdout).unwrap(), expected);
+    // Lists with the same columns are joined.
+    let joined = format!("{expected}3,https://b.example/,\"a, b\",allow,allow\r\n");
+    let told = folder.ok(format!("{line} a.csv b.tsv"));
+    assert_eq!(String::from_utf8(told.stdout).unwrap(), joined);
+    // Others are not, unless each has its output.
+    folder.write("c.txt", "https://b.example/\n");
+    let output = folder.output(format!("{line} a.csv c.txt -o out.csv"));
+    assert_fails(&output, &["c.txt", "a.csv", "--out-dir"]);
+    folder.ok(format!("{line} a.csv c.txt --out-dir out"));
+    let written = |name: &str| text(&folder.read(name));
+    assert_eq!(written("out/a.csv"), text(expected.as_bytes()));
+    assert_eq!(written("out/c.csv"), "url,BadBot,Other\\r\nhttps://b.example/,allow,allow\\r\n");
+    // An added column that has the name of another.
+    folder.write("d.csv", "url,BadBot\nhttps://b.example/,x\n");
+    assert_fails(
+        &folder.output(format!("{line} d.csv -o x.csv")),
+        &["'BadBot'", "--column-prefix"],
+    );
+    let told = folder.ok(format!("{line} d.csv --column-prefix robots_"));
+    assert_contains(&text(&told.stdout), &["url,BadBot,robots_BadBot,robots_Other"]);
+}
+
+#[test]
+fn the_header_of_tsv_goes_on_with_that_of_the_list() {
+    let folder = Folder::new();
+    folder.write("a.tsv", "\u{feff}n\turl\r\n1\thttps://a.example/\r\n");
+    let told = folder.ok("classify --robots robots -a BadBot --no-summary --header a.tsv");
+    assert_eq!(text(&told.stdout), "BadBot\\tn\\turl\ndisallow\\t1\\thttps://a.example/\n");
 }

@@ -159,12 +159,13 @@ fn a_full_disk() {
 #[test]
 fn a_closed_pipe_is_a_quiet_success() {
     let folder = Folder::new();
+    folder.write("robots/d.example", "User-agent: Bot\nDisallow: /none\n");
     folder.write("urls", format!("{ALLOWED}\n").repeat(200_000));
     for line in ["classify urls", "classify --format jsonl urls", "filter urls"] {
         let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("portcullis"))
             .current_dir(folder.folder.path())
             .args(line.split(' '))
-            .args(["--robots", "robots", "-a", "BadBot"])
+            .args(["--robots", "robots", "-a", "Bot"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -54,18 +54,21 @@ fn unknown_and_invalid_are_set_aside() {
 #[test]
 fn invalid_records_are_kept_byte_for_byte() {
     let folder = Folder::new();
-    let input = b"\n\r\n\r\r\n \n\t\r\n\r \nnothing\r\n\xff\0\n\n\n";
+    let invalid = b"\n\r\n\r\r\n \n\t\r\n\r \nnothing\r\n\xff\0\n\n\n";
+    // A list needs a URL.
+    let url = format!("{ALLOWED}\n");
+    let input = [invalid, url.as_bytes()].concat();
     for threads in [1, 3] {
-        let output = folder.run(&format!("filter --invalid keep -j {threads}"), input);
-        assert_stdout(&output, input);
+        let output = folder.run(&format!("filter --invalid keep -j {threads}"), &input);
+        assert_stdout(&output, &input);
     }
-    assert_stdout(&folder.run("filter --invalid keep -c", input), "10\n");
+    assert_stdout(&folder.run("filter --invalid keep -c", &input), "11\n");
     assert_stdout(&folder.run("filter --invalid keep -0", b"\0\r\0\n\0"), b"\0\r\0\n\0");
-    assert_stdout(&folder.run("filter --invalid-to aside", input), "");
-    assert_eq!(text(&folder.read("aside")), text(input));
+    assert_stdout(&folder.run("filter --invalid-to aside", &input), &url);
+    assert_eq!(text(&folder.read("aside")), text(invalid));
     // By default they are dropped, and the summary counts them.
-    let output = folder.run("filter --json", input);
-    assert_stdout(&output, "");
+    let output = folder.run("filter --json", &input);
+    assert_stdout(&output, &url);
     let summary = String::from_utf8(output.stderr).unwrap();
     assert!(summary.contains("\"invalid\":10"), "{summary}");
 }

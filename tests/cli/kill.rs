@@ -161,7 +161,7 @@ fn a_signal_leaves_nothing() {
     let policies = "--robots robots -a Bot";
     let lines = [
         (format!("classify {policies} -o out.tsv.gz"), 1),
-        (format!("filter {policies} -o out --unknown-to u.zst --invalid-to i"), 3),
+        (format!("filter {policies} -o out --unknown-to u.zst --invalid-to i --rejects r"), 4),
         (format!("audit {policies} -o out.html --json out.json"), 2),
     ];
     for signal in ["HUP", "INT", "TERM"] {

@@ -39,9 +39,9 @@ const NO_FILE: &str = "no such file or directory";
 #[rustfmt::skip]
 const ROWS: [Row; 19] = [
     //                  as a robots.txt     as a set          as a list of URLs  as captures       as a host's file
-    row("robots.txt",  ["disallow",         "text",           "invalid",         UNKNOWN_FORMAT,   "disallow"]),
-    row("robots.gz",   ["disallow",         "gzip data",      "invalid",         UNKNOWN_FORMAT,   "disallow"]),
-    row("robots.zst",  ["disallow",         "zstd data",      "invalid",         UNKNOWN_FORMAT,   "disallow"]),
+    row("robots.txt",  ["disallow",         "text",           "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
+    row("robots.gz",   ["disallow",         "gzip data",      "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
+    row("robots.zst",  ["disallow",         "zstd data",      "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
     row("policies.set",["use -p",           "disallow",       "use -p",          "merge",           "unknown"]),
     row("urls.txt",    ["a list of URLs",   "a list of URLs", "disallow",        UNKNOWN_FORMAT,   "unknown"]),
     row("urls.gz",     ["a list of URLs",   "gzip data",      "disallow",        UNKNOWN_FORMAT,   "unknown"]),
@@ -50,12 +50,12 @@ const ROWS: [Row; 19] = [
     row("a.warc.gz",   ["compile -o SET",   "gzip data",      "compile -o SET",  "disallow",       "unknown"]),
     row("a.parquet",   ["compile -o SET",   "compile -o SET", "compile -o SET",  "Parquet",        "unknown"]),
     row("a.zip",       ["decompress it",    "decompress it",  "decompress it",   "decompress it",  "unknown"]),
-    row("page.html",   ["warns web page",   "HTML",           "invalid",         UNKNOWN_FORMAT,   "warns looks-like-html"]),
-    row("error.json",  ["warns JSON",       "JSON",           "invalid",         "missing field",  "warns looks-like-json"]),
-    row("random",      ["warns binary",     "text",           "invalid",         UNKNOWN_FORMAT,   "warns looks-binary"]),
+    row("page.html",   ["warns web page",   "HTML",           "like HTML",       UNKNOWN_FORMAT,   "warns looks-like-html"]),
+    row("error.json",  ["warns JSON",       "JSON",           "--field NAME",    "missing field",  "warns looks-like-json"]),
+    row("random",      ["warns binary",     "text",           "a URL",           UNKNOWN_FORMAT,   "warns looks-binary"]),
     row("cut.gz",      ["cut short",        "gzip data",      "cut short",       "cut short",      "cut short"]),
     row("empty",       ["allow",            "text",           "",                UNKNOWN_FORMAT,   "allow"]),
-    row("folder",      ["disallow",         "a folder",       "a folder",        "disallow",       "unknown"]),
+    row("folder",      ["disallow",         "a folder",       "use --robots",    "disallow",       "unknown"]),
     row("missing",     [NO_FILE,            NO_FILE,          NO_FILE,           NO_FILE,          NO_FILE]),
     row("loop",        ["symbolic link",    "symbolic link",  "symbolic link",   "symbolic link",  "symbolic link"]),
 ];

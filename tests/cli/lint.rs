@@ -35,7 +35,9 @@ fn a_diagnostic_shows_its_line() {
     }
     assert!(!text.contains('\x1b'), "{text}");
     let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(err, "files: 1, errors: 1, warnings: 0, infos: 2\n");
+    let hint = "2 findings are not shown; use --level info to see all";
+    assert_eq!(err, format!("files: 1, errors: 1, warnings: 0, infos: 2\n{hint}\n"));
+    assert!(!text.contains("PC037"), "{text}");
 }
 
 #[test]
@@ -56,6 +58,33 @@ fn statuses_follow_what_is_denied() {
         let output = lint(&format!("robots.txt {flags}"), "");
         assert_eq!(output.status.code(), Some(status), "{flags}");
     }
+}
+
+#[test]
+fn findings_below_the_level_are_counted_unless_they_are_denied() {
+    let codes = |flags: &str| {
+        let output = lint(&format!("robots.txt {flags}"), "");
+        let out = text(&output.stdout);
+        let shown = ["PC013", "PC037", "PC040"].map(|code| out.contains(code));
+        (shown, text(&output.stderr).contains("not shown"))
+    };
+    for (flags, shown) in [
+        ("", [true, false, false]),
+        ("--format github", [true, false, false]),
+        ("--format json", [true; 3]),
+        ("--format json --level warning", [true, false, false]),
+        ("--level info", [true; 3]),
+        ("--level note", [true; 3]),
+        ("--level error", [true, false, false]),
+        ("--deny PC040", [true, false, true]),
+        ("--deny all --format github", [true; 3]),
+        ("--level error --allow PC013", [false; 3]),
+        ("--statistics", [true; 3]),
+    ] {
+        let hidden = shown.contains(&false) && flags != "--statistics";
+        assert_eq!(codes(flags), (shown, hidden), "{flags}");
+    }
+    assert_fails(&lint("robots.txt --statistics --level error", ""), &["--level"]);
 }
 
 #[test]
@@ -92,7 +121,7 @@ fn a_folder_is_all_its_files_by_name() {
 #[test]
 fn each_format_is_sound() {
     let golden = |form: &str| {
-        let output = lint(&format!("robots.txt - --format {form}"), "<html>\n");
+        let output = lint(&format!("robots.txt - --level info --format {form}"), "<html>\n");
         assert_status(&output, 0);
         output.stdout
     };

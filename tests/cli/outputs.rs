@@ -39,6 +39,7 @@ fn an_output_that_is_an_input() {
     let lines = [
         "filter l --robots robots -a Bot --unknown-to NAME",
         "filter l --robots robots -a Bot --invalid-to NAME -o other",
+        "filter l --robots robots -a Bot --rejects NAME -o other",
         "filter l --robots robots -a Bot -o NAME",
         "classify l --robots robots -a Bot --format tsv -o NAME",
         "classify -p s -a Bot --format tsv -o NAME l",
@@ -151,6 +152,7 @@ fn devices_and_pipes_are_outputs() {
             "https://a.example/private/x\nhttps://nobody.example/\n",
         ),
         ("filter -v /dev/stdin -o /dev/stdout", "https://a.example/private/x\n"),
+        ("classify -o /dev/null", ""),
         ("classify -o /dev/stdout --format tsv", "disallow\thttps://a.example/private/x\n"),
     ] {
         let output = folder.run(line, URLS);
@@ -185,6 +187,8 @@ fn all_outputs_or_none() {
     for line in [
         "filter -v l --robots robots -a Bot -o out --unknown-to /dev/full",
         "filter -v l --robots robots -a Bot -o /dev/full --unknown-to out",
+        "filter -v l --robots robots -a Bot -o out --rejects /dev/full",
+        "filter l --robots robots -a Bot --out-dir sub --rejects /dev/full",
         "audit l --robots robots -a Bot -o out --json /dev/full",
         "bench --robots robots --urls l -a Bot --json out --html /dev/full --rounds 1 \
          --seconds-per-pass 0.001 --engine portcullis --no-memory",

@@ -1,6 +1,6 @@
-//! What the comparisons of the engine with the oracle share: the ways in which the engine can
-//! answer, when two answers agree, many files with a host each, scattered orders, all words over an
-//! alphabet, and seeded chance.
+//! Helpers for comparing the engine with the oracle: the engine's configurations, equality of
+//! answers, sets of many files with a host each, shuffled orders, all words over an alphabet, and
+//! seeded random numbers.
 
 #![allow(unsafe_code, reason = "maps files of this test")]
 #![allow(dead_code, reason = "each test program that includes this uses a part of it")]
@@ -19,7 +19,7 @@ use portcullis_set::{
     BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, PolicySet, Standing,
 };
 
-/// One way in which the engine can answer.
+/// One configuration of the engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration {
     pub name: &'static str,
@@ -28,7 +28,8 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Whether the engine's answer is the oracle's, as far as this configuration tells rules apart.
+    /// Returns whether the engine's answer equals the oracle's, as far as this configuration
+    /// reports rules.
     pub fn agrees(&self, engine: Decision, judged: Decision) -> bool {
         match self.detail {
             Detail::Rule => engine == judged,
@@ -37,8 +38,8 @@ impl Configuration {
     }
 }
 
-/// The usual way, then each strategy and each way out of one. Building is what minds the detail, so
-/// the ways out of building are taken with one of the two.
+/// Returns the default configuration, then each strategy and each fallback. Only building depends
+/// on the detail, so each fallback from building is paired with one detail.
 pub fn configurations() -> [Configuration; 9] {
     let usual = Limits::default();
     let lazy = Limits { candidates_tried_max: None, positions_per_byte: u64::MAX, ..usual };
@@ -65,7 +66,8 @@ pub fn configurations() -> [Configuration; 9] {
     .map(|(name, limits, detail)| Configuration { name, limits, detail })
 }
 
-/// All words over `alphabet` of up to `length_max` bytes, the shorter first, the empty one too.
+/// Returns all words over `alphabet` of up to `length_max` bytes, the shortest (the empty word)
+/// first.
 pub fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     let mut words = vec![Vec::new()];
     let mut start = 0;
@@ -81,7 +83,7 @@ pub fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     words
 }
 
-/// Seeded chance: the SplitMix64 sequence.
+/// Seeded random numbers: the SplitMix64 sequence.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -97,34 +99,34 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 
-    /// A number of `range`.
+    /// Returns a number in `range`.
     pub fn within(&mut self, range: std::ops::RangeInclusive<usize>) -> usize {
         range.start() + self.below(range.end() - range.start() + 1)
     }
 
-    /// True once in `times` on average.
+    /// Returns true once in `times` on average.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of `choices`, of which there is one at least.
+    /// Returns one of `choices`, which is not empty.
     pub fn pick<'c, T>(&mut self, choices: &'c [T]) -> &'c T {
         &choices[self.below(choices.len())]
     }
 
-    /// A word over `alphabet` whose length is in `lengths`.
+    /// Returns a word over `alphabet` whose length is in `lengths`.
     pub fn word(&mut self, alphabet: &[u8], lengths: std::ops::RangeInclusive<usize>) -> Vec<u8> {
         let length = self.within(lengths);
         (0..length).map(|_| *self.pick(alphabet)).collect()
     }
 }
 
-/// The numbers below `count`, each once, neighbours far apart and in no order.
+/// Returns the numbers below `count`, each once, shuffled so that adjacent numbers are far apart.
 pub fn scattered(count: usize) -> impl Iterator<Item = usize> {
     let divides_both = |one: usize, other: usize| {
         let (mut one, mut other) = (one, other);
@@ -133,7 +135,7 @@ pub fn scattered(count: usize) -> impl Iterator<Item = usize> {
         }
         one > 1
     };
-    // The golden ratio of the count: multiples of it are spread evenly.
+    // Multiples of the golden ratio of the count are spread evenly.
     let mut step = (count as f64 * 0.618_033_988) as usize + 1;
     while divides_both(count, step) {
         step += 1;
@@ -145,14 +147,14 @@ pub fn scattered(count: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The origin of the file with this number where many files are asked together.
+/// Returns the origin of the file with this number in a set of many files.
 pub fn origin(file: usize) -> String {
     format!("{}://f{file}.example", ["https", "http"][file % 2])
 }
 
-/// `url` at the origin of the file with this number, with the same path and query; `None` if it is no URL
-/// of http or https, if what is compared begins within its authority, or if
-/// only one of the two is longer than a URL may be.
+/// Returns `url` with the origin of the file with this number, and the same path and query. `None`
+/// if `url` is not an http or https URL, if its compared path begins within its authority, or if
+/// only one of the two URLs exceeds the maximum length.
 pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> {
     let parts = split(url, dialect.paths.path_start).ok()?;
     host_key(&parts, &mut Vec::new()).ok()?;
@@ -172,8 +174,8 @@ pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> 
     (is_long(url) == is_long(&moved)).then_some(moved)
 }
 
-/// Files, each of which speaks for its [`origin`], as each kind of set that there is, with its name: compiled into
-/// memory for `agents`, read from a file, and mapped from one.
+/// Returns a set of `files`, each of which applies to its [`origin`], in each of three forms with
+/// its name: compiled into memory for `agents`, read from a file, and mapped.
 pub fn sets_of(
     files: &[&[u8]],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
@@ -189,12 +191,12 @@ pub fn sets_of(
     let path = folder.path().join("a.pset");
     std::fs::write(&path, bytes).expect("a file");
     let read = PolicySet::open(&path).expect("it was just made");
-    // SAFETY: nobody else knows the file, and its folder is removed without a change to it.
+    // SAFETY: no other code knows the file, and its folder is removed without changing it.
     let mapped = unsafe { PolicySet::map(&path) }.expect("it was just made");
     [("compiled", compiled.into()), ("read", read.into()), ("mapped", mapped.into())]
 }
 
-/// By file, the number of its policy in one of [`sets_of`].
+/// Returns the number of each file's policy in one of [`sets_of`].
 pub fn policies_of(set: &PolicySet, files: usize) -> Vec<u32> {
     let number = |file| {
         let origin = parsed_origin(file);
@@ -209,8 +211,8 @@ fn parsed_origin(file: usize) -> Origin {
     Origin::of_robots_txt(url.as_bytes()).expect("a robots.txt")
 }
 
-/// A compiled set, opened, in which each file speaks for its origin. Without an origin it speaks for
-/// nobody.
+/// Compiles and opens a set in which each file applies to its origin. A file without an origin
+/// applies to no URL.
 pub fn stored_set(files: &[(Option<Origin>, &[u8])], config: &CompileConfig) -> PolicySet {
     PolicySet::of_bytes("a set in memory", set_bytes(files, config)).expect("it was just made")
 }

@@ -1,4 +1,4 @@
-//! Reads the cases of `tests/lint/*.toml`, whose format `tests/lint/README.md` gives.
+//! Reads the cases of `tests/lint/*.toml`. `tests/lint/README.md` specifies the format.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ struct RawCase {
     why: String,
 }
 
-/// A file and where one code is found in it.
+/// A file, and where one code is reported in it.
 pub struct Case {
     pub code: Code,
     pub found: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Case {
     why: String,
 }
 
-/// The cases of one file.
+/// Returns the cases of one file.
 pub fn cases(path: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(path).unwrap();
     let file: CaseFile =
@@ -76,7 +76,7 @@ impl Case {
         }
     }
 
-    /// What is not as the case says.
+    /// Returns the differences from what the case expects.
     pub fn problems(&self) -> Vec<String> {
         let all = lint(&self.robots, &self.config).diagnostics;
         let own: Vec<&Diagnostic> = all.iter().filter(|found| found.code == self.code).collect();

@@ -36,7 +36,7 @@ fn assert_same(old: &[u8], new: &[u8], dialect: &Dialect, agents: &[&str], paths
     }
 }
 
-/// A small file in which much is needless.
+/// Returns a small file with many redundant rules.
 fn needless_file(random: &mut Random) -> Vec<u8> {
     let patterns: [&[u8]; 14] = [
         b"/",

@@ -53,7 +53,7 @@ pub(super) struct Policy {
     pub rules: RuleSpan,
 }
 
-/// Agents that a policy does not tell apart.
+/// Agents that follow the same groups of a policy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Class {
     /// The first of them.
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn agents_that_follow_the_same_groups_are_one_class() {
-        let catalog = catalog(&["c", "nobody", "C", "else"]);
+        let catalog = catalog(&["c", "other", "C", "else"]);
         let policy = &catalog.policies[0];
         assert_eq!(policy.class_of, [0, 1, 0, 1]);
         assert_eq!(spans(policy), [(0, 1, 3), (1, 0, 0)]);

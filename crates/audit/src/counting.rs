@@ -20,7 +20,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::{
     AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX,
 };
-use portcullis_report::{Counts, Unknown};
+use portcullis_report::{Counts, Piece, Rejects, Unknown};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::ClassifierMemory;
@@ -169,7 +169,7 @@ pub struct Worker<'a> {
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        // After a panic a record may be half counted, and nobody reads the sum.
+        // After a panic a record may be half counted, and the sum is not read.
         if !std::thread::panicking() {
             self.audit.tally().merge(std::mem::take(&mut self.tally));
         }
@@ -193,15 +193,12 @@ impl<'a> Worker<'a> {
     /// # Errors
     ///
     /// If a damaged part of the set is read.
-    pub fn work<'c>(
-        &mut self,
-        mut records: impl Iterator<Item = Record<'c>>,
-        findings: &mut ChunkFindings,
-    ) -> Result<(), Damage> {
+    pub fn work(&mut self, piece: Piece<'_>, findings: &mut ChunkFindings) -> Result<(), Damage> {
         findings.samples.clear();
         findings.invalid.clear();
         findings.unknown.clear();
         self.in_chunk.clear();
+        let mut records = piece.records();
         let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
         loop {
             block.clear();
@@ -211,12 +208,17 @@ impl<'a> Worker<'a> {
                 self.audit.tally().add_hosts(self.tally.hosts.drain());
                 return Ok(());
             }
-            self.block(&block, findings)?;
+            self.block(&block, findings, piece.rejects)?;
         }
     }
 
     /// Counts the records of a block, origin by origin.
-    fn block(&mut self, block: &[Record<'_>], findings: &mut ChunkFindings) -> Result<(), Damage> {
+    fn block(
+        &mut self,
+        block: &[Record<'_>],
+        findings: &mut ChunkFindings,
+        rejects: &mut Rejects,
+    ) -> Result<(), Damage> {
         let classifier = &self.audit.classifier;
         let agents = classifier.agents().len();
         let mut memory = std::mem::take(&mut self.memory);
@@ -228,6 +230,7 @@ impl<'a> Worker<'a> {
             let decisions = &decisions[first * agents..end * agents];
             for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
                 self.tally.counts.add(record.whole().len(), decisions);
+                rejects.add(record, decisions, (classifier, self.assumed_scheme));
             }
             match decisions[0].verdict {
                 Verdict::Allow | Verdict::Disallow => {

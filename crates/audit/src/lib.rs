@@ -19,7 +19,9 @@
 //! ```
 //! use portcullis_audit::{Audit, ChunkFindings, Findings};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_capture::input::{Records, Terminator};
+//! use portcullis_capture::input::Terminator;
+//! use portcullis_capture::list::{Arena, List};
+//! use portcullis_report::{Piece, Rejects};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::{LoadConfig, PolicySet};
 //!
@@ -30,8 +32,10 @@
 //! let mut findings = Findings::default();
 //! let mut chunk = ChunkFindings::default();
 //! let mut worker = audit.worker(None); // one per thread
-//! let list = b"https://x.example/a/1\nhttps://x.example/c\n";
-//! worker.work(Records::new(list, Terminator::LineFeed), &mut chunk)?;
+//! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
+//! let mut rejects = Rejects::default();
+//! let bytes = b"https://x.example/a/1\nhttps://x.example/c\n";
+//! worker.work(Piece::new(&list, bytes, &arena, &mut rejects), &mut chunk)?;
 //! findings.add(&audit, &chunk); // chunk by chunk, in input order
 //! drop(worker);
 //!

@@ -7,7 +7,8 @@
 //!
 //! A [`List`] holds the first rows and the number of all rows. Rows with equal counts are ordered by
 //! host, then by line. A file is counted once per host that serves it; one file for http and https of
-//! a host counts once. A rule is counted once per policy, however many origins share the policy.
+//! a host counts once. A host whose files for http and https differ counts once for each of them. A
+//! rule is counted once per policy, however many hosts share the policy.
 //!
 //! ```
 //! use portcullis_audit::model::Report;
@@ -132,6 +133,8 @@ pub struct ReasonCount {
 pub struct StateCount {
     /// The [`PolicyState`](portcullis_dialect::decision::PolicyState): `rules`, `no-rules`, `unavailable`, ….
     pub state: &'static str,
+    /// Hosts of the set with a policy in this state; 0 for `unknown`.
+    pub hosts: u64,
     /// Origins of the set in this state; 0 for `unknown`.
     pub origins: u64,
     pub urls: u64,
@@ -263,29 +266,36 @@ pub struct CoveringRule {
     pub rule: String,
 }
 
-/// Origins by how much of them a robot may fetch.
+/// Origins or hosts by how much of them a robot may fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReachCounts {
     pub everything: u64,
     pub part: u64,
     pub nothing: u64,
-    /// Origins with more rules than the limit for this analysis.
+    /// Those with more rules than the limit for this analysis.
     pub not_known: u64,
 }
 
-/// What one agent may fetch of the origins in the set, whatever the list of URLs.
-///
-/// The first three counts add up to the number of origins, and so do those of `reach`.
+/// What one agent may fetch of the set, whatever the list of URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AgentReach {
     pub agent: String,
-    /// Origins with a group that names it.
+    #[serde(flatten)]
+    pub origins: AddressCounts,
+    pub hosts: AddressCounts,
+}
+
+/// Origins or hosts by how they address an agent, and by what they allow it. The first three counts add
+/// up to their number, and so do those of `reach`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AddressCounts {
+    /// Those with a group that names it.
     pub named: u64,
-    /// Origins without such a group, but with one for all robots.
+    /// Those without a group that names it, but with one for all robots.
     pub by_default: u64,
-    /// Origins with neither: no such group, no rules or no file.
+    /// Those with neither: no group for it, no rules or no file.
     pub unnamed: u64,
-    /// Origins by what it may fetch.
+    /// Those by what it may fetch.
     #[serde(flatten)]
     pub reach: ReachCounts,
 }
@@ -295,12 +305,16 @@ pub struct AgentReach {
 pub struct RobotFigures {
     /// Origins with a group that names a robot.
     pub naming_origins: u64,
+    /// Hosts with a group that names a robot.
+    pub naming_hosts: u64,
     /// Origins with rules and without a group for all robots.
     pub without_default: u64,
+    /// Hosts with rules and without a group for all robots.
+    pub hosts_without_default: u64,
     /// What robots may fetch that no group names, over the origins with a group for all robots; its
     /// name is `*`.
     pub others: RobotRow,
-    /// The robots, those that most origins name first, then by name.
+    /// The robots, those that most hosts name first, then by origins, then by name.
     pub most_named: List<RobotRow>,
 }
 
@@ -313,12 +327,13 @@ pub struct RobotRow {
     pub asked: bool,
     /// Origins that name it.
     pub origins: u64,
-    /// Hosts that name it. A host counts twice if its files for http and https differ and both name
-    /// the robot.
+    /// Hosts that name it.
     pub hosts: u64,
     /// Those origins by what it may fetch.
     #[serde(flatten)]
     pub reach: ReachCounts,
+    /// Those hosts by what it may fetch.
+    pub by_host: ReachCounts,
 }
 
 /// Origins of URLs without a known policy: what to fetch next.
@@ -330,6 +345,8 @@ pub struct UnknownFigures {
     pub urls: u64,
     /// Distinct origins; a lower bound unless `exact`.
     pub origins: u64,
+    /// Their distinct hosts; a lower bound unless `exact`.
+    pub hosts: u64,
     /// Whether every origin is counted.
     pub exact: bool,
     /// The counted origins, those with the most URLs first, then by name.

@@ -1,4 +1,4 @@
-//! What is measured on: files, and URLs whose file is known, the same for every engine.
+//! The data of a measurement: files, and URLs whose file is known, the same for every engine.
 //!
 //! Owns reading a list and finding each URL's file. The policies are those of a [`PolicySet`]; the
 //! texts are the set's records, or [`Originals`], the files as they were written: other engines read
@@ -240,7 +240,7 @@ impl Corpus {
         Ok(text.map(Found::Text))
     }
 
-    /// Files a text for each policy that has one, or each original, and a file for each host in the
+    /// Adds a text for each policy that has one, or each original, and a file for each host in the
     /// order of the hosts' keys.
     fn file_hosts(&mut self, originals: Option<Originals>) -> Result<Filing, Damage> {
         let mut filing = Filing::default();
@@ -286,7 +286,7 @@ impl Corpus {
     }
 }
 
-/// What is known of an origin.
+/// What the set has for an origin.
 enum Found {
     /// A file with this text.
     Text(u32),
@@ -294,7 +294,7 @@ enum Found {
     Access(Verdict),
 }
 
-/// Where texts are filed while a corpus is made.
+/// The texts and files of a corpus while it is made.
 #[derive(Default)]
 struct Filing {
     originals: Option<Originals>,

@@ -1,49 +1,45 @@
 //! Text, tables and charts, written once and rendered as Markdown or as an HTML page.
 //!
-//! The page opens without a network, in light and dark colours, and has no script; charts are inline
-//! SVG with logarithmic axes, because costs differ by orders of magnitude. Names, URLs and what
-//! runners answer are escaped here, so that callers pass plain text.
+//! The frame of the page and its escaping are those of [`portcullis_report`]. Charts have logarithmic
+//! axes, because costs differ by orders of magnitude; they show points, since a bar on such an axis has
+//! no meaningful length.
 
-use std::fmt::Write;
-
-use portcullis_report::html::escaped;
+use portcullis_report::html;
+use portcullis_report::html::{Caption, Html, LogAxis, Part as Key, Table};
+use portcullis_report::page::{Section, fact_list};
 use portcullis_robots::visible::visible;
 
 use super::report::{Curve, CurveLine};
 
-const STYLE: &str = include_str!("style.css");
-
-/// Colours of the style sheet.
-const SERIES: usize = 8;
+/// Colours of the style sheet, by class.
+const SERIES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 
 /// A part of a document.
 pub enum Part {
-    /// Starts a section. Markdown has no headings: its tables follow each other.
-    Section(&'static str),
+    /// Starts a section with an id and a title. Markdown has no headings: its tables follow each other.
+    Section(&'static str, &'static str),
     /// A paragraph.
     Text(String),
     /// Rows of cells under headings. A cell in `**…**` is emphasised.
     Table(Vec<String>, Vec<Vec<String>>),
     /// An introduction and items.
     List(String, Vec<String>),
-    /// Bars, in HTML only.
-    Bars(String, Vec<Bar>),
+    /// A title, the names of the points of each row, and the rows; in HTML only.
+    Points(String, Vec<&'static str>, Vec<PointRow>),
+    /// Terms and their meaning, in HTML only.
+    Terms(Vec<(String, String)>),
     /// A plot in HTML, a table in Markdown.
     Curve(Curve),
     /// A plot, in HTML only.
     Plot(Curve),
 }
 
-/// A bar with a mark for the spread.
-pub struct Bar {
-    /// What it shows.
+/// The times of one engine in nanoseconds.
+pub struct PointRow {
+    /// The engine.
     pub name: String,
-    /// Its length.
-    pub value: f64,
-    /// The ends of the mark.
-    pub spread: (f64, f64),
-    /// Its colour.
-    pub series: usize,
+    /// By name of the points: the value, and the ends of its spread.
+    pub points: Vec<Option<(f64, [f64; 2])>>,
 }
 
 /// The parts as Markdown.
@@ -51,7 +47,7 @@ pub fn markdown(parts: &[Part]) -> String {
     let mut blocks = Vec::new();
     for part in parts {
         match part {
-            Part::Section(_) | Part::Bars(..) | Part::Plot(_) => {}
+            Part::Section(..) | Part::Points(..) | Part::Plot(_) | Part::Terms(_) => {}
             Part::Text(text) => blocks.push(shown(text)),
             Part::Table(head, rows) => blocks.push(markdown_table(head, rows)),
             Part::List(_, items) if items.is_empty() => {}
@@ -81,7 +77,7 @@ fn markdown_table(head: &[String], rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
-/// Text with its lines kept, and what would deceive a reader made visible.
+/// Text with its lines kept and its hidden characters visible.
 fn shown(text: &str) -> String {
     text.split('\n').map(|line| visible(line).to_string()).collect::<Vec<_>>().join("\n")
 }
@@ -112,200 +108,223 @@ fn curve_notes(curve: &Curve) -> impl Iterator<Item = String> {
     curve.lines.iter().filter_map(note)
 }
 
-/// The parts as one HTML page.
-pub fn html(title: &str, parts: &[Part]) -> String {
-    let mut body = String::new();
+/// The parts as sections of a page.
+pub fn sections(parts: &[Part]) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
     for part in parts {
-        match part {
-            Part::Section(title) => _ = writeln!(body, "<h2>{}</h2>", escaped(title)),
-            Part::Text(text) => {
-                for paragraph in text.split("\n\n") {
-                    _ = writeln!(body, "<p>{}</p>", escaped(&paragraph.replace('\n', " ")));
-                }
-            }
-            Part::Table(head, rows) => body += &html_table(head, rows),
-            Part::List(_, items) if items.is_empty() => {}
-            Part::List(introduction, items) => {
-                let items: String =
-                    items.iter().map(|it| format!("<li>{}</li>\n", escaped(it))).collect();
-                _ = writeln!(body, "<h3>{}</h3>\n<ul>\n{items}</ul>", escaped(introduction));
-            }
-            Part::Bars(title, bars) => body += &bar_chart(title, bars),
-            Part::Curve(curve) | Part::Plot(curve) => {
-                body += &plot(curve);
-                for note in curve_notes(curve) {
-                    _ = writeln!(body, "<p>{}</p>", escaped(&note));
-                }
-            }
+        if let Part::Section(id, title) = *part {
+            sections.push(Section { id, title, ..Section::default() });
+        } else if let Some(section) = sections.last_mut() {
+            let number = section.body.as_str().matches("<table").count();
+            let id = format!("{}-table-{number}", section.id);
+            section.body += html_part(part, section.title, &id);
         }
     }
-    let title = escaped(title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
-    )
+    sections
+}
+
+fn html_part(part: &Part, section: &str, id: &str) -> Html {
+    match part {
+        Part::Section(..) => Html::default(),
+        Part::Text(text) => {
+            let paragraphs = text.split("\n\n");
+            paragraphs.map(|it| html!("<p>{}</p>\n", it.replace('\n', " "))).collect()
+        }
+        Part::Table(head, rows) => html_table(id, &format!("{section} by engine"), head, rows),
+        Part::List(_, items) if items.is_empty() => Html::default(),
+        Part::List(introduction, items) => {
+            let items: Html = items.iter().map(|it| html!("<li>{}</li>\n", it)).collect();
+            html!("<h3>{}</h3>\n<ul>\n{}</ul>\n", introduction, items)
+        }
+        Part::Terms(terms) => {
+            let terms: Vec<_> =
+                terms.iter().map(|(name, meaning)| (&**name, html!("{}", meaning))).collect();
+            fact_list(&terms)
+        }
+        Part::Points(title, names, rows) => points(title, id, names, rows),
+        Part::Curve(curve) | Part::Plot(curve) => plot(curve, id),
+    }
 }
 
 /// The first cell of each row is its heading.
-fn html_table(head: &[String], rows: &[Vec<String>]) -> String {
-    let cell = |text: &String| match text.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
-        Some(text) => format!("<span class=\"bad\">{}</span>", escaped(text)),
-        None => escaped(text),
+fn html_table(id: &str, caption: &str, head: &[String], rows: &[Vec<String>]) -> Html {
+    let mut table = Table::new(id, html!("{}", caption), rows);
+    for (column, name) in head.iter().enumerate() {
+        let cell = move |row: &Vec<String>| {
+            let text = &row[column];
+            let text = match text.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
+                Some(text) => return html!("<span class=\"bad\">{}</span>", text),
+                None => text,
+            };
+            // The spread below the median: columns stay narrow.
+            match text.split_once(" (") {
+                Some((median, rest)) if column > 0 => {
+                    html!("{}<br/><small>({}</small>", median, rest)
+                }
+                _ => html!("{}", text),
+            }
+        };
+        table = if column == 0 { table.text(name, cell) } else { table.figure(name, cell) };
+    }
+    table.html_or("Nothing was measured.")
+}
+
+/// Powers of ten from below the least value to above the greatest, as an axis in percent.
+fn axis_over(values: impl Iterator<Item = f64>) -> LogAxis {
+    let logs = values.filter(|value| *value > 0.0).map(f64::log10);
+    let (low, high) =
+        logs.fold((f64::MAX, f64::MIN), |(low, high), log| (low.min(log), high.max(log)));
+    let (low, high) = if low > high { (0.0, 1.0) } else { (low.floor(), high.ceil()) };
+    LogAxis { low, high: high.max(low + 1.0), from: 0.0, to: 100.0 }
+}
+
+/// The names of ticks below a drawing, at the height `y`. More than a few would touch.
+fn tick_names(axis: &LogAxis, y: f64, name: impl Fn(f64) -> String) -> Html {
+    let tick = |value| {
+        let x = axis.place(value);
+        let side = match x {
+            x if x < 8.0 => "",
+            x if x > 92.0 => "end",
+            _ => "middle",
+        };
+        html!("<text class=\"soft {}\" x=\"{}%\" y=\"{}\">{}</text>\n", side, x, y, name(value))
     };
-    let heads: String = head.iter().map(|name| format!("<th>{}</th>", cell(name))).collect();
-    let mut text = format!("<div class=\"wide\"><table>\n<tr>{heads}</tr>\n");
-    for row in rows {
-        let tag = |column| if column == 0 { "th" } else { "td" };
-        let cells = row.iter().enumerate();
-        let cells = cells.map(|(column, it)| format!("<{0}>{1}</{0}>", tag(column), cell(it)));
-        _ = writeln!(text, "<tr>{}</tr>", cells.collect::<String>());
-    }
-    text + "</table></div>\n"
+    let step = axis.powers().count().div_ceil(6);
+    axis.powers().step_by(step).map(tick).collect()
 }
 
-/// The width of a chart, in its own units.
-const WIDTH: f64 = 900.0;
-
-fn figure(title: &str, height: f64, content: &str) -> String {
-    let title = escaped(&format!("{title} (logarithmic)"));
-    format!(
-        "<figure>\n<figcaption>{title}</figcaption>\n<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-         aria-label=\"{title}\">\n{content}</svg>\n</figure>\n"
-    )
-}
-
-/// Horizontal bars; empty if there are none.
-fn bar_chart(title: &str, bars: &[Bar]) -> String {
-    /// Room for names on the left, and for figures on the right.
-    const ROOM: [f64; 2] = [260.0, 90.0];
-    const HEIGHT: f64 = 20.0;
-    if bars.is_empty() {
-        return String::new();
+/// The points of each engine on one line, the fastest engine first, over a common axis.
+fn points(title: &str, table: &str, names: &[&str], rows: &[PointRow]) -> Html {
+    const HEIGHT: f64 = 12.0;
+    if rows.is_empty() {
+        return Html::default();
     }
-    let values = bars.iter().flat_map(|bar| [bar.value, bar.spread.0, bar.spread.1]);
-    let left = ROOM[0];
-    let axis = Axis::over(values, left, WIDTH - ROOM[1]);
-    let mut content = String::new();
-    for (index, bar) in bars.iter().enumerate() {
-        let top = index as f64 * HEIGHT;
-        let (middle, end) = (top + HEIGHT / 2.0, axis.place(bar.value));
-        let [from, to] = [bar.spread.0, bar.spread.1].map(|value| axis.place(value));
-        _ = writeln!(
-            content,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <rect class=\"fill{}\" x=\"{left}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\n\
-             <line class=\"mark\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{middle:.1}\" y2=\"{middle:.1}\"/>\n\
-             <text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            left - 8.0,
-            middle + 4.0,
-            escaped(&bar.name),
-            bar.series % SERIES,
-            top + 3.0,
-            (end - left).max(1.0),
-            HEIGHT - 6.0,
-            end.max(to) + 6.0,
-            middle + 4.0,
-            short(bar.value)
-        );
-    }
-    figure(title, bars.len() as f64 * HEIGHT + 4.0, &content)
-}
-
-/// Lines over two axes; empty if there are none.
-fn plot(curve: &Curve) -> String {
-    /// The area of lines: left, top, right, bottom.
-    const AREA: [f64; 4] = [70.0, 15.0, 660.0, 330.0];
-    if curve.lines.is_empty() {
-        return String::new();
-    }
-    let [left, top, right, bottom] = AREA;
-    let points = || curve.lines.iter().flat_map(|line| line.points.iter());
-    let across = Axis::over(points().map(|point| point.0), left, right);
-    let up = Axis::over(points().map(|point| point.1), bottom, top);
-    let mut content = String::new();
-    let mut rule = |[x1, x2, y1, y2]: [f64; 4], [x, y]: [f64; 2], anchor: &str, value: f64| {
-        _ = writeln!(
-            content,
-            "<line class=\"rule\" x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y1:.1}\" y2=\"{y2:.1}\"/>\
-             <text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
-            short(value)
-        );
+    let all = rows.iter().flat_map(|row| row.points.iter().flatten());
+    let axis = axis_over(all.flat_map(|(value, [low, high])| [*value, *low, *high]));
+    let lines: Html = axis
+        .powers()
+        .map(|tick| {
+            let x = axis.place(tick);
+            html!("<line class=\"rule\" x1=\"{}%\" x2=\"{}%\" y1=\"0\" y2=\"{}\"/>", x, x, HEIGHT)
+        })
+        .collect();
+    let point = |(series, (value, [low, high])): (usize, (f64, [f64; 2]))| {
+        let [x, low, high] = [value, low, high].map(|it| axis.place(it));
+        html!(
+            "<line class=\"mark\" x1=\"{}%\" x2=\"{}%\" y1=\"{}\" y2=\"{}\"/>\
+             <circle class=\"{}\" cx=\"{}%\" cy=\"{}\" r=\"5\"/>",
+            low,
+            high,
+            HEIGHT / 2.0,
+            HEIGHT / 2.0,
+            SERIES[series % SERIES.len()],
+            x,
+            HEIGHT / 2.0
+        )
     };
-    for value in up.ticks() {
-        let y = up.place(value);
-        rule([left, right, y, y], [left - 6.0, y + 4.0], "end", value);
-    }
-    for value in across.ticks() {
-        let x = across.place(value);
-        rule([x, x, top, bottom], [x, bottom + 18.0], "middle", value);
-    }
-    for (index, line) in curve.lines.iter().enumerate() {
-        let series = index % SERIES;
-        let (legend_x, legend_y) = (right + 20.0, top + 12.0 + index as f64 * 20.0);
-        let place = |&(x, y): &(f64, f64)| (across.place(x), up.place(y));
-        let places: Vec<(f64, f64)> = line.points.iter().map(place).collect();
-        let joined: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        // After the last colour the colours start again, dashed.
-        let dashes = if index < SERIES { "" } else { " stroke-dasharray=\"5 4\"" };
-        _ = writeln!(
-            content,
-            "<rect class=\"fill{series}\" x=\"{legend_x}\" y=\"{:.1}\" width=\"12\" height=\"4\"/>\
-             <text x=\"{:.1}\" y=\"{legend_y:.1}\">{}</text>\n\
-             <polyline class=\"line line{series}\"{dashes} points=\"{}\"/>",
-            legend_y - 6.0,
-            legend_x + 18.0,
-            escaped(&line.engine),
-            joined.join(" ")
-        );
-        for (x, y) in places {
-            let dot = format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\"");
-            _ = writeln!(content, "<circle class=\"fill{series}\" {dot}/>");
-        }
-    }
-    _ = writeln!(
-        content,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-        (left + right) / 2.0,
-        bottom + 38.0,
-        escaped(&curve.x)
+    let least = |row: &PointRow| {
+        row.points.iter().flatten().fold(f64::MAX, |least, (value, _)| least.min(*value))
+    };
+    let mut rows: Vec<&PointRow> = rows.iter().collect();
+    rows.sort_by(|a, b| least(a).total_cmp(&least(b)));
+    let row = |row: &PointRow| {
+        let places = row.points.iter().enumerate().filter_map(|(it, point)| Some((it, (*point)?)));
+        let figures: Vec<String> = places.clone().map(|(_, (it, _))| nanoseconds(it)).collect();
+        html!(
+            "<div class=\"bar\"><span>{}</span><span>{}</span>\
+             <svg width=\"100%\" height=\"{}\">{}{}</svg></div>\n",
+            row.name,
+            figures.join(" · "),
+            HEIGHT,
+            lines,
+            places.map(point).collect::<Html>()
+        )
+    };
+    let drawing = html!(
+        "{}<svg width=\"100%\" height=\"18\">\n{}</svg>\n",
+        rows.into_iter().map(row).collect::<Html>(),
+        tick_names(&axis, 13.0, nanoseconds)
     );
-    figure(&format!("{}, {}", curve.title, curve.y), bottom + 50.0, &content)
+    let keys = names.iter().zip(SERIES).map(|(name, class)| Key { class, name });
+    let keys: Vec<Key<'_>> = if names.len() > 1 { keys.collect() } else { Vec::new() };
+    let axes = "logarithmic axis; the thin line spans the rounds";
+    Caption { title, axes, table }.figure(&keys, &drawing, &Html::default())
 }
 
-/// A logarithmic axis.
-struct Axis {
-    /// The base-10 logarithms of its ends.
-    low: f64,
-    high: f64,
-    from: f64,
-    to: f64,
+/// Lines over two axes, and their table; empty if there are none.
+fn plot(curve: &Curve, id: &str) -> Html {
+    /// The area of lines, from its upper edge to its lower, in pixels.
+    const AREA: [f64; 2] = [12.0, 262.0];
+    /// Pixels for the numbers on the left.
+    const LEFT: f64 = 64.0;
+    if curve.lines.is_empty() {
+        return Html::default();
+    }
+    let [top, bottom] = AREA;
+    let values = || curve.lines.iter().flat_map(|line| line.points.iter());
+    let across = axis_over(values().map(|point| point.0));
+    let up = LogAxis { from: bottom, to: top, ..axis_over(values().map(|point| point.1)) };
+    let (mut marks, mut content) = (Html::default(), Html::default());
+    for tick in up.powers() {
+        let y = up.place(tick);
+        marks += html!(
+            "<text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text>\n",
+            LEFT - 6.0,
+            y + 4.0,
+            short(tick)
+        );
+        content += html!("<line class=\"rule\" x1=\"0\" x2=\"100%\" y1=\"{}\" y2=\"{}\"/>\n", y, y);
+    }
+    content += tick_names(&across, bottom + 17.0, short);
+    let mut lines = Html::default();
+    for (index, line) in curve.lines.iter().enumerate() {
+        let class = SERIES[index % SERIES.len()];
+        // After the last colour the colours start again, dashed.
+        let dashed = if index < SERIES.len() { "" } else { "dashed" };
+        let places = line.points.iter().map(|&(x, y)| (across.place(x), up.place(y)));
+        let joined = places.clone().map(|(x, y)| format!("{x:.2},{y:.1}"));
+        let joined = joined.collect::<Vec<_>>().join(" ");
+        lines += html!("<polyline class=\"line {} {}\" points=\"{}\"/>\n", class, dashed, joined);
+        content += places
+            .map(|(x, y)| {
+                html!("<circle class=\"{}\" cx=\"{}%\" cy=\"{}\" r=\"3\"/>\n", class, x, y)
+            })
+            .collect();
+    }
+    let height = bottom + 24.0;
+    let drawing = html!(
+        "<svg width=\"{}\" height=\"{}\">\n{}</svg>\n<svg width=\"100%\" height=\"{}\">\n\
+         <svg width=\"100%\" height=\"{}\" viewBox=\"0 0 100 {}\" preserveAspectRatio=\"none\">\n{}</svg>\n{}\
+         </svg>\n",
+        LEFT,
+        height,
+        marks,
+        height,
+        height,
+        height,
+        lines,
+        content
+    );
+    let keys = curve.lines.iter().zip(SERIES.iter().cycle());
+    let keys: Vec<Key<'_>> = keys.map(|(line, class)| Key { class, name: &line.engine }).collect();
+    let (head, rows) = curve_table(curve);
+    let notes: Html = curve_notes(curve).map(|note| html!("<p>{}</p>\n", note)).collect();
+    let more = html!(
+        "{}<details>\n<summary>The numbers</summary>\n{}</details>\n",
+        notes,
+        html_table(id, &curve.title, &head, &rows)
+    );
+    let axes = format!("{} by {}; both axes are logarithmic", curve.y, curve.x);
+    Caption { title: &curve.title, axes: &axes, table: id }.figure(&keys, &drawing, &more)
 }
 
-impl Axis {
-    /// An axis over values. A value that is not positive is at the lower end.
-    fn over(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
-        let logs = values.filter(|value| *value > 0.0).map(f64::log10);
-        let (low, high) =
-            logs.fold((f64::MAX, f64::MIN), |(low, high), log| (low.min(log), high.max(log)));
-        let (low, high) = if low > high { (0.0, 1.0) } else { (low.floor(), high) };
-        Axis { low, high: high.max(low + 0.3), from, to }
-    }
-
-    fn place(&self, value: f64) -> f64 {
-        let log = if value > 0.0 { value.log10() } else { self.low };
-        let share = ((log - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
-        self.from + share * (self.to - self.from)
-    }
-
-    /// Powers of ten, with steps between them where they are few.
-    fn ticks(&self) -> Vec<f64> {
-        let powers = self.low as i32..=self.high as i32;
-        let steps: &[f64] = if powers.clone().count() > 2 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        powers
-            .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
-            .filter(|tick| tick.log10() <= self.high + 1e-9)
-            .collect()
+/// A time in a unit that keeps it short: `29.9 ns`, `1.2 µs`.
+pub fn nanoseconds(value: f64) -> String {
+    match value {
+        value if value >= 1e9 => format!("{} s", short(value / 1e9)),
+        value if value >= 1e6 => format!("{} ms", short(value / 1e6)),
+        value if value >= 1e3 => format!("{} µs", short(value / 1e3)),
+        value => format!("{} ns", short(value)),
     }
 }
 

@@ -34,6 +34,23 @@ pub const BASELINE: &str = "portcullis";
 /// minute and a gigabyte, and decisions cost no less.
 const DENSE_BYTES_MAX: usize = 128 << 10;
 
+/// What a built-in engine is, in a sentence.
+pub fn meaning(engine: &str) -> &'static str {
+    match engine {
+        BASELINE => "This program as users run it: all files in one policy set.",
+        "portcullis-alone" => "The same, with each file compiled by itself.",
+        "portcullis-lazy" => "The same, with automata only and no candidate rules tried first.",
+        "portcullis-scan" => "The same, with a scan of the rules instead of automata.",
+        "sorted-scan" => "A plain scan of the rules in order of precedence.",
+        "regex-automata-lazy" => "The crate regex-automata over our patterns, with lazy DFAs.",
+        "regex-automata-dense" => "The crate regex-automata over our patterns, with eager DFAs.",
+        "oracle" => {
+            "The reference: it reads the file again for every URL and shares no code with us."
+        }
+        _ => "A built-in engine.",
+    }
+}
+
 /// Every built-in engine for a corpus, the baseline first.
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let usual = Limits::default();

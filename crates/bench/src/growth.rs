@@ -49,7 +49,7 @@ const POINT_SECONDS_MAX: f64 = 5.0;
 /// The same for hosts: making a million of them takes longer than asking about them.
 const HOSTS_SECONDS_MAX: f64 = 100.0;
 
-const PER_URL: &str = "ns a URL";
+const PER_URL: &str = "ns per URL";
 
 /// Measures all curves.
 pub(super) fn measure(sizes: &Sizes<'_>, fill: Duration, progress: &dyn Fn(&str)) -> Vec<Curve> {
@@ -240,7 +240,7 @@ fn rule_curves(sizes: &[usize], fill: Duration, shape: &str, has_star: bool) -> 
     });
     [
         curve(format!("Hot decisions, rules {shape}"), "rules", PER_URL, hot),
-        curve(format!("Building, rules {shape}"), "rules", "ns a rule", vec![build]),
+        curve(format!("Building, rules {shape}"), "rules", "ns per rule", vec![build]),
     ]
 }
 

@@ -27,7 +27,7 @@ pub struct Machine {
     pub cores: usize,
     /// The operating system and the architecture.
     pub system: String,
-    /// What `rustc --version` says now; the binary may have been built by another.
+    /// The output of `rustc --version` now; another version may have built the binary.
     pub compiler: String,
     /// The load average over a minute before anything was measured.
     pub load: Option<String>,
@@ -64,8 +64,8 @@ fn compiler() -> Option<String> {
     Some(version.trim().to_owned()).filter(|version| !version.is_empty())
 }
 
-/// Returns the version of a package in the text of a lock file; the newest of several, or nothing if
-/// there is none.
+/// Returns the version of a package in the text of a lock file: the newest of several, empty if there
+/// is none.
 pub fn locked_version<'l>(lock: &'l str, package: &str) -> &'l str {
     let entry = format!("name = \"{package}\"\nversion = \"");
     let entries = lock.split(entry.as_str()).skip(1);

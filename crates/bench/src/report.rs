@@ -21,11 +21,11 @@ pub struct Report {
     pub version: String,
     /// The command, without folders.
     pub command: String,
-    /// Where and when.
+    /// The machine, and the time of the measurement.
     pub machine: Machine,
-    /// On what.
+    /// The data.
     pub corpus: CorpusFacts,
-    /// How.
+    /// The settings.
     pub settings: SettingFacts,
     /// The engine that ratios are to.
     pub baseline: String,
@@ -35,7 +35,7 @@ pub struct Report {
     pub curves: Vec<Curve>,
 }
 
-/// What was measured on.
+/// The data of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct CorpusFacts {
     /// The list's name without its folder.
@@ -68,7 +68,7 @@ pub struct CorpusFacts {
     pub left_out: LeftOut,
 }
 
-/// How it was measured.
+/// The settings of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct SettingFacts {
     /// Rounds, at most: what takes long has fewer, see [`Measurement::values_ns`].
@@ -142,6 +142,20 @@ impl Model {
             Model::DecideHot => "decide-hot",
             Model::Batch => "batch",
             Model::FileToVerdict => "file-to-verdict",
+        }
+    }
+
+    /// What it measures, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Model::Parse => "Read the bytes of every file into rules, for any agent.",
+            Model::Compile => "Make a matcher for the agent from the bytes of every file.",
+            Model::FirstTouch => "Compile every file, then decide each URL once.",
+            Model::DecideHot => {
+                "Decide URLs with matchers that have answered before; the file of each URL is given."
+            }
+            Model::Batch => "As decide-hot, and also find the file of each URL by its host.",
+            Model::FileToVerdict => "Read the list from the file, and count the verdicts.",
         }
     }
 

@@ -1,8 +1,13 @@
 //! The report for people: the machine and the data, answers, times, single URLs, memory, growth and
 //! remarks, as [`markdown`] and as an HTML [`page`].
 
-use super::document::{self, Bar, Part};
+use portcullis_report::html;
+use portcullis_report::html::counted;
+use portcullis_report::page::Page;
+
+use super::document::{self, Part, PointRow, nanoseconds};
 use super::engine::EngineKind;
+use super::engines::meaning;
 use super::judge::{Standing, Verification};
 use super::questions::Order;
 use super::report::{
@@ -11,8 +16,8 @@ use super::report::{
 
 /// The columns of times.
 const COLUMNS: [(&str, Cell); 8] = [
-    ("parse, µs a file", Cell::of(Model::Parse, None)),
-    ("compile, µs a file", Cell::of(Model::Compile, None)),
+    ("parse, µs per file", Cell::of(Model::Parse, None)),
+    ("compile, µs per file", Cell::of(Model::Compile, None)),
     ("first touch, shuffled", Cell::of(Model::FirstTouch, Some(Order::Shuffled))),
     ("first touch, grouped", Cell::of(Model::FirstTouch, Some(Order::Grouped))),
     ("decide hot, shuffled", Cell::of(Model::DecideHot, Some(Order::Shuffled))),
@@ -21,31 +26,155 @@ const COLUMNS: [(&str, Cell); 8] = [
     ("batch, grouped", Cell::of(Model::Batch, Some(Order::Grouped))),
 ];
 
-const PER_URL: &str = "ns a URL";
+const PER_URL: &str = "ns per URL";
 
 /// The report as Markdown.
 pub fn markdown(report: &Report) -> String {
-    document::markdown(&parts(report))
+    let mut all = vec![Part::Text(headline(report)), Part::Text(heading(report))];
+    all.extend(parts(report));
+    document::markdown(&all)
 }
 
 /// The report as an HTML page, which opens without a network.
 pub fn page(report: &Report) -> String {
-    document::html(&format!("portcullis {} bench", report.version), &parts(report))
+    let Report { command, machine, corpus, settings, baseline, version, .. } = report;
+    let mut all = vec![
+        Part::Section("summary", "In short"),
+        Part::Text(verified(report)),
+        Part::Section("terms", "What is measured"),
+        Part::Terms(terms(report)),
+    ];
+    all.extend(parts(report));
+    let load = machine.load.as_deref().unwrap_or("not known");
+    let facts = [
+        ("Command", html!("<code>{}</code>", command)),
+        (
+            "Machine",
+            html!("{}, {} cores, load {} at the start", machine.processor, machine.cores, load),
+        ),
+        ("System", html!("{}; {}", machine.system, machine.compiler)),
+        ("Date", html!("{}", machine.date)),
+        (
+            "Data",
+            html!(
+                "{} ({} distinct), {} of {}",
+                counted(corpus.files as u64, "file", "files"),
+                corpus.texts,
+                counted(corpus.questions as u64, "URL", "URLs"),
+                corpus.list
+            ),
+        ),
+        ("Agent and dialect", html!("{}, {}", corpus.agent, corpus.dialect)),
+        (
+            "Times",
+            html!(
+                "median of {} (least–most); × is the ratio to {}",
+                counted(settings.rounds as u64, "round", "rounds"),
+                baseline
+            ),
+        ),
+    ];
+    let footer = html!(
+        "Made by portcullis {}. Every answer was compared with the oracle’s before anything was timed.",
+        version
+    );
+    let sections = document::sections(&all);
+    Page { title: &headline(report), facts: &facts, sections: &sections, footer }
+        .html()
+        .into_string()
+}
+
+/// The result in one sentence: what the baseline takes, and the fastest engine that is not ours.
+fn headline(report: &Report) -> String {
+    let engine = |name: &str| report.engines.iter().find(|engine| engine.name == *name);
+    let models = [Model::Batch, Model::DecideHot, Model::FirstTouch];
+    let cells = models.map(|model| Cell::of(model, Some(Order::Shuffled)));
+    let measured = cells
+        .into_iter()
+        .find_map(|cell| Some((cell, engine(&report.baseline)?.result(cell)?.median_ns)));
+    let Some((cell, ours)) = measured else {
+        return format!("{} was not timed per URL.", report.baseline);
+    };
+    let others = report.engines.iter().filter(|it| it.kind != EngineKind::BuiltIn);
+    let others = others.filter_map(|it| Some((it, it.result(cell)?.median_ns)));
+    let fastest = others.clone().min_by(|a, b| a.1.total_cmp(&b.1));
+    let start = format!(
+        "{} decides a URL in {} ({}, shuffled)",
+        report.baseline,
+        nanoseconds(ours),
+        cell.model.as_str()
+    );
+    match fastest {
+        None => format!("{start}; no engine of another project was timed."),
+        Some((other, time)) => format!(
+            "{start}; the fastest of {} of other projects, {}, takes {}, {:.1} times as long.",
+            counted(others.count() as u64, "engine", "engines"),
+            other.name,
+            nanoseconds(time),
+            time / ours
+        ),
+    }
+}
+
+/// Whose answers are right.
+fn verified(report: &Report) -> String {
+    let of = |standing: fn(&Standing) -> bool| {
+        let engines = report.engines.iter().filter(|it| standing(&it.verification.standing));
+        engines.map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = format!(
+        "Compared with the oracle on {}:",
+        counted(report.corpus.questions as u64, "URL", "URLs")
+    );
+    for (what, names) in [
+        ("every answer is right", of(|it| *it == Standing::Verified)),
+        ("some answers differ", of(|it| *it == Standing::Differs)),
+        ("wrong, so not timed", of(|it| *it == Standing::Wrong)),
+        ("failed, so not timed", of(|it| matches!(it, Standing::Failed(_)))),
+    ] {
+        if !names.is_empty() {
+            text += &format!(" {what}: {names}.");
+        }
+    }
+    text
+}
+
+/// What was measured and who took part, in words.
+fn terms(report: &Report) -> Vec<(String, String)> {
+    let is_timed = |model: &Model| {
+        report.engines.iter().any(|it| it.results.iter().any(|it| it.cell.model == *model))
+    };
+    let models =
+        Model::ALL.into_iter().filter(is_timed).map(|model| (model.as_str(), model.meaning()));
+    let orders = Order::ALL.map(|order| match order {
+        Order::Shuffled => (order.as_str(), "URLs in random order, as in the list of a crawl."),
+        Order::Grouped => (order.as_str(), "All URLs of a host together."),
+    });
+    let terms = models.chain(orders).map(|(name, meaning)| (name.to_owned(), meaning.to_owned()));
+    let engines = report.engines.iter().map(|engine| {
+        let meaning = match engine.kind {
+            EngineKind::BuiltIn => meaning(&engine.name),
+            EngineKind::Peer => "An engine of another project, from crates.io.",
+            EngineKind::Runner => "Another program, asked through the runner protocol.",
+        };
+        (engine.name.clone(), meaning.to_owned())
+    });
+    terms.chain(engines).collect()
 }
 
 fn parts(report: &Report) -> Vec<Part> {
-    let mut parts = vec![Part::Text(heading(report)), Part::Section("Answers"), answers(report)];
-    parts.push(Part::Section("Times"));
+    let mut parts = vec![Part::Section("answers", "Answers"), answers(report)];
+    parts.push(Part::Section("times", "Times"));
     parts.extend(times(report));
     parts.extend(charts(report));
     parts.extend(singles(report));
-    parts.push(Part::Section("Memory"));
+    parts.push(Part::Section("memory", "Memory"));
     parts.push(memory(report));
     if !report.curves.is_empty() {
-        parts.push(Part::Section("Growth"));
+        parts.push(Part::Section("growth", "Growth"));
         parts.extend(report.curves.iter().cloned().map(Part::Curve));
     }
-    parts.push(Part::Section("Remarks"));
+    parts.push(Part::Section("remarks", "Remarks"));
     let remarks = |engine| Part::List(engine_name(engine), remarks(engine, report));
     parts.extend(report.engines.iter().map(remarks));
     parts
@@ -152,7 +281,7 @@ fn times(report: &Report) -> Vec<Part> {
             let plural = if threads == 1 { "" } else { "s" };
             let (rate, time) = (1e3 / result.median_ns, time(result));
             runs.push(format!(
-                "{}, {threads} thread{plural}: {time} ns a line of the list, {rate:.2} million a second",
+                "{}, {threads} thread{plural}: {time} ns per line of the list, {rate:.2} million lines per second",
                 engine.name
             ));
         }
@@ -175,24 +304,23 @@ fn time(result: &Measurement) -> String {
     format!("{median:.digits$} ({min:.digits$}–{max:.digits$}){ratio}")
 }
 
-/// Bars for each model that has an order, and the cost of a run over the file by threads.
+/// Points for each model that has an order, and the cost of a run over the file by threads.
 fn charts(report: &Report) -> Vec<Part> {
-    let bars = |model: Model| {
-        let mut bars = Vec::new();
-        for engine in &report.engines {
-            for order in Order::ALL {
-                let Some(result) = engine.result(Cell::of(model, Some(order))) else { continue };
-                bars.push(Bar {
-                    name: format!("{}, {}", engine.name, order.as_str()),
-                    value: result.median_ns,
-                    spread: (result.min_ns, result.max_ns),
-                    series: order as usize,
-                });
-            }
-        }
-        Part::Bars(format!("{}, {PER_URL}", model.as_str()), bars)
+    let points = |model: Model| {
+        let row = |engine: &EngineReport| {
+            let points = Order::ALL.map(|order| {
+                let result = engine.result(Cell::of(model, Some(order)))?;
+                Some((result.median_ns, [result.min_ns, result.max_ns]))
+            });
+            let is_timed = points.iter().any(Option::is_some);
+            is_timed.then(|| PointRow { name: engine_name(engine), points: points.to_vec() })
+        };
+        let rows = report.engines.iter().filter_map(row).collect();
+        let title = format!("{}, time per URL", model.as_str());
+        Part::Points(title, Order::ALL.map(Order::as_str).to_vec(), rows)
     };
-    let mut parts: Vec<Part> = [Model::DecideHot, Model::Batch, Model::FirstTouch].map(bars).into();
+    let mut parts: Vec<Part> =
+        [Model::DecideHot, Model::Batch, Model::FirstTouch].map(points).into();
     parts.push(plot("From the file to counted verdicts", ["threads", PER_URL], report, |engine| {
         of_list(engine).map(|it| (it.cell.threads as f64, it.median_ns)).collect()
     }));
@@ -232,13 +360,12 @@ fn singles(report: &Report) -> Vec<Part> {
         numbers.unwrap_or_else(|| vec!["–".to_owned(); head.len()])
     });
     let timed = || report.engines.iter().filter_map(|it| Some((it, it.single.as_ref()?)));
-    let bars = timed().map(|(engine, single)| Bar {
-        name: engine_name(engine),
-        value: f64::from(single.p99_ns),
-        spread: (f64::from(single.p50_ns), f64::from(single.p999_ns)),
-        series: 0,
+    let rows = timed().map(|(engine, single)| {
+        let of = |it: u32| Some((f64::from(it), [f64::from(it); 2]));
+        let points = vec![of(single.p50_ns), of(single.p99_ns), of(single.p999_ns)];
+        PointRow { name: engine_name(engine), points }
     });
-    let title = "p99 of single URLs, ns; the mark spans p50 to p99.9".to_owned();
+    let title = "Percentiles of single URLs".to_owned();
     let histogram = |engine: &EngineReport| {
         let single = engine.single.iter();
         let counts = single.flat_map(|it| it.histogram.iter().map(|row| (it.questions, row)));
@@ -248,17 +375,17 @@ fn singles(report: &Report) -> Vec<Part> {
         counts.filter(|(_, (_, count))| *count > 0).map(share).collect()
     };
     vec![
-        Part::Section("Single URLs"),
+        Part::Section("singles", "Single URLs"),
         Part::Text("Single URLs, hot, shuffled, in nanoseconds.".to_owned()),
         table,
         Part::Text(format!(
             "Reading the clock takes {} ns, which are subtracted; a cost below that is noise.",
             single.clock_ns
         )),
-        Part::Bars(title, bars.collect()),
+        Part::Points(title, vec!["p50", "p99", "p99.9"], rows.collect()),
         plot(
             "Distribution of single URLs",
-            ["ns, upper bound", "percentage of URLs"],
+            ["ns (upper bound)", "percentage of URLs"],
             report,
             histogram,
         ),

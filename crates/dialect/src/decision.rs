@@ -63,7 +63,7 @@ words! {
 }
 
 words! {
-    /// Why a verdict is what it is.
+    /// The reason for a verdict.
     pub enum Reason {
         /// A rule matches and decides.
         Rule = 0 => "rule",
@@ -75,7 +75,7 @@ words! {
         NoRules = 3 => "no-rules",
         /// The dialect always allows the URL of robots.txt itself.
         RobotsTxt = 4 => "robots-txt",
-        /// The server reported that there is no file for us (RFC 9309, section 2.3.1.3).
+        /// The server reported that no file is available (RFC 9309, section 2.3.1.3).
         Unavailable = 5 => "unavailable",
         /// The server or the network failed (RFC 9309, section 2.3.1.4).
         Unreachable = 6 => "unreachable",
@@ -97,7 +97,7 @@ words! {
         Rules = 0 => "rules",
         /// The file was read and has no rule in any group.
         NoRules = 1 => "no-rules",
-        /// The server reported that there is no file for us.
+        /// The server reported that no file is available.
         Unavailable = 2 => "unavailable",
         /// The server or the network failed.
         Unreachable = 3 => "unreachable",
@@ -108,7 +108,7 @@ words! {
     }
 }
 
-/// The whole answer for one URL and one agent.
+/// The full answer for one URL and one agent.
 ///
 /// `rule` and `line` are `Some` only if the reason is [`Reason::Rule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,7 +116,7 @@ words! {
 pub struct Decision {
     /// Whether the URL may be fetched.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason for the verdict.
     pub reason: Reason,
     /// The deciding rule.
     pub rule: Option<RuleID>,

@@ -1,7 +1,7 @@
 //! What each standard or crawler does at each decision point, as plain data.
 //!
 //! A [`Dialect`] holds one value per decision point. Parsing, grouping, normalisation, precedence
-//! and access read these values; no code asks which dialect it is serving. A new dialect is a new
+//! and access read these values; no code tests which dialect it serves. A new dialect is a new
 //! constant in `presets.rs`. [`Dialect::by_name`] looks a dialect up by its command-line name.
 //!
 //! | dialect | source |
@@ -29,7 +29,7 @@ pub struct Dialect {
     pub groups: GroupRules,
     /// How rules match paths, and which one decides.
     pub paths: PathRules,
-    /// What the answer to GET /robots.txt means.
+    /// The meaning of the response to GET /robots.txt.
     pub access: AccessRules,
     /// Where the document specifies each point, for explanations.
     pub clauses: Clauses,
@@ -51,13 +51,13 @@ impl Dialect {
 pub struct LineRules {
     /// What is skipped at the start of a file.
     pub byte_order_mark: ByteOrderMark,
-    /// What a NUL does to its line, even in a comment.
+    /// The effect of a NUL on its line, even in a comment.
     pub nul: NulByte,
-    /// What another control byte (not TAB) does in a value.
+    /// The effect of another control byte (not TAB) in a value.
     pub control: ControlByte,
     /// Bytes trimmed from both ends of lines, field names and values.
     pub white_space: &'static [u8],
-    /// Bytes of a line that are read, excluding the line end; `None` for all.
+    /// The number of bytes of a line that are read, excluding the line end; `None` for all.
     pub line_bytes_max: Option<usize>,
     /// The spellings of the field names that the dialect knows.
     pub fields: &'static [FieldSpelling],
@@ -76,23 +76,23 @@ pub enum ByteOrderMark {
     WholeOrCut,
 }
 
-/// What a NUL does to its line.
+/// The effect of a NUL on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NulByte {
-    /// Nothing: it is a byte like any other.
+    /// None: it is a byte like any other.
     Ordinary,
     /// The line is ignored, with a note. A user-agent line is kept and its value ends at the NUL;
     /// otherwise its rules would join the group before it.
     DropsLine,
-    /// The line ends there.
+    /// The line ends at the NUL.
     CutsLine,
 }
 
-/// What a control byte other than NUL and TAB does in a value. DEL is not one (RFC 9309, section
-/// 2.2).
+/// The effect of a control byte other than NUL and TAB in a value. DEL does not count (RFC 9309,
+/// section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlByte {
-    /// Nothing: it is a byte like any other.
+    /// None: it is a byte like any other.
     Ordinary,
     /// The line is ignored, with a note, unless it is a user-agent line: see
     /// [`NulByte::DropsLine`].
@@ -142,7 +142,7 @@ pub enum MissingColon {
 /// How records become groups, and which groups apply to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupRules {
-    /// What a blank line does. A line that holds only a comment is not blank.
+    /// The effect of a blank line. A line that holds only a comment is not blank.
     pub blank_line: BlankLine,
     /// What part of a user-agent value names the robot.
     pub file_token: FileToken,
@@ -158,10 +158,10 @@ pub struct GroupRules {
     pub caller_token: CallerToken,
 }
 
-/// What a blank line does.
+/// The effect of a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlankLine {
-    /// Nothing.
+    /// None.
     NoMeaning,
     /// It ends the record; rules after it belong to no group until the next user-agent line.
     EndsRecord,
@@ -259,7 +259,7 @@ pub struct PathRules {
     pub precedence: Precedence,
     /// Whether the URL of robots.txt itself is always allowed.
     pub robots_txt: RobotsTxtUrl,
-    /// What `Allow: …/index.htm…` in the last segment means.
+    /// The meaning of `Allow: …/index.htm…` in the last segment.
     pub index_page: IndexPage,
     /// The bytes after `://` that begin the compared path: `/`, `?`, and any that may begin it
     /// within the authority. The authority ends at `/`, `?` or `#` in every dialect (RFC 3986,
@@ -297,7 +297,7 @@ pub enum RobotsTxtUrl {
     AlwaysAllowed,
 }
 
-/// What `Allow: …/index.htm…` in the last segment means.
+/// The meaning of `Allow: …/index.htm…` in the last segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexPage {
     /// Nothing special.
@@ -321,10 +321,10 @@ pub enum Escapes {
     Google,
 }
 
-/// What the answer to GET /robots.txt means (RFC 9309, section 2.3.1).
+/// The meaning of the response to GET /robots.txt (RFC 9309, section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessRules {
-    /// Redirects that are followed.
+    /// The number of redirects that are followed.
     pub redirects_max: u8,
     /// The outcome of more redirects than that.
     pub too_many_redirects: AccessOutcome,
@@ -336,7 +336,7 @@ pub struct AccessRules {
     pub too_many_requests: AccessOutcome,
     /// The outcome of any other 4xx.
     pub other_client_error: AccessOutcome,
-    /// The outcome of 5xx, no answer, a network or DNS error, or a broken body.
+    /// The outcome of 5xx, no response, a network or DNS error, or a broken body.
     pub server_error: AccessOutcome,
     /// The outcome of any other status.
     pub other_status: AccessOutcome,
@@ -388,7 +388,7 @@ pub struct Clauses {
     pub groups: &'static str,
     /// The URL of robots.txt itself.
     pub robots_txt: &'static str,
-    /// The server reports that there is no file for us.
+    /// The server reports that no file is available.
     pub unavailable: &'static str,
     /// The server or the network fails.
     pub unreachable: &'static str,

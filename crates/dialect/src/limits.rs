@@ -115,7 +115,8 @@ pub const HOST_BYTES_MAX: usize = 512;
 
 /// Bytes per checksummed block of a policy set's file: 4 KiB.
 ///
-/// Source: our choice, the page size of most machines. Part of the format, see `src/set/FORMAT.md`.
+/// Source: our choice, the page size of most machines. Part of the format, see
+/// `crates/set/src/FORMAT.md`.
 pub const SET_BLOCK_BYTES: usize = 4 * 1024;
 
 /// Sections of a policy set's file. A header with more is damaged.
@@ -138,11 +139,11 @@ pub const SET_STRING_BYTES_MAX: usize = 1 << 30;
 ///
 /// Source: computed. At a load of three quarters, one in 65,000 sets of ten million hosts has a
 /// longer run, and one in 1,400 sets of 470 million hosts, the maximum. Part of the format, see
-/// `src/set/FORMAT.md`.
+/// `crates/set/src/FORMAT.md`.
 pub const SET_HOST_RUN_SLOTS_MAX: usize = 512;
 
-/// Hash seeds that are tried for a set's host table. If every one makes a run that is too long, the
-/// set cannot be compiled.
+/// Hash seeds that are tried for a set's host table. If each of them leaves a run that is too long,
+/// the set cannot be compiled.
 ///
 /// Source: our choice. One in thousands of the largest sets needs the second seed.
 pub const SET_HOST_SEEDS_MAX: usize = 16;
@@ -159,8 +160,8 @@ pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
 
 /// Comparisons of edited texts with the original when a file is fixed: 256.
 ///
-/// Source: our choice. All edits at once take one; finding a bad edit by bisection takes about two
-/// per step. Edits past the limit are left out, and reported.
+/// Source: our choice. All edits at once take one comparison; bisection takes about two per step to
+/// find a bad edit. Edits past the limit are skipped and reported.
 pub const FIX_PROOFS_MAX: usize = 256;
 
 /// Findings of one code in one file that `lint` reports. The rest is counted, and every output
@@ -201,15 +202,16 @@ pub const AUTOMATON_BUDGET_PART: usize = 16;
 
 /// NFA positions visited while building states, per byte of the rule set and of its paths.
 ///
-/// Source: measured, see `crates/matcher/src/automaton/DESIGN.md`. A position of a hostile set takes about 15 ns,
-/// so the largest file spends 8 ms on its first states, and building adds little to the scans after
-/// that.
+/// Source: measured, see `crates/matcher/src/automaton/DESIGN.md`. A position of a hostile set
+/// takes about 15 ns, so the largest file spends 8 ms on its first states, and building adds little
+/// to the scans after that.
 pub const POSITIONS_PER_BYTE_MAX: u64 = 1;
 
-/// The bytes of a rule set that count for that budget: 256 KiB. The rest has to come from paths.
+/// The bytes of a rule set that count for that budget: 256 KiB. The rest of the budget comes from
+/// paths.
 ///
-/// Source: measured. It bounds what the first path of a hostile set pays for states that are given
-/// up; the rule sets of 32,711 real files are smaller, but for a handful.
+/// Source: measured. It bounds what the first path of a hostile set pays for states that are later
+/// discarded. All but a handful of the rule sets of 32,711 real files are smaller.
 pub const FIRST_BYTES_MAX: u64 = 256 * 1024;
 
 /// Entries of the prefilter's index that are read per path before the automaton runs. Each may be a
@@ -234,14 +236,15 @@ pub const REACH_POSITIONS_MAX: u64 = 2048;
 ///
 /// Source: our choice; five times the maximum of 32,711 real files. A file within its size limit
 /// can name thousands of robots, each with another combination of large groups; the rest is ordered
-/// when an agent needs it. Part of the format, see `src/set/FORMAT.md`.
+/// when an agent needs it. Part of the format, see `crates/set/src/FORMAT.md`.
 pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
 
 /// Bytes of rules of one policy that are ordered when a set is compiled, counted as for
 /// [`POLICY_PATTERNS_MAX`]: 16 MiB.
 ///
 /// Source: our choice; 64 bytes per rule. Otherwise a file of 500 KiB with one long rule in the
-/// groups of thousands of robots could take gigabytes. Part of the format, see `src/set/FORMAT.md`.
+/// groups of thousands of robots could take gigabytes. Part of the format, see
+/// `crates/set/src/FORMAT.md`.
 pub const POLICY_PATTERN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Policies per batch when a set is compiled.
@@ -336,10 +339,11 @@ pub const AUDIT_SAMPLES: usize = 3;
 /// would repeat per URL. The line number next to a rule locates the complete rule.
 pub const SHOWN_BYTES_MAX: usize = 1024;
 
-/// Bytes of bodies, and of what they say, that ingesting keeps so that equal bodies are parsed once.
+/// Bytes of bodies, and of what was parsed from them, that are cached so that equal bodies are
+/// parsed once.
 ///
-/// Source: our choice. All distinct files of a crawl of 32,711 hosts are 30 MB; the frequent ones come early.
-/// Past the limit the bodies are forgotten, and parsed again where they recur.
+/// Source: our choice. All distinct files of a crawl of 32,711 hosts are 30 MB, and frequent ones
+/// come early. When the limit is exceeded, the cache is cleared, and later bodies are parsed again.
 pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Origins without a policy that an audit counts individually: 262,144, about 40 MB.
@@ -347,6 +351,11 @@ pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Source: our choice. The first that occur are counted exactly. The URLs of later ones are counted
 /// together, and the report says so.
 pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
+
+/// Bytes of a file of agents (`-a @FILE`): 1 MiB. A longer file is an error.
+///
+/// Source: our choice. It is fifty times the longest public list, so a longer file is another one.
+pub const AGENT_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Hosts without a policy that the summary of a run counts one by one: 65,536.
 ///
@@ -358,16 +367,6 @@ pub const SUMMARY_UNKNOWN_HOSTS_MAX: usize = 64 * 1024;
 ///
 /// Source: our choice.
 pub const SUMMARY_UNKNOWN_HOSTS_SHOWN: usize = 10;
-
-/// Records that are not URLs that the summary of a run shows.
-///
-/// Source: our choice. Five show what the input looks like.
-pub const SUMMARY_SAMPLES: usize = 5;
-
-/// Bytes of a record in the summary of a run. A longer record ends with `…`.
-///
-/// Source: our choice; a line or two of a terminal.
-pub const SUMMARY_SAMPLE_BYTES_MAX: usize = 160;
 
 /// Bytes of an audit's page: 2 MB.
 ///
@@ -390,7 +389,7 @@ pub const REACH_EXAMPLES_MAX: usize = 32;
 /// Pattern positions visited by one analysis of rules: 16 Mi. An analysis that needs more returns
 /// no answer, and says so.
 ///
-/// Source: measured, see `src/analysis/mod.rs`; at most about 0.2 s and 200 MB.
+/// Source: measured, see `crates/lint/src/analysis/mod.rs`; at most about 0.2 s and 200 MB.
 pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
 
 /// States, or pairs of states, visited by one analysis of rules: 1 Mi.

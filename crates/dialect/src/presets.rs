@@ -61,7 +61,7 @@ const FIELDS_GOOGLE: &[FieldSpelling] = &[
 /// The consensus of 1994: User-agent and Disallow, no wildcards.
 ///
 /// Any matching Disallow decides, and the first in file order is reported. Since no rule can allow,
-/// [`Precedence::FirstInFile`] gives exactly that.
+/// [`Precedence::FirstInFile`] has this effect.
 pub const ORIGINAL_1994: Dialect = Dialect {
     name: "original1994",
     source: "A Standard for Robot Exclusion (consensus of 30 June 1994)",
@@ -107,7 +107,7 @@ pub const ORIGINAL_1994: Dialect = Dialect {
         // † No other client error signals a restriction.
         other_client_error: UNAVAILABLE,
         server_error: DEFERRED,
-        // † An unexplained answer counts as a failure, not as a permission.
+        // † An unexplained response counts as a failure, not as a permission.
         other_status: DEFERRED,
         long_unreachable: LongUnreachable::Never,
         freshness: Freshness {

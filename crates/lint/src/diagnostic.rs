@@ -35,8 +35,8 @@ impl Diagnostic {
 
 /// A span of bytes and its place for people.
 ///
-/// Columns are counted from 1. Columns in characters count those of UTF-8, and each byte that is part of
-/// none as one.
+/// Columns are counted from 1. Columns in characters count UTF-8 characters; a byte outside any
+/// character counts as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The bytes in the file.

@@ -172,7 +172,7 @@ pub enum Unproved {
         /// The path.
         path: Vec<u8>,
     },
-    /// A record of another convention, such as Content-Usage or License, moves to another group.
+    /// A record of another convention (Content-Usage, License) moves to another group.
     MovesRecord {
         /// The dialect.
         dialect: &'static Dialect,
@@ -206,7 +206,7 @@ impl fmt::Display for Unproved {
             }
             Unproved::MovesRecord { dialect } => write!(
                 f,
-                "in {} a record such as Content-Usage or License moves to another group",
+                "in {} a record of another convention (Content-Usage, License) moves to another group",
                 dialect.name
             ),
             Unproved::OtherNames { dialect } => {

@@ -185,7 +185,7 @@ fn words(file: &RobotsTxt<'_>, standing: &Standing, condition: &str) -> (u8, Str
         Standing::NeverMatches => (0, "never matches".into()),
         Standing::Equal { to } => {
             let line = file.rules()[to.index()].line;
-            (1, format!("never decides: line {line} says the same"))
+            (1, format!("never decides: line {line} has the same effect"))
         }
         Standing::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
         Standing::Redundant { example, .. } => {

@@ -166,7 +166,7 @@ fn patterns_match_as_the_dialect_says() {
     }
 }
 
-/// The meaning of wildcards in one line each, exponential, for patterns of a few bytes.
+/// The definition of wildcards, one line per case. Exponential, for patterns of a few bytes.
 fn matches_by_definition(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,

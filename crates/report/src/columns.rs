@@ -89,6 +89,13 @@ pub struct Field {
     pub kind: FieldKind,
 }
 
+impl Field {
+    /// Its name as bytes.
+    pub fn name_bytes(&self) -> &[u8] {
+        self.name.as_bytes()
+    }
+}
+
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
@@ -115,7 +122,9 @@ pub enum ColumnsError {
     #[error("bits replaces the columns of each agent; only state can be added to it")]
     BitsAndMore,
     /// Two columns would have the same name.
-    #[error("two columns would be called '{0}'; rename one with --column-prefix, or omit it")]
+    #[error(
+        "two columns would have the name '{0}'; use --column-prefix, or omit one of the agents"
+    )]
     SameName(String),
 }
 

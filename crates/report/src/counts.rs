@@ -1,17 +1,14 @@
 //! The number of decisions by verdict and reason, what stands out among the records, and counts by name.
 //!
-//! Counting a decision is one addition. Unknown hosts, samples of invalid records and the state of origins
-//! that a reason does not tell are looked up for blocks that have such records only.
+//! Counting a decision is one addition. Unknown hosts, and states of origins that a reason does not tell, are
+//! looked up for blocks that have such records only.
 
 use std::fmt::{self, Display, Formatter};
 
 use serde::ser::{Serialize, Serializer};
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
-use portcullis_dialect::limits::{
-    SUMMARY_SAMPLE_BYTES_MAX, SUMMARY_SAMPLES, SUMMARY_UNKNOWN_HOSTS_MAX,
-};
-use portcullis_robots::visible::cut;
+use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Session};
 
@@ -44,21 +41,11 @@ pub struct Counts {
     /// By state of the origin, records whose reason does not tell it.
     states: [u64; PolicyState::ALL.len()],
     unknown_hosts: Unknown,
-    samples: Vec<InvalidSample>,
     ages: AgeCounts,
 }
 
-/// A record that is not a URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidSample {
-    /// The number of the record, counted from 1.
-    pub record: u64,
-    /// What stands for the URL, cut if it is long.
-    pub text: Vec<u8>,
-}
-
 /// Reasons of records that stand out.
-const RARE: [Reason; 4] = [Reason::RobotsTxt, Reason::NoPolicy, Reason::BadUrl, Reason::Expired];
+const RARE: [Reason; 3] = [Reason::RobotsTxt, Reason::NoPolicy, Reason::Expired];
 
 impl Counts {
     /// Zero for this number of agents.
@@ -100,11 +87,11 @@ impl Counts {
         let agents = self.agents.len();
         let decisions = session.decisions();
         assert_eq!(decisions.len(), urls.len() * agents, "one decision for each URL and agent");
-        let (records, rare) = (self.records, self.rare());
+        let rare = self.rare();
         decisions.chunks_exact(agents).for_each(|decisions| self.add(0, decisions));
         self.bytes += bytes;
         if self.rare() != rare {
-            self.add_rare(urls, records, session)?;
+            self.add_rare(urls, session)?;
         }
         self.ages.merge(session.take_ages());
         Ok(())
@@ -116,26 +103,21 @@ impl Counts {
         self.agents.first().map_or(0, |agent| RARE.iter().map(|it| agent.reason(*it)).sum())
     }
 
-    /// Looks at the records of a block that stand out, of which `before` were counted earlier.
+    /// Looks at the records of a block that stand out.
     #[cold]
     fn add_rare<R: AsRef<[u8]>>(
         &mut self,
         urls: &[R],
-        before: u64,
         session: &Session<'_>,
     ) -> Result<(), Damage> {
         // A record that stands out does so for every agent.
         let decisions = session.decisions().chunks_exact(self.agents.len());
         let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason).collect();
         for (place, reason) in reasons.iter().enumerate() {
-            match reason {
-                Reason::RobotsTxt | Reason::Expired => {
-                    if let Some(state) = session.state(place)? {
-                        self.states[state as usize] += 1;
-                    }
-                }
-                Reason::BadUrl => self.add_sample(urls[place].as_ref(), before + place as u64 + 1),
-                _ => {}
+            if matches!(reason, Reason::RobotsTxt | Reason::Expired)
+                && let Some(state) = session.state(place)?
+            {
+                self.states[state as usize] += 1;
             }
         }
         let mut origins = session.origins(urls).peekable();
@@ -148,22 +130,8 @@ impl Counts {
         Ok(())
     }
 
-    fn add_sample(&mut self, text: &[u8], record: u64) {
-        // An empty record shows nothing.
-        if self.samples.len() < SUMMARY_SAMPLES && !text.trim_ascii().is_empty() {
-            let text = cut(text, SUMMARY_SAMPLE_BYTES_MAX).into_owned();
-            self.samples.push(InvalidSample { record, text });
-        }
-    }
-
-    /// Adds the counts of the next chunk. Without unknown hosts and samples, the order does not matter.
+    /// Adds the counts of the next chunk. Without unknown hosts, the order does not matter.
     pub fn merge(&mut self, next: &Counts) {
-        let samples = next.samples.iter().take(SUMMARY_SAMPLES - self.samples.len());
-        let renumbered = |sample: &InvalidSample| InvalidSample {
-            record: self.records + sample.record,
-            ..sample.clone()
-        };
-        self.samples.extend(samples.map(renumbered));
         self.records += next.records;
         self.bytes += next.bytes;
         if self.agents.len() < next.agents.len() {
@@ -201,11 +169,6 @@ impl Counts {
     /// Hosts without a policy.
     pub fn unknown_hosts(&self) -> &Unknown {
         &self.unknown_hosts
-    }
-
-    /// The first records that are not URLs, without those that are empty.
-    pub fn invalid_samples(&self) -> &[InvalidSample] {
-        &self.samples
     }
 
     /// Records by the age of their capture, if it was judged.

@@ -4,12 +4,13 @@
 //! invalid if the verdict of any agent is. A [`Plan`] says where each of the four goes. An empty record
 //! is invalid.
 
-use portcullis_capture::input::{Record, Terminator};
+use portcullis_capture::input::Record;
+use portcullis_capture::list::List;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
-use super::{Counts, bytes, in_blocks};
+use super::{Counts, Piece, bytes, in_blocks};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,59 +106,51 @@ impl Output {
     }
 }
 
-/// Appends the records of `chunk` to their destinations.
-///
-/// `records` are all records of `chunk`, in order. A record keeps its end; a last one without an end
-/// gets `terminator`.
+/// Appends the records of a chunk to their destinations, whole. A last one without an end gets one.
 ///
 /// # Errors
 ///
 /// If the set is damaged; `out` is then incomplete and must not be used.
 #[inline]
-pub fn write_chunk<'c>(
-    chunk: &'c [u8],
-    records: impl Iterator<Item = Record<'c>>,
-    terminator: Terminator,
+pub fn write_chunk(
+    piece: Piece<'_>,
     plan: &Plan,
     session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Output,
 ) -> Result<(), Damage> {
     let agents = counts.agents().len();
+    let decided = (session.classifier(), session.assumed_scheme());
+    let (chunk, list) = (piece.bytes(), piece.list());
     // The start of the kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
-    in_blocks(records, |block| {
+    in_blocks(piece.records(), |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
         let decisions = session.decisions();
         for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
             let end = start + record.whole().len();
+            piece.rejects.add(&record, decisions, decided);
             let verdict = plan.verdict(decisions);
             if plan.fate(verdict) == Fate::Keep {
                 out.kept_records += 1;
             } else {
                 out.kept.extend_from_slice(&chunk[run..start]);
                 run = end;
-                set_aside(record, verdict, terminator, plan, out);
+                set_aside(record, verdict, list, plan, out);
             }
             start = end;
         }
         Ok(true)
     })?;
-    push_with_end(&chunk[run..start], terminator, &mut out.kept);
+    push_with_end(&chunk[run..start], list, &mut out.kept);
     Ok(())
 }
 
 /// Appends a record that is not kept to the output for its verdict, if it is set aside.
 #[inline]
-fn set_aside(
-    record: Record<'_>,
-    verdict: Verdict,
-    terminator: Terminator,
-    plan: &Plan,
-    out: &mut Output,
-) {
+fn set_aside(record: Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
     if plan.fate(verdict) != Fate::Aside {
         return;
     }
@@ -165,22 +158,21 @@ fn set_aside(
         Verdict::Unknown => &mut out.unknown,
         _ => &mut out.invalid,
     };
-    push_with_end(record.whole(), terminator, file);
+    push_with_end(record.whole(), list, file);
 }
 
 /// Appends records, and an end if the last lacks one.
-fn push_with_end(records: &[u8], terminator: Terminator, out: &mut Vec<u8>) {
+fn push_with_end(records: &[u8], list: &List, out: &mut Vec<u8>) {
     out.extend_from_slice(records);
-    if records.last().is_some_and(|&last| last != terminator.byte()) {
-        out.push(terminator.byte());
-    }
+    out.extend_from_slice(list.missing_end(records));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{SCHEME, classifier};
-    use portcullis_capture::input::Records;
+    use crate::Rejects;
+    use crate::tests::{SCHEME, classifier, piece};
+    use portcullis_capture::input::Terminator;
     use portcullis_dialect::decision::Reason;
 
     const PLAN: Plan = Plan {
@@ -193,9 +185,11 @@ mod tests {
     fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
         let classifier = classifier(&["a"], &["d"], agents);
         let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(agents));
-        let records = Records::new(input, terminator);
         let mut out = Output::default();
-        write_chunk(input, records, terminator, plan, &mut session, &mut counts, &mut out).unwrap();
+        piece(input, terminator, &mut Rejects::default(), |piece| {
+            write_chunk(piece, plan, &mut session, &mut counts, &mut out)
+        })
+        .unwrap();
         out
     }
 

@@ -1,10 +1,9 @@
-//! HTML and SVG in which every text is escaped: the kit of all pages.
+//! HTML and SVG in which every text is escaped: tables and charts for the [`page`](crate::page)s.
 //!
 //! Owns the type [`Html`], the macro `html!` that makes it, tables, and charts. Hosts, URLs and rules
-//! are written by strangers, so no text becomes markup unescaped: a format string of `html!` is a
-//! literal, and each of its arguments is escaped by its type. Only another [`Html`] goes in as it is.
-//! Characters that cannot be seen or that reorder their neighbours are shown by number, so that the
-//! page shows the text that is there.
+//! come from untrusted files, so no text becomes markup unescaped: a format string of `html!` is a
+//! literal, and each of its arguments is escaped by its type. Only another [`Html`] is inserted as it is.
+//! Characters that are invisible or reorder their neighbours are shown by number.
 //!
 //! Charts draw in percent of their width, so they fit a phone and a sheet of paper while their letters
 //! keep their size. To a screen reader a chart is an image whose name points to the table with its
@@ -120,6 +119,26 @@ impl Html {
         Html(text.to_owned())
     }
 
+    /// Joins items; those after the first `shown` unfold on a click.
+    pub fn folded(
+        items: impl IntoIterator<Item = Html>,
+        shown: usize,
+        separator: &'static str,
+    ) -> Html {
+        let mut items: Vec<Html> = items.into_iter().collect();
+        let rest = items.split_off(items.len().min(shown));
+        let first = Html::join(items, separator);
+        match rest.len() {
+            0 => first,
+            more => html!(
+                "{}<details><summary>{} more</summary>{}</details>",
+                first,
+                more,
+                Html::join(rest, separator)
+            ),
+        }
+    }
+
     /// Joins items: `a, b, c`.
     pub fn join(items: impl IntoIterator<Item = Html>, separator: &'static str) -> Html {
         let mut joined = Html::default();
@@ -135,6 +154,11 @@ impl Html {
     /// Whether there is no markup.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The markup as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 
     /// Returns the markup as text.
@@ -155,12 +179,7 @@ impl FromIterator<Html> for Html {
     }
 }
 
-/// Returns `text` escaped, as a string.
-pub fn escaped(text: &str) -> String {
-    Escaped(text).to_string()
-}
-
-/// Stands for a number that does not exist.
+/// Shown where there is no number.
 pub const NONE: &str = "–";
 
 /// Returns a number with its digits in threes: `370,387`.
@@ -251,7 +270,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// Adds a column of figures with words, which sort as numbers.
-    pub fn figure(self, head: &str, cell: impl Fn(&R) -> String + 'a) -> Table<'a, R> {
+    pub fn figure<T: ToHtml>(self, head: &str, cell: impl Fn(&R) -> T + 'a) -> Table<'a, R> {
         self.column(html!(r#"<th scope="col">{}</th>"#, head), move |row| {
             html!("<td>{}</td>", cell(row))
         })
@@ -268,14 +287,8 @@ impl<'a, R> Table<'a, R> {
         self.column(html!(r#"<th scope="col">{}</th>"#, head), move |row| part_cell(cell(row)))
     }
 
-    /// As [`part`](Table::part), with an upright head.
-    pub fn upright(self, head: &Html, cell: impl Fn(&R) -> (u64, u64) + 'a) -> Table<'a, R> {
-        let head = html!(r#"<th scope="col" class="up"><span>{}</span></th>"#, head);
-        self.column(head, move |row| part_cell(cell(row)))
-    }
-
-    /// Returns the table in a box that scrolls sideways if it has to, also by keyboard; `otherwise` if
-    /// there are no rows.
+    /// Returns the table in a box that scrolls sideways if it has to, also by keyboard, and then says
+    /// so; `otherwise` if there are no rows.
     pub fn html_or(&self, otherwise: &str) -> Html {
         if self.rows.is_empty() {
             return html!("<p class=\"none\">{}</p>\n", otherwise);
@@ -287,9 +300,9 @@ impl<'a, R> Table<'a, R> {
         let rows: Html = self.rows.iter().map(row).collect();
         html!(
             r#"<div class="table" id="{}">
+<p class="caption" id="{}-caption">{}</p>
 <div class="wide" role="region" tabindex="0" aria-labelledby="{}-caption">
-<table>
-<caption id="{}-caption">{}</caption>
+<table aria-labelledby="{}-caption">
 <thead><tr>{}</tr></thead>
 <tbody>
 {}</tbody>
@@ -299,8 +312,9 @@ impl<'a, R> Table<'a, R> {
 "#,
             self.id,
             self.id,
-            self.id,
             self.caption,
+            self.id,
+            self.id,
             self.head,
             rows
         )
@@ -324,33 +338,67 @@ fn part_cell((value, whole): (u64, u64)) -> Html {
 
 /// Characters of a label. Longer ones wrap on narrow screens.
 const LABEL_CHARACTERS: usize = 80;
+/// Bars that are shown before the others unfold.
+const BARS_SHOWN: usize = 12;
 /// The smallest width of a part that is not 0, in percent.
 const VISIBLE: f64 = 0.4;
 
-/// A figure: its caption, a legend, and a drawing whose numbers are in the table with the id `table`.
-pub fn figure(title: &str, table: &str, legend: &Html, drawing: &Html) -> Html {
-    html!(
-        r#"<figure>
-<figcaption>{}</figcaption>
+/// The words around a chart.
+#[derive(Clone, Copy)]
+pub struct Caption<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// The units of its axes; may be empty.
+    pub axes: &'a str,
+    /// The id of the table with the numbers.
+    pub table: &'a str,
+}
+
+impl Caption<'_> {
+    /// A figure: the title, the axes, a legend and a drawing; `more` unfolds below it.
+    pub fn figure(&self, legend: &[Part<'_>], drawing: &Html, more: &Html) -> Html {
+        let Caption { title, axes, table } = self;
+        let axes = match axes.is_empty() {
+            true => Html::default(),
+            false => html!(" <small>{}</small>", *axes),
+        };
+        let keys = legend.iter().map(|part| {
+            html!(
+                "<li><svg class=\"key\" width=\"14\" height=\"14\" aria-hidden=\"true\">\
+                 <rect class=\"{}\" width=\"14\" height=\"14\"/></svg>{}</li>",
+                part.class,
+                part.name
+            )
+        });
+        let legend = match legend.len() {
+            0 => Html::default(),
+            _ => html!("<ul class=\"legend\">{}</ul>\n", keys.collect::<Html>()),
+        };
+        html!(
+            r#"<figure>
+<figcaption>{}{}</figcaption>
 {}<div class="plot" role="img" aria-label="Chart: {}. The table has the numbers." aria-describedby="{}-caption">
 {}</div>
-</figure>
+{}</figure>
 "#,
-        title,
-        legend,
-        title,
-        table,
-        drawing
-    )
+            *title,
+            axes,
+            legend,
+            *title,
+            *table,
+            drawing,
+            more
+        )
+    }
 }
 
 /// A part of bars.
 #[derive(Clone, Copy)]
-pub struct Part {
+pub struct Part<'a> {
     /// The class that colours it.
-    pub class: &'static str,
+    pub class: &'a str,
     /// Its name in the legend.
-    pub name: &'static str,
+    pub name: &'a str,
 }
 
 /// A bar.
@@ -365,23 +413,20 @@ pub struct Bar {
 
 /// A chart of horizontal bars.
 pub struct Bars<'a> {
-    /// The caption.
-    pub title: &'a str,
-    /// The id of the table with the numbers.
-    pub table: &'a str,
+    /// The words around it.
+    pub caption: Caption<'a>,
     /// The parts of each bar. One part needs no legend.
-    pub parts: &'a [Part],
+    pub parts: &'a [Part<'a>],
     /// Whether every bar is as long as the chart, so that its parts are shares.
     pub are_shares: bool,
 }
 
 impl Bars<'_> {
-    /// Draws the bars; empty if there are none.
+    /// Draws the bars, the first of them at once; empty if there are none.
     pub fn html(&self, bars: &[Bar]) -> Html {
         let sum = |bar: &Bar| bar.values.iter().sum::<u64>();
         let longest = bars.iter().map(sum).max().unwrap_or(0);
-        let mut drawing = Html::default();
-        for bar in bars {
+        let draw = |bar: &Bar| {
             let whole = if self.are_shares { sum(bar) } else { longest };
             let mut before = 0;
             let mut segments = Html::default();
@@ -393,35 +438,33 @@ impl Bars<'_> {
                 }
                 before += value;
             }
-            drawing += html!(
+            html!(
                 "<div class=\"bar\"><span>{}</span><span>{}</span>\
                  <svg width=\"100%\" height=\"10\">{}{}</svg></div>\n",
                 &*cut_characters(&bar.label, LABEL_CHARACTERS),
                 bar.figure,
                 rect("track", [0.0, 100.0]),
                 segments
-            );
-        }
-        if drawing.is_empty() {
-            return drawing;
-        }
-        let occurs = |index: usize| bars.iter().any(|bar| bar.values[index] > 0);
-        let parts = self.parts.iter().enumerate().filter(|&(index, _)| occurs(index));
-        let keys: Html = parts
-            .map(|(_, part)| {
-                html!(
-                    "<li><svg class=\"key\" width=\"14\" height=\"14\" aria-hidden=\"true\">\
-                     <rect class=\"{}\" width=\"14\" height=\"14\"/></svg>{}</li>",
-                    part.class,
-                    part.name
-                )
-            })
-            .collect();
-        let legend = match self.parts.len() {
-            1 => Html::default(),
-            _ => html!("<ul class=\"legend\">{}</ul>\n", keys),
+            )
         };
-        figure(self.title, self.table, &legend, &drawing)
+        if bars.is_empty() {
+            return Html::default();
+        }
+        let (first, rest) = bars.split_at(bars.len().min(BARS_SHOWN));
+        let more = match rest.len() {
+            0 => Html::default(),
+            more => html!(
+                "<details><summary>{} more</summary>\n<div class=\"plot\">\n{}</div></details>\n",
+                more,
+                rest.iter().map(draw).collect::<Html>()
+            ),
+        };
+        let occurs = |index: usize| bars.iter().any(|bar| bar.values[index] > 0);
+        let legend: Vec<Part<'_>> = match self.parts {
+            [_] => Vec::new(),
+            parts => (0..parts.len()).filter(|&it| occurs(it)).map(|it| parts[it]).collect(),
+        };
+        self.caption.figure(&legend, &first.iter().map(draw).collect(), &more)
     }
 }
 
@@ -451,7 +494,7 @@ pub struct Column {
 }
 
 /// Draws columns on a logarithmic axis, with its numbers on the left.
-pub fn histogram(title: &str, table: &str, columns: &[Column]) -> Html {
+pub fn histogram(caption: Caption<'_>, columns: &[Column]) -> Html {
     let most = columns.iter().map(|column| column.count).max().unwrap_or(0).max(10);
     let [top, bottom] = AREA;
     let axis = LogAxis { low: LOW, high: (most as f64).log10(), from: bottom, to: top };
@@ -502,7 +545,7 @@ pub fn histogram(title: &str, table: &str, columns: &[Column]) -> Html {
         height,
         content
     );
-    figure(title, table, &Html::default(), &drawing)
+    caption.figure(&[], &drawing, &Html::default())
 }
 
 /// A logarithmic axis, from pixel to pixel.
@@ -534,6 +577,10 @@ impl LogAxis {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn escaped(text: &str) -> String {
+        Escaped(text).to_string()
+    }
 
     #[test]
     fn texts_are_escaped_and_markup_is_not() {
@@ -577,7 +624,10 @@ mod tests {
         let table = Table::new("x", html!("{}", "What <is>"), &[("a.example", 1_000)]);
         let html = table.text("host", |row| html!("{}", row.0)).number("URLs", |row| row.1);
         let html = html.html_or("none").0;
-        assert!(html.contains("<caption id=\"x-caption\">What &lt;is&gt;</caption>"), "{html}");
+        assert!(
+            html.contains("<p class=\"caption\" id=\"x-caption\">What &lt;is&gt;</p>"),
+            "{html}"
+        );
         assert!(html.contains("<th scope=\"row\" class=\"t\">a.example</th><td>1,000</td>"));
         let heat = [(0, 7), (1, u64::MAX), (9, 9)].map(|part| part_cell(part).0);
         let expected =
@@ -585,7 +635,7 @@ mod tests {
         assert_eq!(heat, expected);
     }
 
-    const PARTS: [Part; 2] =
+    const PARTS: [Part<'_>; 2] =
         [Part { class: "allow", name: "may fetch" }, Part { class: "disallow", name: "must not" }];
 
     fn drawn(are_shares: bool, values: &[[u64; 2]]) -> String {
@@ -595,7 +645,8 @@ mod tests {
             values: values.to_vec(),
         };
         let bars: Vec<Bar> = values.iter().map(bar).collect();
-        Bars { title: "t", table: "x", parts: &PARTS, are_shares }.html(&bars).0
+        let caption = Caption { title: "t", axes: "", table: "x" };
+        Bars { caption, parts: &PARTS, are_shares }.html(&bars).0
     }
 
     #[test]
@@ -613,6 +664,8 @@ mod tests {
         let html = drawn(false, &[[200, 0], [50, 0], [0, 0]]);
         assert!(html.contains("class=\"allow\" x=\"0.00%\" width=\"25.00%\""), "{html}");
         assert_eq!(drawn(false, &[]), "");
+        let many = drawn(false, &[[1, 0]; 15]);
+        assert!(many.contains("3 more") && many.matches("class=\"bar\"").count() == 15);
     }
 
     #[test]

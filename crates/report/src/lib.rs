@@ -13,18 +13,22 @@
 //! ```
 //! use portcullis_set::batch::{Classifier, Session};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_capture::input::{Records, Terminator};
+//! use portcullis_capture::input::Terminator;
+//! use portcullis_capture::list::{Arena, List};
 //! use portcullis_robots::policy::{AgentChain, Detail};
-//! use portcullis_report::{Counts, tsv::Tsv, write_chunk};
+//! use portcullis_report::{Counts, Piece, Rejects, tsv::Tsv, write_chunk};
 //! use portcullis_set::{LoadConfig, PolicySet};
 //!
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 //! let classifier = Classifier::new(set, agents, Detail::Reason)?;
 //! let mut session = Session::new(&classifier, None);
-//! let records = Records::new(b"https://a.example/\nnothing\n", Terminator::LineFeed);
+//! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
+//! let mut rejects = Rejects::default();
+//! let piece = Piece::new(&list, b"https://a.example/\nnothing\n", &arena, &mut rejects);
 //! let (mut counts, mut out) = (Counts::new(1), Vec::new());
-//! write_chunk(records, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)?;
+//! write_chunk(piece, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)?;
+//! assert_eq!(rejects.urls(), 1);
 //! assert_eq!(out, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -39,6 +43,8 @@ pub mod explanation_json;
 pub mod filter;
 pub mod html;
 pub mod json_lines;
+pub mod page;
+mod rejects;
 mod summary;
 pub mod tsv;
 mod unknown;
@@ -46,8 +52,9 @@ mod unknown;
 #[cfg(test)]
 mod tests;
 
-pub use counts::{AgentCounts, Counts, Figures, InvalidSample};
+pub use counts::{AgentCounts, Counts, Figures};
 pub use explanation::clause;
+pub use rejects::{InvalidRecord, InvalidRecords, Reject, Rejects};
 pub use summary::{
     Account, AgentList, CaptureDates, Filtered, JudgedAge, Run, Summary, UnnamedAgent,
 };
@@ -55,10 +62,48 @@ pub use unknown::Unknown;
 
 use columns::{Columns, Values};
 use portcullis_capture::input::Record;
+use portcullis_capture::list::{Arena, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Provenance, Session};
+
+/// A chunk of a list, and what a thread reads it with.
+pub struct Piece<'c> {
+    list: &'c List,
+    bytes: &'c [u8],
+    arena: &'c Arena,
+    /// Receives the records that are not URLs.
+    pub rejects: &'c mut Rejects,
+}
+
+impl<'c> Piece<'c> {
+    /// Whole records of `list`.
+    pub fn new(
+        list: &'c List,
+        bytes: &'c [u8],
+        arena: &'c Arena,
+        rejects: &'c mut Rejects,
+    ) -> Piece<'c> {
+        Piece { list, bytes, arena, rejects }
+    }
+
+    /// The list.
+    pub fn list(&self) -> &'c List {
+        self.list
+    }
+
+    /// The bytes of all records.
+    pub fn bytes(&self) -> &'c [u8] {
+        self.bytes
+    }
+
+    /// The records, in order.
+    #[inline]
+    pub fn records(&self) -> ListRecords<'c> {
+        self.list.records(self.bytes, self.arena)
+    }
+}
 
 /// An output format: how a record and the decisions about it are written.
 pub trait Format {
@@ -77,6 +122,8 @@ pub struct Decided<'r, 's> {
     pub text: &'r [u8],
     /// The bytes that were decided. For plain lines, the text.
     pub url: &'r [u8],
+    /// Why the record has no URL, if a field was looked for.
+    pub problem: Option<Problem>,
     /// One decision for each agent.
     pub decisions: &'r [Decision],
     session: &'r mut Session<'s>,
@@ -90,7 +137,7 @@ impl<'s> Decided<'_, 's> {
         self.session
     }
 
-    /// Calls `with` for the text of each added column, in order; empty for a value that there is none of.
+    /// Calls `with` for the text of each added column, in order; empty for a missing value.
     ///
     /// # Errors
     ///
@@ -138,24 +185,26 @@ impl<'s> Decided<'_, 's> {
 ///
 /// If the set is damaged; the records before are written.
 #[inline]
-pub fn write_chunk<'c>(
-    records: impl Iterator<Item = Record<'c>>,
+pub fn write_chunk(
+    piece: Piece<'_>,
     format: &impl Format,
     session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
     let agents = counts.agents().len();
+    let decided = (session.classifier(), session.assumed_scheme());
     let mut decisions = Vec::new();
-    in_blocks(records, |block| {
+    in_blocks(piece.records(), |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
         decisions.clear();
         decisions.extend_from_slice(session.decisions());
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
-            let (text, url) = (record.text(), record.url());
-            format.write(Decided { text, url, decisions, session, place }, out)?;
+            piece.rejects.add(record, decisions, decided);
+            let (text, url, problem) = (record.text(), record.url(), record.problem());
+            format.write(Decided { text, url, problem, decisions, session, place }, out)?;
         }
         Ok(has_room(out.len(), agents))
     })

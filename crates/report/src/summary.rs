@@ -1,7 +1,7 @@
 //! The account of a run, and its summary: text for people, or one JSON object.
 //!
 //! [`Account`] has what tells two runs apart (version, set, dialect, agents, dates) and what came of the records:
-//! verdicts and reasons for each agent, states, unknown hosts, samples of what is not a URL. It is the same for
+//! verdicts and reasons for each agent, states and unknown hosts. It is the same for
 //! the same input, whatever the number of threads, so it can be stored with the output. [`Summary`] adds times
 //! and rates.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::{AgentCounts, Counts, Figures, InvalidSample};
+use super::{AgentCounts, Counts, Figures, InvalidRecords};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 use portcullis_robots::json::write_json;
@@ -103,6 +103,8 @@ pub struct Account {
     pub run: Run,
     /// The records and decisions.
     pub counts: Counts,
+    /// The records that are not URLs.
+    pub invalid: InvalidRecords,
     /// The kept records, for a filter.
     pub filtered: Option<Filtered>,
 }
@@ -129,11 +131,11 @@ struct AccountObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
     per_agent: Vec<AgentObject<'a>>,
-    states: Figures,
+    states: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ages: Option<Figures>,
     unknown_hosts: UnknownHosts,
-    invalid_samples: Vec<SampleObject>,
+    invalid: &'a InvalidRecords,
 }
 
 #[derive(Serialize)]
@@ -172,22 +174,12 @@ struct HostObject {
     urls: u64,
 }
 
-#[derive(Serialize)]
-struct SampleObject {
-    record: u64,
-    text: String,
-}
-
 fn hexadecimal<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{hash:016x}"))
 }
 
 impl Serialize for Account {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let sample = |InvalidSample { record, text }: &InvalidSample| SampleObject {
-            record: *record,
-            text: String::from_utf8_lossy(text).into_owned(),
-        };
         let object = AccountObject {
             run: &self.run,
             records: self.counts.records,
@@ -197,7 +189,7 @@ impl Serialize for Account {
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
             unknown_hosts: self.unknown_hosts(),
-            invalid_samples: self.counts.invalid_samples().iter().map(sample).collect(),
+            invalid: &self.invalid,
         };
         object.serialize(serializer)
     }
@@ -213,8 +205,13 @@ impl Account {
         })
     }
 
-    fn states(&self) -> Figures {
-        Figures::of(PolicyState::ALL, PolicyState::as_str, |state| self.counts.state(state))
+    /// URLs by the state of their origin; `None` unless that was counted for all of them.
+    fn states(&self) -> Option<Figures> {
+        let counts = &self.counts;
+        let invalid = counts.agents().first().map_or(0, |agent| agent.verdict(Verdict::Invalid));
+        let known: u64 = PolicyState::ALL.into_iter().map(|state| counts.state(state)).sum();
+        let states = || Figures::of(PolicyState::ALL, PolicyState::as_str, |it| counts.state(it));
+        (known + invalid == counts.records).then(states)
     }
 
     fn ages(&self) -> Figures {
@@ -269,32 +266,33 @@ impl Account {
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
         }
-        for AgentObject { agent, verdicts, reasons } in self.per_agent() {
-            write!(out, "{}:", visible(agent))?;
-            for (name, count) in verdicts.0 {
+        // Of a list, most agents are named by no group and have the same counts.
+        let folds = !self.run.agent_lists.is_empty();
+        let agents: Vec<AgentObject<'_>> = self.per_agent().collect();
+        let are_alike = |one: &AgentObject<'_>, next: &AgentObject<'_>| {
+            folds && (&one.verdicts, &one.reasons) == (&next.verdicts, &next.reasons)
+        };
+        for alike in agents.chunk_by(are_alike) {
+            let names: Vec<String> =
+                alike.iter().map(|agent| visible(agent.agent).to_string()).collect();
+            write!(out, "{}:", names.join(", "))?;
+            for (name, count) in &alike[0].verdicts.0 {
                 write!(out, " {name} {count}")?;
             }
-            match reasons.to_string().as_str() {
+            match alike[0].reasons.to_string().as_str() {
                 "" => writeln!(out)?,
                 reasons => writeln!(out, " ({reasons})")?,
             }
         }
-        match self.states().to_string().as_str() {
-            "" => {}
-            states => writeln!(out, "URLs by the state of their origin: {states}")?,
+        let states = self.states().unwrap_or_default().to_string();
+        if !states.is_empty() {
+            writeln!(out, "URLs by the state of their origin: {states}")?;
         }
         if let Some(JudgedAge { as_of, .. }) = &self.run.judged_age {
             writeln!(out, "URLs by the age of their capture, as of {as_of}: {}", self.ages())?;
         }
         self.write_unknown_hosts(out)?;
-        let samples = self.counts.invalid_samples();
-        if !samples.is_empty() {
-            writeln!(out, "the first records that are not URLs:")?;
-        }
-        for InvalidSample { record, text } in samples {
-            writeln!(out, "  record {record}: {}", visible(text))?;
-        }
-        Ok(())
+        self.invalid.write_text(out)
     }
 
     fn write_unknown_hosts(&self, out: &mut impl Write) -> io::Result<()> {
@@ -391,6 +389,7 @@ mod tests {
                     file_notes: Figures(vec![("looks-like-html", 0)]),
                 },
                 counts,
+                invalid: InvalidRecords::default(),
                 filtered: None,
             },
             loading: Duration::from_millis(250),
@@ -424,7 +423,6 @@ mod tests {
         assert_eq!(object["per_agent"][1]["reasons"]["rule"], 0);
         assert_eq!(object["states"]["rules"], 2);
         assert_eq!(object["unknown_hosts"]["hosts"], 0);
-        assert_eq!(object["invalid_samples"], serde_json::json!([]));
         assert_eq!(object.get("ages"), None);
         assert_eq!(object.get("kept"), None);
         assert_eq!(object.get("census"), None);

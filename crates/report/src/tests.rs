@@ -1,7 +1,7 @@
 //! What the tests of the formats share: a small set, and chunks written from it.
 
 use super::*;
-use portcullis_capture::input::{Records, Terminator};
+use portcullis_capture::input::Terminator;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::policy::{AgentChain, Detail};
 use portcullis_robots::target::Origin;
@@ -43,8 +43,21 @@ pub(super) fn written(
 ) -> (Vec<u8>, Counts) {
     let classifier = classifier(&["a"], &["d"], agents);
     let (mut counts, mut out) = (Counts::new(agents), Vec::new());
-    let records = Records::new(input, terminator);
     let mut session = Session::new(&classifier, SCHEME);
-    write_chunk(records, format, &mut session, &mut counts, &mut out).unwrap();
+    piece(input, terminator, &mut Rejects::default(), |piece| {
+        write_chunk(piece, format, &mut session, &mut counts, &mut out)
+    })
+    .unwrap();
     (out, counts)
+}
+
+/// Calls `with` for a chunk of plain lines.
+pub(super) fn piece<R>(
+    input: &[u8],
+    terminator: Terminator,
+    rejects: &mut Rejects,
+    with: impl FnOnce(Piece<'_>) -> R,
+) -> R {
+    let (list, arena) = (List::plain("a list", terminator), Arena::new());
+    with(Piece::new(&list, input, &arena, rejects))
 }

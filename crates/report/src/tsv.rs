@@ -5,11 +5,12 @@
 //!
 //! [`Tsv`] writes verdicts, and [`TsvColumns`] any [`Columns`]. Rules and groups may have any byte, so in added
 //! values and in names of the header a backslash is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A
-//! value that there is none of is empty.
+//! missing value is empty.
 
 use super::columns::{Columns, Field};
 use super::{Decided, Format};
 use portcullis_capture::input::Terminator;
+use portcullis_capture::list::List;
 use portcullis_dialect::decision::Verdict;
 use portcullis_set::Damage;
 
@@ -49,6 +50,16 @@ pub fn header(fields: &[Field], record: &[u8], terminator: Terminator) -> Vec<u8
     out.extend_from_slice(record);
     out.push(terminator.byte());
     out
+}
+
+/// Returns what a header has for the records of `list`: its header row as it was read, or `url`.
+pub fn record_header(list: &List) -> Vec<u8> {
+    if list.columns().is_empty() {
+        return b"url".to_vec();
+    }
+    let row = list.head();
+    let row = row.strip_prefix(b"\xef\xbb\xbf").unwrap_or(row);
+    row.trim_ascii_end().to_vec()
 }
 
 /// Appends a value with escapes, and a TAB.

@@ -25,7 +25,7 @@ pub const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 pub const ZSTD_DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 /// A zstd dictionary (RFC 8878, section 5).
 pub const ZSTD_DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
-/// A policy set (`src/set/FORMAT.md`, section 2).
+/// A policy set (`crates/set/src/FORMAT.md`, section 2).
 pub const POLICY_SET: &[u8; 8] = b"\xDBPCS\r\n\x1A\n";
 /// A WARC record.
 pub const WARC: &[u8] = b"WARC/";

@@ -1,15 +1,15 @@
 //! Output files and folders that appear under their names complete, or not at all.
 //!
-//! Use [`AtomicFile`] for every output file, and [`AtomicFolder`] for a folder of files. Each is written
-//! beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
-//! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of them
-//! before it publishes the first.
+//! Use [`AtomicFile`] for every output file, and [`AtomicFolder`] for a folder of files. Each is
+//! written beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
+//! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of
+//! them before it publishes the first.
 //!
-//! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only a
-//! process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
+//! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only
+//! a process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
 //!
-//! Cost: one `fsync` per file, and one for its folder. Everything here touches a disk and can fail with
-//! the system's error.
+//! Cost: one `fsync` per file, and one for its folder. Everything here touches a disk and can fail
+//! with the system's error.
 //!
 //! ```
 //! use std::io::Write;
@@ -34,10 +34,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempDir, TempPath};
 
-/// Bytes that are collected before the file is written to.
+/// The size of the write buffer, in bytes.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Times that [`abandon`] tries to remove a folder that other threads still write to.
+/// How often [`abandon`] tries to remove a folder that other threads still write to.
 const REMOVALS_MAX: usize = 100;
 
 /// The unfinished files and folders of this process.
@@ -55,7 +55,7 @@ fn lock_unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 pub fn abandon() {
     let unfinished = lock_unfinished();
     for path in &*unfinished {
-        // The process ends whether or not a file can be removed.
+        // The process ends whether or not the file can be removed.
         let _ = fs::remove_file(path);
         for _ in 0..REMOVALS_MAX {
             if !path.is_dir() || fs::remove_dir_all(path).is_ok() {
@@ -70,14 +70,14 @@ pub fn abandon() {
 struct Registered(PathBuf);
 
 impl Registered {
-    /// Creates something beside `target`, by `create` and with this mode, and registers its path.
+    /// Calls `create` for a path beside `target` with this mode, and registers the path.
     fn create<T>(
         target: &Path,
         mode: u32,
         create: impl FnOnce(&Builder, &Path) -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
     ) -> io::Result<(T, Registered)> {
-        // The name shows what it will be.
+        // The temporary name includes the final name.
         let name = target.file_name().ok_or(ErrorKind::InvalidInput)?;
         let prefix: OsString = [".".as_ref(), name, ".".as_ref()].into_iter().collect();
         let mut builder = Builder::new();
@@ -107,14 +107,15 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Begins a file that will be `path`, or what `path` links to.
+    /// Creates a file that will be published as `path`, or as the target of `path` if that is a
+    /// link.
     ///
     /// # Errors
     ///
-    /// If it cannot be created, or `path` is something else than a regular file
+    /// If the file cannot be created, or `path` exists and is not a regular file
     /// ([`ErrorKind::InvalidInput`]).
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
-        // A link's target is replaced, not the link.
+        // Replace the target of a link, not the link.
         let target = match fs::canonicalize(path) {
             Ok(target) => target,
             Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
@@ -136,11 +137,11 @@ impl AtomicFile {
         Ok(file)
     }
 
-    /// Ends the writing: all of the file has reached the disk, and nobody sees it yet.
+    /// Flushes and syncs the file. It is on disk afterwards, but not yet visible under its name.
     ///
     /// # Errors
     ///
-    /// If it cannot be written. It is removed then.
+    /// If it cannot be written. The unfinished file is then removed.
     pub fn complete(mut self) -> io::Result<Complete> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
@@ -166,7 +167,7 @@ impl Seek for AtomicFile {
     }
 }
 
-/// A folder that is being filled beside its name. Dropping it removes it with all that is in it.
+/// A folder that is being filled beside its name. Dropping it removes it with its content.
 pub struct AtomicFolder {
     folder: TempDir,
     registered: Registered,
@@ -174,7 +175,7 @@ pub struct AtomicFolder {
 }
 
 impl AtomicFolder {
-    /// Begins a folder that will be `path`, where nothing is yet.
+    /// Creates a folder that will be published as `path`, which must not exist.
     ///
     /// # Errors
     ///
@@ -185,16 +186,16 @@ impl AtomicFolder {
         Ok(AtomicFolder { folder, registered, target: path.to_owned() })
     }
 
-    /// Where its files are written to.
+    /// Returns the folder to write files to.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Ends the filling: all files have reached the disk, where the system can sync many at once.
+    /// Syncs all files, with one call where the system supports it.
     ///
     /// # Errors
     ///
-    /// If they cannot be synced. The folder is removed then.
+    /// If they cannot be synced. The folder is then removed.
     pub fn complete(self) -> io::Result<Complete> {
         let AtomicFolder { folder, registered, target } = self;
         sync_file_system_of(folder.path())?;
@@ -202,7 +203,7 @@ impl AtomicFolder {
     }
 }
 
-/// A file or folder that is complete and has not got its name. Dropping it removes it.
+/// A complete file or folder that is not yet renamed. Dropping it removes it.
 pub struct Complete {
     written: Written,
     registered: Registered,
@@ -215,15 +216,15 @@ enum Written {
 }
 
 impl Complete {
-    /// Gives it its name, in place of the file that has it.
+    /// Renames it to its final name and replaces an existing file.
     ///
     /// # Errors
     ///
-    /// If it cannot be renamed. It is removed then.
+    /// If it cannot be renamed. It is then removed.
     pub fn publish(self) -> io::Result<()> {
         let Complete { written, registered, target } = self;
         {
-            // Not while the process is about to end.
+            // Never publish while the process is ending.
             let _unfinished = lock_unfinished();
             match written {
                 Written::File(path) => path.persist(&target).map_err(|failed| failed.error)?,
@@ -245,8 +246,8 @@ fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Sets the permissions of a new file or folder, before the process's mask; temporary files are private
-/// otherwise. Systems other than Unix have no modes.
+/// Sets the mode of a new file or folder, before the umask is applied. By default, temporary files
+/// are private. Systems other than Unix have no modes.
 #[cfg_attr(not(unix), allow(unused_variables, reason = "there are no modes"))]
 fn set_permissions(builder: &mut Builder, mode: u32) {
     #[cfg(unix)]
@@ -257,9 +258,9 @@ fn set_permissions(builder: &mut Builder, mode: u32) {
     }
 }
 
-/// Makes a renaming survive a loss of power. Without it the old file may be back afterwards, which is
-/// whole too. So a folder that cannot be opened, as on Windows, or a file system that cannot sync one,
-/// is no reason to report the file as failed.
+/// Makes a rename survive a loss of power. Best effort: without it the old file, which is also
+/// complete, may be back afterwards. So a folder that cannot be opened (Windows) or a file system
+/// that cannot sync one is not an error.
 fn sync_folder_of(target: &Path) -> io::Result<()> {
     let Ok(opened) = File::open(folder_of(target)) else { return Ok(()) };
     match opened.sync_all() {
@@ -270,13 +271,13 @@ fn sync_folder_of(target: &Path) -> io::Result<()> {
     }
 }
 
-/// Syncs all files of a folder at once: one by one, a million small files take hours.
+/// Syncs all files of a folder with one call. Syncing a million small files one by one takes hours.
 #[cfg(target_os = "linux")]
 fn sync_file_system_of(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)
 }
 
-/// This system syncs files only one by one.
+/// Does nothing: this system syncs files only one by one.
 #[cfg(not(target_os = "linux"))]
 fn sync_file_system_of(_: &Path) -> io::Result<()> {
     Ok(())
@@ -325,7 +326,7 @@ mod tests {
         assert_eq!(names(&path), ["c"]);
     }
 
-    /// The modes of files that any program makes, or of the file that is replaced.
+    /// Returns the default modes of new files, or those of the file that is replaced.
     #[cfg(unix)]
     #[test]
     fn permissions_are_the_usual_ones() {

@@ -1,4 +1,4 @@
-//! `FORMAT.md` says what the code does: its tables of numbers are the constants.
+//! Checks that the tables of numbers in `FORMAT.md` match the constants.
 
 use super::file::{SectionKind, header_offsets as at};
 use super::layout::{capture, count, host, outage, policy, record, rule_set, slot_of, slots_for};
@@ -11,7 +11,7 @@ const FORMAT: &str = include_str!("FORMAT.md");
 /// A row of a table: the number in its first cell, and its other cells.
 type Row = (usize, &'static str);
 
-/// The tables in the section with this number, as far as their rows begin with numbers.
+/// Returns the tables in the section with this number, as far as their rows begin with numbers.
 fn tables(section: u32) -> Vec<Vec<Row>> {
     let title = format!("\n## {section}. ");
     let start = FORMAT.find(&title).unwrap_or_else(|| panic!("there is no section {section}"));

@@ -1,16 +1,16 @@
-//! Zeroed memory for large tables that are read here and there.
+//! Zeroed memory for large tables that are read at random.
 //!
-//! Such a table is spread over many pages, and finding a page costs as much as reading from it. Large
-//! pages, where the system has them, make fewer of them: this asks for them and takes what it gets.
-//! Memory that nothing was written to takes no room. For all that is small, or read from beginning to
-//! end, a `Vec` is as good.
+//! A large table spans many pages, and a TLB miss costs as much as the read itself. Large pages
+//! reduce the number of misses. This module requests them and works without them. Memory that was
+//! never written takes no room. For small tables, and for tables that are read sequentially, use a
+//! `Vec`.
 
 use std::ops::{Deref, DerefMut};
 
 use memmap2::MmapMut;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Bytes, zero at first. They begin at a multiple of 64, the line of a processor's cache.
+/// Bytes, initially zero and aligned to 64 (a cache line).
 #[derive(Debug)]
 pub struct ZeroedMemory {
     kind: Kind,
@@ -20,30 +20,30 @@ pub struct ZeroedMemory {
 #[derive(Debug)]
 enum Kind {
     Mapped(MmapMut),
-    /// What is small, and where nothing can be mapped.
+    /// Small memory, and all memory where mapping fails.
     Allocated(Vec<Line>),
 }
 
-/// A line of a processor's cache.
+/// A cache line.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, align(64))]
 struct Line([u8; LINE_BYTES]);
 
 const LINE_BYTES: usize = 64;
 
-/// Bytes from which on memory is mapped: half of a large page of x86-64 and ARM64.
+/// The size from which memory is mapped, in bytes: half of a large page of x86-64 and ARM64.
 const MAPPED_BYTES_MIN: usize = 1 << 20;
 
 impl ZeroedMemory {
-    /// So many bytes.
+    /// Allocates `bytes` zeroed bytes.
     ///
     /// # Panics
     ///
-    /// If there is not so much memory, as any allocation does.
+    /// If there is not enough memory, as for any allocation.
     pub fn new(bytes: usize) -> ZeroedMemory {
         let mapped = (bytes >= MAPPED_BYTES_MIN).then(|| MmapMut::map_anon(bytes));
         let Some(Ok(memory)) = mapped else { return ZeroedMemory::allocated(bytes) };
-        // It is a wish; a system that has no large pages is as right without.
+        // Best effort: systems without large pages work too.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         ZeroedMemory { kind: Kind::Mapped(memory), bytes }
@@ -54,7 +54,7 @@ impl ZeroedMemory {
         ZeroedMemory { kind: Kind::Allocated(lines), bytes }
     }
 
-    /// Forgets what lies behind the first `bytes`.
+    /// Shortens the memory to its first `bytes` bytes.
     pub fn truncate(&mut self, bytes: usize) {
         self.bytes = self.bytes.min(bytes);
     }

@@ -1,10 +1,11 @@
-//! Where everything stands in the sections of a set, as `FORMAT.md` says it: the numbers that writing
-//! and reading have in common.
+//! The layout of the sections of a set, as defined by `FORMAT.md`: constants shared by writing and
+//! reading.
 
-/// What stands for nothing where a position or a number is expected.
+/// Represents an absent position or number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A slot of the origin table: the hash's tag, and the host's position and 1, or 0.
+/// The words of a slot in the host table: the tag of the hash, and the host's position + 1 (0 if
+/// free).
 pub(super) const SLOT_WORDS: usize = 2;
 
 /// Words of a host before its key.
@@ -30,7 +31,7 @@ pub(super) mod capture {
     pub const WORDS: usize = 8;
 }
 
-/// Words of an outage: the number of its capture, then two times in halves, the lower first.
+/// Words of an outage: the number of its capture, then two times as halves, the lower one first.
 pub(super) mod outage {
     pub const CAPTURE: usize = 0;
     pub const SINCE_LOW: usize = 1;
@@ -51,42 +52,42 @@ pub(super) mod policy {
     pub const DEFAULT_SPEAKER: usize = 6;
     pub const HEAD_WORDS: usize = 7;
 
-    /// Beside each token: its entry, and the record that speaks to it.
+    /// Words beside each token: its entry, and the user-agent record that names it.
     pub const SPEAKER_WORDS: usize = 2;
 
-    /// Words of an entry: its rule set, its order, and where in the policy its groups stand.
+    /// Words of an entry: its rule set, its order, and the position of its groups in the policy.
     pub const ENTRY_WORDS: usize = 3;
     pub const RULE_SET: usize = 0;
     pub const ORDER: usize = 1;
     pub const GROUPS: usize = 2;
 
-    /// Words of a group: its first rule's number, and its first rule's record.
+    /// Words of a group: the number of its first rule, and the record of that rule.
     pub const GROUP_WORDS: usize = 2;
 }
 
 /// Words of a rule set.
 pub(super) mod rule_set {
-    /// The line with which its prefilter begins; [`NONE`](super::NONE) for one that is made of groups.
+    /// The first line of its prefilter; [`NONE`](super::NONE) for a rule set made of groups.
     pub const PREFILTER: usize = 0;
-    /// The lines of its prefilter.
+    /// The number of lines of its prefilter.
     pub const LINES: usize = 1;
-    /// Where its patterns begin; [`NONE`](super::NONE) for one that is made of groups.
+    /// The position of its patterns; [`NONE`](super::NONE) for a rule set made of groups.
     pub const PATTERNS: usize = 2;
     /// The number of its patterns.
     pub const COUNT: usize = 3;
     pub const WORDS: usize = 4;
 }
 
-/// A list of records: their number and that of the runs of lines without a gap, the runs, the kinds
-/// where the list has them, and a word for the text of each record.
+/// A list of records: the number of records, the number of runs of consecutive lines, the runs, the
+/// kinds (where the list has them), and one word for the text of each record.
 pub(super) mod record {
     pub const RECORDS: usize = 0;
     pub const RUNS: usize = 1;
     pub const HEAD_WORDS: usize = 2;
 
-    /// Words of a run: its first record, and that record's line.
+    /// Words of a run: its first record, and the line of that record.
     pub const RUN_WORDS: usize = 2;
-    /// Kinds that one word holds.
+    /// The number of kinds per word.
     pub const KINDS_PER_WORD: usize = 16;
     pub const KIND_BITS: u32 = 2;
     pub const STARTS_GROUP: u32 = 0;
@@ -94,21 +95,23 @@ pub(super) mod record {
     pub const ALLOW: u32 = 2;
     pub const DISALLOW: u32 = 3;
 
-    /// The highest bits of a text's word say what the others are: the number of a string, or where
-    /// the text of a pattern begins that follows the field, as it is or with a star behind it.
+    /// The two highest bits of a text's word give its form. The other bits are the number of a
+    /// string, or the offset of the pattern text that follows the field, either alone or followed
+    /// by a star.
     pub const FORM_SHIFT: u32 = 30;
     pub const STRING: u32 = 0;
     pub const PATTERN: u32 = 1;
     pub const PATTERN_AND_STAR: u32 = 2;
 
-    /// Where in a list of so many records and runs the texts' words begin, and where the list ends.
+    /// Returns where the text words of a list begin and where the list ends.
     pub fn texts(records: usize, runs: usize, has_kinds: bool) -> (usize, usize) {
         let kinds = if has_kinds { records.div_ceil(KINDS_PER_WORD) } else { 0 };
         let texts = HEAD_WORDS + runs * RUN_WORDS + kinds;
         (texts, texts + records)
     }
 
-    /// What stands before the pattern in a rule of a kind.
+    /// Returns the text before the pattern in a rule of this kind. `None` if the kind is not a
+    /// rule.
     pub fn field(kind: u32) -> Option<&'static [u8]> {
         match kind {
             ALLOW => Some(b"Allow: "),
@@ -131,20 +134,23 @@ pub(super) mod count {
     /// The earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
     pub const CAPTURED_FROM: usize = 8;
     pub const CAPTURED_TO: usize = 9;
-    /// Captures whose file is no robots.txt by its looks, in the order of `NoteKind::APPEARANCES`.
+    /// The number of captures whose file does not look like robots.txt, in the order of
+    /// `NoteKind::APPEARANCES`.
     pub const APPEARANCES: usize = 10;
-    /// The seed of the table that finds hosts. It is no count; the header is what opening reads.
+    /// The seed of the host table. It is not a count; it is in the header because opening reads
+    /// only the header.
     pub const HOST_SEED: usize = 13;
 }
 
-/// The place and the tag of a key in a table of so many slots with this seed.
+/// Returns the slot and the tag of a key in a table with this number of slots and this seed.
 pub(super) fn slot_of(key: &[u8], slots: u64, seed: u64) -> (u64, u32) {
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(key, seed);
-    // The place is by the high bits, the tag by the low ones.
+    // The slot comes from the high bits, the tag from the low bits.
     (((u128::from(hash) * u128::from(slots)) >> 64) as u64, hash as u32)
 }
 
-/// Slots of the table for so many hosts: a quarter stays free, so that searches end soon.
+/// Returns the number of slots for a table of `hosts` hosts. A quarter stays free to keep searches
+/// short.
 pub(super) fn slots_for(hosts: usize) -> usize {
     hosts + hosts / 3 + 1
 }

@@ -1,13 +1,18 @@
-//! Policies of many origins: read, compiled, opened, compared and inspected.
+//! Policies of many origins: compiling, opening, querying, comparing and inspecting them.
 //!
-//! Owns the compiled form, [`PolicySet`]: one sequence of bytes, in memory or mapped from a file. There are
-//! three ways to one. [`PolicySet::load`] compiles robots.txt files into memory; [`ingest`](fn@ingest) and
-//! [`compile`] make a file of what archives captured; [`PolicySet::open`] reads such a file. To ask a set about
-//! URLs make a [`Classifier`](crate::batch::Classifier) for the agents that matter; to see what is in it use
-//! [`stats`], and [`Difference`] to see what changed.
+//! Owns the compiled form, [`PolicySet`]: one sequence of bytes, in memory or mapped from a file.
+//! There are three ways to get one:
 //!
-//! Cost: opening reads a header; compiling parses each distinct file once. What can fail says what to do:
-//! [`LoadError`], [`IngestError`], [`SetError`], and [`Damage`] wherever bytes of a set are used.
+//! - [`PolicySet::load`] compiles robots.txt files into memory.
+//! - [`ingest`](fn@ingest) and [`compile`] write a file from captures in archives.
+//! - [`PolicySet::open`] reads such a file.
+//!
+//! To query a set about URLs, make a [`Classifier`](crate::batch::Classifier) for the agents that
+//! matter. To inspect its content, use [`stats`]; to compare two sets, use [`Difference`].
+//!
+//! Cost: opening reads a header; compiling parses each distinct file once. Every error says what to
+//! do: [`LoadError`], [`IngestError`], [`SetError`], and [`Damage`] wherever the bytes of a set are
+//! read.
 
 pub mod atomic_file;
 pub mod batch;
@@ -42,19 +47,19 @@ pub use standing::{CaptureFacts, Content, HostStanding, Standing};
 pub use stored::PolicySet;
 pub use strings::StringError;
 
-/// How much may be wrong with what is read.
+/// How strictly bad input is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strictness {
-    /// What cannot be read is left out, with a note.
+    /// Unreadable input is skipped, with a note.
     Lenient,
-    /// What cannot be read is an error; what makes no sense is left out, with a note.
+    /// Unreadable input is an error; malformed input is skipped, with a note.
     #[default]
     Usual,
-    /// Every note is an error: files that are left out, and files that are HTML, JSON or no text.
+    /// Every note is an error: skipped files, and files that are HTML, JSON or binary.
     Strict,
 }
 
-/// A number that differs where a dialect's behaviour does. What it cites does not count.
+/// Returns a number that changes whenever the behaviour of a dialect does. Citations do not count.
 fn fingerprint(dialect: &Dialect) -> u64 {
     let Dialect { lines, groups, paths, access, .. } = dialect;
     xxhash_rust::xxh3::xxh3_64(format!("{lines:?}{groups:?}{paths:?}{access:?}").as_bytes())

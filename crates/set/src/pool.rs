@@ -1,29 +1,29 @@
-//! Byte strings that many origins share, each kept once and only as long as somebody needs it.
+//! Reference-counted byte strings that many origins share.
 //!
-//! Whoever interns a blob holds it until it is released. So the memory is bounded by what the newest
-//! captures say, not by all that was read.
+//! A blob is kept until its last holder releases it. Memory is therefore bounded by the content of
+//! the newest captures, not by everything that was read.
 
 use hashbrown::HashTable;
 
 use portcullis_matcher::bytes::seeded_hash;
 
-/// A blob of one [`BlobPool`].
+/// The number of a blob in a [`BlobPool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobID(u32);
 
 impl BlobID {
-    /// The position in a list with a place for each blob (see [`BlobPool::places`]).
+    /// Returns the index of the blob in a list with one place per blob (see [`BlobPool::places`]).
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Blobs, each kept once.
+/// Byte strings, each stored once.
 #[derive(Debug, Default)]
 pub struct BlobPool {
     known: HashTable<BlobID>,
     blobs: Vec<Blob>,
-    /// Places without a blob.
+    /// Unused places.
     free: Vec<BlobID>,
     bytes: usize,
 }
@@ -36,7 +36,8 @@ struct Blob {
 }
 
 impl BlobPool {
-    /// Keeps `bytes`, whose hash is that of [`BlobPool::hash`], for one more holder.
+    /// Adds a reference to `bytes` and stores them if they are new. `hash` is that of
+    /// [`BlobPool::hash`].
     pub fn intern(&mut self, bytes: &[u8], hash: u64) -> BlobID {
         let BlobPool { known, blobs, free, .. } = self;
         let same = |id: &BlobID| {
@@ -63,16 +64,16 @@ impl BlobPool {
         id
     }
 
-    /// The hash under which `bytes` are kept in this process. It can be computed on any thread.
+    /// Returns the hash of `bytes`, valid in this process. It can be computed on any thread.
     pub fn hash(bytes: &[u8]) -> u64 {
         seeded_hash(bytes)
     }
 
-    /// Gives up one holder's share. The last one takes the blob away.
+    /// Drops one reference to a blob. Dropping the last one removes the blob.
     ///
     /// # Panics
     ///
-    /// If nobody holds the blob.
+    /// If the blob has no reference.
     pub fn release(&mut self, id: BlobID) {
         let blob = &mut self.blobs[id.index()];
         blob.holders = blob.holders.checked_sub(1).expect("a blob is released once a holder");
@@ -87,22 +88,22 @@ impl BlobPool {
         self.free.push(id);
     }
 
-    /// One more holder of a blob that is held.
+    /// Adds a reference to a blob that has one already.
     pub fn hold(&mut self, id: BlobID) {
         self.blobs[id.index()].holders += 1;
     }
 
-    /// The blob.
+    /// Returns the bytes of a blob.
     pub fn get(&self, id: BlobID) -> &[u8] {
         &self.blobs[id.index()].bytes
     }
 
-    /// One more than the largest position of a blob.
+    /// Returns one more than the largest index of a blob.
     pub fn places(&self) -> usize {
         self.blobs.len()
     }
 
-    /// Bytes of all blobs.
+    /// Returns the total size of all blobs in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,7 +1,7 @@
-//! Where a set comes from, as the JSON object that stands in it.
+//! Where a set comes from, as the JSON object that the set stores.
 //!
-//! Owns the form in which inputs are told of, for the set itself and for whoever writes a summary.
-//! It says nothing of the run, so the same inputs make the same bytes:
+//! Owns the JSON form in which inputs are reported, both in a set and in summaries. It contains
+//! nothing about the run, so the same inputs give the same bytes:
 //!
 //! ```json
 //! {"version": "0.1.0", "inputs": [{"name": "a.warc.gz", "format": "warc", "bytes": 4096,
@@ -9,11 +9,11 @@
 //!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
 //! ```
 //!
-//! `outages` says when they were judged, if that was given, and what was asked for where the dialect
-//! leaves the choice.
+//! `outages` records the time for which outages were judged, if given, and what was asked for where
+//! the dialect leaves the choice.
 //!
-//! Reading it back takes what it knows and passes over the rest, because a set may be of a later
-//! version or of another program's making.
+//! The reader ignores unknown fields, because a later version or another program may have written
+//! the set.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ struct Outages<'r> {
     asked: Option<Cow<'r, str>>,
 }
 
-/// What became of an input.
+/// What was read from one input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProvenanceInput<'r> {
     #[serde(borrow)]
@@ -81,7 +81,7 @@ struct Broken<'r> {
 }
 
 impl<'r> Provenance<'r> {
-    /// The provenance of what this version of the program ingested from `inputs`.
+    /// Returns the provenance of what this version of the program ingested from `inputs`.
     pub fn of(inputs: &'r [InputReport], outages: &OutageConfig) -> Provenance<'r> {
         let asked = Some(outages.long_outage).filter(|asked| *asked != LongOutage::NoChange);
         Provenance {
@@ -94,22 +94,22 @@ impl<'r> Provenance<'r> {
         }
     }
 
-    /// Reads what stands in a set; nothing if that tells of no inputs.
+    /// Parses the stored JSON. `None` if it lists no inputs.
     pub fn read(json: &'r [u8]) -> Option<Provenance<'r>> {
         serde_json::from_slice(json).ok()
     }
 
-    /// The JSON object.
+    /// Returns the JSON object.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("text and numbers are always JSON")
     }
 
-    /// What became of each input, as far as it was kept.
+    /// Returns a report for each input, as far as the set stores it.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = InputReport> + '_ {
         self.inputs.iter().map(ProvenanceInput::report)
     }
 
-    /// How outages were judged, as far as it was kept.
+    /// Returns how outages were judged, as far as the set stores it.
     pub fn outages(&self) -> OutageConfig {
         let Outages { as_of, asked } = &self.outages;
         let time = |text: &Cow<'_, str>| UnixSeconds::from_rfc3339(text.as_bytes());
@@ -122,7 +122,7 @@ impl<'r> Provenance<'r> {
 }
 
 impl<'r> ProvenanceInput<'r> {
-    /// What is told of an input.
+    /// Returns the stored form of an input's report.
     pub fn of(input: &'r InputReport) -> ProvenanceInput<'r> {
         let broken = |broken: &'r BrokenRecord| Broken {
             place: Cow::Borrowed(&broken.place),
@@ -150,7 +150,7 @@ impl<'r> ProvenanceInput<'r> {
         let broken = |broken: &Broken<'_>| BrokenRecord {
             place: broken.place.to_string(),
             problem: broken.problem.to_string(),
-            // Which of the two it was is not kept; this one claims less.
+            // The kind is not stored; this one claims less.
             kind: BrokenKind::Unreadable,
         };
         InputReport {

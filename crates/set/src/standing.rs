@@ -1,4 +1,4 @@
-//! What is known of one origin, before it is filed in a set.
+//! What is known about one origin, before it is stored in a set.
 
 use portcullis_capture::CaptureNotes;
 use portcullis_capture::access::{KnownOutage, UnixSeconds};
@@ -8,68 +8,71 @@ use portcullis_robots::syntax::NoteSet;
 use super::layout::NONE;
 use super::pool::{BlobID, BlobPool};
 
-/// A host and what is known of its origins. http and https have a place each, because nearly all
+/// A host and what is known about its origins. http and https have a field each, because nearly all
 /// hosts have both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostStanding {
-    /// The key of the host, as [`host_key`](portcullis_robots::target::host_key) has it; with the scheme before
-    /// it for any other scheme than http and https (`ftp://host`), whose policy is then `http`.
+    /// The key of the host, as returned by [`host_key`](portcullis_robots::target::host_key). For
+    /// any scheme other than http and https, the scheme precedes it (`ftp://host`) and the policy
+    /// is in `http`.
     pub key: Box<[u8]>,
-    /// What is known for http.
+    /// What is known about the http origin.
     pub http: Option<Standing>,
-    /// What is known for https.
+    /// What is known about the https origin.
     pub https: Option<Standing>,
 }
 
-/// What is known of one origin.
+/// What is known about one origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What its robots.txt says, or what its absence means.
+    /// The content of its robots.txt, or the access that follows from its absence.
     pub content: Content,
-    /// How that came to be known.
+    /// When and how the content was captured.
     pub facts: CaptureFacts,
 }
 
-/// What a robots.txt says, or what its absence means.
+/// The content of a robots.txt, or the access that follows from its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// There is a file.
+    /// The origin has a file.
     File {
-        /// Its extract (see [`RobotsTxt::write_extract`](portcullis_robots::syntax::RobotsTxt::write_extract)).
+        /// The extract (see
+        /// [`RobotsTxt::write_extract`](portcullis_robots::syntax::RobotsTxt::write_extract)).
         extract: BlobID,
-        /// Its other records (see [`RobotsTxt::write_others`](portcullis_robots::syntax::RobotsTxt::write_others)).
+        /// The other records (see
+        /// [`RobotsTxt::write_others`](portcullis_robots::syntax::RobotsTxt::write_others)).
         others: BlobID,
     },
-    /// There is none.
+    /// The origin has no file.
     Access(AccessOutcome),
 }
 
-/// How a policy came to be known. It decides nothing.
+/// When and how a policy was captured. It does not affect decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureFacts {
-    /// When the answer was given, if that is known.
+    /// When the response was received, if known.
     pub captured_at: Option<UnixSeconds>,
-    /// Until when it serves, if it is known when it was given.
+    /// When the response expires, if known. Only stored if `captured_at` is known too.
     pub expires_at: Option<UnixSeconds>,
-    /// The last answer's status; 0 if there was no answer.
+    /// The status of the last response; 0 if there was none.
     pub status: u16,
-    /// Redirects that were followed.
+    /// The number of redirects that were followed.
     pub redirects_followed: u8,
-    /// What was odd about the answer.
+    /// Notes about the response.
     pub capture_notes: CaptureNotes,
-    /// What was odd about the file.
+    /// Notes about the file.
     pub file_notes: NoteSet,
-    /// Bytes of the file, as far as they were kept.
+    /// The number of bytes of the file that were kept.
     pub file_bytes: u32,
-    /// The outage in which the answer was given, if it is one.
+    /// The outage that the response is part of, if any.
     pub outage: Option<KnownOutage>,
-    /// The position of the input among those of the set.
+    /// The position of the input in the set's list of inputs.
     pub input: u32,
 }
 
 impl CaptureFacts {
-    /// Seconds for which the answer serves from its date on, as far as a set can tell them: `None`
-    /// if the date or the end is not known.
+    /// Returns for how many seconds after its date the response is valid, capped at what a set can
+    /// store. `None` if the date or the expiry is not known.
     pub(super) fn serves_seconds(&self) -> Option<u32> {
         let seconds = self.expires_at?.since(self.captured_at?);
         Some(u32::try_from(seconds).map_or(NONE - 1, |seconds| seconds.min(NONE - 1)))
@@ -77,7 +80,7 @@ impl CaptureFacts {
 }
 
 impl HostStanding {
-    /// All that a set tells of it, for comparing hosts of two pools.
+    /// Returns everything that a set stores about the origin, to compare hosts of two pools.
     pub(super) fn stored_form<'p>(&'p self, pool: &'p BlobPool) -> impl PartialEq {
         let standing = |it: &Standing| {
             let content = match it.content {

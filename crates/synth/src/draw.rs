@@ -1,12 +1,12 @@
-//! Measured distributions, kept as quantiles.
+//! Measured distributions, stored as quantiles.
 
 use super::random::SplitMix64;
 
-/// Parts of one, in which the quantiles are given.
+/// The denominator of shares: millionths.
 const WHOLE: u64 = 1_000_000;
 
-/// A distribution: the value at each share (in millionths) of the measured items, the shares rising
-/// from 0 to a million. Values between two shares lie on the line between theirs.
+/// A distribution: the value at each share (in millionths) of the measured items. Shares ascend
+/// from 0 to a million. Values in between are interpolated linearly.
 pub(super) struct Quantiles(&'static [(u64, u64)]);
 
 impl Quantiles {
@@ -24,8 +24,9 @@ impl Quantiles {
     }
 }
 
-/// The rank of a shared layout: the first has a quarter of these hosts (a fifth of all), and above a
-/// thousand each doubling of the rank leaves little more than half of the remaining hosts.
+/// The rank of a shared layout. The first layout has a quarter of these hosts (a fifth of all).
+/// Above rank a thousand, each doubling of the rank leaves little more than half of the remaining
+/// hosts.
 pub(super) const LAYOUT_RANK: Quantiles = Quantiles(&[
     (0, 0),
     (251_000, 1),
@@ -53,7 +54,8 @@ pub(super) const LAYOUT_RANK: Quantiles = Quantiles(&[
     (WHOLE, 1 << 26),
 ]);
 
-/// Rules of a layout's default group. Half have 9 at most, one in a hundred more than 372.
+/// The number of rules of a layout's default group. Half have at most 9, one in a hundred more than
+/// 372.
 pub(super) const DEFAULT_RULES: Quantiles = Quantiles(&[
     (0, 1),
     (130_000, 2),
@@ -68,12 +70,13 @@ pub(super) const DEFAULT_RULES: Quantiles = Quantiles(&[
     (WHOLE, 7_300),
 ]);
 
-/// The most rules of a default group, and the most lines that name crawlers, in a layout that is
-/// shared: a longer one would weigh as much as all its hosts.
+/// The maximum numbers of default rules, and of lines that name crawlers, in a shared layout. A
+/// longer layout would weigh as much as all its hosts.
 pub(super) const SHARED_DEFAULT_RULES_MAX: u64 = 400;
 pub(super) const SHARED_NAMED_LINES_MAX: u64 = 40;
 
-/// User-agent lines of a layout that name a crawler: half have none, one in a hundred 109.
+/// The number of user-agent lines of a layout that name a crawler. Half have none, one in a hundred
+/// 109.
 pub(super) const NAMED_LINES: Quantiles = Quantiles(&[
     (0, 0),
     (600_000, 0),
@@ -87,7 +90,7 @@ pub(super) const NAMED_LINES: Quantiles = Quantiles(&[
     (WHOLE, 1_774),
 ]);
 
-/// Rules of a group that names a crawler and has rules of its own.
+/// The number of rules of a group that names a crawler and has its own rules.
 pub(super) const NAMED_RULES: Quantiles = Quantiles(&[
     (0, 1),
     (300_000, 2),
@@ -98,7 +101,7 @@ pub(super) const NAMED_RULES: Quantiles = Quantiles(&[
     (WHOLE, 900),
 ]);
 
-/// User-agent lines of a group that blocks several crawlers.
+/// The number of user-agent lines of a group that blocks several crawlers.
 pub(super) const NAMES_OF_ONE_GROUP: Quantiles =
     Quantiles(&[(0, 1), (500_000, 4), (900_000, 28), (WHOLE, 200)]);
 
@@ -113,7 +116,7 @@ pub(super) const PLATFORM: Quantiles = Quantiles(&[
     (WHOLE, 4_000),
 ]);
 
-/// The number of a pattern that the whole web writes.
+/// The number of a common pattern, which sites everywhere use.
 pub(super) const COMMON_PATTERN: Quantiles = Quantiles(&[
     (0, 0),
     (150_000, 16),
@@ -124,11 +127,11 @@ pub(super) const COMMON_PATTERN: Quantiles = Quantiles(&[
     (WHOLE, 1_000_000),
 ]);
 
-/// Bytes of a pattern that the whole web writes.
+/// The length of a common pattern, in bytes.
 pub(super) const COMMON_PATTERN_BYTES: Quantiles =
     Quantiles(&[(0, 3), (250_000, 8), (500_000, 13), (900_000, 28), (WHOLE, 60)]);
 
-/// Bytes of a pattern that one layout has.
+/// The length of a pattern that only one layout has, in bytes.
 pub(super) const OWN_PATTERN_BYTES: Quantiles = Quantiles(&[
     (0, 4),
     (100_000, 9),
@@ -140,7 +143,7 @@ pub(super) const OWN_PATTERN_BYTES: Quantiles = Quantiles(&[
     (WHOLE, 500),
 ]);
 
-/// Records of a file that are tied to its host: sitemaps, nearly all.
+/// The number of records of a file that belong to its host, nearly all of them sitemaps.
 pub(super) const SITEMAPS: Quantiles = Quantiles(&[
     (0, 0),
     (220_000, 0),
@@ -154,7 +157,7 @@ pub(super) const SITEMAPS: Quantiles = Quantiles(&[
     (WHOLE, 1_460),
 ]);
 
-/// Bytes of a URL after its host: with scheme and host, half have 52 at most.
+/// The length of a URL after its host, in bytes. Half of the whole URLs have at most 52 bytes.
 pub(super) const PATH_BYTES: Quantiles = Quantiles(&[
     (0, 1),
     (50_000, 1),
@@ -166,7 +169,7 @@ pub(super) const PATH_BYTES: Quantiles = Quantiles(&[
     (WHOLE, 10_000),
 ]);
 
-/// The position of a site's section: the first are on most of its pages.
+/// The position of a site's section. The first ones are on most of its pages.
 pub(super) const SECTION: Quantiles =
     Quantiles(&[(0, 0), (400_000, 8), (800_000, 40), (990_000, 400), (WHOLE, 40_000)]);
 

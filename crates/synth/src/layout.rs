@@ -1,9 +1,11 @@
-//! The layout of a host's file, and what is drawn of a layout before its first line.
+//! The layout of a host's file, and the properties of a layout that are drawn before its first
+//! line.
 //!
-//! A layout is a list of user-agent lines and rules. On the web most files come from templates (of shop
-//! and blog programs, lists of crawlers to block) and differ at most in a sitemap's address. So most
-//! hosts take a layout by its rank, the first far more often than the last; the others have one of their
-//! own. A layout is a numbered stream: there is no end of them, and a larger corpus has more.
+//! A layout is a list of user-agent lines and rules. On the web, most files come from templates (of
+//! shop and blog software, or lists of crawlers to block) and differ at most in the address of a
+//! sitemap. So most hosts draw a layout by rank, the first far more often than the last; the others
+//! have their own. A layout is a numbered stream, so their number is unlimited, and a larger corpus
+//! has more.
 
 use super::draw::{
     DEFAULT_RULES, LAYOUT_RANK, NAMED_LINES, PLATFORM, SHARED_DEFAULT_RULES_MAX,
@@ -11,7 +13,7 @@ use super::draw::{
 };
 use super::random::{Purpose, SplitMix64};
 
-// Shares in ten thousand, as measured: of the hosts …
+// Measured shares per ten thousand: of the hosts …
 const OWN_LAYOUT: u64 = 2_150;
 // … and of the layouts.
 const BYTE_ORDER_MARK: u64 = 280;
@@ -23,25 +25,25 @@ const NO_DEFAULT_GROUP: u64 = 250;
 const NO_RULE: u64 = 350;
 const OWN_SITEMAP: u64 = 3_100;
 
-/// Rules of a default group and its copies together, at most. Without a limit a few files would hold
-/// most of the records.
+/// The maximum number of rules of a default group and its copies together. Without a limit, a few
+/// files would hold most of the records.
 const COPIED_RULES_MAX: u64 = 600;
 
-/// Where the numbers of layouts that one host alone has begin.
+/// The first number of layouts that belong to a single host.
 const OWN_START: u64 = 1 << 48;
 
-/// A layout's number.
+/// The number of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout(u64);
 
 /// The default group of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DefaultGroup {
-    /// There is none.
+    /// No default group.
     Absent,
-    /// A user-agent line and no rule.
+    /// A user-agent line without rules.
     NoRule,
-    /// `Disallow:` and nothing behind it.
+    /// An empty `Disallow:`.
     Open,
     /// `Allow: /`.
     OpenByAllow,
@@ -58,31 +60,31 @@ pub(super) enum NamedGroups {
     Closed,
     /// Each allows everything.
     Open,
-    /// The default group's rules again.
+    /// The rules of the default group, repeated.
     AsDefault,
-    /// Rules of their own.
+    /// Its own rules.
     Own,
     /// One group of many user-agent lines that disallows everything.
     OneClosed,
 }
 
-/// What is drawn of a layout before its first line.
+/// The properties of a layout that are drawn before its first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) has_byte_order_mark: bool,
     pub(super) has_crlf: bool,
-    /// Lines of comments and blank lines before the first group.
+    /// The number of comments and blank lines before the first group.
     pub(super) heading_lines: u64,
     pub(super) default: DefaultGroup,
     /// The platform (a template's rules) that the default group begins with, if any.
     pub(super) platform: Option<u64>,
     pub(super) named: NamedGroups,
-    /// User-agent lines that name a crawler.
+    /// The number of user-agent lines that name a crawler.
     pub(super) named_lines: u64,
     pub(super) crawl_delay: bool,
-    /// Hosts in ten thousand whose file names a sitemap of their own.
+    /// The share of hosts whose file names its own sitemap, per ten thousand.
     pub(super) own_sitemap: u64,
-    /// Bytes up to which comments fill the file.
+    /// The size up to which comments fill the file, in bytes.
     pub(super) bytes_min: usize,
 }
 
@@ -112,8 +114,8 @@ const fn with_crlf(plan: Plan) -> Plan {
 
 const NOBODY: (NamedGroups, u64) = (NamedGroups::Closed, 0);
 
-/// The most frequent layouts by rank. They weigh so much that they are not drawn: each has the size,
-/// the groups and the number of rules of a measured one, and made-up words.
+/// The most frequent layouts by rank. Because of their weight they are not drawn: each has the
+/// size, the groups and the number of rules of a measured layout, with synthetic words.
 const FREQUENT: [Plan; 24] = {
     use DefaultGroup::{Absent, Closed, NoRule, Open, OpenByAllow, Rules};
     [
@@ -145,7 +147,8 @@ const FREQUENT: [Plan; 24] = {
 };
 
 impl Layout {
-    /// The layout of the host at this position; `random` is the host's stream for that.
+    /// Returns the layout of the host at this position. `random` is the host's stream for this
+    /// purpose.
     pub(super) fn of_host(mut random: SplitMix64, host: u64) -> Layout {
         if random.chance(OWN_LAYOUT) {
             Layout(OWN_START + host)
@@ -154,21 +157,21 @@ impl Layout {
         }
     }
 
-    /// Its number among the layouts, and so its place among their streams.
+    /// Returns the number of the layout, which is its position among the streams of layouts.
     pub(super) fn number(self) -> u64 {
         self.0
     }
 
-    /// Whether one host alone has it.
+    /// Returns whether the layout belongs to a single host.
     pub(super) fn is_own(self) -> bool {
         self.0 >= OWN_START
     }
 
-    /// What is drawn of it before its first line.
+    /// Draws the properties of the layout.
     pub(super) fn plan(self, seed: u64) -> Plan {
         let frequent = usize::try_from(self.0).ok().and_then(|rank| FREQUENT.get(rank));
         match frequent {
-            // Different headings keep layouts with the same rules apart.
+            // Different headings distinguish layouts with the same rules.
             Some(&plan) => Plan { heading_lines: self.0 % 8, platform: Some(self.0), ..plan },
             None => self.drawn_plan(&mut SplitMix64::stream(seed, Purpose::Plan, self.0)),
         }
@@ -218,7 +221,7 @@ impl Layout {
     }
 }
 
-/// A third of the longer default groups begin as a platform's.
+/// Draws a platform: a third of the longer default groups begin with a platform's rules.
 fn draw_platform(random: &mut SplitMix64, default: DefaultGroup) -> Option<u64> {
     match default {
         DefaultGroup::Rules(6..) if random.chance(4_000) => Some(PLATFORM.draw(random)),

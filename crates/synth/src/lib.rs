@@ -1,17 +1,21 @@
-//! A made-up corpus of robots.txt files and URLs, of any size, the same for a seed on any machine.
+//! A synthetic corpus of robots.txt files and URLs of any size, the same for a seed on any machine.
 //!
-//! Owns what `portcullis synth` writes, for benchmarks and tests that must not depend on private data.
-//! It is drawn like the measured web: sizes of files and groups, line ends and byte order marks, rules
-//! with wildcards, hosts that get most of the URLs, and above all what files share. Most hosts have the
-//! file of a template and differ in a sitemap's line at most; a few templates have half of all hosts;
-//! rules come from platforms and from a common stock of patterns; named crawlers have a long tail.
-//! `examples/corpus_facts` counts all this in real and made-up files. All hosts are below `.example`
-//! (RFC 2606), so that no real host is named. For verdicts on a real site, use its real file.
+//! Owns what `portcullis synth` writes, for benchmarks and tests that must not depend on private
+//! data. The corpus follows distributions measured on the web: sizes of files and groups, line ends
+//! and byte order marks, rules with wildcards, hosts with most of the URLs, and what files share:
 //!
-//! Every host, URL, template and pattern has its own stream of random numbers, found from the seed and
-//! its position alone. So nothing is kept in memory, and the first thousand files of a large corpus are
-//! the whole of a small one. (Its URLs differ, because they are spread over all hosts.) All arithmetic
-//! is on integers, because floating-point functions differ between platforms.
+//! - Most hosts have the file of a template and differ at most in a sitemap's line.
+//! - A few templates have half of all hosts.
+//! - Rules come from platforms and from a common stock of patterns.
+//! - Named crawlers have a long tail.
+//!
+//! All hosts are below `.example` (RFC 2606), so no real host is named. For verdicts on a real
+//! site, use its real file.
+//!
+//! Every host, URL, template and pattern has its own stream of random numbers, derived from the
+//! seed and its position only. So nothing is kept in memory, and the first thousand files of a
+//! large corpus are the whole of a small one. (Its URLs differ, because they are spread over all
+//! hosts.) All arithmetic uses integers, because floating-point functions differ between platforms.
 //!
 //! Cost: some microseconds per file, a quarter of a microsecond per URL. Nothing fails.
 //!
@@ -43,12 +47,12 @@ use self::layout::Layout;
 use self::random::{Purpose, SplitMix64};
 use self::site::Site;
 
-/// Hosts with https URLs, in ten thousand.
+/// The share of hosts with https URLs, per ten thousand.
 const HTTPS: u64 = 8_800;
 
 /// A corpus: a seed and a number of hosts.
 ///
-/// It holds no text: each file and each URL is made on request.
+/// It stores no text: each file and each URL is generated on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corpus {
     seed: u64,
@@ -56,19 +60,19 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// The corpus of `hosts` hosts (at least one) that `seed` gives.
+    /// Creates the corpus of `hosts` hosts (at least one) for `seed`.
     pub fn new(seed: u64, hosts: u64) -> Corpus {
         Corpus { seed, hosts: hosts.max(1) }
     }
 
-    /// The number of hosts.
+    /// Returns the number of hosts.
     pub fn hosts(&self) -> u64 {
         self.hosts
     }
 
-    /// The name of a host, which is also the name of its file.
+    /// Returns the name of a host, which is also the name of its file.
     ///
-    /// No two positions give the same name.
+    /// Names are unique.
     pub fn host(&self, host: u64) -> String {
         let mut name = Vec::new();
         self.write_host(host, &mut name);
@@ -88,12 +92,12 @@ impl Corpus {
         robots::write(self.seed, self.layout(host), &name, sitemaps, out);
     }
 
-    /// Whether the robots.txt of a host has a rule in any group, even one without a value.
+    /// Returns whether the robots.txt of a host has a rule in any group, even one without a value.
     pub fn has_rules(&self, host: u64) -> bool {
         robots::has_rules(self.seed, self.layout(host))
     }
 
-    /// Appends the answers of a host to `records` and the states of its origins to `states`, as
+    /// Appends the responses of a host to `records` and the states of its origins to `states`, as
     /// [`Archive::write_host`] does for any file.
     pub fn write_archived(
         &self,
@@ -143,8 +147,8 @@ impl Corpus {
         Layout::of_host(self.stream(Purpose::Layout, host), host)
     }
 
-    /// Draws a host. The chance falls with the position, as in a crawl, where one host has a tenth of the
-    /// URLs and the median host one.
+    /// Draws a host. The probability falls with the position, as in a crawl, where one host has a
+    /// tenth of the URLs and the median host has one.
     fn draw_host(&self, random: &mut SplitMix64) -> u64 {
         let magnitudes = u64::from(self.hosts.ilog2()) + 1;
         let ceiling = 1 << random.below(magnitudes + 1).min(63);

@@ -1,4 +1,4 @@
-//! Makes up the rules of one group.
+//! Generates the rules of one group.
 
 use super::draw::{COMMON_PATTERN, COMMON_PATTERN_BYTES, OWN_PATTERN_BYTES};
 use super::random::{Purpose, SplitMix64};
@@ -6,21 +6,21 @@ use super::site::Site;
 use super::words::{EXTENSIONS, PARAMETERS};
 use portcullis_dialect::decision::Verdict;
 
-// Shares of the rules, in ten thousand, as measured.
+// Measured shares of rules, per ten thousand.
 const ALLOW: u64 = 700;
 const END_ANCHOR: u64 = 290;
 const EMPTY_VALUE: u64 = 40;
 const WHOLE_SITE: u64 = 60;
-/// Sites whose patterns have stars inside.
+/// The share of sites whose patterns have stars inside.
 const STARRY: u64 = 4_500;
-/// Patterns that the whole web writes, of rules that no platform gives.
+/// The share of common patterns among rules that no platform provides.
 const COMMON: u64 = 2_400;
 
-/// Rules at the start of a default group that a platform gives, at most.
+/// The maximum number of a platform's rules at the start of a default group.
 const PLATFORM_RULES_MAX: u64 = 64;
 
-/// Shares of a site's rules with stars. Most rule sets have either many stars or none, however long
-/// they are, so stars are drawn for a site and not for a rule.
+/// Shares of a site's rules with stars. Most rule sets have either many stars or none, whatever
+/// their size, so stars are drawn per site and not per rule.
 #[derive(Clone, Copy)]
 struct Stars {
     /// Rules with more than one star.
@@ -36,21 +36,21 @@ impl Stars {
     const STARRY: Stars = Stars { more: 1_000, inner: 1_500, last: 800 };
 }
 
-/// Where rules come from.
+/// The sources of rules.
 #[derive(Clone, Copy)]
 pub(super) struct Patterns {
     /// The corpus's seed.
     pub(super) seed: u64,
     /// The number of the layout.
     pub(super) layout: u64,
-    /// The sections that the patterns of this layout alone are made of.
+    /// The sections used in the patterns that only this layout has.
     pub(super) site: Site,
     /// The platform whose rules come first.
     pub(super) platform: Option<u64>,
 }
 
 impl Patterns {
-    /// Appends the pattern of the rule at `position` of its group and gives its verdict.
+    /// Appends the pattern of the rule at `position` of its group, and returns its verdict.
     pub(super) fn write(
         self,
         position: u64,
@@ -82,8 +82,7 @@ impl Patterns {
         }
     }
 
-    /// Appends one of the patterns that the whole web writes: equal numbers give equal rules to sites
-    /// with equal stars.
+    /// Appends a common pattern. Equal numbers give equal rules to sites with equal stars.
     fn write_common(self, number: u64, stars: Stars, out: &mut Vec<u8>) -> Verdict {
         let mut random = SplitMix64::stream(self.seed, Purpose::Pattern, number);
         let bytes = COMMON_PATTERN_BYTES.draw(&mut random);
@@ -103,10 +102,10 @@ fn write_rule(
     verdict
 }
 
-/// A value that is being written.
+/// A value under construction.
 struct Value<'a> {
     site: Site,
-    /// Where it ends, or a little before.
+    /// The approximate end, never exceeded by much.
     end: usize,
     random: &'a mut SplitMix64,
     out: &'a mut Vec<u8>,
@@ -140,8 +139,8 @@ impl Value<'_> {
         }
     }
 
-    /// Appends a shape: `s` stands for a section, `S` for one section or more, `E` for the ending of a
-    /// file name, `P` for a parameter.
+    /// Appends a shape: `s` stands for a section, `S` for one or more sections, `E` for a file
+    /// extension, `P` for a parameter.
     fn put(&mut self, shape: &str) {
         for byte in shape.bytes() {
             match byte {

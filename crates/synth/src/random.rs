@@ -1,9 +1,9 @@
-//! A small source of random numbers: SplitMix64, which needs one word of state and no warming up.
+//! A small random number generator: SplitMix64, which has one word of state and needs no warm-up.
 //!
 //! G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators (2014). Good
-//! enough to make up a corpus; not for anything that an adversary may guess.
+//! enough for a synthetic corpus; not for anything that an adversary must not guess.
 
-/// The purpose of a stream, so that two uses of one position do not get the same numbers.
+/// The purpose of a stream, so that two uses of one position get different numbers.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Host = 1,
@@ -35,42 +35,42 @@ fn mix(mut word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// A number for each `number` that looks random: a shuffle sorts by it.
+/// Returns a pseudorandom number for each `number`; sorting by it shuffles.
 pub fn scatter(seed: u64, number: u64) -> u64 {
     mix(seed.wrapping_add(number + 1).wrapping_mul(GOLDEN_GAMMA))
 }
 
 impl SplitMix64 {
-    /// The generator with this seed.
+    /// Creates the generator with this seed.
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64 { state: seed }
     }
 
-    /// The stream of one purpose and position.
+    /// Creates the stream of one purpose and position.
     pub(super) fn stream(seed: u64, purpose: Purpose, position: u64) -> SplitMix64 {
         let purpose = mix((purpose as u64).wrapping_mul(GOLDEN_GAMMA));
         SplitMix64::new(mix(seed ^ purpose).wrapping_add(mix(position.wrapping_add(purpose))))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GOLDEN_GAMMA);
         mix(self.state)
     }
 
-    /// A number below `bound`, which is at least 1.
+    /// Returns a number below `bound`, which is at least 1.
     ///
-    /// The high half of a product: the bias is below 2⁻³⁰ for any bound used here.
+    /// It is the high half of a product. The bias is below 2⁻³⁰ for any bound used here.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Returns true this often in ten thousand.
+    /// Returns true with probability `per_ten_thousand` / 10,000.
     pub(super) fn chance(&mut self, per_ten_thousand: u64) -> bool {
         self.below(10_000) < per_ten_thousand
     }
 
-    /// One of `items`, of which there is one at least.
+    /// Returns one of `items`, which is not empty.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }
@@ -80,7 +80,7 @@ impl SplitMix64 {
 mod tests {
     use super::*;
 
-    /// The first outputs for seed 1234567, as the generator's authors' code gives them.
+    /// The first outputs for seed 1234567, from the reference code of the generator's authors.
     #[test]
     fn known_outputs() {
         let mut random = SplitMix64::new(1_234_567);

@@ -1,4 +1,4 @@
-//! Makes up one robots.txt file.
+//! Generates one robots.txt file.
 
 use super::draw::{NAMED_RULES, NAMES_OF_ONE_GROUP, SITEMAPS};
 use super::layout::{DefaultGroup, Layout, NamedGroups, Plan};
@@ -8,19 +8,19 @@ use super::site::Site;
 use super::words::{ADJECTIVES, NOUNS, write_agent, write_number};
 use portcullis_dialect::decision::Verdict;
 
-// Shares in ten thousand.
+// Shares per ten thousand.
 const COMMENT_BEFORE_RULE: u64 = 60;
 const BLANK_LINE_BEFORE_RULE: u64 = 150;
 const DEFAULT_GROUP_LAST: u64 = 3_000;
-/// Named lines that name a crawler which hardly another file names.
+/// The share of named lines whose crawler hardly any other file names.
 const RARE_AGENT: u64 = 800;
 
-/// Ranks within which the crawlers of a short list are found.
+/// The number of ranks from which short lists draw crawlers.
 const FAMOUS_AGENTS: u64 = 56;
-/// Ranks of the crawlers that hardly another file names.
+/// The number of ranks of crawlers that hardly any other file names.
 const RARE_AGENTS: u64 = 4_800;
 
-/// How a file spells its fields. Most have the first way.
+/// The spellings of fields. Most files use the first one.
 const SPELLINGS: [[&str; 3]; 4] = [
     ["User-agent: ", "Disallow: ", "Allow: "],
     ["User-Agent: ", "Disallow: ", "Allow: "],
@@ -29,8 +29,8 @@ const SPELLINGS: [[&str; 3]; 4] = [
 ];
 const OTHER_SPELLING: u64 = 800;
 
-/// Appends the file of a layout for a host, whose name this is. `sitemaps` is the host's stream for
-/// what it adds.
+/// Appends the file of a layout for a host with this name. `sitemaps` is the stream for the records
+/// that belong to the host.
 pub(super) fn write(
     seed: u64,
     layout: Layout,
@@ -47,13 +47,13 @@ pub(super) fn write(
     file.write(host, sitemaps);
 }
 
-/// Whether the file of a layout has a rule, even one without a value.
+/// Returns whether the file of a layout has a rule, even one without a value.
 pub(super) fn has_rules(seed: u64, layout: Layout) -> bool {
     let plan = layout.plan(seed);
     plan.named_lines > 0 || !matches!(plan.default, DefaultGroup::Absent | DefaultGroup::NoRule)
 }
 
-/// A file that is being written.
+/// A file under construction.
 struct File<'a> {
     seed: u64,
     layout: Layout,
@@ -143,7 +143,7 @@ impl File<'_> {
         self.end_line();
     }
 
-    /// Writes the rules of the layout's list at `list`: the same whenever it is asked for.
+    /// Writes the rules of the layout's list `list`: the same rules every time.
     fn write_rules(&mut self, list: u64, rules: u64, platform: Option<u64>) {
         let mut random =
             SplitMix64::stream(self.seed, Purpose::Rules, self.layout.number() * 4 + list);
@@ -189,7 +189,7 @@ impl File<'_> {
             (NamedGroups::AsDefault, DefaultGroup::Rules(rules)) => {
                 self.write_rules(0, rules, self.plan.platform);
             }
-            // One of two lists, so that groups of one file may have the same.
+            // One of two lists, so that groups of one file may have the same rules.
             (NamedGroups::Own, _) => {
                 let list = 1 + self.random.below(2);
                 let mut random =
@@ -203,7 +203,7 @@ impl File<'_> {
         }
     }
 
-    /// Fills the file with comments to the size that the layout has.
+    /// Fills the file with comments up to the size of the layout.
     fn fill(&mut self) {
         while self.out.len() - self.start < self.plan.bytes_min {
             self.write_comment();
@@ -214,7 +214,7 @@ impl File<'_> {
         let sitemaps = if self.layout.is_own() {
             SITEMAPS.draw(&mut random)
         } else if random.chance(self.plan.own_sitemap) {
-            // Templates write few.
+            // Templates contain few comments.
             random.below(8).saturating_sub(5) + 1
         } else {
             0
@@ -233,15 +233,15 @@ impl File<'_> {
     }
 }
 
-/// The crawlers that a list names, from the most famous on, none twice but the rare ones.
+/// The crawlers that a list names, the most famous first. Only rare ones can repeat.
 struct Agents {
     next: u64,
-    /// Ranks from one to the next, on average half of this and a half.
+    /// The step between ranks is on average half of this plus a half.
     stride: u64,
 }
 
 impl Agents {
-    /// The agents of a list with this many lines.
+    /// Creates the agents of a list with this many lines.
     fn new(lines: u64) -> Agents {
         Agents { next: 0, stride: (FAMOUS_AGENTS / (lines + 1)).max(1) * 2 }
     }

@@ -1,4 +1,5 @@
-//! What rules and URLs of one site have in common: its sections. And URLs, which consist of them.
+//! What rules and URLs of one site share: its sections. Also writes URLs, which consist of
+//! sections.
 
 use super::draw::{PATH_BYTES, SECTION};
 use super::layout::Layout;
@@ -15,12 +16,12 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// The site of all hosts that have a layout.
+    /// Returns the site shared by all hosts with a layout.
     pub(super) fn of_layout(seed: u64, layout: Layout) -> Site {
         Site { seed: SplitMix64::stream(seed, Purpose::Site, layout.number()).next_u64() }
     }
 
-    /// The sections that sites everywhere have.
+    /// Returns the site whose sections are used everywhere.
     pub(super) fn common(seed: u64) -> Site {
         Site { seed: SplitMix64::stream(seed, Purpose::Site, u64::MAX).next_u64() }
     }
@@ -33,7 +34,7 @@ impl Site {
 
     /// Appends the name of the section at `position`: a noun, or two words, or a noun and a number.
     fn write_section_at(self, position: u64, out: &mut Vec<u8>) {
-        // A URL has some six sections, so each takes one number and shares it out.
+        // A URL has about six sections, so each one uses a single random number.
         let word = SplitMix64::stream(self.seed, Purpose::Site, position).next_u64();
         let shape = ((word & 0xffff) * 10) >> 16;
         if shape >= 6 {
@@ -50,18 +51,18 @@ impl Site {
     }
 }
 
-// Shares of the URLs, in ten thousand, as measured.
+// Measured shares of URLs, per ten thousand.
 const COMMON_SECTION: u64 = 2_500;
 const QUERY: u64 = 1_200;
-// A root path has none, so the others have a little more.
+// A root path has none, so the other paths get a slightly larger share.
 const ESCAPE: u64 = 425;
 const NON_ASCII: u64 = 13;
 const FRAGMENT: u64 = 30;
 const TRAILING_SLASH: u64 = 3_500;
 const EXTENSION: u64 = 3_500;
 
-/// Appends a URL's part after the origin, without a line end. The sections of its path are its own
-/// site's, sometimes those that sites everywhere have.
+/// Appends the part of a URL after the origin, without a line end. The sections of its path are
+/// those of its own site, and sometimes common ones.
 pub(super) fn write_url(mut random: SplitMix64, [own, common]: [Site; 2], out: &mut Vec<u8>) {
     let site = if random.chance(COMMON_SECTION) { common } else { own };
     write_path(&mut random, site, out);

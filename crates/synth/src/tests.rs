@@ -1,4 +1,4 @@
-//! What the made-up corpus has in common with the measured web, and that it never changes.
+//! Compares the synthetic corpus with measurements of the web, and checks that it never changes.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -76,8 +76,7 @@ fn every_url_is_on_a_host_of_the_corpus() {
     assert!(String::from_utf8(url).unwrap().contains(&one.host(0)));
 }
 
-/// `tests/corpus.rs` compares what files share with real files; here are the files and URLs by
-/// themselves.
+/// Compares single files and URLs with measurements of real ones.
 #[test]
 fn files_and_urls_are_like_the_webs() {
     fn quantile(values: impl Iterator<Item = usize>, percent: usize) -> usize {
@@ -91,7 +90,7 @@ fn files_and_urls_are_like_the_webs() {
     let (files, urls) = (files(), urls());
     let mut users: HashMap<&[u8], usize> = HashMap::new();
     files.iter().for_each(|file| *users.entry(file).or_default() += 1);
-    // Each text once: a frequent file would weigh as much as all its hosts.
+    // Each text counts once: a frequent file would weigh as much as all its hosts.
     let distinct: BTreeSet<&[u8]> = users.keys().copied().collect();
     let (mut rules, mut patterns) = (Vec::new(), Vec::new());
     for file in distinct.into_iter().map(parse) {
@@ -104,7 +103,7 @@ fn files_and_urls_are_like_the_webs() {
     let groups = |percent| quantile(files.iter().map(|file| parse(file).groups().len()), percent);
     let rules = |percent| quantile(rules.iter().copied(), percent);
     let lengths = |percent| quantile(urls.iter().map(Vec::len), percent);
-    // Shares are in ten thousand.
+    // Shares are per ten thousand.
     for (what, value, low, high) in [
         ("bytes of half of the files", bytes(50), 400, 600),
         ("bytes of 99 % of the files", bytes(99), 10_000, 25_000),

@@ -1,4 +1,4 @@
-//! The words that hosts, paths and comments are made of.
+//! The words used in hosts, paths and comments.
 
 use super::random::SplitMix64;
 
@@ -82,12 +82,12 @@ pub(super) const AGENTS: [&str; 32] = [
     "SeznamBot",
 ];
 
-/// Last words of the names of crawlers that few files name.
+/// The last words in the names of crawlers that few files name.
 const AGENT_KINDS: [&str; 8] =
     ["bot", "Crawler", "Spider", "Fetcher", "-agent", "Robot", "Copier", "Search"];
 
-/// Appends the product token of the crawler at `rank`, counted from the one that most files name.
-/// No two ranks give the same. It is made of letters and `-`, which every dialect takes.
+/// Appends the product token of the crawler at `rank`, where rank 0 is named by most files. Tokens
+/// are unique and consist of letters and `-`, which every dialect accepts.
 pub(super) fn write_agent(rank: u64, out: &mut Vec<u8>) {
     if let Some(name) = usize::try_from(rank).ok().and_then(|rank| AGENTS.get(rank)) {
         out.extend_from_slice(name.as_bytes());
@@ -111,7 +111,7 @@ pub(super) fn write_agent(rank: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a host's name. Its position is part of it, so that no two are the same.
+/// Appends a host's name. It contains the position, so names are unique.
 pub(super) fn write_host(mut random: SplitMix64, position: u64, out: &mut Vec<u8>) {
     const FRONTS: [&str; 6] = ["www.", "www.", "www.", "", "", "shop."];
     out.extend_from_slice(random.pick(&FRONTS).as_bytes());

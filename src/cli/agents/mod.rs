@@ -13,15 +13,13 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use portcullis_capture::input::system_text;
+use portcullis_dialect::limits::AGENT_FILE_BYTES_MAX;
 use portcullis_robots::visible::cut_characters;
 
 use super::message::counted;
 
 pub use lists::write as write_lists;
 pub use notes::AgentNotes;
-
-/// Bytes of a `@FILE`. A longer file is not a list of agents.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Characters of a User-Agent header in a message.
 const SHOWN_CHARACTERS_MAX: usize = 60;
@@ -128,7 +126,7 @@ fn listed(list: &str, lists: &mut Vec<List>) -> anyhow::Result<Vec<Name>> {
     }
     let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
     ensure!(
-        bytes <= FILE_BYTES_MAX,
+        bytes <= AGENT_FILE_BYTES_MAX,
         "-a @{list}: the file has {}, which is more than a list of agents has; is this the right file?",
         counted(bytes, "byte")
     );

@@ -56,6 +56,13 @@ pub struct LintArgs {
     #[arg(long, value_name = "CODE", value_parser = code, value_delimiter = ',', help_heading = "Codes")]
     pub allow: Vec<Code>,
 
+    /// The least severity to report: info, warning or error
+    ///
+    /// By default `human` and `github` report warnings and errors and count the notes (`info`); `json` and
+    /// `sarif` have every finding with its severity. A finding that --deny names is always reported.
+    #[arg(long, value_enum, value_name = "SEVERITY", conflicts_with_all = ["statistics", "fix"], help_heading = "Codes")]
+    pub level: Option<LintLevel>,
+
     /// Explain a code, or print all explanations as Markdown
     #[arg(long, value_name = "CODE|all", value_parser = explained, conflicts_with = "files", help_heading = "Codes")]
     pub explain: Option<Explained>,
@@ -102,6 +109,15 @@ pub enum LintFormat {
     Json,
     Sarif,
     Github,
+}
+
+/// A value of `--level`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LintLevel {
+    #[value(alias = "note")]
+    Info,
+    Warning,
+    Error,
 }
 
 /// A value of `--deny`.

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use portcullis_capture::access::UnixSeconds;
+use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_report::columns::Columns;
 
@@ -19,7 +20,7 @@ use super::values::{self, BytesMax};
 
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
-pub use self::lint::{Denied, Explained, LintArgs, LintFormat};
+pub use self::lint::{Denied, Explained, LintArgs, LintFormat, LintLevel};
 pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, MergeArgs, OutageArgs, VerifyArgs};
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
@@ -195,9 +196,50 @@ pub enum Expired {
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Lists of URLs, one per line; `-` or no FILE is standard input
+    /// Lists of URLs, folders of lists, or patterns (`*.csv`); `-` or no FILE is standard input
+    ///
+    /// The format of each list is found by its name and its first bytes. gzip and zstd files are
+    /// decompressed. Of a folder, every file below it is read, sorted by name; names that begin with
+    /// `.` or `_` are left out.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub lists: ListArgs,
+}
+
+/// How lists are read.
+#[derive(Args, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Input")]
+pub struct ListArgs {
+    /// The format of the lists, instead of the one that is found for each
+    ///
+    /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
+    /// (see --column). cdxj: an index of a web archive. heritrix: a recover journal. crawl-log:
+    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column).
+    #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
+    pub input_format: Option<ListFormat>,
+
+    /// The field of JSON Lines and CDXJ with the URL, such as `url` or `page.url`
+    ///
+    /// Of several, separated by commas, the first that an object has is used. By default `url`, or
+    /// else `address`, `loc` or `uri` in any case, or the fields of URLFrontier. Write `\.` for a dot
+    /// in a name.
+    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
+    pub field: Vec<FieldPath>,
+
+    /// The column of CSV, TSV and Parquet with the URL: its name, or its number from 1
+    ///
+    /// By default the column that is called `url`, `address`, `loc` or `uri`, in any case, or in a file
+    /// without a header the only one with a URL.
+    #[arg(long, value_name = "COLUMN")]
+    pub column: Option<String>,
+
+    /// Write a line of JSON for each record that is not a URL to FILE
+    ///
+    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub rejects: Option<PathBuf>,
 
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]
@@ -339,6 +381,12 @@ pub struct ClassifyArgs {
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// Write one output for each list to DIR, named as the list, with the extension of its format
+    ///
+    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`. All files appear together, once they are complete.
+    #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
+    pub out_dir: Option<PathBuf>,
 }
 
 /// The output formats of `classify`.
@@ -409,6 +457,12 @@ pub struct FilterArgs {
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// Write one output for each list to DIR, named as the list
+    ///
+    /// All files appear together, once they are complete.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "count", "quiet"], help_heading = "Output")]
+    pub out_dir: Option<PathBuf>,
 }
 
 /// The records that `filter` keeps.

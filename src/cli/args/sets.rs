@@ -9,7 +9,7 @@ use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::Dialect;
 
 use super::super::values::{self, BytesMax};
-use super::{Format, RunArgs};
+use super::{Format, ListArgs, RunArgs};
 
 /// Compile archived robots.txt files into a policy set
 ///
@@ -123,17 +123,12 @@ pub struct DiffArgs {
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
 
-    /// Lists of URLs, one per line, to compare by verdict; `-` is standard input
+    /// Lists of URLs to compare by verdict, folders of lists, or patterns; `-` is standard input
     #[arg(value_name = "FILE", help_heading = "Input")]
     pub files: Vec<PathBuf>,
 
-    /// Records are terminated by NUL instead of newline, in input and output
-    #[arg(short = '0', long, requires = "files", help_heading = "Input")]
-    pub null_data: bool,
-
-    /// Search gzip and zstd files; always on, accepted for compatibility with ripgrep
-    #[arg(short = 'z', long, help_heading = "Input")]
-    pub search_zip: bool,
+    #[command(flatten)]
+    pub lists: ListArgs,
 
     /// Product tokens of the crawlers, separated by commas
     ///

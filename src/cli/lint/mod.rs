@@ -17,13 +17,13 @@ use portcullis_capture::input::{read_robots_txt, read_robots_txt_from, system_te
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
 use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
-use portcullis_lint::{Code, Diagnostic, FixConfig, LintConfig, Report, Severity, catalogue, lint};
+use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, lint};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::visible::visible;
 use rayon::prelude::*;
 
 use self::human::Human;
-use super::args::{Denied, Explained, LintArgs, LintFormat};
+use super::args::{Denied, Explained, LintArgs, LintFormat, LintLevel};
 use super::check::is_colored;
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -49,6 +49,8 @@ struct Run {
     args: LintArgs,
     config: LintConfig,
     format: Box<dyn ReportFormat>,
+    /// The least severity to report, unless the finding is denied.
+    level: Severity,
 }
 
 /// The result for a file.
@@ -82,7 +84,8 @@ impl Run {
             LintFormat::Sarif => Box::new(Sarif),
             LintFormat::Github => Box::new(Github),
         };
-        Ok(Run { args, config, format })
+        let level = level(&args);
+        Ok(Run { args, config, format, level })
     }
 
     fn files(&self) -> anyhow::Result<ExitStatus> {
@@ -126,6 +129,9 @@ impl Run {
         }
         output.finish()?;
         say_plainly(total.sentence());
+        if let Some(hint) = total.hint() {
+            say_plainly(hint);
+        }
         Ok(match (has_failed, is_denied) {
             (true, _) => ExitStatus::Failed,
             (false, true) => ExitStatus::Negative,
@@ -139,10 +145,11 @@ impl Run {
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
         report.omitted.retain(|code, _| !self.args.allow.contains(code));
+        let mut statistics = Statistics::of_file(&report);
+        statistics.hidden = self.hide(&mut report);
         let omitted = Omitted::of(&name, &report);
         let mut notes: Vec<String> =
             report.unknown.iter().map(|unknown| format!("{name}: {unknown}")).collect();
-        let mut statistics = Statistics::of_file(&report);
         let mut text_of_file = Vec::new();
         if self.args.fix {
             let fixed = fix::fix(&name, &text, &report, &self.fix_config());
@@ -161,7 +168,7 @@ impl Run {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
         }
-        let is_denied = report.diagnostics.iter().any(|found| self.is_denied(found));
+        let is_denied = report.diagnostics.iter().any(|found| self.is_denied(found.code));
         Ok(Checked { text: text_of_file, notes, statistics, omitted, is_denied })
     }
 
@@ -176,13 +183,34 @@ impl Run {
         }
     }
 
-    fn is_denied(&self, found: &Diagnostic) -> bool {
+    fn is_denied(&self, found: Code) -> bool {
         self.args.deny.iter().any(|denied| match *denied {
             Denied::All => true,
             Denied::Warnings => found.severity() >= Severity::Warning,
             Denied::Errors => found.severity() == Severity::Error,
-            Denied::Code(code) => found.code == code,
+            Denied::Code(code) => found == code,
         })
+    }
+
+    /// Removes the findings below the level, and returns their number. Those that are denied stay.
+    fn hide(&self, report: &mut Report) -> usize {
+        let is_shown = |code: Code| code.severity() >= self.level || self.is_denied(code);
+        let all = report.diagnostics.len() + report.omitted.values().sum::<usize>();
+        report.diagnostics.retain(|found| is_shown(found.code));
+        report.omitted.retain(|code, _| is_shown(*code));
+        all - report.diagnostics.len() - report.omitted.values().sum::<usize>()
+    }
+}
+
+/// The least severity to report: programs get every finding, and filter by severity themselves.
+fn level(args: &LintArgs) -> Severity {
+    let is_for_people = matches!(args.format, LintFormat::Human | LintFormat::Github);
+    match args.level {
+        Some(LintLevel::Info) => Severity::Info,
+        Some(LintLevel::Warning) => Severity::Warning,
+        Some(LintLevel::Error) => Severity::Error,
+        None if is_for_people && !args.statistics && !args.fix => Severity::Warning,
+        None => Severity::Info,
     }
 }
 
@@ -281,6 +309,8 @@ struct Statistics {
     codes: BTreeMap<Code, (usize, usize)>,
     /// Fixed diagnostics.
     fixed: usize,
+    /// Diagnostics below the level.
+    hidden: usize,
     /// Rule sets that a limit kept from being compared.
     unknown: usize,
 }
@@ -301,6 +331,7 @@ impl Statistics {
     fn merge(&mut self, other: &Statistics) {
         self.files += other.files;
         self.fixed += other.fixed;
+        self.hidden += other.hidden;
         self.unknown += other.unknown;
         for (&code, &(diagnostics, files)) in &other.codes {
             let counts = self.codes.entry(code).or_default();
@@ -338,5 +369,12 @@ impl Statistics {
             let _ = write!(sentence, ", not compared: {}", self.unknown);
         }
         sentence
+    }
+
+    /// The number of hidden diagnostics, and the flag that shows them; `None` if none is hidden.
+    fn hint(&self) -> Option<String> {
+        let found = if self.hidden == 1 { "finding is" } else { "findings are" };
+        let hidden = self.hidden;
+        (hidden > 0).then(|| format!("{hidden} {found} not shown; use --level info to see all"))
     }
 }

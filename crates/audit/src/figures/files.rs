@@ -81,7 +81,7 @@ struct Sitemap {
 fn read(catalog: &Catalog) -> Result<(Vec<File<'_>>, Vec<Others>), Damage> {
     let set = &catalog.set;
     let mut files = Vec::new();
-    // The first is for files without such records.
+    // The first is for files without other records.
     let mut others = vec![Others::default()];
     let mut known: HashMap<u32, usize, foldhash::fast::RandomState> = HashMap::default();
     for host in set.hosts() {

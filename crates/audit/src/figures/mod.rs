@@ -5,6 +5,7 @@ mod policies;
 mod rules;
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use super::Audit;
 use super::catalog::Catalog;
@@ -126,15 +127,17 @@ fn verdicts(agent: &str, counts: &AgentCounts) -> AgentVerdicts {
     }
 }
 
-/// Origins and URLs by the state of their policy.
+/// Hosts, origins and URLs by the state of their policy.
 fn states(catalog: &Catalog, asked: &[u64], unknown: u64) -> Vec<StateCount> {
     let mut counts = PolicyState::ALL.map(|state| StateCount {
         state: state.as_str(),
+        hosts: 0,
         origins: 0,
         urls: if state == PolicyState::Unknown { unknown } else { 0 },
     });
     for (policy, urls) in catalog.policies.iter().zip(asked) {
         let count = &mut counts[policy.access.state as usize];
+        count.hosts += policy.hosts;
         count.origins += policy.origins;
         count.urls += urls;
     }
@@ -183,12 +186,21 @@ fn unknown(origins: &Unknown, top: usize) -> UnknownFigures {
         urls_min: urls,
     };
     let total = origins.names() as u64;
+    let all = origins.largest(usize::MAX);
+    let hosts: HashSet<&[u8]> = all.into_iter().map(|(origin, _)| host_of(origin)).collect();
     UnknownFigures {
         urls: origins.urls(),
         origins: total,
+        hosts: hosts.len() as u64,
         exact: origins.uncounted() == 0,
         worth_fetching: List { total, rows: rows.into_iter().map(row).collect() },
     }
+}
+
+/// The host of an origin, with its port unless that is the default.
+fn host_of(origin: &[u8]) -> &[u8] {
+    let scheme = origin.windows(3).position(|bytes| bytes == b"://");
+    scheme.map_or(origin, |colon| &origin[colon + 3..])
 }
 
 /// The limits, hit or not.

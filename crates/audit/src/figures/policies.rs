@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{largest, shown};
 use crate::catalog::{Catalog, Policy};
-use crate::model::{AgentReach, List, ReachCounts, RobotFigures, RobotRow};
+use crate::model::{AddressCounts, AgentReach, List, ReachCounts, RobotFigures, RobotRow};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_matcher::automaton::Reach;
@@ -69,7 +69,9 @@ pub(super) struct Robots {
     named: HashMap<Vec<u8>, RobotRow, foldhash::fast::RandomState>,
     others: RobotRow,
     naming_origins: u64,
+    naming_hosts: u64,
     without_default: u64,
+    hosts_without_default: u64,
     /// Policies with more rules than the limit.
     pub policies_not_known: u64,
 }
@@ -98,24 +100,25 @@ impl Policies {
     }
 
     fn add(&mut self, policy: &Policy, read: ReadPolicy) {
-        let origins = policy.origins;
         for (sum, (addressed, reach)) in self.reach.iter_mut().zip(read.agents) {
-            *match addressed {
-                Addressed::ByName => &mut sum.named,
-                Addressed::ByDefault => &mut sum.by_default,
-                Addressed::NotAtAll => &mut sum.unnamed,
-            } += origins;
-            sum.reach.add(origins, reach);
+            sum.origins.add(policy.origins, addressed, reach);
+            sum.hosts.add(policy.hosts, addressed, reach);
         }
         let robots = &mut self.robots;
         let default = read.sizes.default;
         let is_not_known =
             read.robots.iter().any(|(_, reach)| reach.is_none()) || default == Some(None);
         robots.policies_not_known += u64::from(is_not_known);
-        robots.naming_origins += if read.robots.is_empty() { 0 } else { origins };
+        if !read.robots.is_empty() {
+            robots.naming_origins += policy.origins;
+            robots.naming_hosts += policy.hosts;
+        }
         match default {
             Some(reach) => robots.others.add(policy, reach),
-            None if read.has_rules => robots.without_default += origins,
+            None if read.has_rules => {
+                robots.without_default += policy.origins;
+                robots.hosts_without_default += policy.hosts;
+            }
             None => {}
         }
         for (name, reach) in read.robots {
@@ -125,14 +128,25 @@ impl Policies {
     }
 }
 
+impl AddressCounts {
+    fn add(&mut self, count: u64, addressed: Addressed, reach: KnownReach) {
+        *match addressed {
+            Addressed::ByName => &mut self.named,
+            Addressed::ByDefault => &mut self.by_default,
+            Addressed::NotAtAll => &mut self.unnamed,
+        } += count;
+        self.reach.add(count, reach);
+    }
+}
+
 impl ReachCounts {
-    fn add(&mut self, origins: u64, reach: KnownReach) {
+    fn add(&mut self, count: u64, reach: KnownReach) {
         *match reach {
             Some(Reach::Everything) => &mut self.everything,
             Some(Reach::Part) => &mut self.part,
             Some(Reach::Nothing) => &mut self.nothing,
             None => &mut self.not_known,
-        } += origins;
+        } += count;
     }
 }
 
@@ -141,6 +155,7 @@ impl RobotRow {
         self.origins += policy.origins;
         self.hosts += policy.hosts;
         self.reach.add(policy.origins, reach);
+        self.by_host.add(policy.hosts, reach);
     }
 }
 
@@ -200,14 +215,15 @@ fn read_file(catalog: &Catalog, file: &RobotsTxt<'_>, agents: &[AgentChain]) -> 
 }
 
 impl Robots {
-    /// The figures, and the `top` robots that most origins name.
+    /// The figures, and the `top` robots that most hosts name.
     pub fn figures(self, agents: &[AgentChain], top: usize) -> RobotFigures {
         let is_asked = |name: &[u8]| {
             let mut tokens = agents.iter().flat_map(AgentChain::tokens);
             tokens.any(|token| token.as_bytes().eq_ignore_ascii_case(name))
         };
         let total = self.named.len() as u64;
-        let most = largest(self.named, top, |(name, row)| (row.origins, Reverse(name.clone())));
+        let most =
+            largest(self.named, top, |(name, row)| (row.hosts, row.origins, Reverse(name.clone())));
         let row = |(name, row): (Vec<u8>, RobotRow)| RobotRow {
             name: shown(&name),
             asked: is_asked(&name),
@@ -215,7 +231,9 @@ impl Robots {
         };
         RobotFigures {
             naming_origins: self.naming_origins,
+            naming_hosts: self.naming_hosts,
             without_default: self.without_default,
+            hosts_without_default: self.hosts_without_default,
             others: RobotRow { name: "*".to_owned(), ..self.others },
             most_named: List { total, rows: most.into_iter().map(row).collect() },
         }

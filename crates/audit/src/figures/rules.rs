@@ -167,7 +167,7 @@ pub(super) struct Never {
     by_cause: NeverCounts,
     /// Rules for which a limit ended the search.
     not_known: u64,
-    /// Policies with such rules.
+    /// Policies with rules for which a limit ended the search.
     pub policies_not_known: u64,
 }
 

@@ -1,12 +1,13 @@
 //! The parts about files, and about the sources and limits of the numbers.
 
 use super::sections::{counts, pair};
-use super::{Section, View, agent_name, code, listed};
+use super::{View, code};
 use crate::model::{Distribution, FileRow, List, Report};
 use portcullis_report::html;
 use portcullis_report::html::{
-    Column, Html, NONE, Table, bytes, counted, histogram, number, share,
+    Caption, Column, Html, NONE, Table, bytes, counted, histogram, number, share,
 };
+use portcullis_report::page::{Section, fact_list};
 
 /// A histogram, the distribution in words, and its numbers in a table that unfolds. `unit` is one and
 /// many of what is counted.
@@ -36,7 +37,8 @@ fn distribution(
         range: range(bin.from, bin.to),
         count: bin.count,
     });
-    let title = format!("{title} ({}, logarithmic)", unit[1]);
+    let axes = format!("{} (logarithmic), by {of}", unit[1]);
+    let caption = Caption { title, axes: &axes, table: id };
     html!(
         r#"<div class="distribution">
 {}<p>Half have at most {}, nine in ten at most {}, 99 of 100 at most {}; the maximum is {}.</p>
@@ -45,7 +47,7 @@ fn distribution(
 {}</details>
 </div>
 "#,
-        histogram(&title, id, &columns.collect::<Vec<_>>()),
+        histogram(caption, &columns.collect::<Vec<_>>()),
         value(*p50),
         value(*p90),
         value(*p99),
@@ -70,7 +72,6 @@ pub(super) fn files(view: View<'_>) -> Section {
     Section {
         id: "files",
         title: "The files",
-        meaning: Html::default(),
         finding: html!(
             "{} with {} in all; {} ({}) disallow every URL for robots that they do not name.",
             counted(files.files, "file", "files"),
@@ -97,6 +98,7 @@ pub(super) fn files(view: View<'_>) -> Section {
             largest("longest-table", "The longest files", &files.longest),
             largest("most-rules-table", "The files with most rules", &files.most_rules)
         ),
+        ..Section::default()
     }
 }
 
@@ -104,31 +106,32 @@ pub(super) fn notes(view: View<'_>) -> Section {
     let notes = &view.report.notes;
     let files = view.report.files.files;
     let words = |kind: &str| kind.replace('-', " ");
-    let chart =
-        counts("Files by oddity", "notes-table", notes, |note| (words(note.kind), note.files));
-    let table = Table::new("notes-table", html!("Files by oddity"), notes)
-        .text("oddity", move |note| html!("{}", words(note.kind)))
+    let chart = counts(("Files by problem", "notes-table", "part"), notes, |note| {
+        (words(note.kind), note.files)
+    });
+    let table = Table::new("notes-table", html!("Files by problem"), notes)
+        .text("problem", move |note| html!("{}", words(note.kind)))
         .text("what it is", |note| html!("{}", note.meaning))
         .number("files", |note| note.files)
         .figure("share", move |note| share(note.files, files))
         .text("first hosts", |note| Html::join(note.examples.iter().map(|it| code(it)), "<br/>"));
     Section {
         id: "notes",
-        title: "What is odd in the files",
+        title: "Problems in the files",
         finding: notes.first().map_or_else(Html::default, |first| {
             html!(
-                "{} of oddities occur; the most common, {}, in {}.",
+                "{} of problems occur; the most common, {}, is in {}.",
                 counted(notes.len() as u64, "kind", "kinds"),
                 words(first.kind),
                 counted(first.files, "file", "files")
             )
         }),
         meaning: html!(
-            "What the parser noted, by kind: mistakes that a crawler skips silently, so that rules do \
-             not do what their author meant."
+            "What the parser noted, by kind. Crawlers ignore these lines without notice, so some rules do \
+             not do what their author meant. `portcullis lint` explains each one."
         ),
-        advice: html!("If the file is yours, fix it as the table says."),
-        body: pair(chart, table.html_or("Nothing is odd.")),
+        advice: html!("If the file is yours, fix it as the table shows."),
+        body: pair(chart, table.html_or("The files have no problem.")),
     }
 }
 
@@ -145,7 +148,6 @@ pub(super) fn crawl_delays(view: View<'_>) -> Section {
     Section {
         id: "crawl-delays",
         title: "Crawl-delays",
-        meaning: Html::default(),
         finding: html!(
             "{} a crawl-delay ({}, {} of them not a number of seconds). It asks for a pause between two \
              requests and decides no URL.",
@@ -154,12 +156,13 @@ pub(super) fn crawl_delays(view: View<'_>) -> Section {
             delays.malformed
         ),
         advice: html!(
-            "Respect them where you can. A delay of a day or more means, in practice, few pages."
+            "Respect them where you can. With a delay of a day or more, few pages can be fetched."
         ),
         body: match delays.lines {
             0 => Html::default(),
             _ => pair(seconds(), table.html_or("None is a number.")),
         },
+        ..Section::default()
     }
 }
 
@@ -175,7 +178,6 @@ pub(super) fn sitemaps(view: View<'_>) -> Section {
     Section {
         id: "sitemaps",
         title: "Sitemaps",
-        meaning: Html::default(),
         finding: html!(
             "{} ({} of all) {} sitemaps in {}; {}, {} on another host.",
             counted(sitemaps.files, "file", "files"),
@@ -192,6 +194,7 @@ pub(super) fn sitemaps(view: View<'_>) -> Section {
             0 => Html::default(),
             _ => pair(chart(), table.html_or("There is none.")),
         },
+        ..Section::default()
     }
 }
 
@@ -205,7 +208,7 @@ pub(super) fn invalid(view: View<'_>) -> Section {
         0 => [Html::default(), Html::default()],
         _ => [
             html!(
-                "Check whether the list was cut or written in another encoding, and fix its producer."
+                "Check whether the list is cut or in another encoding, and fix the program that writes it."
             ),
             table.html_or("None is shown."),
         ],
@@ -215,10 +218,10 @@ pub(super) fn invalid(view: View<'_>) -> Section {
         title: "Records that are not URLs",
         finding: match view.report.records.invalid {
             0 => Html::default(),
-            _ => html!(
-                "{} empty; {} text that is not a URL.",
-                counted(invalid.empty, "record is", "records are"),
-                counted(invalid.others, "other record has", "other records have")
+            all => html!(
+                "{}; {} empty.",
+                counted(all, "record is not a URL", "records are not URLs"),
+                counted(invalid.empty, "of them is", "of them are")
             ),
         },
         meaning: match view.report.records.invalid {
@@ -234,11 +237,9 @@ pub(super) fn limits(view: View<'_>) -> Section {
     let limits = &view.report.limits;
     let hit = limits.iter().filter(|limit| limit.hits > 0).count();
     let table = Table::new("limits-table", html!("Limits, and how often they were hit"), limits)
-        .text("limit", |limit| html!("{}", limit.name.replace('-', " ")))
-        .figure("value", |limit| limit.value.map_or_else(|| NONE.to_owned(), number))
-        .text("what it limits", |limit| html!("{}", limit.what))
-        .number("hit", |limit| limit.hits)
-        .text("by", |limit| html!("{}", limit.unit));
+        .text("what is limited", |limit| html!("{}", limit.what))
+        .figure("hit by", |limit| format!("{} {}", number(limit.hits), limit.unit))
+        .figure("limit", |limit| limit.value.map_or_else(|| NONE.to_owned(), number));
     Section {
         id: "limits",
         title: "Limits",
@@ -249,40 +250,24 @@ pub(super) fn limits(view: View<'_>) -> Section {
         meaning: html!(
             "Beyond a limit, something is ignored or not known; no URL is allowed because of it."
         ),
-        advice: Html::default(),
         body: table.html_or("No limit was counted."),
+        ..Section::default()
     }
 }
 
 pub(super) fn about(view: View<'_>) -> Section {
-    let Report { source, records, inputs, version, agents, .. } = view.report;
-    let kind = match source.kind {
-        "set" => "a compiled policy set",
-        "folder" => "a folder of files named by host",
-        "file" => "one file, for every URL",
-        other => other,
-    };
-    let count = |value: Option<u64>| value.map_or_else(|| NONE.to_owned(), number);
-    let captured = source
-        .captured
-        .as_ref()
-        .map_or_else(|| html!("not known"), |dates| html!("{} to {}", dates.first, dates.last));
-    let limit = source.robots_bytes_max.map_or_else(|| "all".to_owned(), number);
+    let Report { source, records, .. } = view.report;
+    let count = |value: Option<u64>| html!("{}", value.map_or_else(|| NONE.to_owned(), number));
+    let limit = source
+        .robots_bytes_max
+        .map_or_else(|| "all of it".to_owned(), |it| format!("at most {}", bytes(it)));
     let facts = [
-        ("lists of URLs", listed(inputs.iter().map(|input| code(input)))),
-        ("records", html!("{} ({})", records.records, bytes(records.bytes))),
-        ("agents", listed(agents.iter().map(|agent| agent_name(agent)))),
-        ("policies from", html!("{} ({})", code(&source.name), kind)),
-        ("hash of the policies", code(&source.hash)),
-        ("captured", captured),
-        ("dialect", code(source.dialect)),
-        ("bytes read per file", html!("{}", limit)),
-        ("hosts, origins", html!("{}, {}", count(source.hosts), count(source.origins))),
-        ("distinct policies", html!("{}", source.policies)),
-        ("version", html!("portcullis {}", version)),
+        ("Records read", html!("{} ({})", records.records, bytes(records.bytes))),
+        ("Hosts in the set", count(source.hosts)),
+        ("Origins in the set", count(source.origins)),
+        ("Distinct policies", html!("{}", source.policies)),
+        ("Read of each file", html!("{}", limit)),
     ];
-    let rows: Html =
-        facts.iter().map(|(name, fact)| html!("<dt>{}</dt><dd>{}</dd>\n", name, fact)).collect();
     let cut = match super::longest_list(view.report) > view.rows {
         false => Html::default(),
         true => html!(
@@ -293,9 +278,12 @@ pub(super) fn about(view: View<'_>) -> Section {
     Section {
         id: "about",
         title: "Where the numbers come from",
-        finding: Html::default(),
-        meaning: html!("Equal inputs make the same page, byte for byte.{}", cut),
-        advice: Html::default(),
-        body: html!("<dl class=\"facts\">\n{}</dl>\n", rows),
+        meaning: html!(
+            "A host counts once, whether its file applies to http, https or both; if the two files differ, \
+             the host counts once for each. Equal inputs make the same page, byte for byte.{}",
+            cut
+        ),
+        body: fact_list(&facts),
+        ..Section::default()
     }
 }

@@ -1,63 +1,71 @@
 //! The parts of the page in order, and those about agents, hosts and rules.
 
+use std::cmp::Reverse;
+
 use super::files;
-use super::{Section, View, agent_name, code, listed};
+use super::{View, agent_name, code, listed};
 use crate::model::{
-    AgentVerdicts, List, NeverCause, NeverRule, ReachCounts, Report, RobotRow, RuleRow,
+    AddressCounts, AgentReach, AgentVerdicts, DecidingRule, HostRow, List, NeverCause, NeverRule,
+    ReachCounts, Report, RobotRow, RuleRow,
 };
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_report::html;
-use portcullis_report::html::{Bar, Bars, Html, Part, Table, counted, number, share};
+use portcullis_report::html::{Bar, Bars, Caption, Html, Part, Table, counted, number, share};
+use portcullis_report::page::Section;
+use portcullis_robots::visible::cut_characters;
 
-/// Rows that a chart shows.
-const CHARTED: usize = 12;
-/// Rules that are shown as covering another.
-const COVERING: usize = 5;
+/// Agents that have a column of their own in the table of hosts. More would not fit beside each other.
+const AGENT_COLUMNS_MAX: usize = 6;
+/// Characters of a host in the label of a rule.
+const HOST_CHARACTERS: usize = 40;
+/// Rules that are shown as covering another before the others unfold.
+const COVERING: usize = 3;
 
-const VERDICTS: [Part; 4] = [
+const VERDICTS: [Part<'_>; 4] = [
     Part { class: "allow", name: "may fetch" },
     Part { class: "disallow", name: "must not fetch" },
     Part { class: "unknown", name: "not known" },
     Part { class: "invalid", name: "not a URL" },
 ];
 
-const SHARES: [Part; 4] = [
+const SHARES: [Part<'_>; 4] = [
     Part { class: "allow", name: "everything" },
     Part { class: "part", name: "a part" },
     Part { class: "disallow", name: "nothing" },
     Part { class: "unknown", name: "not known" },
 ];
 
-const COUNT: [Part; 1] = [Part { class: "disallow", name: "count" }];
+const RULES: [Part<'_>; 2] = [
+    Part { class: "allow", name: "URLs that the rule allows" },
+    Part { class: "disallow", name: "URLs that the rule disallows" },
+];
 
-/// All parts, in order.
+/// All parts, in order. Without records, those about URLs are left out.
 pub(super) fn all(view: View<'_>) -> Vec<Section> {
-    vec![
-        verdicts(view),
-        hosts(view),
-        deciding(view),
-        never(view),
-        idle(view),
-        unknown(view),
-        reach(view),
-        robots(view),
-        states(view),
-        files::files(view),
-        files::notes(view),
-        files::crawl_delays(view),
-        files::sitemaps(view),
-        files::invalid(view),
-        files::limits(view),
-        files::about(view),
-        Section {
-            id: "glossary",
-            title: "Words",
-            finding: Html::default(),
-            meaning: html!("The terms of this page."),
-            advice: Html::default(),
-            body: Html::of_source(include_str!("glossary.html")),
-        },
-    ]
+    let of_urls: &[fn(View<'_>) -> Section] = match view.report.records.records {
+        0 => &[],
+        _ => &[verdicts, hosts, deciding, idle, unknown, files::invalid],
+    };
+    let of_files: [fn(View<'_>) -> Section; 10] = [
+        never,
+        reach,
+        robots,
+        states,
+        files::files,
+        files::notes,
+        files::crawl_delays,
+        files::sitemaps,
+        files::limits,
+        files::about,
+    ];
+    let glossary = Section {
+        id: "glossary",
+        title: "Glossary",
+        body: Html::of_source(include_str!("glossary.html")),
+        ..Section::default()
+    };
+    let sections = of_urls.iter().chain(&of_files).map(|section| section(view));
+    sections.chain([glossary]).collect()
 }
 
 /// A chart beside its table, or above it if there is no room.
@@ -65,10 +73,9 @@ pub(super) fn pair(chart: Html, table: Html) -> Html {
     html!("<div class=\"pair\">\n{}<div>\n{}</div>\n</div>\n", chart, table)
 }
 
-/// A chart of one count for each of the first rows.
+/// A chart of one count for each row.
 pub(super) fn counts<T>(
-    title: &str,
-    table: &str,
+    (title, table, class): (&str, &str, &str),
     rows: &[T],
     bar: impl Fn(&T) -> (String, u64),
 ) -> Html {
@@ -76,8 +83,14 @@ pub(super) fn counts<T>(
         let (label, value) = bar(row);
         Bar { label, figure: number(value), values: vec![value] }
     };
-    let bars: Vec<Bar> = rows.iter().take(CHARTED).map(bar).collect();
-    Bars { title, table, parts: &COUNT, are_shares: false }.html(&bars)
+    let bars: Vec<Bar> = rows.iter().map(bar).collect();
+    let caption = Caption { title, axes: "", table };
+    Bars { caption, parts: &[Part { class, name: "" }], are_shares: false }.html(&bars)
+}
+
+/// A chart of bars of equal length, whose parts are shares.
+fn shares(title: &str, table: &str, parts: &[Part<'_>], bars: &[Bar]) -> Html {
+    Bars { caption: Caption { title, axes: "", table }, parts, are_shares: true }.html(bars)
 }
 
 /// A reason in words: the head of a column, and what it means.
@@ -112,8 +125,13 @@ fn verdicts(view: View<'_>) -> Section {
         values: vec![row.allow, row.disallow, row.unknown, row.invalid],
     };
     let title = "URLs by agent and verdict";
-    let chart = Bars { title, table: "verdicts-table", parts: &VERDICTS, are_shares: true };
-    let chart = chart.html(&rows.iter().map(bar).collect::<Vec<_>>());
+    // Of many agents, those that may fetch least come first.
+    let mut charted: Vec<&AgentVerdicts> = rows.iter().collect();
+    if charted.len() > AGENT_COLUMNS_MAX {
+        charted.sort_by_key(|row| row.allow);
+    }
+    let bars: Vec<Bar> = charted.into_iter().map(bar).collect();
+    let chart = shares(title, "verdicts-table", &VERDICTS, &bars);
     let table = Table::new("verdicts-table", html!("{}", title), rows)
         .text("agent", |row| agent_name(&row.agent))
         .number("may fetch", |row| row.allow)
@@ -123,7 +141,7 @@ fn verdicts(view: View<'_>) -> Section {
         .number("not known", |row| row.unknown)
         .number("not a URL", |row| row.invalid);
     // Reasons that do not occur have no column.
-    let caption = html!("Why: URLs by agent and reason");
+    let caption = html!("URLs by agent and reason");
     let mut why =
         Table::new("reasons-table", caption, rows).text("agent", |row| agent_name(&row.agent));
     let mut words = Html::default();
@@ -151,12 +169,12 @@ fn verdicts(view: View<'_>) -> Section {
         title: "What each agent may fetch",
         finding: agents(report),
         meaning: html!(
-            "How many of {} each agent may fetch, and why. “Not known” is not permission: no robots.txt \
-             of the origin is known.",
+            "How many of {} each agent may fetch, and why. “Not known” does not mean allowed: no \
+             robots.txt of the host is known.",
             counted(whole, "record", "records")
         ),
         advice: html!(
-            r##"If an agent must not fetch URLs that you want it to have, look for its rules in <a href="#deciding">the rules that decide most</a>."##
+            r##"To see why an agent must not fetch a URL, look for its rules in <a href="#deciding">Rules that decide most</a>."##
         ),
         body: html!("{}{}", pair(chart, table.html_or("No agent was given.")), why),
     }
@@ -174,6 +192,9 @@ fn agents(report: &Report) -> Html {
     let most = verdicts.iter().rev().max_by_key(|row| row.allow);
     let least = verdicts.iter().min_by_key(|row| row.allow);
     match (most, least) {
+        _ if report.records.known == 0 && whole > 0 => {
+            html!("No URL was decided: for none of them a robots.txt is known.")
+        }
         (Some(_), Some(_)) if verdicts.len() <= 4 => {
             html!("{} of all URLs.", listed(verdicts.iter().map(may_fetch)))
         }
@@ -195,34 +216,64 @@ fn hosts(view: View<'_>) -> Section {
     let report = view.report;
     let hosts = &report.hosts;
     let rows = view.rows(&hosts.most_affected);
-    let title = "Decisions that disallow, over all agents, by host";
-    let chart = counts(title, "hosts-table", rows, |row| (row.host.clone(), row.disallowed));
+    let title = "Decisions that disallow, by host";
+    let chart =
+        counts((title, "hosts-table", "disallow"), rows, |row| (row.host.clone(), row.disallowed));
     let caption =
         view.caption("Hosts with URLs that an agent must not fetch", &hosts.most_affected);
-    let mut table = Table::new("hosts-table", caption, rows)
-        .text("host", |row| code(&row.host))
-        .number("URLs", |row| row.urls)
-        .number("disallowed, all agents", |row| row.disallowed);
-    for (agent, name) in report.agents.iter().enumerate() {
-        table = table.upright(&agent_name(name), move |row| (row.by_agent[agent], row.urls));
+    let mut table = Table::new("hosts-table", caption, rows).text("host", |row| code(&row.host));
+    let agents = report.agents.len();
+    if agents <= AGENT_COLUMNS_MAX {
+        for (agent, name) in report.agents.iter().enumerate() {
+            table = table.part(name, move |row| (row.by_agent[agent], row.urls));
+        }
+    } else {
+        let affected = |row: &HostRow| row.by_agent.iter().filter(|urls| **urls > 0).count() as u64;
+        table = table.part("agents", move |row| (affected(row), agents as u64));
+    }
+    if agents > 1 {
+        table = table.number("decisions", |row| row.disallowed);
+    }
+    table = table.number("URLs of the host", |row| row.urls);
+    if agents > AGENT_COLUMNS_MAX {
+        table = table.text("which agents", move |row| {
+            view.agents((0..agents).filter(|&agent| row.by_agent[agent] > 0))
+        });
     }
     let decisions: u64 = report.verdicts.iter().map(|row| row.disallow).sum();
     let shown: u64 = rows.iter().map(|row| row.disallowed).sum();
+    let [finding, advice] = match hosts.affected {
+        0 if hosts.asked == 0 => {
+            [html!("No URL is on a host with a known robots.txt."), Html::default()]
+        }
+        0 => [html!("No host disallows a URL for an agent."), Html::default()],
+        affected => [
+            html!(
+                "{} of {} disallow some URL for some agent. Those shown cause {} of all decisions that \
+                 disallow.",
+                affected,
+                counted(hosts.asked, "host", "hosts"),
+                share(shown, decisions)
+            ),
+            html!(
+                "Start at the top with the hosts that you need: ask their owners, or remove them from \
+                 your list."
+            ),
+        ],
+    };
     Section {
         id: "hosts",
         title: "Hosts most affected",
-        finding: html!(
-            "{} of {} disallow some URL for some agent. Those shown cause {} of all decisions that \
-             disallow.",
-            hosts.affected,
-            counted(hosts.asked, "host", "hosts"),
-            share(shown, decisions)
+        finding,
+        meaning: html!(
+            "{} A decision is one URL for one agent.",
+            match agents <= AGENT_COLUMNS_MAX {
+                true => "The column of an agent counts the host’s URLs that it must not fetch.",
+                false => "The table counts the agents that must not fetch some URL of the host.",
+            }
         ),
-        meaning: html!("The column of an agent counts the host’s URLs that it must not fetch."),
-        advice: html!(
-            "Start at the top with the hosts that you need: ask their owners, or take them off your list."
-        ),
-        body: html!("{}{}", chart, table.html_or("No host disallows a URL for an agent.")),
+        advice,
+        body: html!("{}{}", chart, table.html_or("There is nothing to list.")),
     }
 }
 
@@ -231,84 +282,96 @@ fn field(verdict: &str) -> &'static str {
     if verdict == "allow" { "Allow" } else { "Disallow" }
 }
 
-/// A table of rules that starts with the columns of [`RuleRow`].
+/// A table of rules: the rule, its host, a count of URLs, then what `middle` adds, then its place.
 fn rules<'a, R>(
     view: View<'a>,
-    (id, title): (&str, &str),
+    (id, title, urls): (&str, &str, &str),
     list: &'a List<R>,
-    row: impl Fn(&R) -> &RuleRow + Copy + 'a,
+    row: impl Fn(&R) -> (&RuleRow, u64) + Copy + 'a,
+    middle: impl FnOnce(Table<'a, R>) -> Table<'a, R>,
 ) -> Table<'a, R> {
-    Table::new(id, view.caption(title, list), view.rows(list))
+    let table = Table::new(id, view.caption(title, list), view.rows(list))
         .text("rule", move |it| {
-            let RuleRow { verdict, rule, .. } = row(it);
+            let RuleRow { verdict, rule, .. } = row(it).0;
             let field = field(verdict);
             html!("<span class=\"is-{}\">{}:</span> {}", verdict, field, code(rule))
         })
-        .text("host", move |it| code(&row(it).host))
-        .number("line", move |it| row(it).line.into())
-        .number("hosts", move |it| row(it).hosts)
+        .text("host", move |it| code(&row(it).0.host))
+        .number(urls, move |it| row(it).1);
+    middle(table)
+        .number("line", move |it| row(it).0.line.into())
+        .text("group", move |it| code(&row(it).0.group))
+        .number("hosts with it", move |it| row(it).0.hosts)
 }
 
 fn deciding(view: View<'_>) -> Section {
     let figures = &view.report.rules;
     let rows = view.rows(&figures.deciding);
-    let chart = counts("URLs decided, by rule", "deciding-table", rows, |it| {
-        let RuleRow { host, verdict, rule, .. } = &it.row;
-        (format!("{host} · {}: {rule}", field(verdict)), it.urls)
-    });
-    let names = ("deciding-table", "Rules by URLs decided");
-    let table = rules(view, names, &figures.deciding, |it| &it.row)
-        .number("URLs", |it| it.urls)
-        .text("group", |it| code(&it.row.group))
-        .text("decided for", move |it| {
-            let agents = (0..it.by_agent.len()).filter(|&agent| it.by_agent[agent] > 0);
-            view.agents(&agents.collect::<Vec<_>>())
-        })
-        .text("first URLs", |it| samples(&it.samples));
+    let bar = |it: &DecidingRule| {
+        let RuleRow { host, verdict, rule, line, .. } = &it.row;
+        Bar {
+            label: format!(
+                "{} · {}: {rule} (line {line})",
+                cut_characters(host, HOST_CHARACTERS),
+                field(verdict)
+            ),
+            figure: number(it.urls),
+            values: if *verdict == "allow" { vec![it.urls, 0] } else { vec![0, it.urls] },
+        }
+    };
+    let caption = Caption { title: "URLs decided, by rule", axes: "", table: "deciding-table" };
+    let chart = Bars { caption, parts: &RULES, are_shares: false };
+    let chart = chart.html(&rows.iter().map(bar).collect::<Vec<_>>());
+    let names = ("deciding-table", "Rules by URLs decided", "URLs");
+    let table = rules(
+        view,
+        names,
+        &figures.deciding,
+        |it| (&it.row, it.urls),
+        |table| {
+            table
+                .text("decides for", move |it| {
+                    view.agents((0..it.by_agent.len()).filter(|&agent| it.by_agent[agent] > 0))
+                })
+                .text("first URLs", |it| {
+                    Html::folded(it.samples.iter().map(|it| code(it)), 1, "<br/>")
+                })
+        },
+    );
     Section {
         id: "deciding",
         title: "Rules that decide most",
         finding: html!(
-            "{} apply to these agents in the files of the URLs’ origins; {} decided a URL.",
+            "{} apply to these agents in the files of the URLs’ hosts; {} decided a URL.",
             counted(figures.asked, "rule", "rules"),
             figures.deciding.total
         ),
-        meaning: html!("A policy that several hosts share is counted once."),
+        meaning: html!("A file that several hosts share is counted once."),
         advice: html!(
-            "Read the rules at the top and the URLs beside them: here one line changes most. \
-             <code>Disallow: /</code> closes a whole host."
+            "Read the rules at the top and the URLs beside them: changing one of these lines has the most \
+             effect. <code>Disallow: /</code> closes a whole host."
         ),
         body: html!("{}{}", chart, table.html_or("No rule decided a URL.")),
     }
 }
 
-/// The first sample, and the others folded.
-fn samples(samples: &[String]) -> Html {
-    let Some((first, others)) = samples.split_first() else { return Html::default() };
-    if others.is_empty() {
-        return code(first);
-    }
-    let items: Html = others.iter().map(|it| html!("<li>{}</li>", code(it))).collect();
-    html!(
-        "{}<details><summary>{} more</summary><ul>{}</ul></details>",
-        code(first),
-        others.len(),
-        items
-    )
-}
-
 fn never(view: View<'_>) -> Section {
     let figures = &view.report.rules;
-    let names = ("never-table", "Rules that can never decide");
+    let names = ("never-table", "Rules that can never decide", "URLs checked");
     let why = |cause| match cause {
         NeverCause::NoUrl => "no URL matches",
         NeverCause::Shadowed => "other rules win",
         NeverCause::Equal => "equals another rule",
     };
-    let table = rules(view, names, &figures.never, |it| &it.row)
-        .text("why", move |it| html!("{}", why(it.cause)))
-        .text("because of", covering)
-        .number("URLs checked there", |it| it.urls);
+    let table = rules(
+        view,
+        names,
+        &figures.never,
+        |it| (&it.row, it.urls),
+        |table| {
+            table.text("why", move |it| html!("{}", why(it.cause))).text("because of", covering)
+        },
+    );
     let causes = &figures.never_by_cause;
     let mut finding = html!(
         "{} can never decide a URL for any of the agents: {} because no URL matches, {} because other \
@@ -326,36 +389,37 @@ fn never(view: View<'_>) -> Section {
         id: "never",
         title: "Rules that can never decide",
         finding: if figures.never.total > 0 { finding } else { Html::default() },
-        meaning: Html::default(),
         advice: html!(
-            "If the file is yours: remove the rule, or fix it if it was meant to do something. Without \
-             such a rule the file decides the same."
+            "If the file is yours: remove the rule, or fix it if it was meant to have an effect. Removing \
+             it changes no verdict."
         ),
-        body: table.html_or("There is none."),
+        body: table.html_or("Every rule can decide some URL."),
+        ..Section::default()
     }
 }
 
 fn covering(rule: &NeverRule) -> Html {
-    let first = rule.covered_by.iter().take(COVERING);
-    let first = first
+    let rules = rule.covered_by.iter();
+    let rules = rules
         .map(|it| html!("line {}, {}: {}", u64::from(it.line), field(it.verdict), code(&it.rule)));
-    let more = rule.covered_by.len().saturating_sub(COVERING);
-    let more = (more > 0).then(|| html!("and {} more", more));
-    Html::join(first.chain(more), "<br/>")
+    Html::folded(rules, COVERING, "<br/>")
 }
 
 fn idle(view: View<'_>) -> Section {
     let figures = &view.report.rules;
-    let names = ("idle-table", "Rules that decided nothing");
-    let table = rules(view, names, &figures.idle, |it| &it.row)
-        .number("URLs checked there", |it| it.urls)
-        .text("group", |it| code(&it.row.group))
-        .text("applies to", move |it| view.agents(&it.row.agents));
+    let names = ("idle-table", "Rules that decided nothing", "URLs checked");
+    let table = rules(
+        view,
+        names,
+        &figures.idle,
+        |it| (&it.row, it.urls),
+        |table| table.text("applies to", move |it| view.agents(it.row.agents.iter().copied())),
+    );
     Section {
         id: "idle",
         title: "Rules that decided nothing",
         finding: html!(
-            "{}, {} of those that apply, decided none of these URLs.",
+            "{} ({} of those that apply) decided none of these URLs.",
             counted(figures.idle.total, "rule", "rules"),
             share(figures.idle.total, figures.asked)
         ),
@@ -364,31 +428,32 @@ fn idle(view: View<'_>) -> Section {
             "Most are fine and match other URLs. If a rule was meant for URLs of this list, its pattern \
              has a mistake."
         ),
-        body: table.html_or("Every rule decided something."),
+        body: table.html_or("Every rule decided some URL."),
     }
 }
 
 fn unknown(view: View<'_>) -> Section {
     let unknown = &view.report.unknown;
     let rows = view.rows(&unknown.worth_fetching);
-    let title = "URLs without a known policy, by origin";
-    let chart = counts(title, "unknown-table", rows, |row| (row.origin.clone(), row.urls));
+    let title = "URLs without a known robots.txt, by origin";
+    let chart =
+        counts((title, "unknown-table", "unknown"), rows, |row| (row.origin.clone(), row.urls));
     let caption = view.caption("Origins to fetch a robots.txt from", &unknown.worth_fetching);
     let table = Table::new("unknown-table", caption, rows)
         .text("origin", |row| code(&row.origin))
         .number("URLs", |row| row.urls);
     let shown: u64 = rows.iter().map(|row| row.urls).sum();
     let [finding, advice, body] = match unknown.urls {
-        0 => [html!("A policy is known for every URL."), Html::default(), Html::default()],
+        0 => [html!("For every URL a robots.txt is known."), Html::default(), Html::default()],
         urls => [
             html!(
                 "For {} of {}{} no robots.txt is known. This does not mean that they are allowed.",
                 counted(urls, "URL", "URLs"),
                 if unknown.exact { "" } else { "at least " },
-                counted(unknown.origins, "origin", "origins")
+                counted(unknown.hosts, "host", "hosts")
             ),
             html!(
-                "Fetch the robots.txt of the origins shown: {} of these URLs will be decided.",
+                "Fetch the robots.txt of the origins shown, and {} of these URLs can be decided.",
                 share(shown, urls)
             ),
             pair(chart, table.html_or("No origin is counted.")),
@@ -398,9 +463,9 @@ fn unknown(view: View<'_>) -> Section {
         id: "unknown",
         title: "Unknown hosts worth fetching next",
         finding,
-        meaning: Html::default(),
         advice,
         body,
+        ..Section::default()
     }
 }
 
@@ -410,88 +475,90 @@ fn reach_values(reach: &ReachCounts) -> Vec<u64> {
 
 fn reach(view: View<'_>) -> Section {
     let rows = &view.report.reach;
-    let title = "Origins by agent and by what it may fetch";
-    let chart = Bars { title, table: "reach-table", parts: &SHARES, are_shares: true };
-    let bars = rows.iter().map(|row| {
-        let values = reach_values(&row.reach);
-        let share = share(row.reach.nothing, values.iter().sum());
-        Bar { label: row.agent.clone(), figure: format!("nothing at {share}"), values }
+    let title = "Hosts by agent and by how much it may fetch";
+    let mut charted: Vec<&AgentReach> = rows.iter().collect();
+    if charted.len() > AGENT_COLUMNS_MAX {
+        charted.sort_by_key(|row| Reverse(row.hosts.reach.nothing));
+    }
+    let bars = charted.into_iter().map(|row| {
+        let values = reach_values(&row.hosts.reach);
+        let share = share(row.hosts.reach.nothing, values.iter().sum());
+        Bar { label: row.agent.clone(), figure: format!("nothing on {share}"), values }
     });
-    let chart = chart.html(&bars.collect::<Vec<_>>());
-    let caption = html!("Origins by agent: what it may fetch, and how it is addressed");
+    let chart = shares(title, "reach-table", &SHARES, &bars.collect::<Vec<_>>());
+    let caption = html!("Hosts by agent: what it may fetch, and how the file addresses it");
+    let of = |row: &AgentReach| -> AddressCounts { row.hosts };
     let table = Table::new("reach-table", caption, rows)
         .text("agent", |row| agent_name(&row.agent))
-        .number("everything", |row| row.reach.everything)
-        .number("a part", |row| row.reach.part)
-        .number("nothing", |row| row.reach.nothing)
-        .number("not known", |row| row.reach.not_known)
-        .number("named", |row| row.named)
-        .number("by default", |row| row.by_default)
-        .number("not addressed", |row| row.unnamed);
+        .number("everything", move |row| of(row).reach.everything)
+        .number("a part", move |row| of(row).reach.part)
+        .number("nothing", move |row| of(row).reach.nothing)
+        .number("not known", move |row| of(row).reach.not_known)
+        .number("named", move |row| of(row).named)
+        .number("by default", move |row| of(row).by_default)
+        .number("not addressed", move |row| of(row).unnamed);
     Section {
         id: "reach",
         title: "What the files allow each agent",
-        finding: Html::default(),
         meaning: html!(
-            "Whatever the list of URLs: how many origins (a scheme and a host) allow the agent every URL, \
-             a part of them, or none, and whether they name it, address it in the group for all robots, \
-             or do not address it."
+            "Independent of the list of URLs: how many hosts allow the agent every URL, a part of them, or \
+             none, and whether their file names the agent, addresses it in the group for all robots, or \
+             does not address it."
         ),
         advice: html!(
-            "Many origins that name an agent and allow it nothing are a decision about that agent, to be \
-             respected. “By default” means that they exclude all robots that they do not name."
+            "If many hosts name an agent and allow it nothing, they decided about that agent: respect it. \
+             “By default” counts hosts whose group for all robots applies."
         ),
         body: pair(chart, table.html_or("No agent was given.")),
+        ..Section::default()
     }
 }
 
 fn robots(view: View<'_>) -> Section {
     let figures = &view.report.robots;
     let named = view.rows(&figures.most_named);
-    let title = "What origins that name a robot allow it: the robots named most";
-    let chart = Bars { title, table: "robots-table", parts: &SHARES, are_shares: true };
-    let bars = named.iter().take(CHARTED).map(|row| Bar {
+    let title = "What the hosts that name a robot allow it";
+    let bars = named.iter().map(|row| Bar {
         label: row.name.clone(),
         figure: format!("named by {}", counted(row.hosts, "host", "hosts")),
-        values: reach_values(&row.reach),
+        values: reach_values(&row.by_host),
     });
-    let chart = chart.html(&bars.collect::<Vec<_>>());
-    let others = (figures.others.origins > 0).then_some(&figures.others);
+    let chart = shares(title, "robots-table", &SHARES, &bars.collect::<Vec<_>>());
+    let others = (figures.others.hosts > 0).then_some(&figures.others);
     let rows: Vec<&RobotRow> = others.into_iter().chain(named).collect();
     let caption =
-        view.caption("Robots that files name, and origins by what they allow", &figures.most_named);
+        view.caption("Robots that files name, and hosts by what they allow", &figures.most_named);
     let table = Table::new("robots-table", caption, &rows)
         .text("robot", |row| match row.name.as_str() {
             "*" => html!("* (all others)"),
             name => code(name),
         })
-        .text("in this audit", |row| html!("{}", if row.asked { "yes" } else { "" }))
         .number("hosts", |row| row.hosts)
-        .number("origins", |row| row.origins)
-        .part("everything", |row| (row.reach.everything, row.origins))
-        .part("a part", |row| (row.reach.part, row.origins))
-        .part("nothing", |row| (row.reach.nothing, row.origins))
-        .number("not known", |row| row.reach.not_known);
+        .part("everything", |row| (row.by_host.everything, row.hosts))
+        .part("a part", |row| (row.by_host.part, row.hosts))
+        .part("nothing", |row| (row.by_host.nothing, row.hosts))
+        .number("not known", |row| row.by_host.not_known)
+        .text("in this audit", |row| html!("{}", if row.asked { "yes" } else { "" }));
     Section {
         id: "robots",
         title: "Robots that files name",
         finding: html!(
-            "{} a robot; {} rules and no group for robots that are not named, so those may fetch \
+            "{} a robot. {} rules but no group for all robots, so robots that are not named may fetch \
              everything there.",
-            counted(figures.naming_origins, "origin names", "origins name"),
-            counted(figures.without_default, "origin has", "origins have")
+            counted(figures.naming_hosts, "host names", "hosts name"),
+            counted(figures.hosts_without_default, "host has", "hosts have")
         ),
-        meaning: html!("Most hosts have two origins, http and https."),
         advice: html!(
             "If you run a robot that many hosts name and that is not in this audit, add it to the agents."
         ),
         body: pair(chart, table.html_or("No file names a robot.")),
+        ..Section::default()
     }
 }
 
 fn states(view: View<'_>) -> Section {
     let rows = &view.report.states;
-    let origins: u64 = rows.iter().map(|row| row.origins).sum();
+    let hosts: u64 = rows.iter().map(|row| row.hosts).sum();
     let urls: u64 = rows.iter().map(|row| row.urls).sum();
     let words = |state: &str| match PolicyState::ALL.into_iter().find(|it| it.as_str() == state) {
         Some(PolicyState::Rules) => ("rules", "The file was read and has rules."),
@@ -505,18 +572,17 @@ fn states(view: View<'_>) -> Section {
             ("not known", "Nothing is known. This does not mean allowed.")
         }
     };
-    let caption = html!("Origins and URLs by the state of their robots.txt");
+    let caption = html!("Hosts and URLs by the state of their robots.txt");
     let table = Table::new("states-table", caption, rows)
         .text("state", move |row| html!("{}", words(row.state).0))
-        .text("what it means", move |row| html!("{}", words(row.state).1))
-        .number("origins", |row| row.origins)
-        .figure("share", move |row| share(row.origins, origins))
+        .number("hosts", |row| row.hosts)
+        .figure("share", move |row| share(row.hosts, hosts))
         .number("URLs", |row| row.urls)
-        .figure("share", move |row| share(row.urls, urls));
+        .figure("share", move |row| share(row.urls, urls))
+        .text("what it means", move |row| html!("{}", words(row.state).1));
     Section {
         id: "states",
-        title: "What is known of the origins",
-        finding: Html::default(),
+        title: "What is known of the hosts",
         meaning: html!(
             "Whether a robots.txt was read, did not exist, or could not be fetched. Where there are no \
              rules, this alone decides."
@@ -525,5 +591,6 @@ fn states(view: View<'_>) -> Section {
             "Fetch unreachable and deferred files again: for now they exclude every robot."
         ),
         body: table.html_or("No state was counted."),
+        ..Section::default()
     }
 }

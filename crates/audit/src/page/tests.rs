@@ -5,8 +5,9 @@ use roxmltree::{Document, ParsingOptions};
 use super::*;
 use crate::model::*;
 use portcullis_dialect::decision::{PolicyState, Reason};
+use portcullis_report::page::{SCRIPT, STYLE};
 
-/// What a stranger may write into a file or a URL to break the page that shows it.
+/// Texts of files and URLs that try to break the page that shows them.
 const HOSTILE: [&str; 8] = [
     "</script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -58,10 +59,22 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
     let samples = |index: usize| (0..3).map(|it| text(index + it)).collect::<Vec<_>>();
     let file = |index| FileRow { host: text(index), bytes: 512_000, groups: 2, rules: 9 };
     let reach = ReachCounts { everything: 8, part: 4, nothing: 5, not_known: 1 };
-    let robot = |index| RobotRow { name: text(index), asked: false, origins: 18, hosts: 9, reach };
+    let robot = |index| RobotRow {
+        name: text(index),
+        asked: false,
+        origins: 18,
+        hosts: 9,
+        reach,
+        by_host: reach,
+    };
     let covering = |it| CoveringRule { line: 3, verdict: "allow", rule: text(it) };
     let reasons = Reason::ALL.map(|it| ReasonCount { reason: it.as_str(), count: 5 });
-    let states = PolicyState::ALL.map(|it| StateCount { state: it.as_str(), origins: 9, urls: 99 });
+    let states = PolicyState::ALL.map(|it| StateCount {
+        state: it.as_str(),
+        hosts: 9,
+        origins: 9,
+        urls: 99,
+    });
     Report {
         version: text(0),
         inputs: vec![text(0)],
@@ -115,17 +128,22 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
             not_known: 4,
         },
         reach: (0..agents)
-            .map(|agent| AgentReach { agent: text(agent), reach, ..AgentReach::default() })
+            .map(|agent| AgentReach {
+                agent: text(agent),
+                hosts: AddressCounts { reach, ..AddressCounts::default() },
+                ..AgentReach::default()
+            })
             .collect(),
         robots: RobotFigures {
-            naming_origins: 50,
-            without_default: 1,
+            naming_hosts: 25,
             others: robot(0),
             most_named: list(rows, robot),
+            ..RobotFigures::default()
         },
         unknown: UnknownFigures {
             urls: 99_000,
             origins: 700,
+            hosts: 600,
             exact: false,
             worth_fetching: list(rows, |index| UnknownRow {
                 origin: text(index),
@@ -194,7 +212,7 @@ fn the_page_is_well_formed() {
 }
 
 #[test]
-fn strangers_write_no_markup() {
+fn texts_become_no_markup() {
     let html = page(&report(20, 9, hostile));
     assert_eq!(html.matches("<script").count(), 1);
     let is_hidden =
@@ -261,9 +279,29 @@ fn words_and_figures() {
     let html = page(&some);
     assert!(html.contains("may fetch 0 %"), "an unknown URL is not allowed");
     assert!(html.contains("named by 9 hosts"));
-    assert!(html.contains("<span>h1.example · Disallow: h2.example</span>"));
+    assert!(html.contains("<span>h1.example · Disallow: h2.example (line 7)</span>"));
     assert!(html.contains("<th scope=\"col\">no rule matches</th>"));
     assert!(html.contains("Half have at most 0") && html.contains("<td>2 to 3</td>"));
     assert!(page(&Report::default()).contains("Size of files: nothing to count"));
     assert_eq!(html, page(&some), "equal reports make equal pages");
+    assert!(!html.contains("The list of URLs is empty"));
+}
+
+#[test]
+fn an_empty_list_is_said_to_be_empty() {
+    let mut empty = report(3, 2, usual);
+    empty.records = RecordCounts::default();
+    let html = page(&empty);
+    assert!(html.contains("The list of URLs is empty"));
+    assert!(html.contains("id=\"never\"") && !html.contains("id=\"deciding\""));
+}
+
+#[test]
+fn every_agent_is_on_the_page() {
+    let html = page(&report(3, 166, |index| format!("agent-{index}")));
+    let table =
+        html.split("id=\"verdicts-table\"").nth(1).unwrap().split("</table>").next().unwrap();
+    assert_eq!(table.matches("<tr>").count(), 167);
+    let facts = html.split("<dt>Agents</dt>").nth(1).unwrap().split("</dd>").next().unwrap();
+    assert!(facts.contains("160 more") && facts.contains("agent-165"), "{facts}");
 }

@@ -31,7 +31,7 @@ pub(super) struct Row<'c> {
 #[derive(Clone, Copy)]
 struct Field<'c> {
     raw: &'c [u8],
-    is_sound: bool,
+    problem: Option<Problem>,
 }
 
 impl<'c> Field<'c> {
@@ -75,11 +75,11 @@ impl<'c> Iterator for Fields<'c> {
         let (bytes, start) = (self.bytes, self.at);
         // Where the text of the field may end, if it is quoted.
         let mut closed = None;
-        let mut is_sound = true;
+        let mut problem = None;
         let mut from = start;
         if bytes.get(start) == Some(&b'"') {
             let end = quoted_end(bytes, start + 1);
-            is_sound = end.is_some();
+            problem = end.is_none().then_some(Problem::OpenQuote);
             from = end.unwrap_or(bytes.len());
             closed = end;
         }
@@ -101,10 +101,12 @@ impl<'c> Iterator for Fields<'c> {
         if let Some(closed) = closed {
             // The last row of a list may end with CR alone.
             let is_cr = self.end == Some((bytes.len(), 0)) && bytes[closed..] == *b"\r";
-            is_sound = end == closed || is_cr;
-            end = if is_sound { closed } else { end };
+            match end == closed || is_cr {
+                true => end = closed,
+                false => problem = Some(Problem::BadQuotes),
+            }
         }
-        Some(Field { raw: &bytes[start..end], is_sound })
+        Some(Field { raw: &bytes[start..end], problem })
     }
 }
 
@@ -116,22 +118,31 @@ impl Columns {
             return None;
         }
         let mut fields = Fields::new(rest, self.delimiter);
-        let (mut count, mut is_sound, mut url) = (0, true, None);
+        let (mut count, mut problem, mut url) = (0, None, None);
         for field in fields.by_ref() {
-            is_sound &= field.is_sound;
+            problem = problem.or(field.problem);
             if count == self.column {
                 url = Some(field);
             }
             count += 1;
         }
         let (end, end_bytes) = fields.end.expect("the last field ends the row");
-        let url = match url {
-            _ if !is_sound => Err(Problem::BadQuotes),
-            Some(field) if count == self.count => Ok(field.text(arena)),
-            _ => Err(Problem::FieldCount),
+        let url = match (problem, url) {
+            (Some(problem), _) => Err(problem),
+            (None, Some(field)) if count == self.count => Ok(field.text(arena)),
+            (None, _) => Err(Problem::FieldCount),
         };
         Some(Row { whole: &rest[..end], end_bytes, url })
     }
+}
+
+/// The texts of the fields of a row.
+pub(super) fn fields<'c>(
+    row: &'c [u8],
+    delimiter: u8,
+    arena: &'c Bump,
+) -> impl Iterator<Item = &'c [u8]> + use<'c> {
+    Fields::new(row, delimiter).map(|field| field.text(arena))
 }
 
 /// The fields of the first row of `bytes`, and where it ends.

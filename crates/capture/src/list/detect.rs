@@ -75,11 +75,13 @@ pub(crate) fn detect(
     let note = match (config.format, how) {
         (_, Some(how)) => Some(format!("{format}, {how}")),
         (Some(_), None) => None,
-        (None, None) => (format != ListFormat::Lines).then(|| format.to_string()),
+        // What the name says needs no note.
+        (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
+        (None, None) => Some(format.to_string()),
     };
     let head = first[..mark + head_bytes].to_vec();
     let name = name.to_owned();
-    let list = List { name, format, framing, place, head, columns, note, promised };
+    let list = List { name, format, framing, place, head, columns, note };
     Ok(Detected::List(Box::new(list)))
 }
 

@@ -186,8 +186,10 @@ pub enum Problem {
     RepeatedField,
     /// The row has fewer or more fields than the first one.
     FieldCount,
-    /// A quoted field does not end, or something follows its closing quote.
+    /// Something follows the closing quote of a field.
     BadQuotes,
+    /// A quoted field does not end, so the row takes the rest of the list.
+    OpenQuote,
     /// The line is of a kind that names no URL.
     NoUrl,
     /// The column's value is null.
@@ -196,7 +198,7 @@ pub enum Problem {
 
 impl Problem {
     /// Every problem.
-    pub const ALL: [Problem; 9] = [
+    pub const ALL: [Problem; 10] = [
         Problem::NotUtf8,
         Problem::NotJson,
         Problem::NoField,
@@ -204,6 +206,7 @@ impl Problem {
         Problem::RepeatedField,
         Problem::FieldCount,
         Problem::BadQuotes,
+        Problem::OpenQuote,
         Problem::NoUrl,
         Problem::Null,
     ];
@@ -218,6 +221,7 @@ impl Problem {
             Problem::RepeatedField => "repeated-field",
             Problem::FieldCount => "field-count",
             Problem::BadQuotes => "bad-quotes",
+            Problem::OpenQuote => "open-quote",
             Problem::NoUrl => "no-url",
             Problem::Null => "null",
         }
@@ -233,9 +237,10 @@ impl fmt::Display for Problem {
             Problem::NotAString => "the field is not a string",
             Problem::RepeatedField => "the field occurs twice",
             Problem::FieldCount => {
-                "not as many fields as the first row; is one with a delimiter not quoted?"
+                "not the number of fields of the first row; quote those with a delimiter"
             }
-            Problem::BadQuotes => "a quoted field does not end where a field may end",
+            Problem::BadQuotes => "text behind the closing quote of a field",
+            Problem::OpenQuote => "a quoted field is not closed",
             Problem::NoUrl => "a line of a kind without a URL",
             Problem::Null => "the column is null",
         })
@@ -271,21 +276,19 @@ pub struct List {
     head: Vec<u8>,
     columns: Vec<Vec<u8>>,
     note: Option<String>,
-    promised: Option<ListFormat>,
 }
 
 impl List {
     /// Plain lines.
-    pub(crate) fn plain(name: String, terminator: Terminator) -> List {
+    pub fn plain(name: impl Into<String>, terminator: Terminator) -> List {
         List {
-            name,
+            name: name.into(),
             format: ListFormat::Lines,
             framing: Framing::Byte(terminator),
             place: Place::Text,
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
-            promised: None,
         }
     }
 
@@ -318,14 +321,26 @@ impl List {
         }
     }
 
+    /// For CSV and TSV, the position of the URL's column, from 0, and the number of columns.
+    pub fn url_column(&self) -> Option<(usize, usize)> {
+        match &self.place {
+            Place::Column(columns) => Some((columns.column, columns.count)),
+            _ => None,
+        }
+    }
+
+    /// The fields of a row without quotes, for CSV and TSV. Those with escapes are decoded into `arena`.
+    pub fn fields<'c>(
+        &self,
+        row: &'c [u8],
+        arena: &'c Arena,
+    ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
+        delimited::fields(row, self.delimiter().unwrap_or(b','), arena)
+    }
+
     /// How the list is read, if that was detected: "CSV, column `Address`".
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
-    }
-
-    /// The format that the name promises, if it is another one.
-    pub fn promised(&self) -> Option<ListFormat> {
-        self.promised.filter(|&promised| promised != self.format)
     }
 
     pub(crate) fn framing(&self) -> Framing {

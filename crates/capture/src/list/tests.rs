@@ -211,7 +211,7 @@ fn rows_of_csv() {
         (b"\"a\"b,c\n", Err(Problem::BadQuotes)),
         (b"a,\"b\" \n", Err(Problem::BadQuotes)),
         (b"\"a\",\"\"\n", Ok("a")),
-        (b"b,\"never closed\n", Err(Problem::BadQuotes)),
+        (b"b,\"never closed\n", Err(Problem::OpenQuote)),
     ];
     let head = b"\xef\xbb\xbfURL,\"Title, long\"\r\n";
     let text = [&head[..], &rows.map(|(row, _)| row).concat()].concat();

@@ -24,7 +24,7 @@ pub struct Rules<'r> {
     pub paths: &'r PathRules,
 }
 
-/// Stands for a rule: the dialect always allows the URL of robots.txt.
+/// A placeholder for a rule: the dialect always allows the URL of robots.txt.
 pub(super) const ROBOTS_TXT_RULE: u32 = u32::MAX;
 
 /// The pattern of that rule.
@@ -115,7 +115,7 @@ impl<'f> AgentRules<'f> {
     ///
     /// # Panics
     ///
-    /// If this file has no such rule.
+    /// If the file does not have the rule.
     pub fn rule(&self, rule: RuleID) -> &'f Rule<'f> {
         &self.file.rules()[rule.index()]
     }

@@ -22,10 +22,10 @@ type Position = u32;
 /// A state of one [`Machine`].
 pub(super) type State = u32;
 
-/// Stands for a pattern: none.
+/// The absence of a pattern.
 pub(super) const NO_PATTERN: u32 = u32::MAX;
 
-/// Stands for a state that is not built.
+/// A state that is not built yet.
 const UNBUILT: State = u32::MAX;
 
 /// The cost of a state beside its positions, in positions.
@@ -354,7 +354,7 @@ impl Patterns {
         }
         if set.best[0] != NO_PATTERN {
             let Owner { allows, counts, .. } = self.owners[set.best[0] as usize];
-            // No later position is left, so the last pattern with the same meaning can stand for this
+            // No later position is left, so the last pattern with the same meaning can represent this
             // one; and a rule that allows and is of no interest is like none.
             set.best[0] = match allows && !counts {
                 true => NO_PATTERN,

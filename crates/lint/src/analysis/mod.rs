@@ -1,7 +1,7 @@
 //! Exact answers about rules over all URLs: whether two rule sets are equivalent, and which rules of one
 //! have an effect.
 //!
-//! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one, such as that a rule never
+//! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one, for example that a rule never
 //! decides because another wins wherever it matches. [`AgentRules`] finds the rules of a robots.txt that apply
 //! to one robot. To decide given URLs use [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
 //!

@@ -5,7 +5,7 @@
 //! left that the rule decides, it is a shortest one; if none is, the avoided rules shadow the rule.
 //!
 //! A rule that decides is *needed* if on some path the next best rule has the other verdict, or there is no
-//! next rule and the rule disallows. Each such rival is tried in turn: a path is searched that both match, and
+//! next rule and the rule disallows. Each of these rules is tried in turn: a path is searched that both match, and
 //! rules that win before the two, or in between with the same verdict, are avoided from then on. Few rules
 //! are avoided, so the automata stay small for any rule set.
 
@@ -358,7 +358,7 @@ struct Living<'s, 'r> {
     patterns: Vec<Owned<'r>>,
     /// By whether they allow: the patterns by number, ascending.
     by_verdict: [Vec<usize>; 2],
-    /// Tells the best two patterns of a path.
+    /// Returns the best two patterns of a path.
     machine: Machine,
     language: &'s Language,
     budget: &'s mut Budget,

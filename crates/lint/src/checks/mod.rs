@@ -82,7 +82,7 @@ fn size(findings: &mut Findings<'_, '_>) {
     let Some(cut) = note(findings.examination.chosen(), NoteKind::FileCut) else { return };
     let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     if findings.examination.bytes(cut.span).iter().all(is_line_end) {
-        // Nothing but the end of the last line is lost.
+        // Only the end of the last line is lost.
         return;
     }
     let bytes = match findings.examination.bytes_max {
@@ -137,7 +137,7 @@ fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
         Some(_) => (
             Code::OddCrawlDelay,
             format!(
-                "a crawler that waits {} seconds between requests would hardly ever come",
+                "a crawler that waits {} seconds between requests would fetch almost nothing",
                 quoted(record.value)
             ),
         ),

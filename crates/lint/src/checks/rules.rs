@@ -101,7 +101,7 @@ fn selection(
         let contradiction = same.contradiction(rule).map(|(other, wins)| Fault {
             code: Code::ContradictingRules,
             message: format!(
-                "{} says the opposite for the same paths, and {}",
+                "{} has the opposite verdict on the same paths, and {}",
                 written(&chosen.file, other),
                 if wins { "wins" } else { "loses" }
             ),
@@ -136,10 +136,10 @@ fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle
             let message = format!("{} matches no path of a URL", quoted(own.value));
             fault(Code::NeverMatchingPattern, message, Vec::new())
         }
-        // A pattern without `/` or `*` in front is reported as such.
+        // A pattern without a leading `/` or `*` has its own code.
         Standing::NeverMatches => None,
         Standing::Equal { to } => {
-            let message = format!("{} says the same", written(file, *to));
+            let message = format!("{} has the same effect", written(file, *to));
             fault(Code::DuplicateRule, message, vec![*to])
         }
         Standing::Shadowed { by } => {
@@ -161,7 +161,7 @@ fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle
                 return fault(Code::NeedlessAllow, message, others);
             }
             let winners = winners(file, &others);
-            let message = format!("{winners} says the same without it{condition}");
+            let message = format!("{winners} gives the same verdict without it{condition}");
             fault(Code::RedundantRule, message, others)
         }
     }
@@ -216,7 +216,7 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
 
 /// Rules of a selection with the same pattern in normal form.
 struct SamePatterns {
-    /// By rule: the earlier one that says the opposite, and whether that one wins.
+    /// By rule: the earlier one with the opposite verdict, and whether that one wins.
     contradictions: HashMap<RuleID, (RuleID, bool)>,
 }
 
@@ -241,7 +241,7 @@ impl SamePatterns {
         SamePatterns { contradictions }
     }
 
-    /// The earlier rule that says the opposite of this one, and whether it wins.
+    /// The earlier rule with the opposite verdict, and whether it wins.
     fn contradiction(&self, rule: RuleID) -> Option<(RuleID, bool)> {
         self.contradictions.get(&rule).copied()
     }

@@ -12,9 +12,9 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::super::{has_room, in_blocks, tsv};
+use super::super::{Piece, has_room, in_blocks, tsv};
 use super::{push_column, push_deciding};
-use portcullis_capture::input::{Record, Terminator};
+use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_set::Damage;
@@ -116,23 +116,25 @@ pub struct JsonLines;
 /// # Errors
 ///
 /// If a set is damaged; the changes before are written.
-pub fn write_chunk<'c>(
-    records: impl Iterator<Item = Record<'c>>,
+pub fn write_chunk(
+    piece: Piece<'_>,
     agents: &[String],
     (old, new): (&mut Session<'_>, &mut Session<'_>),
     form: &impl Form,
     counts: &mut UrlCounts,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
+    let decided = (new.classifier(), new.assumed_scheme());
     let mut decisions = (Vec::new(), Vec::new());
-    in_blocks(records, |block| {
+    in_blocks(piece.records(), |block| {
         decisions.0.clear();
         decisions.0.extend_from_slice(old.decide(block)?);
         decisions.1.clear();
         decisions.1.extend_from_slice(new.decide(block)?);
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
-        for record in block {
+        for (record, decisions) in block.iter().zip(decisions.1.chunks_exact(agents.len())) {
+            piece.rejects.add(record, decisions, decided);
             counts.records += 1;
             counts.bytes += record.whole().len() as u64;
         }
@@ -205,8 +207,8 @@ impl Form for JsonLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{SCHEME, classifier};
-    use portcullis_capture::input::Records;
+    use crate::Rejects;
+    use crate::tests::{SCHEME, classifier, piece};
 
     /// The first letter of a host is its verdict by the old set, the second its verdict by the new
     /// one: allow, disallow or unknown.
@@ -216,9 +218,11 @@ mod tests {
         let new = classifier(&["aa", "ua"], &["ad"], agents.len());
         let mut counts = UrlCounts::new(agents.len());
         let mut out = Vec::new();
-        let records = Records::new(input, Terminator::LineFeed);
         let sessions = (&mut Session::new(&old, SCHEME), &mut Session::new(&new, SCHEME));
-        write_chunk(records, &agents, sessions, form, &mut counts, &mut out).unwrap();
+        piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
+            write_chunk(piece, &agents, sessions, form, &mut counts, &mut out)
+        })
+        .unwrap();
         (String::from_utf8_lossy(&out).into_owned(), counts)
     }
 

@@ -1,4 +1,4 @@
-//! Records of a URL list to one decision for each agent.
+//! Classifies records of a URL list: one decision per agent.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming}
 use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 
-/// The policies of a set and the agents that ask about them.
+/// The policies of a set and the agents to decide for.
 ///
 /// ```
 /// use portcullis_set::batch::Classifier;
@@ -37,13 +37,13 @@ use super::pieces::{HostOfUrls, Pieces};
 #[derive(Debug)]
 pub struct Classifier {
     query: Query,
-    /// What URLs are taken apart with.
+    /// The vector width used to split URLs.
     vectors: Vectors,
-    /// Whether the age of captures counts, and how.
+    /// How the age of captures is compared; `None` to ignore it.
     freshness: Option<Freshness>,
 }
 
-/// Where a decision came from, as the file has it.
+/// The text in the file behind a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Provenance<'a> {
     /// The value of the deciding rule, if a rule decided; the verdict says which kind it is.
@@ -52,20 +52,20 @@ pub struct Provenance<'a> {
     pub group: Option<&'a [u8]>,
 }
 
-/// Why a record is decided as it is.
+/// The explanation of one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// What the file says.
+    /// The rules and groups that were considered.
     pub explanation: Explanation,
     /// The outage of the origin, if one is known.
     pub outage: Option<KnownOutage>,
 }
 
-/// A thread's memory for a [`Classifier`].
+/// The memory that one thread uses with a [`Classifier`].
 #[derive(Clone, Debug, Default)]
 pub struct ClassifierMemory {
     pieces: Pieces,
-    /// By record: the number of its policy, or what stands for none.
+    /// The number of the policy of each record, or the marker for none.
     policies: Vec<u32>,
     query: QueryMemory,
     rule: Vec<u8>,
@@ -74,33 +74,34 @@ pub struct ClassifierMemory {
 }
 
 impl ClassifierMemory {
-    /// Returns the decisions of the block that was classified last.
+    /// Returns the decisions of the last classified block.
     pub fn decisions(&self) -> &[Decision] {
         self.query.block.decisions()
     }
 
-    /// Returns the ages of the captures since the last call, counted by record.
+    /// Returns the number of records by age of their capture since the last call.
     pub fn take_ages(&mut self) -> AgeCounts {
         std::mem::take(&mut self.ages)
     }
 
-    /// Returns how often each way answered.
+    /// Returns how many decisions each method made.
     pub fn ways(&self) -> Ways {
         self.query.ways()
     }
 
-    /// Returns the bytes that this holds for rule sets that were asked.
+    /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
         self.query.memory_bytes()
     }
 }
 
 impl Classifier {
-    /// Asks a set for `agents`. It costs a look at the names of robots in it.
+    /// Creates a classifier of a set for `agents`. Looks the agents up among the names of robots in
+    /// the set.
     ///
     /// # Errors
     ///
-    /// If those are damaged, or the set was compiled for other agents.
+    /// If those names are damaged, or the set was compiled for other agents.
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
@@ -109,11 +110,11 @@ impl Classifier {
         Classifier::with_limits(set, agents, detail, Limits::default())
     }
 
-    /// As [`Classifier::new`], with other limits.
+    /// Like [`Classifier::new`], with other limits.
     ///
     /// # Errors
     ///
-    /// As [`Classifier::new`].
+    /// As for [`Classifier::new`].
     pub fn with_limits(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
@@ -124,7 +125,7 @@ impl Classifier {
         Ok(Classifier { query, vectors: Vectors::detect(), freshness: None })
     }
 
-    /// Uses these vectors instead of the widest that the processor has. The answers are the same.
+    /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
     ///
     /// ```
     /// use portcullis_set::batch::{Classifier, Vectors};
@@ -147,51 +148,52 @@ impl Classifier {
         Classifier { query: self.query.with_vectors(vectors), vectors, ..self }
     }
 
-    /// The set that is asked.
+    /// Returns the set.
     pub fn set(&self) -> &Arc<PolicySet> {
         self.query.set()
     }
 
-    /// Bounds the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
+    /// Limits the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
     #[must_use]
     pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier {
         Classifier { query: self.query.with_automata_bytes_max(bytes), ..self }
     }
 
-    /// Judges the age of captures, which costs a look-up of the capture for each host of a block.
+    /// Compares the age of captures. Costs one lookup of the capture per host of a block.
     #[must_use]
     pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
         Classifier { freshness, ..self }
     }
 
-    /// The behaviour that policies follow.
+    /// Returns the dialect of the set.
     pub fn dialect(&self) -> &'static Dialect {
         self.set().dialect()
     }
 
-    /// The agents, in the order of decisions.
+    /// Returns the agents, in the order of decisions.
     pub fn agents(&self) -> &[AgentChain] {
         self.query.agents()
     }
 
-    /// A new thread's memory.
+    /// Returns memory for one more thread.
     pub fn memory(&self) -> ClassifierMemory {
         ClassifierMemory::default()
     }
 
-    /// One decision for each record and agent, record by record. Records are URLs as they stand in a
-    /// list; one without a scheme is taken to have `assumed_scheme`, if there is one.
+    /// Returns one decision for each record and agent, record by record. Records are URLs as they
+    /// appear in a list. A record without a scheme gets `assumed_scheme`, if given.
     ///
-    /// A block of some dozen records costs less for each than one: what has to be looked up is looked
-    /// up for all of them at once.
+    /// Classify at least some dozens of records per call: each lookup stage runs over the whole
+    /// block, so a record in a block costs less than a record alone.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at, or mapped from a file that became shorter.
+    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
+    /// shorter.
     ///
     /// # Panics
     ///
-    /// If `memory` is of a classifier with other agents.
+    /// If `memory` belongs to a classifier with other agents.
     #[inline]
     pub fn classify<'m, R: AsRef<[u8]>>(
         &self,
@@ -202,7 +204,8 @@ impl Classifier {
         let ClassifierMemory { pieces, policies, query, ages, .. } = memory;
         pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
         policies.clear();
-        // These and the paths are of the records, so nothing that is kept from block to block can hold them.
+        // These and the paths borrow from the records, so the memory that is kept between blocks
+        // cannot hold them.
         let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
         let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
         let found = |number: usize, policy: Option<u32>| {
@@ -226,8 +229,8 @@ impl Classifier {
         Ok(query.block.decisions())
     }
 
-    /// Counts the captures behind the answers of a block by age, and withdraws answers from those that are
-    /// too old if that was asked for.
+    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`], replaces the
+    /// decisions from captures that have expired or have no date.
     #[inline(never)]
     fn judge_ages<R: AsRef<[u8]>>(
         &self,
@@ -258,12 +261,12 @@ impl Classifier {
         Ok(ages)
     }
 
-    /// What is known of the origin of the record at `record` of the block that was classified last; `None`
-    /// if the record is not a URL.
+    /// Returns the state of the origin of the record at index `record` of the last classified block, or
+    /// `None` if the record is not a URL.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at.
+    /// If the set is damaged where it is read.
     ///
     /// # Panics
     ///
@@ -280,17 +283,17 @@ impl Classifier {
         }
     }
 
-    /// The rule and the user-agent value behind the decision for `agent` on the record at `record`
-    /// of the block that was classified last, as they stand in the file. Rules are known with
-    /// [`Detail::Rule`] only.
+    /// Returns the text of the rule and of the user-agent value behind the decision for `agent` on
+    /// the record at index `record` of the last classified block. The rule is only known with
+    /// [`Detail::Rule`].
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at.
+    /// If a part of the set that is read is damaged.
     ///
     /// # Panics
     ///
-    /// If there is no such record or agent, or `memory` is another classifier's.
+    /// If there is no such record or agent, or `memory` belongs to another classifier.
     pub fn provenance<'a>(
         &'a self,
         record: usize,
@@ -302,14 +305,14 @@ impl Classifier {
         Ok(Provenance { rule: has_rule.then_some(&**rule), group: has_group.then_some(&**group) })
     }
 
-    /// The origins of the block that was classified last, which is `records`: for each the number of
-    /// its first record, its scheme as it is written, and the key of its host (see [`host_key`]).
-    /// Records up to the next origin's first have the same; scheme and key of one that is no URL are
-    /// empty.
+    /// Returns the origins of the last classified block, which must be `records`. Each has the
+    /// index of its first record, its scheme as written, and the key of its host (see
+    /// [`host_key`]). It holds up to the first record of the next origin. Scheme and key are empty
+    /// for a record that is not a URL.
     ///
     /// # Panics
     ///
-    /// If `records` are others.
+    /// If `records` is another block.
     pub fn origins<'p, R: AsRef<[u8]>>(
         &self,
         records: &'p [R],
@@ -322,12 +325,12 @@ impl Classifier {
         })
     }
 
-    /// Why `record` is decided as it is for `agent`; nothing if no policy is known. It costs as
-    /// much as trying every rule of the file.
+    /// Explains the decision for `agent` on `record`. `None` if no policy is known. Costs as much
+    /// as trying every rule of the file.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at.
+    /// If a part of the set that is read is damaged.
     ///
     /// # Panics
     ///
@@ -358,7 +361,7 @@ impl Classifier {
     }
 }
 
-/// Repeats the last item until there are so many.
+/// Repeats the last item until the list has `count` items.
 #[inline]
 fn repeat_last<T: Copy>(items: &mut Vec<T>, count: usize) {
     if let Some(&last) = items.last() {

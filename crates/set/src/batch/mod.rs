@@ -1,10 +1,12 @@
-//! URLs in bulk: what is asked of each record, and how a whole input is run through it.
+//! Bulk decisions: classifying records, and running a whole input through a classifier.
 //!
-//! [`Classifier`] is the pure call that everything in bulk stands on: a record of a list in, one
-//! decision for each agent out. It does no I/O, holds no global state, and is shared by threads,
-//! each with its own [`ClassifierMemory`]. A [`Session`] holds both for one thread. [`runner`] takes sources apart into chunks, hands them
-//! to threads and the results back in order; it knows nothing of URLs. Use the classifier alone
-//! where something else, such as a dataframe engine, owns the threads.
+//! - [`Classifier`] maps records of a list to one decision per agent. It does no I/O, holds no
+//!   global state, and is shared by threads, each with its own [`ClassifierMemory`].
+//! - [`Session`] holds a classifier and the memory of one thread.
+//! - [`runner`] splits sources into chunks, hands the chunks to threads and returns results in
+//!   order. It knows nothing about URLs.
+//!
+//! Use the classifier alone if something else, such as a dataframe engine, owns the threads.
 
 mod classifier;
 mod freshness;

@@ -1,9 +1,9 @@
-//! The URLs of a block taken apart: hosts and paths in the form in which they are compared.
+//! Splits the URLs of a block into hosts and paths, normalized for comparison.
 //!
-//! Most are pieces of the URL as it stands; the others are written one behind the other into memory
-//! that is used again. A piece is two numbers, so nothing borrows and nothing is allocated for a URL.
+//! Most pieces are ranges of the URL itself; the others are appended to a buffer that is reused. A
+//! piece is two numbers, so nothing borrows and nothing is allocated per URL.
 //!
-//! Lists are often grouped by host. A URL that begins with the scheme and host of the one before it,
+//! Lists are often grouped by host. A URL whose scheme and host equal those of the previous URL,
 //! byte for byte, is neither split nor looked up again; see [`PlainHead`].
 
 use portcullis_dialect::dialect::PathRules;
@@ -13,10 +13,10 @@ use portcullis_robots::target::{
     plain_head, split_assuming,
 };
 
-/// Bytes of a record, or of the memory beside it.
+/// A range of a record, or of the buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
-    /// [`Piece::WRITTEN`] is set if they are not the record's.
+    /// [`Piece::WRITTEN`] is set if the range is in the buffer.
     start: u32,
     length: u32,
 }
@@ -25,10 +25,10 @@ impl Piece {
     const WRITTEN: u32 = 1 << 31;
 }
 
-/// Scheme and host of a URL, and of those behind it that have the same.
+/// Scheme and host of a URL and of the URLs after it that share them.
 #[derive(Clone, Copy, Debug)]
 struct Host {
-    /// The number of the first URL.
+    /// The index of the first URL.
     url: u32,
     is_invalid: bool,
     scheme: Piece,
@@ -39,25 +39,24 @@ struct Host {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     hosts: Vec<Host>,
-    /// By URL; empty for a record that is none.
+    /// The path of each URL; empty for a record that is not a URL.
     paths: Vec<Piece>,
     written: Vec<u8>,
     scratch: Vec<u8>,
 }
 
-/// A host that was asked about, with its first URL.
+/// A host of the block, with its first URL.
 pub(super) struct HostOfUrls<'p> {
-    /// The number of the URL. Those from there to the next host's have the same scheme and key.
+    /// The index of the URL. URLs from there to that of the next host have the same scheme and key.
     pub(super) url: usize,
-    /// The scheme; empty for a record that is no URL.
+    /// The scheme; empty for a record that is not a URL.
     pub(super) scheme: &'p [u8],
-    /// The key of the host; empty for a record that is no URL.
+    /// The key of the host; empty for a record that is not a URL.
     pub(super) key: &'p [u8],
 }
 
 impl Pieces {
-    /// Takes a block of records apart. One without a scheme is taken to have `assumed_scheme`, if
-    /// there is one.
+    /// Splits a block of records. A record without a scheme gets `assumed_scheme`, if given.
     #[inline]
     pub(super) fn fill<R: AsRef<[u8]>>(
         &mut self,
@@ -87,15 +86,15 @@ impl Pieces {
             });
             return;
         }
-        // The last plain URL, with whose head the next one may begin.
+        // The last plain URL. The next one may begin with its scheme and host.
         let mut last = None;
         for (url, record) in (0..).zip(records) {
             last = self.push(url, record.as_ref(), last, others);
         }
     }
 
-    /// Takes apart a record that the last plain URL came before, with whose head it may begin; tells whether
-    /// it is plain.
+    /// Splits a record, which may share its head with the last plain URL. Returns the last plain
+    /// URL for the next record; `None` if this record is not plain.
     #[inline]
     fn push<'r>(
         &mut self,
@@ -135,7 +134,7 @@ impl Pieces {
         self.paths.push(path);
     }
 
-    /// The path of a plain URL, without its fragment, as rules are compared with it.
+    /// Returns the path of a plain URL, normalized and without its fragment.
     #[inline(never)]
     fn normal_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) -> Piece {
         let path = &record[head.bytes..];
@@ -163,7 +162,7 @@ impl Pieces {
         self.paths.push(path);
     }
 
-    /// Scheme, key and path of any URL.
+    /// Splits any URL into scheme, key and path.
     fn split(
         &mut self,
         record: &[u8],
@@ -181,8 +180,8 @@ impl Pieces {
 
     fn piece(&mut self, record: &[u8], bytes: &[u8]) -> Piece {
         let length = bytes.len() as u32;
-        // Whether it is a part of the record is a question of addresses; it is only asked, and what
-        // comes of it is an index that is checked when it is used.
+        // Tests by address whether the bytes are part of the record. The result is only used as an
+        // index, which is checked.
         let start = (bytes.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
         let is_near = start < Piece::WRITTEN as usize;
         if is_near && start <= record.len() && bytes.len() <= record.len() - start {
@@ -200,19 +199,19 @@ impl Pieces {
         &bytes[(piece.start & !Piece::WRITTEN) as usize..][..piece.length as usize]
     }
 
-    /// The number of hosts that have to be looked up.
+    /// Returns the number of hosts to look up.
     pub(super) fn hosts(&self) -> usize {
         self.hosts.len()
     }
 
-    /// The number of the first URL with this host, and whether that is none.
+    /// Returns the index of the first URL with this host, and whether that record is not a URL.
     #[inline]
     pub(super) fn first_of_host(&self, number: usize) -> (usize, bool) {
         let Host { url, is_invalid, .. } = self.hosts[number];
         (url as usize, is_invalid)
     }
 
-    /// The host with this number.
+    /// Returns the host with this number.
     #[inline]
     pub(super) fn host<'p, R: AsRef<[u8]>>(
         &'p self,
@@ -225,7 +224,7 @@ impl Pieces {
         HostOfUrls { url: url as usize, scheme, key }
     }
 
-    /// The paths of all records, which are appended to `paths`.
+    /// Appends the paths of all records to `paths`.
     #[inline]
     pub(super) fn paths<'p, R: AsRef<[u8]>>(
         &'p self,
@@ -234,8 +233,8 @@ impl Pieces {
     ) -> ComparedPaths<'p> {
         let pieces = self.paths.iter().zip(records);
         paths.extend(pieces.map(|(&path, record)| self.get(path, record.as_ref())));
-        // Each piece is a plain path or comes from `compared_path`; that of an invalid record is
-        // empty and not compared.
+        // Each piece is a plain path or comes from `compared_path`. The piece of an invalid record
+        // is empty and not compared.
         ComparedPaths::assume_normal(paths)
     }
 }
@@ -251,7 +250,8 @@ mod tests {
     use portcullis_dialect::dialect::Dialect;
     use portcullis_oracle as oracle;
 
-    /// URLs in runs of one host, with what may end an authority, or seem to, at every place.
+    /// URLs in runs of one host, with every character that ends an authority, or seems to, at every
+    /// place.
     fn records() -> Vec<Vec<u8>> {
         let mut records = Vec::new();
         for url in ["https://open.example/a?b", "http://open.example:80", "//x.example/;a\\@b"] {
@@ -265,7 +265,7 @@ mod tests {
         records.into_iter().map(String::into_bytes).collect()
     }
 
-    /// Origin and path of one record, found step by step.
+    /// Returns origin and path of one record, computed step by step.
     fn alone(record: &[u8], rules: &PathRules) -> Option<[Vec<u8>; 3]> {
         let url = split_assuming(record, rules.path_start, Some(b"ftp")).ok()?;
         let (mut host, mut path) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! A classifier with everything that one thread needs to ask it.
+//! A classifier with everything that one thread needs to use it.
 
 use crate::Damage;
 use portcullis_dialect::decision::{Decision, PolicyState};
@@ -43,12 +43,12 @@ impl<'c> Session<'c> {
         Session { classifier, assumed_scheme, memory: classifier.memory() }
     }
 
-    /// The classifier that the session asks.
+    /// Returns the classifier.
     pub fn classifier(&self) -> &'c Classifier {
         self.classifier
     }
 
-    /// The scheme of records that have none.
+    /// Returns the scheme of records that have none.
     pub fn assumed_scheme(&self) -> Option<&'c [u8]> {
         self.assumed_scheme
     }

@@ -1,4 +1,4 @@
-//! Hosts: the table that finds them, and how each policy came to be known.
+//! Hosts: the table that finds them, and when and how each policy was captured.
 
 use zerocopy::little_endian::U32;
 
@@ -12,7 +12,7 @@ use super::intern::Lists;
 use super::slots::HostSlots;
 use super::texts::{Texts, push_lines};
 
-/// All that is there by host.
+/// The sections that describe hosts.
 pub struct HostSections {
     pub slots: HostSlots,
     pub hosts: Vec<U32>,
@@ -33,12 +33,12 @@ struct HostCounts {
 /// The other records of files, by blob.
 pub struct Others {
     lists: Lists<U32>,
-    /// By blob: where its records stand.
+    /// The position of the records of each blob.
     of_blob: Vec<u32>,
 }
 
 impl HostSections {
-    /// Files the other records of all files. Their strings are provisional until
+    /// Stores the other records of all files. Their string numbers are provisional until
     /// [`HostSections::new`].
     pub fn others(hosts: &[HostStanding], pool: &BlobPool, texts: &mut Texts) -> Others {
         let mut others = Others { lists: Lists::default(), of_blob: vec![NONE; pool.places()] };
@@ -57,7 +57,7 @@ impl HostSections {
         others
     }
 
-    /// The sections of hosts; `None` if no seed keeps the table that finds them short.
+    /// Builds the sections of hosts. `None` if no seed keeps the runs of the host table short.
     pub fn new(
         hosts: &[HostStanding],
         distinct: &DistinctPolicies,

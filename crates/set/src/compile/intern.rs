@@ -1,4 +1,4 @@
-//! Lists of numbers, each kept once, end to end.
+//! Lists of numbers, each stored once, concatenated.
 
 use hashbrown::HashTable;
 use zerocopy::little_endian::U32;
@@ -11,21 +11,21 @@ pub fn push(words: &mut Vec<U32>, number: u32) {
     words.push(U32::new(number));
 }
 
-/// The position behind the last item of a section.
+/// Returns the position after the last item of a section.
 ///
 /// # Panics
 ///
-/// If the section has 2^32 items. A set of that size is beyond what one file is for.
+/// If the section has 2^32 items, which is beyond the size of one set.
 pub fn position<T>(items: &[T]) -> u32 {
     let position = u32::try_from(items.len()).ok().filter(|&position| position < u32::MAX);
     position.expect("a section has fewer than 2^32 items; compile the input as several sets")
 }
 
-/// Lists that are kept once. Its memory: the lists and some 20 bytes for each.
+/// Interned lists. Memory: the lists and about 20 bytes for each.
 pub struct Lists<T> {
     pub items: Vec<T>,
     known: HashTable<Known>,
-    /// Whether equal ones are kept again: they take more room then and less time.
+    /// Whether to store equal lists again, which takes more room and less time.
     pub is_plain: bool,
 }
 
@@ -35,7 +35,7 @@ impl<T> Default for Lists<T> {
     }
 }
 
-/// Where a list stands, and half of its hash.
+/// The range of a list, and half of its hash.
 struct Known {
     half: u32,
     start: u32,
@@ -43,14 +43,14 @@ struct Known {
 }
 
 impl Known {
-    /// The hash by which it is filed.
+    /// Returns the hash for the table.
     fn hash(half: u32) -> u64 {
         u64::from(half).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 
 impl<T: Copy + PartialEq + Immutable + IntoBytes> Lists<T> {
-    /// The position of `list` among all items.
+    /// Returns the position of `list` among all items, and stores it if it is new.
     pub fn intern(&mut self, list: &[T]) -> u32 {
         if self.is_plain {
             let start = position(&self.items);
@@ -72,7 +72,7 @@ impl<T: Copy + PartialEq + Immutable + IntoBytes> Lists<T> {
         start
     }
 
-    /// Gives back the memory that it takes to intern. A list that comes later is new.
+    /// Frees the memory used for interning. A list that is added later is stored as new.
     pub fn forget(&mut self) {
         self.known = HashTable::new();
     }

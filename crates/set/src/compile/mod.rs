@@ -1,17 +1,17 @@
-//! From what is known of each origin to the sections of a set.
+//! Compiles what is known about each origin into the sections of a set.
 //!
-//! Owns the writing of what `FORMAT.md` calls sections: which policies are equal, whom each speaks
-//! to, its rule sets with their prefilters, and the texts that explanations need. What is
-//! known of each origin comes from [`ingest`](fn@super::ingest); reading a set is [`stored`](super::stored)'s.
+//! Owns writing what `FORMAT.md` calls sections: the distinct policies, the robots that each names,
+//! the rule sets with their prefilters, and the texts that explanations need. The input comes from
+//! [`ingest`](fn@super::ingest); [`stored`](super::stored) reads the result.
 //!
-//! Equal things are kept once, on every level: files with the same rules on the same lines are one
-//! policy, equal rule sets one, equal records one string. Everything is numbered in the
-//! order of hosts, and work is given to threads in pieces that are joined in order, so the same
-//! standings make the same file with any number of threads.
+//! Equal items are stored once at every level: files with the same rules on the same lines share a
+//! policy, equal rule sets share a number, and equal records share a string. Everything is numbered
+//! in the order of hosts, and work is split into pieces whose results are joined in order. So the
+//! same input gives the same file with any number of threads.
 //!
-//! Cost: each distinct file is planned once, each distinct rule set compiled once. Memory: three times the
-//! records that are kept of all distinct files, some 100 bytes for each distinct record, and
-//! [`PLANNED_BYTES_PER_THREAD_MAX`] for what is planned and not yet joined.
+//! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory:
+//! three times the kept records of all distinct files, about 100 bytes for each distinct record,
+//! and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet joined.
 
 mod hosts;
 mod intern;
@@ -52,26 +52,26 @@ pub(super) use self::policies::order_bytes;
 pub(super) use self::slots::HostSlots;
 pub(super) use self::texts::{PatternWords, push_kinds, push_lines};
 
-/// How a set is compiled.
+/// How to compile a set.
 #[derive(Clone, Debug)]
 pub struct CompileConfig {
-    /// The behaviour.
+    /// The dialect of the set.
     pub dialect: &'static Dialect,
-    /// Bytes of a file that counted when it was read.
+    /// The maximum number of bytes that were read per file; `None` if there was no limit.
     pub robots_bytes_max: Option<usize>,
-    /// Who will ask; everybody, if nobody is named. Rules that none of them obeys are left out, so
-    /// a set that is compiled for some answers nobody else. It is made in half the time, because texts and
-    /// lists are kept as they come; written to a file it is no set that `verify` takes.
+    /// The agents that the set is compiled for; `None` means all. Rules that apply to none of them
+    /// are left out, so the set rejects other agents. Compiling takes half the time, because texts
+    /// and lists are not deduplicated. If such a set is written to a file, `verify` rejects it.
     pub agents: Option<Arc<[AgentChain]>>,
-    /// A JSON object that says where the set comes from; it is kept as it is.
+    /// A JSON object that says where the set comes from; stored unchanged.
     pub provenance: String,
-    /// What a later merge needs ([`Ingested::history`](super::Ingested::history)). Without it the set
-    /// answers as it should, and a merge may refuse it.
+    /// What a later merge needs ([`Ingested::history`](super::Ingested::history)). Decisions do not
+    /// need it, but a merge may refuse a set without it.
     pub history: Vec<u8>,
 }
 
 impl CompileConfig {
-    /// The usual limits.
+    /// Creates a configuration with the default limits.
     pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> CompileConfig {
         CompileConfig {
             dialect,
@@ -83,24 +83,24 @@ impl CompileConfig {
     }
 }
 
-/// What was written.
+/// The set that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompiledSet {
-    /// Bytes of the file.
+    /// The size of the file, in bytes.
     pub bytes: u64,
-    /// The hash of its content, which names the set.
+    /// The hash of the content, which identifies the set.
     pub hash: u64,
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u64,
-    /// Origins of which something is known.
+    /// The number of origins with a known policy.
     pub origins: u64,
-    /// Distinct policies.
+    /// The number of distinct policies.
     pub policies: u64,
-    /// Distinct rule sets.
+    /// The number of distinct rule sets.
     pub rule_sets: u64,
 }
 
-/// A set could not be compiled.
+/// An error that prevents a set from being compiled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
@@ -110,7 +110,7 @@ pub enum CompileError {
     /// There are more or longer texts than a set can hold.
     #[error(transparent)]
     Strings(#[from] StringError),
-    /// Hosts collide whatever the seed of their table is.
+    /// Hosts collide with every seed of the host table.
     #[error(
         "too many hosts have names that collide in the table of hosts, by each of \
          {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
@@ -118,14 +118,14 @@ pub enum CompileError {
     CollidingHosts,
 }
 
-/// Compiles what is known of `hosts`, which are sorted by key, and writes the set to `path`, which
-/// appears there whole or not at all.
+/// Compiles what is known about `hosts`, which are sorted by key, and writes the set to `path`. The
+/// file appears complete or not at all.
 ///
 /// It runs on the calling thread's rayon pool.
 ///
 /// # Errors
 ///
-/// If the file cannot be written, or a set cannot hold so much.
+/// If the file cannot be written, or the content exceeds the limits of a set.
 pub fn write(
     hosts: &[HostStanding],
     pool: &BlobPool,
@@ -139,11 +139,11 @@ pub fn write(
     Ok(summary(&writer.finish(&fields)?, &fields))
 }
 
-/// As [`write`](fn@write), into memory.
+/// Like [`write`](fn@write), into memory.
 ///
 /// # Errors
 ///
-/// If a set cannot hold so much.
+/// If the content exceeds the limits of a set.
 pub fn to_vec(
     hosts: &[HostStanding],
     pool: &BlobPool,
@@ -152,7 +152,8 @@ pub fn to_vec(
     Ok(in_memory(Sections::of(hosts, pool, config)?, config)?.to_vec())
 }
 
-/// As [`to_vec`], where a set can be used. What it is compiled from is given back before it is written.
+/// Like [`to_vec`], into memory from which a set can be used. The input is freed before the set is
+/// written.
 pub(super) fn to_memory(
     hosts: Vec<HostStanding>,
     pool: BlobPool,
@@ -180,24 +181,24 @@ fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
     }
 }
 
-/// The sections that are made, in memory.
+/// The compiled sections, in memory.
 struct Sections {
     policies: PolicySections,
     hosts: HostSections,
 }
 
-/// What a policy comes from.
+/// The source of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PolicyOrigin {
     Extract(super::BlobID),
     Access(AccessOutcome),
 }
 
-/// The distinct policies of hosts, in the order in which hosts need them.
+/// The distinct policies of hosts, in order of first use.
 #[derive(Default)]
 struct DistinctPolicies {
     origins: Vec<PolicyOrigin>,
-    /// By blob: its policy, or [`NONE`].
+    /// The policy of each blob, or [`NONE`].
     of_blob: Vec<u32>,
     of_access: Vec<(AccessOutcome, u32)>,
 }
@@ -229,7 +230,7 @@ impl DistinctPolicies {
         });
     }
 
-    /// The policy's position, or [`NONE`].
+    /// Returns the position of the policy, or [`NONE`].
     fn index(&self, standing: &Standing) -> u32 {
         match standing.content {
             Content::File { extract, .. } => self.of_blob[extract.index()],
@@ -241,8 +242,8 @@ impl DistinctPolicies {
     }
 }
 
-/// How many of `origins`, at least one, are planned before they are joined. It bounds the memory for
-/// what is waiting.
+/// Returns how many of `origins`, at least one, to plan before the plans are joined. This bounds
+/// the memory for plans.
 fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
     let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
     let mut bytes = 0;
@@ -256,8 +257,9 @@ fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
     within.take(PLANNED_POLICIES_MAX).count().max(1)
 }
 
-/// Bytes that the plan of a file may take: its records, and, if half of the file is one rule and the other half
-/// names robots that have it, in 30 bytes each, that rule for each of them.
+/// Returns a bound on the bytes of a file's plan: its records and its patterns. In the worst case,
+/// half of the file is one rule and the other half names robots, in 30 bytes each, to which that
+/// rule applies.
 fn plan_bytes(file_bytes: usize) -> usize {
     let patterns = file_bytes.saturating_mul(file_bytes / 128).min(POLICY_PATTERN_BYTES_MAX);
     6 * file_bytes + 2 * patterns
@@ -307,7 +309,7 @@ impl Sections {
         }
     }
 
-    /// All but the strings.
+    /// Returns all sections but the strings.
     fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 16] {
         let Sections { policies, hosts, .. } = self;
         let rule_sets = &policies.rule_sets;
@@ -331,7 +333,7 @@ impl Sections {
         ]
     }
 
-    /// Bytes of all sections, about.
+    /// Returns the approximate size of all sections, in bytes.
     fn bytes(&self, config: &CompileConfig) -> usize {
         let sections = self.each(config).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
         sections + self.policies.texts.table().bytes()

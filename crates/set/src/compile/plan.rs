@@ -1,4 +1,4 @@
-//! One policy, worked out apart from all others: this is what threads do in parallel.
+//! Plans one policy independently of all others, so that threads can plan in parallel.
 
 use hashbrown::HashMap;
 
@@ -13,10 +13,10 @@ use super::super::BlobPool;
 use super::super::layout::record;
 use super::PolicyOrigin;
 
-/// A policy before its parts have numbers.
+/// A policy whose parts are not numbered yet.
 pub struct PolicyPlan<'p> {
     pub state: PolicyState,
-    /// What holds for every path, if there is no file.
+    /// The verdict on every path, if there is no file.
     pub verdict: Verdict,
     /// The records of the file: kind, line and text.
     pub records: Vec<PlannedRecord<'p>>,
@@ -38,34 +38,34 @@ pub struct PlannedRecord<'p> {
 pub struct PlannedRobot {
     pub name: Vec<u8>,
     pub entry: u32,
-    /// The record that names it first.
+    /// The first record that names it.
     pub speaker: u32,
 }
 
-/// What those who obey the same groups get.
+/// The entry of all agents to which the same groups apply.
 pub struct PlannedEntry {
-    /// By group: the number and the record of its first rule.
+    /// The number and the record of each group's first rule.
     pub positions: Vec<(u32, u32)>,
-    /// Nothing if the rules are left to be ordered when somebody asks: see
-    /// [`POLICY_PATTERNS_MAX`] and [`POLICY_PATTERN_BYTES_MAX`].
+    /// `None` if the rules are ordered lazily: see [`POLICY_PATTERNS_MAX`] and
+    /// [`POLICY_PATTERN_BYTES_MAX`].
     pub ordered: Option<PlannedRules>,
 }
 
 /// Rules in order of precedence.
 pub struct PlannedRules {
     pub rules: OrderedRules,
-    /// By pattern: its rule's record, counted from the first rule of the first group.
+    /// The record of each pattern's rule, counted from the first rule of the first group.
     pub order: Vec<u32>,
 }
 
-/// A plan in the making.
+/// A plan under construction.
 struct Planner<'f, 'p> {
     file: &'f RobotsTxt<'p>,
     dialect: &'f Dialect,
     entries: Vec<PlannedEntry>,
-    /// By their groups: the entries.
+    /// The entries, by their groups.
     known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
-    /// Rules that were ordered, and the bytes of their values.
+    /// The number of ordered rules, and the bytes of their values.
     ordered: (usize, usize),
 }
 
@@ -84,8 +84,8 @@ pub fn plan<'p>(
     }
 }
 
-/// The policy of the file that has this extract, for some agents or for everybody; nothing if it is no
-/// file.
+/// Plans the policy of the file with this extract, for some agents or for all. `None` if `extract`
+/// is invalid.
 pub fn of_extract<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
@@ -145,7 +145,7 @@ fn of_file<'p>(
     plan
 }
 
-/// All records of a file, group by group, which is the file's order.
+/// Returns all records of a file, group by group, which is file order.
 fn records<'p>(file: &RobotsTxt<'p>, extract: &'p [u8]) -> Vec<PlannedRecord<'p>> {
     let mut records = Vec::with_capacity(file.user_agents().len() + file.rules().len());
     for group in file.groups() {
@@ -164,20 +164,20 @@ fn records<'p>(file: &RobotsTxt<'p>, extract: &'p [u8]) -> Vec<PlannedRecord<'p>
     records
 }
 
-/// The record of a user-agent line: before it stand all lines before it, and the rules of the groups
-/// before its own.
+/// Returns the record number of a user-agent line. All earlier lines and the rules of earlier
+/// groups precede it.
 fn user_agent_record(file: &RobotsTxt<'_>, group: usize, line: usize) -> u32 {
     line as u32 + file.groups()[group].rules.start
 }
 
-/// The record of a rule: before it stand all rules before it, and the user-agent lines of the groups
-/// up to its own.
+/// Returns the record number of a rule. All earlier rules, and the user-agent lines of all groups
+/// up to its own, precede it.
 fn rule_record(group: &Group, rule: u32) -> u32 {
     rule + group.user_agents.end
 }
 
 impl Planner<'_, '_> {
-    /// The entry of those who obey `groups`.
+    /// Returns the entry of the agents to which `groups` apply.
     fn entry(&mut self, groups: Vec<usize>) -> u32 {
         if let Some(&known) = self.known.get(&groups) {
             return known;
@@ -201,7 +201,7 @@ impl Planner<'_, '_> {
     }
 }
 
-/// By group: the number and the record of its first rule.
+/// Returns the number and the record of each group's first rule.
 pub fn group_positions(file: &RobotsTxt<'_>, groups: &[usize]) -> Vec<(u32, u32)> {
     let position = |&group: &usize| {
         let group = &file.groups()[group];
@@ -210,11 +210,11 @@ pub fn group_positions(file: &RobotsTxt<'_>, groups: &[usize]) -> Vec<(u32, u32)
     groups.iter().map(position).collect()
 }
 
-/// By pattern: its rule's record, counted from the first rule of the first group.
+/// Returns the record of each pattern's rule, counted from the first rule of the first group.
 pub fn order(rules: &OrderedRules, positions: &[(u32, u32)]) -> Vec<u32> {
     let record = |rule: &RuleID| {
-        // A rule's group is the last one that starts with it or before it. A group without rules
-        // starts where its successor does, and comes before it.
+        // A rule belongs to the last group that starts at or before it. A group without rules
+        // starts at the same rule as the next group, and precedes it.
         let after = positions.partition_point(|&(start, _)| start <= rule.0);
         let (start, record) = positions[after - 1];
         record + (rule.0 - start) - positions[0].1
@@ -228,7 +228,8 @@ mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
 
-    /// A file of which half is one rule, and the other half names robots that have it and one of their own.
+    /// A file whose first half is one rule. The other half names robots that have it and one rule
+    /// of their own.
     fn long_rule_of_many(file_bytes: usize) -> Vec<u8> {
         let mut text = Vec::new();
         let robots = file_bytes / 2 / "user-agent:r99999\n".len() / 2;

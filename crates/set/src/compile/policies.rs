@@ -1,4 +1,4 @@
-//! Policies: whom each speaks to, and where what they get stands.
+//! Policies: the robots that each names, and the rule set of each entry.
 
 use hashbrown::HashMap;
 use zerocopy::IntoBytes;
@@ -12,12 +12,12 @@ use super::plan::{PlannedEntry, PlannedRecord, PlannedRobot, PolicyPlan};
 use super::rule_sets::RuleSets;
 use super::texts::{PatternWords, Texts};
 
-/// Everything that policies consist of.
+/// The sections that policies consist of.
 #[derive(Default)]
 pub struct PolicySections {
-    /// The policies, end to end.
+    /// The policies, concatenated.
     pub words: Vec<U32>,
-    /// By policy: where it stands.
+    /// The position of each policy.
     pub index: Vec<U32>,
     pub rule_sets: RuleSets,
     pub orders: Lists<u8>,
@@ -25,7 +25,7 @@ pub struct PolicySections {
     pub texts: Texts,
 }
 
-/// The names of robots, each kept once.
+/// The names of robots, each stored once.
 #[derive(Default)]
 pub struct Tokens {
     known: HashMap<Vec<u8>, u32, foldhash::fast::RandomState>,
@@ -43,8 +43,8 @@ impl Tokens {
         number
     }
 
-    /// The section: how many names there are, where each ends, their numbers in the order of their
-    /// bytes, and the bytes.
+    /// Returns the section: the number of names, the end of each, their numbers in byte order, and
+    /// the bytes.
     pub fn section(&self) -> Vec<u8> {
         let mut words = vec![U32::new(self.names.len() as u32)];
         let mut end = 0;
@@ -60,8 +60,8 @@ impl Tokens {
 }
 
 impl PolicySections {
-    /// For a set that is used once, of so many bytes of extracts: only what equal rule sets save is worth the
-    /// search for equals.
+    /// For a set that is used once, compiled from `bytes` bytes of extracts. Only equal rule sets
+    /// are deduplicated; for anything else the search costs more than it saves.
     pub fn plain(bytes: usize) -> PolicySections {
         let texts = Texts::plain(bytes);
         let mut sections = PolicySections { texts, ..PolicySections::default() };
@@ -70,7 +70,7 @@ impl PolicySections {
         sections
     }
 
-    /// Files some policies, in their order, and compiles what is new in them.
+    /// Adds policies in their order, and compiles the rule sets that are new.
     pub fn add(&mut self, plans: Vec<PolicyPlan<'_>>) {
         plans.into_iter().for_each(|plan| self.add_one(plan));
         self.rule_sets.compile();
@@ -112,14 +112,14 @@ impl PolicySections {
         }
     }
 
-    /// Files entries, and returns the words of records that their patterns say.
+    /// Adds entries, and returns the text words of the records that equal a pattern text.
     fn push_entries(
         &mut self,
         start: usize,
         entries: Vec<PlannedEntry>,
         records: &[PlannedRecord<'_>],
     ) -> Vec<Option<u32>> {
-        // Where equal texts are kept again, so are those of records: they are as fast to file.
+        // If equal texts are not deduplicated, storing a record's text again is just as fast.
         let records = if self.orders.is_plain { &[] } else { records };
         let mut pattern_words = PatternWords::new(records);
         let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
@@ -150,7 +150,7 @@ impl PolicySections {
         pattern_words.words
     }
 
-    /// Gives strings their places. Nothing can be added afterwards.
+    /// Assigns the final numbers of strings. Nothing can be added afterwards.
     pub fn finish(&mut self) {
         self.rule_sets.forget();
         self.orders.forget();
@@ -166,7 +166,8 @@ impl PolicySections {
     }
 }
 
-/// An order as it is stored: the bytes of a number, 1, 2 or 4, and then each number in so many.
+/// Returns the stored form of an order: the width of a number in bytes (1, 2 or 4), then the
+/// numbers in that width.
 pub fn order_bytes(order: &[u32]) -> Vec<u8> {
     let width = match order.iter().max() {
         Some(0x1_0000..) => 4,

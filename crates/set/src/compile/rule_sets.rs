@@ -1,5 +1,5 @@
-//! Rule sets, each kept once: the prefilter and patterns that paths are decided by, and what each pattern
-//! comes from.
+//! Rule sets, each stored once: the prefilter and the patterns that decide paths, and the origin of
+//! each pattern.
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
@@ -18,25 +18,26 @@ use super::intern::{Lists, position, push};
 /// The rule sets of a set.
 #[derive(Default)]
 pub struct RuleSets {
-    /// The words of each, by number.
+    /// The words of each rule set, by number.
     pub words: Vec<U32>,
     /// The lines of all prefilters.
     pub prefilters: Vec<PrefilterLine>,
-    /// By pattern, end to end: where its text begins, and whether it allows.
+    /// For each pattern, concatenated: the start of its text, and whether it allows.
     pub patterns: Vec<U32>,
-    /// The texts of patterns, each once.
+    /// The texts of patterns, each stored once.
     pub texts: Lists<U16>,
-    /// Those that are made of a policy's groups when an agent asks.
+    /// The number of rule sets that are built lazily from a policy's groups.
     pub of_groups: u64,
-    /// By the hash of their patterns: the numbers of rule sets.
+    /// The numbers of rule sets, by the hash of their patterns.
     known: HashTable<(u64, u32)>,
-    /// The numbers of rule sets that are new, and their rules.
+    /// The numbers and rules of new rule sets.
     waiting: Vec<(u32, OrderedRules)>,
     text: Vec<U16>,
 }
 
 impl RuleSets {
-    /// The table of a rule set. Texts are kept once, so equal rule sets have equal tables.
+    /// Returns the pattern table of a rule set. Texts are stored once, so equal rule sets have
+    /// equal tables.
     pub fn table(&mut self, rules: &OrderedRules) -> Vec<U32> {
         let word = |(pattern, verdict): (PathPattern<'_>, &Verdict)| {
             self.text.clear();
@@ -47,7 +48,7 @@ impl RuleSets {
         rules.patterns.iter().zip(&rules.verdicts).map(word).collect()
     }
 
-    /// The number of the rule set with this table.
+    /// Returns the number of the rule set with this table.
     pub fn intern(&mut self, rules: OrderedRules, patterns: &[U32]) -> u32 {
         let hash = seeded_hash(patterns.as_bytes());
         let (words, all) = (&self.words, &self.patterns);
@@ -67,13 +68,13 @@ impl RuleSets {
         number
     }
 
-    /// Gives back the memory that it takes to intern. A rule set that comes later is new.
+    /// Frees the memory used for interning. A rule set that is added later is stored as new.
     pub fn forget(&mut self) {
         self.known = HashTable::new();
         self.texts.forget();
     }
 
-    /// A rule set that is made from a policy's groups when an agent asks.
+    /// Adds a rule set that is built from a policy's groups when an agent first needs it.
     pub fn push_of_groups(&mut self) -> u32 {
         self.of_groups += 1;
         self.push([NONE, 0, NONE, 0])
@@ -85,12 +86,12 @@ impl RuleSets {
         number
     }
 
-    /// The number of rule sets.
+    /// Returns the number of rule sets.
     pub fn len(&self) -> u64 {
         (self.words.len() / rule_set::WORDS) as u64
     }
 
-    /// Makes the prefilters of rule sets that are new since the last time.
+    /// Builds the prefilters of the rule sets added since the last call.
     pub fn compile(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         let compile = |(number, rules): (u32, OrderedRules)| {

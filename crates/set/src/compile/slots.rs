@@ -1,12 +1,12 @@
-//! The table that finds hosts by their keys, and the choice of its seed.
+//! The host table, which finds hosts by key, and the choice of its seed.
 //!
-//! Hosts are hashed with a seed, because strangers choose their names: a site that has a name for each page
-//! could otherwise fill the table with one long run of slots, which every search in it walks. The seed stands
-//! in the file, so that every reader finds the same, and equal content has to make an equal file, so it cannot
-//! be random. It is made from all that the set knows of its hosts: their keys, and the times and
-//! states of their captures. Whoever wants names to collide has to know all of that, to the second,
-//! before the crawl has made it. Somebody who does know it, because the whole crawl is theirs, gains
-//! nothing: a seed under which a run is too long is left for the next one.
+//! Hosts are hashed with a seed, because untrusted parties choose host names. A site with a name
+//! for each page could otherwise create one long run of slots, which every search in it walks. The
+//! file stores the seed, so every reader uses the same one. Equal content must give an equal file,
+//! so the seed cannot be random. It is derived from everything the set knows about its hosts: their
+//! keys, and the times and states of their captures. To make names collide, an attacker must know
+//! all of this, to the second, before the crawl. An attacker who controls the whole crawl gains
+//! nothing: a seed that leaves a long run is replaced by the next one.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use zerocopy::IntoBytes;
@@ -16,7 +16,7 @@ use super::super::layout::{SLOT_WORDS, host, slot_of, slots_for};
 use super::intern::position;
 use portcullis_dialect::limits::{SET_HOST_RUN_SLOTS_MAX, SET_HOST_SEEDS_MAX};
 
-/// The section `slots`, and the seed by which it was filled.
+/// The section `slots`, and the seed used to fill it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HostSlots {
     pub seed: u64,
@@ -24,8 +24,8 @@ pub struct HostSlots {
 }
 
 impl HostSlots {
-    /// The table of the hosts in section `hosts`, with the first seed that keeps its runs short. `None` if
-    /// [`SET_HOST_SEEDS_MAX`] seeds do not.
+    /// Builds the table of the hosts in section `hosts`, with the first seed that keeps its runs
+    /// short. `None` if none of [`SET_HOST_SEEDS_MAX`] seeds does.
     ///
     /// # Panics
     ///
@@ -45,7 +45,7 @@ impl HostSlots {
     }
 }
 
-/// Where each host stands.
+/// Returns the position of each host.
 fn positions(hosts: &[U32]) -> Vec<u32> {
     let mut positions = Vec::new();
     let mut next = 0;
@@ -56,7 +56,7 @@ fn positions(hosts: &[U32]) -> Vec<u32> {
     positions
 }
 
-/// The slots by this seed; `None` if a run of them is too long.
+/// Fills the slots with this seed. `None` if a run is too long.
 fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<U32>> {
     let slots = slots_for(positions.len());
     let mut words = vec![U32::new(0); slots * SLOT_WORDS];
@@ -65,7 +65,7 @@ fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<U32>> {
         let key = &head[host::HEAD_WORDS..].as_bytes()[..head[host::KEY_BYTES].get() as usize];
         let (slot, tag) = slot_of(key, slots as u64, seed);
         let mut tried = (slot as usize..slots).chain(0..slot as usize);
-        // A host that is further from its first slot ends a run that is too long.
+        // A host any further from its first slot would end a run that is too long.
         let mut near = tried.by_ref().take(SET_HOST_RUN_SLOTS_MAX);
         let free = near.find(|slot| words[slot * SLOT_WORDS + 1].get() == 0)?;
         words[free * SLOT_WORDS] = U32::new(tag);
@@ -74,7 +74,7 @@ fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<U32>> {
     (longest_run(&words) <= SET_HOST_RUN_SLOTS_MAX).then_some(words)
 }
 
-/// The most slots that are taken one behind the other, the first one behind the last.
+/// Returns the length of the longest run of taken slots. The first slot follows the last.
 fn longest_run(words: &[U32]) -> usize {
     let slots = || words.chunks_exact(SLOT_WORDS);
     let (mut longest, mut run) = (0, 0);
@@ -101,7 +101,7 @@ mod tests {
         hosts
     }
 
-    /// Keys whose first slots by this seed are all within one sixty-fourth of a table.
+    /// Returns keys whose first slots with this seed all fall into one sixty-fourth of a table.
     fn colliding(seed: u64, count: usize) -> Vec<String> {
         let keys = (0_u32..).map(|number| format!("h{number}.example"));
         keys.filter(|key| slot_of(key.as_bytes(), 64, seed).0 == 17).take(count).collect()
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(HostSlots::from_seed(seed, &hosts).unwrap(), table);
             let run = longest_run(&table.words);
             assert!(run < SET_HOST_RUN_SLOTS_MAX / 2, "{run}");
-            // The seed that the content gives is another one from the start.
+            // The seed that follows from the content differs from the start.
             let table = HostSlots::new(&hosts, &[]).unwrap();
             assert!(longest_run(&table.words) < SET_HOST_RUN_SLOTS_MAX / 2);
         }

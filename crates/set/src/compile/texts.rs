@@ -1,7 +1,7 @@
-//! Records as they are stored: which line each stands on, and where its text is.
+//! The stored form of records: the line of each, and where its text is.
 //!
-//! The text of a rule is most often `Disallow: ` or `Allow: ` and the text of its pattern, which the set
-//! has anyway; [`PatternWords`] finds those. Any other record is a string.
+//! Most rules are `Disallow: ` or `Allow: ` followed by the text of their pattern, which the set
+//! stores anyway; [`PatternWords`] finds those. The text of any other record is stored as a string.
 
 use zerocopy::little_endian::U32;
 
@@ -20,19 +20,19 @@ pub struct Texts {
     pub documents: Vec<U32>,
     strings: StringTableBuilder,
     table: Option<StringTable>,
-    /// Why a string could not be kept.
+    /// An error that prevented a string from being stored.
     pub failure: Option<StringError>,
     scratch: Vec<u8>,
 }
 
 impl Texts {
-    /// Texts whose strings stay as they come; there is room for so many bytes at once.
+    /// Creates texts whose strings are not sorted or deduplicated, with capacity for `bytes` bytes.
     pub fn plain(bytes: usize) -> Texts {
         Texts { strings: StringTableBuilder::plain(bytes), ..Texts::default() }
     }
 
-    /// Files the records of a policy, and returns where they stand. `words` has the words of those
-    /// that patterns say, by record.
+    /// Adds the records of a policy, and returns their position. `words` holds the text word of
+    /// each record that equals a pattern text.
     pub fn add(&mut self, records: &[PlannedRecord<'_>], words: &[Option<u32>]) -> u32 {
         let start = position(&self.documents);
         let known = words.iter().copied().chain(std::iter::repeat(None));
@@ -47,8 +47,8 @@ impl Texts {
         start
     }
 
-    /// The provisional number of a record's string: its bytes, and behind them how many of them
-    /// stand before the value.
+    /// Returns the provisional number of a record's string: its bytes, followed by the number of
+    /// bytes before the value.
     pub fn intern(&mut self, text: &[u8], value_bytes: usize) -> u32 {
         self.scratch.clear();
         self.scratch.extend_from_slice(text);
@@ -64,7 +64,7 @@ impl Texts {
         }
     }
 
-    /// Gives strings their numbers.
+    /// Assigns the final numbers of strings.
     pub fn finish(&mut self) {
         self.table = Some(std::mem::take(&mut self.strings).finish());
         let mut documents = std::mem::take(&mut self.documents);
@@ -88,13 +88,13 @@ impl Texts {
         }
     }
 
-    /// The strings.
+    /// Returns the strings.
     pub fn table(&self) -> &StringTable {
         self.table.as_ref().expect("the texts are finished before they are written")
     }
 }
 
-/// Appends the head of a list of records that stand on these lines, which ascend.
+/// Appends the head of a list of records on these lines, which ascend.
 pub fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
     let runs = words.len() + record::RUNS;
     push(words, lines.len() as u32);
@@ -118,10 +118,10 @@ pub fn push_kinds(words: &mut Vec<U32>, kinds: &[u32]) {
     }
 }
 
-/// By record of a file, the word of its text, if the text of a pattern says it.
+/// For each record of a file, the text word of the pattern text that it equals, if any.
 pub struct PatternWords<'r, 'f> {
     records: &'r [PlannedRecord<'f>],
-    /// By rule: its record.
+    /// The record of each rule.
     rules: Vec<usize>,
     pub words: Vec<Option<u32>>,
     scratch: Vec<u8>,
@@ -134,7 +134,7 @@ impl<'r, 'f> PatternWords<'r, 'f> {
         PatternWords { records, rules, words: vec![None; records.len()], scratch: Vec::new() }
     }
 
-    /// Adds the rules of an entry; `table` is that of their rule set.
+    /// Adds the rules of an entry. `table` is the pattern table of their rule set.
     pub fn add(&mut self, rules: &OrderedRules, table: &[U32]) {
         for ((pattern, rule), word) in rules.patterns.iter().zip(&rules.rules).zip(table) {
             let record = self.rules[rule.0 as usize];

@@ -1,20 +1,22 @@
 //! The origins that changed between two sets: added, gone, in another state, or with other rules.
 //!
-//! Owns the comparison of two sets; to find the URLs whose verdict changed, ask two
-//! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if
+//! Owns the comparison of two sets. To find the URLs whose verdict changed, query two
+//! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if:
 //!
-//! - without agents, the *records* of their files differ: the user-agent lines and rules, by kind and value,
-//!   byte for byte and in order. Line numbers, comments, the spelling of fields, and other records do not
-//!   count. This finds every change that may change a verdict, and some that do not, such as another order.
-//! - with agents, the *rules of an agent* differ: patterns in normal form with their verdicts, by precedence.
-//!   The order and number of adjacent rules with one verdict do not count, because they cannot change it.
-//!   Rules that never decide do count. An agent to which no group applies has no rules.
+//! - without agents, the *records* of their files differ: the user-agent lines and rules, by kind
+//!   and value, byte for byte and in order. Line numbers, comments, the spelling of fields, and
+//!   other records do not count. This finds every change that may change a verdict, and some that
+//!   do not, such as another order.
+//! - with agents, the *rules of an agent* differ: patterns in normal form with their verdicts, by
+//!   precedence. The order and number of adjacent rules with one verdict do not count, because they
+//!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
+//!   rules.
 //!
-//! Each set is read by its own dialect, so equal rules may still give different verdicts.
+//! Each set is read in its own dialect, so equal rules may still give different verdicts.
 //!
-//! Cost: both sets are read once, in the order of hosts. Files from one template change alike, so the results
-//! for [`DIFFERENCE_PAIRS_KEPT`] pairs of policies are cached. Every read may fail with a [`Damage`], after
-//! which there is no next change.
+//! Cost: both sets are read once, in the order of hosts. Files from one template often change
+//! alike, so the results for [`DIFFERENCE_PAIRS_KEPT`] pairs of policies are cached. Every read can
+//! fail with a [`Damage`]; iteration ends after it.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -53,16 +55,16 @@ use portcullis_robots::policy::{AgentChain, Detail, OrderedRules};
 use super::file::Damage;
 use super::stored::{AskError, PolicyNumber, PolicySet, Query, StoredHost};
 
-/// Two sets to compare, and for whom.
+/// Two sets to compare, and the agents to compare them for.
 #[derive(Debug)]
 pub struct Difference {
     old: Arc<PolicySet>,
     new: Arc<PolicySet>,
-    /// The agents, if there are any, in the old and in the new set.
+    /// The agents in the old and in the new set, if any were given.
     asked: Option<(Query, Query)>,
 }
 
-/// An origin that changed.
+/// A changed origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginChange {
     /// The origin: `https://a.example:8443`.
@@ -71,15 +73,15 @@ pub struct OriginChange {
     pub kind: Change,
 }
 
-/// What changed about an origin.
+/// How an origin changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The new set alone knows it.
+    /// Only the new set has it.
     Added {
         /// The new state.
         new: OriginState,
     },
-    /// The old set alone knows it.
+    /// Only the old set has it.
     Gone {
         /// The old state.
         old: OriginState,
@@ -122,7 +124,7 @@ impl fmt::Display for OriginState {
 }
 
 impl Change {
-    /// The word in output.
+    /// Returns the word used in output.
     pub fn as_str(&self) -> &'static str {
         match self {
             Change::Added { .. } => "added",
@@ -132,7 +134,7 @@ impl Change {
         }
     }
 
-    /// The old state, if the origin was known.
+    /// Returns the old state; `None` if the origin was not known.
     pub fn before(&self) -> Option<OriginState> {
         match self {
             Change::Added { .. } => None,
@@ -141,7 +143,7 @@ impl Change {
         }
     }
 
-    /// The new state, if the origin is known.
+    /// Returns the new state; `None` if the origin is not known.
     pub fn after(&self) -> Option<OriginState> {
         match self {
             Change::Gone { .. } => None,
@@ -151,12 +153,12 @@ impl Change {
     }
 }
 
-/// Compared origins, counted.
+/// Counts of compared origins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ChangeCounts {
-    /// Origins that only the new set knows.
+    /// Origins that only the new set has.
     pub added: u64,
-    /// Origins that only the old set knows.
+    /// Origins that only the old set has.
     pub gone: u64,
     /// Origins in another state.
     pub state: u64,
@@ -164,13 +166,13 @@ pub struct ChangeCounts {
     pub rules: u64,
     /// Origins that did not change.
     pub unchanged: u64,
-    /// By agent: origins with other rules.
+    /// Origins with other rules, by agent.
     #[serde(skip)]
     pub rules_by_agent: Vec<u64>,
 }
 
 impl ChangeCounts {
-    /// Origins that changed.
+    /// Returns the number of origins that changed.
     pub fn changed(&self) -> u64 {
         self.added + self.gone + self.state + self.rules
     }
@@ -219,7 +221,7 @@ impl Difference {
         Ok(Difference { old: old_set, new: new_set, asked })
     }
 
-    /// The changes, in the order of hosts, http before https.
+    /// Returns the changes, in the order of hosts, http before https.
     pub fn changes(&self) -> Changes<'_> {
         let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
         Changes {
@@ -283,12 +285,12 @@ impl Iterator for Changes<'_> {
 type HostPair<'d> = (Option<StoredHost<'d>>, Option<StoredHost<'d>>);
 
 impl<'d> Changes<'d> {
-    /// The origins that were compared so far.
+    /// Returns the counts of the origins compared so far.
     pub fn counts(&self) -> &ChangeCounts {
         &self.counts
     }
 
-    /// The next host by key.
+    /// Returns the next host by key, in either set.
     fn next_host(&mut self) -> Result<Option<HostPair<'d>>, Damage> {
         let order = match (self.old.peek(), self.new.peek()) {
             (None, None) => return Ok(None),
@@ -375,7 +377,8 @@ impl Pairs {
         }
     }
 
-    /// The agents with other rules if the policies differ; empty if no agent was given.
+    /// Returns the agents with other rules; empty if no agent was given. `None` if the policies do
+    /// not differ.
     fn changed(
         &mut self,
         difference: &Difference,
@@ -421,8 +424,9 @@ fn compare(
     Ok((!changed.is_empty()).then(|| changed.into()))
 }
 
-/// Whether both have the same patterns with the same verdicts, except for the order and number of adjacent
-/// rules with one verdict: whichever of them matches first, the verdict is the same.
+/// Returns whether both have the same patterns with the same verdicts, except for the order and
+/// number of adjacent rules with one verdict. Whichever of those matches first, the verdict is the
+/// same.
 fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
     // Often two files differ only for other agents.
     (old.patterns == new.patterns && old.verdicts == new.verdicts) || runs(old) == runs(new)

@@ -14,14 +14,14 @@ use portcullis_robots::syntax::RobotsTxt;
 
 use super::{Change, ChangeCounts, Difference, OriginChange, OriginState};
 
-/// A file, or what its absence means.
+/// A file, or the meaning of its absence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Known {
     File(String),
     Access(AccessOutcome),
 }
 
-/// By host key and whether the scheme is https.
+/// What is known, by host key and whether the scheme is https.
 type World = BTreeMap<(String, bool), Known>;
 
 const DOWN: Known =
@@ -70,7 +70,7 @@ fn chains(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
     names.iter().map(|name| AgentChain::parse(name, dialect).expect("a token")).collect()
 }
 
-/// The records of a file without their lines.
+/// Returns the records of a file without their lines.
 fn records(text: &str, dialect: &Dialect) -> Vec<String> {
     let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
     let mut records = Vec::new();
@@ -96,7 +96,7 @@ fn state(known: &Known, dialect: &Dialect) -> OriginState {
     }
 }
 
-/// The changed records, found by a lookup of every origin.
+/// Returns the changed records, found by looking up every origin.
 fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
     let keys: BTreeSet<&(String, bool)> = old.keys().chain(new.keys()).collect();
     let change = |key: &&(String, bool)| {
@@ -111,7 +111,7 @@ fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
                     (Known::File(old), Known::File(new))
                         if records(old, dialect) != records(new, dialect) =>
                     {
-                        // A file without rules may have groups, which decide nothing.
+                        // A file without rules may have groups, which never affect decisions.
                         (before == OriginState::RULES).then(|| Change::Rules { agents: vec![] })
                     }
                     _ => None,
@@ -188,7 +188,7 @@ impl Random {
         world
     }
 
-    /// `world` some time later.
+    /// Returns `world` after some changes.
     fn later(&mut self, world: &World) -> World {
         let mut later = world.clone();
         for (key, known) in self.world() {
@@ -269,7 +269,8 @@ fn the_same_rules_give_the_same_verdicts() {
 
 const NOBODY: [usize; 0] = [];
 
-/// The agents whose rules differ between two files of one origin, each read by its dialect.
+/// Returns the agents whose rules differ between two files of one origin, each read in its own
+/// dialect.
 fn changed_for(
     (old, old_dialect): (&str, &'static Dialect),
     (new, new_dialect): (&str, &'static Dialect),
@@ -298,7 +299,7 @@ fn what_counts_as_other_rules() {
     let one = "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: *\nDisallow: /x\n";
     let cases: [(&str, &[usize]); 9] = [
         (one, &[]),
-        // Lines, comments, order, repetition and spelling of the same pattern.
+        // Lines, comments, order, repetition and another spelling of the same pattern.
         (
             "# moved\n\nUser-agent: *\nDisallow: /%78\n\nUser-agent: abot\nDisallow: /b\nDisallow: /a\nDisallow: /b\n",
             &[],
@@ -308,12 +309,12 @@ fn what_counts_as_other_rules() {
         ("User-agent: ABot\nDisallow: /a\nAllow: /b\n\nUser-agent: *\nDisallow: /x\n", &[0]),
         ("User-agent: ABot\nDisallow: /a\nDisallow: /b\n", &[1]),
         ("User-agent: *\nDisallow: /x\n", &[0]),
-        // A new name takes an agent away from the default group, to the same rules.
+        // A new name takes an agent from the default group to a group with the same rules.
         (
             "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: Other\nUser-agent: *\nDisallow: /x\n",
             &[],
         ),
-        // It can never decide, but it is another rule.
+        // It never decides, but it is another rule.
         (
             "User-agent: ABot\nDisallow: /a\nDisallow: /b\nDisallow: /b/c\n\nUser-agent: *\nDisallow: /x\n",
             &[0],

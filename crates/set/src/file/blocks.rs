@@ -1,10 +1,10 @@
-//! Which blocks have been compared with their checksums, and comparing those that have not.
+//! Compares blocks with their checksums, and records which blocks have been compared.
 //!
-//! A bit for each block of the file says that its checksum held. It is asked for on every access, so
-//! the usual answer costs one load and one comparison; all else stands in functions apart. Threads
-//! may compare the same block at the same time: each finds the same and sets the same bit. The bits
-//! need no order among memory accesses, because nothing is written but they: whoever sees a bit
-//! learns something about bytes that were there before the file was opened.
+//! One bit per block of the file says that its checksum matched. Every access tests it, so the
+//! usual case costs one load and one comparison; the rest is in separate functions. Threads may
+//! compare the same block at the same time, find the same and set the same bit. Relaxed memory
+//! ordering suffices, because only the bits are written: a bit says something about bytes that
+//! existed before the file was opened.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,12 +22,12 @@ pub(super) struct CheckedBlocks {
 }
 
 impl CheckedBlocks {
-    /// For a file of `blocks`, of which only the header has been compared.
+    /// Creates the bits of a file of `blocks` blocks, of which only the header has been compared.
     pub(super) fn none(blocks: u64) -> CheckedBlocks {
         CheckedBlocks::filled(blocks, 0)
     }
 
-    /// For a file of `blocks` that this process has made itself.
+    /// Creates the bits of a file of `blocks` blocks that this process has written itself.
     pub(super) fn all(blocks: u64) -> CheckedBlocks {
         CheckedBlocks::filled(blocks, u64::MAX)
     }
@@ -37,8 +37,8 @@ impl CheckedBlocks {
         CheckedBlocks { words }
     }
 
-    /// Whether the blocks from `first` to `last` have been compared. It may say no, not yes, of some
-    /// that do not have their bits in one word; [`BlockReader::check`] asks for each then.
+    /// Returns whether the blocks from `first` to `last` have been compared. May return false for
+    /// compared blocks whose bits are not in one word; [`BlockReader::check`] then tests each.
     #[inline]
     pub(super) fn has_all(&self, first: u64, last: u64) -> bool {
         let mask = (u64::MAX << (first % 64)) & (u64::MAX >> (63 - last % 64));
@@ -58,7 +58,7 @@ impl CheckedBlocks {
     }
 }
 
-/// A file's bytes with what is needed to compare them.
+/// The bytes of a file, and what is needed to compare them.
 #[derive(Clone, Copy)]
 pub(super) struct BlockReader<'f> {
     pub(super) name: &'f Arc<str>,
@@ -68,14 +68,15 @@ pub(super) struct BlockReader<'f> {
 }
 
 impl<'f> BlockReader<'f> {
-    /// Compares those of the blocks from `first` to `last` that have not been.
+    /// Compares the blocks from `first` to `last` that have not been compared.
     #[cold]
     #[inline(never)]
     pub(super) fn check(&self, first: u64, last: u64) -> Result<(), Damage> {
         (first..=last).try_for_each(|block| self.check_block(block))
     }
 
-    /// Compares a block, after those that its checksum stands in. The levels bound the depth.
+    /// Compares a block, after the blocks that contain its checksum. The number of levels bounds
+    /// the recursion.
     fn check_block(&self, block: u64) -> Result<(), Damage> {
         if self.checked.has(block) {
             return Ok(());
@@ -91,7 +92,7 @@ impl<'f> BlockReader<'f> {
         Ok(())
     }
 
-    /// The checksum that a block should have, as the file says.
+    /// Returns the stored checksum of a block.
     pub(super) fn expected(&self, level: usize, index: u64) -> u64 {
         match self.header.layout.checksum_offset(level, index) {
             Some(offset) => self.checksum_at(offset),
@@ -104,7 +105,7 @@ impl<'f> BlockReader<'f> {
         u64::from_le_bytes(bytes.try_into().expect("a checksum has eight bytes"))
     }
 
-    /// Compares a block with the checksum that it should have.
+    /// Compares a block with its stored checksum.
     pub(super) fn compare(&self, block: u64, expected: u64) -> Result<(), Damage> {
         let found = xxh3_64(self.block(block));
         if found == expected {
@@ -116,12 +117,12 @@ impl<'f> BlockReader<'f> {
 
     /// # Panics
     ///
-    /// If the file has no such block; a checked header gives only blocks that it has.
+    /// If the file has no such block. A checked header only refers to existing blocks.
     pub(super) fn block(&self, block: u64) -> &'f [u8] {
         &self.file[(block * BLOCK) as usize..][..BLOCK as usize]
     }
 
-    /// What stands in the block that begins at `offset`: the first section in it, if there is one.
+    /// Returns what the block at `offset` contains: its first section, if it has one.
     pub(super) fn place(&self, offset: u64) -> Place {
         match self.header.layout.place(offset / BLOCK) {
             None => Place::Header,

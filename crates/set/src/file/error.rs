@@ -1,7 +1,10 @@
-//! What can be wrong with a set's file, and what to do about it.
+//! Errors of a set's file, and what to do about them.
 //!
-//! [`SetError`] is why a file cannot be opened, [`Damage`] what was found in one that could be, and
-//! [`WriteError`] why one could not be written. Each names the file and the fix.
+//! - [`SetError`]: a file cannot be opened.
+//! - [`Damage`]: an opened file is damaged.
+//! - [`WriteError`]: a file cannot be written.
+//!
+//! Each names the file and the fix.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -12,22 +15,22 @@ use super::section::SectionKind;
 use portcullis_capture::input::system_text;
 use portcullis_robots::kind::WrongKind;
 
-/// A policy set cannot be used.
+/// An error that prevents the use of a policy set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetError {
-    /// The file cannot be opened, or not be read.
+    /// The file cannot be opened or read.
     #[error("{name}: {}", system_text(error))]
     Open {
         /// The file.
         name: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is a folder, a pipe or a device, or does not begin as a set does.
+    /// The path is a folder, a pipe or a device, or the file does not begin like a set.
     #[error(transparent)]
     NotASet(#[from] WrongKind),
-    /// It begins as a set does that was converted as if it were text.
+    /// The file begins like a set that was converted as text.
     #[error(
         "{name} is a policy set that was changed on its way as if it were text; \
          fetch the file again, as binary data"
@@ -36,7 +39,7 @@ pub enum SetError {
         /// The file.
         name: String,
     },
-    /// It is shorter than it was made.
+    /// The file is shorter than when it was written.
     #[error(
         "{name} is cut short: it has {has} bytes of {of}; \
          fetch the file again, or run `portcullis compile` again"
@@ -44,12 +47,12 @@ pub enum SetError {
     Truncated {
         /// The file.
         name: String,
-        /// Bytes that it has.
+        /// The actual size, in bytes.
         has: u64,
-        /// Bytes that it should have, at least.
+        /// The minimum size of the whole file, in bytes.
         of: u64,
     },
-    /// It is longer than it was made.
+    /// The file is longer than when it was written.
     #[error(
         "{name} has {has} bytes where its header gives {of}: something was written behind it; \
          fetch the file again, or run `portcullis compile` again"
@@ -57,12 +60,12 @@ pub enum SetError {
     TooLong {
         /// The file.
         name: String,
-        /// Bytes that it has.
+        /// The actual size, in bytes.
         has: u64,
-        /// Bytes that it should have.
+        /// The size of the whole file, in bytes.
         of: u64,
     },
-    /// Its format is of a time to come.
+    /// The format is newer than this program.
     #[error(
         "{name} was made by a newer portcullis (format {version}, this one reads up to {newest}): \
          update portcullis"
@@ -70,12 +73,12 @@ pub enum SetError {
     Newer {
         /// The file.
         name: String,
-        /// The version of its format.
+        /// The format version of the file.
         version: u32,
         /// The newest version that this program reads.
         newest: u32,
     },
-    /// Its format is not read any more.
+    /// The format is no longer supported.
     #[error(
         "{name} was made by an older portcullis (format {version}, this one reads from {oldest} on): \
          run `portcullis compile` again"
@@ -83,12 +86,12 @@ pub enum SetError {
     Older {
         /// The file.
         name: String,
-        /// The version of its format.
+        /// The format version of the file.
         version: u32,
         /// The oldest version that this program reads.
         oldest: u32,
     },
-    /// The machine's numbers have the other order.
+    /// The machine is big-endian.
     #[error(
         "{name} cannot be used here: policy sets are used in place, and this machine is big-endian; \
          use --robots, or a little-endian machine"
@@ -97,7 +100,7 @@ pub enum SetError {
         /// The file.
         name: String,
     },
-    /// Its dialect is none that this version knows, or behaves otherwise now.
+    /// The dialect is unknown to this version, or behaves differently now.
     #[error(
         "{name} was compiled for the dialect {dialect} as this version does not know it: \
          run `portcullis compile` again"
@@ -108,14 +111,14 @@ pub enum SetError {
         /// The dialect's name.
         dialect: String,
     },
-    /// Its bytes are not those that were written.
+    /// The bytes are not those that were written.
     #[error(transparent)]
     Damaged(#[from] Damage),
 }
 
-/// Bytes of a set's file that are not as they were written, or not as the format has them.
+/// Bytes of a set's file that differ from what was written, or that violate the format.
 ///
-/// It is one pointer, so that a look-up that can fail costs no more than one that cannot.
+/// One pointer in size, so that a fallible lookup costs no more than an infallible one.
 #[derive(Debug)]
 pub struct Damage(Box<Details>);
 
@@ -127,24 +130,24 @@ struct Details {
     fault: Fault,
 }
 
-/// Which part of the file.
+/// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Header,
     Section(SectionKind),
-    /// Between sections, or behind the last one.
+    /// Between sections, or after the last one.
     Padding,
     Checksums,
 }
 
-/// What is wrong there.
+/// The kind of damage.
 #[derive(Debug)]
 pub enum Fault {
-    /// A block has another checksum than it had when it was written.
+    /// The checksum of a block does not match.
     Checksum { expected: u64, found: u64 },
-    /// Something refers to bytes that the section does not have.
+    /// A reference leads outside of its section.
     OutOfBounds { bytes: u64, has: u64 },
-    /// The bytes are not what the format has there.
+    /// The bytes violate the format.
     Malformed(&'static str),
     /// The file became shorter while it was mapped.
     Shrunk,
@@ -156,8 +159,8 @@ impl Damage {
         Damage(Box::new(Details { name: Arc::clone(name), place, offset, fault }))
     }
 
-    /// Where it is, in bytes from the beginning of the file: of a block with a wrong checksum, its
-    /// first.
+    /// Returns the offset of the damage in the file, in bytes. For a block with a wrong checksum,
+    /// this is its first byte.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
@@ -210,7 +213,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A policy set could not be written. Nothing of it is left, and what stood there before still does.
+/// A policy set could not be written. The unfinished file is removed, and an earlier file is
+/// unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {}", path.display(), fix(.source))]
 pub struct WriteError {
@@ -223,7 +227,7 @@ impl WriteError {
         WriteError { path: path.to_owned(), source }
     }
 
-    /// What the system said.
+    /// Returns the kind of the system's error.
     pub fn kind(&self) -> ErrorKind {
         self.source.kind()
     }

@@ -1,8 +1,8 @@
-//! The header: the first block, which says what the file is and where everything stands.
+//! The header: the first block, which identifies the file and locates the sections.
 //!
-//! [`Header::decode`] takes any bytes; what it returns fits the file, so that nobody behind it has
-//! to ask again whether a section lies within the data. The order of its checks is that of the
-//! messages that help most: no set at all, cut short, damaged, too new, and only then the contents.
+//! [`Header::decode`] takes any bytes. The header that it returns fits the file, so later code need
+//! not check whether a section lies within the data. Checks are in the order that gives the most
+//! helpful message: not a set, cut short, damaged, too new, and only then the contents.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use portcullis_robots::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
-/// The format that this program writes. Bytes that change their meaning need a new one.
+/// The format version that this program writes. It increases if the meaning of any bytes changes.
 pub(super) const VERSION: u32 = 3;
 
-/// The oldest format that this program reads.
+/// The oldest format version that this program reads.
 const OLDEST_VERSION: u32 = 3;
 
-/// Numbers that a set's maker may keep in the header.
+/// The number of counts that the header can hold.
 pub const COUNTS: usize = 16;
 
-/// Where the fields stand.
+/// Offsets of the fields.
 pub mod at {
     pub const VERSION: usize = 8;
     pub const SECTIONS: usize = 12;
@@ -41,23 +41,23 @@ pub mod at {
     pub const CHECKSUM: usize = portcullis_dialect::limits::SET_BLOCK_BYTES - 8;
 }
 
-/// Bytes of a dialect's name, at most.
+/// The maximum length of a dialect's name, in bytes.
 const NAME_BYTES: usize = at::COUNTS - at::DIALECT_NAME;
 
-/// Bytes of an entry of the table of sections.
+/// The size of an entry in the table of sections, in bytes.
 pub(super) const ENTRY: usize = 24;
 
 const _: () = assert!(at::TABLE + SET_SECTIONS_MAX * ENTRY <= at::CHECKSUM);
 const _: () = assert!(at::COUNTS + COUNTS * 8 == at::TABLE);
 
-/// What a set's maker says about it. The container keeps it and asks nothing.
+/// The fields that the writer of a set chooses. The container stores them unchecked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderFields {
     /// The dialect's name: 1 to 64 ASCII characters without blanks.
     pub dialect_name: String,
-    /// Differs where the dialect's behaviour does.
+    /// A number that changes whenever the dialect's behaviour does.
     pub dialect_fingerprint: u64,
-    /// Bytes of a robots.txt file that counted; all, if there was no limit.
+    /// The maximum number of bytes read per robots.txt file; `None` if there was no limit.
     pub robots_bytes_max: Option<u64>,
     /// See `FORMAT.md`.
     pub flags: u64,
@@ -76,7 +76,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the header of `file`, which is all of a file's bytes. It touches the first block.
+    /// Decodes the header of `file`, which is the whole file. Touches only the first block.
     pub(super) fn decode(name: &Arc<str>, file: &[u8]) -> Result<Header, SetError> {
         let block = first_block(name, file)?;
         let reader = Reader { name, block };
@@ -99,7 +99,7 @@ impl Header {
 
     /// # Panics
     ///
-    /// If the dialect's name is none that a header can hold, or there are too many sections.
+    /// If the dialect's name is invalid in a header, or there are too many sections.
     pub(super) fn encode(&self) -> [u8; SET_BLOCK_BYTES] {
         let Header { fields, sections, .. } = self;
         let name = fields.dialect_name.as_bytes();
@@ -131,13 +131,13 @@ impl Header {
     }
 }
 
-/// Puts the checksum to the end of a header's block.
+/// Writes the checksum to the end of a header's block.
 pub(super) fn seal(block: &mut [u8; SET_BLOCK_BYTES]) {
     let checksum = xxh3_64(&block[..at::CHECKSUM]);
     block[at::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The first block of what is a set's file of whatever version, and undamaged.
+/// Returns the first block of an undamaged set file of any version.
 fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f [u8], SetError> {
     let has = file.len() as u64;
     let cut_short = || SetError::Truncated { name: name.to_string(), has, of: BLOCK };
@@ -162,8 +162,8 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f [u8], SetError
     Err(Damage::new(name, Place::Header, 0, Fault::Checksum { expected, found }).into())
 }
 
-/// Whether a file without the magic begins with what conversions of text make of it: the first byte
-/// stripped to seven bits, or replaced by up to three, and the line end in another form.
+/// Returns whether a file without the magic begins like a set that was converted as text: the first
+/// byte stripped to seven bits or replaced by up to three bytes, and the line ends changed.
 fn was_changed_as_text(file: &[u8]) -> bool {
     (1..=3).any(|first_bytes| {
         let rest = file.get(first_bytes..).and_then(|rest| rest.strip_prefix(b"PCS"));
@@ -171,7 +171,7 @@ fn was_changed_as_text(file: &[u8]) -> bool {
     })
 }
 
-/// The header's block, its checksum compared.
+/// A header's block whose checksum was compared.
 struct Reader<'f> {
     name: &'f Arc<str>,
     block: &'f [u8],
@@ -220,7 +220,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The sections, each where the one before it says that it has to be.
+    /// Decodes the sections, each at the offset that follows from the previous one.
     fn sections(&self) -> Result<Vec<Section>, Damage> {
         let number = self.u32(at::SECTIONS) as usize;
         if number > SET_SECTIONS_MAX {
@@ -269,7 +269,7 @@ impl Reader<'_> {
 
 /// # Panics
 ///
-/// If `bytes` has no eight from `at` on.
+/// If `bytes` does not have eight bytes from `at`.
 fn read_u64(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("the range has eight bytes"))
 }

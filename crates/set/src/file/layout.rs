@@ -1,31 +1,31 @@
-//! Where things stand in a file, from the length of its data alone: blocks of data, and the levels
-//! of checksums over them.
+//! The layout of a file, computed from the length of its data: blocks of data, and the levels of
+//! checksums over them.
 
 use portcullis_dialect::limits::SET_BLOCK_BYTES;
 
-/// Bytes of a block.
+/// The size of a block, in bytes.
 pub(super) const BLOCK: u64 = SET_BLOCK_BYTES as u64;
 
-/// Bytes of a checksum.
+/// The size of a checksum, in bytes.
 pub(super) const CHECKSUM: u64 = 8;
 
-/// Checksums that one block holds.
+/// The number of checksums per block.
 pub(super) const CHECKSUMS_PER_BLOCK: u64 = BLOCK / CHECKSUM;
 
-/// A section begins at a multiple of this.
+/// Sections begin at multiples of this, in bytes.
 pub(super) const SECTION_ALIGNMENT: u64 = 64;
 
-/// The data and its levels. Seven are enough for all the blocks that a `u64` of bytes can have:
-/// 2^52, 2^43, 2^34, 2^25, 2^16, 2^7, 1.
+/// The maximum number of levels: the data and its checksums. Seven are enough for all blocks that a
+/// `u64` of bytes can have: 2^52, 2^43, 2^34, 2^25, 2^16, 2^7, 1.
 const LEVELS_MAX: usize = 7;
 
 const _: () = assert!(CHECKSUMS_PER_BLOCK.pow(LEVELS_MAX as u32 - 1) >= u64::MAX / BLOCK);
 const _: () = assert!(BLOCK.is_multiple_of(SECTION_ALIGNMENT));
 
-/// Some blocks one behind the other: the data, or the checksums of what stands before them.
+/// Consecutive blocks: the data, or the checksums of the previous level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Level {
-    /// Counted from the beginning of the file.
+    /// The number of the first block, counted from the beginning of the file.
     pub(super) first_block: u64,
     pub(super) blocks: u64,
 }
@@ -38,8 +38,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a file whose last section ends at `data_end`; none if it has more bytes than
-    /// can be counted.
+    /// Returns the layout of a file whose last section ends at `data_end`. `None` if its size
+    /// overflows a `u64`.
     pub(super) fn of_data(data_end: u64) -> Option<Layout> {
         let mut level = Level { first_block: 1, blocks: data_end.div_ceil(BLOCK).checked_sub(1)? };
         let mut layout = Layout { levels: [level; LEVELS_MAX], used: 1 };
@@ -55,12 +55,12 @@ impl Layout {
         Some(layout)
     }
 
-    /// The data first, then each level of checksums.
+    /// Returns the data first, then each level of checksums.
     pub(super) fn levels(&self) -> &[Level] {
         &self.levels[..self.used]
     }
 
-    /// Blocks of the file, the header's among them.
+    /// Returns the number of blocks of the file, including the header.
     pub(super) fn blocks(&self) -> u64 {
         let last = self.levels[self.used - 1];
         last.first_block + last.blocks
@@ -70,8 +70,7 @@ impl Layout {
         self.blocks() * BLOCK
     }
 
-    /// The number of the level that a block of the file stands in, and its place there. The header
-    /// stands in none.
+    /// Returns the level of a block, and the block's index in that level. `None` for the header.
     pub(super) fn place(&self, block: u64) -> Option<(usize, u64)> {
         let is_in = |level: &Level| {
             block.checked_sub(level.first_block).is_some_and(|index| index < level.blocks)
@@ -80,15 +79,15 @@ impl Layout {
         Some((number, block - self.levels[number].first_block))
     }
 
-    /// The offset of the checksum of a block that stands at `index` in the level `number`; none if
-    /// it is the root checksum.
+    /// Returns the offset of the checksum of the block at `index` in level `number`. `None` if that
+    /// is the root checksum.
     pub(super) fn checksum_offset(&self, number: usize, index: u64) -> Option<u64> {
         let above = self.levels().get(number + 1)?;
         Some(above.first_block * BLOCK + index * CHECKSUM)
     }
 }
 
-/// The first place at or behind `offset` where a section may begin.
+/// Returns the first offset at or after `offset` where a section may begin.
 pub(super) fn align_section(offset: u64) -> Option<u64> {
     offset.checked_next_multiple_of(SECTION_ALIGNMENT)
 }

@@ -1,18 +1,21 @@
-//! A set's file as a slice of memory: the one place of this module with `unsafe`.
+//! A set's file as a slice of mapped memory. All `unsafe` code of this module is here.
 //!
-//! **Why it is here.** A set of a whole crawl has gigabytes of which a run touches a part, and many
-//! processes use the same one: mapped, it opens at once, only touched pages are read, and the pages
-//! are shared. Reading it would cost each process all of it, in time and memory.
+//! **Why map.** A set of a whole crawl has gigabytes. A run touches a part of them, and many
+//! processes use the same set. A mapped set opens at once, only touched pages are read, and
+//! processes share the pages. Reading would cost each process time and memory for the whole file.
 //!
-//! **The duty**, which falls to whoever asks for a mapping (`PolicySet::map`): nothing may truncate or
-//! rewrite the file while it is mapped; a set is replaced by renaming another over it, as the writer
-//! does, and then the mapping keeps the old one. If the file is truncated all the same, touching a
-//! page past its new end raises SIGBUS, which ends the process (the program says why and ends with
-//! status 2; a library's process is killed): never a wrong answer. The rest of the page in which the
-//! file now ends reads as zeros, in blocks too that were compared before; [`Mapping::is_whole`] finds
-//! that, and is asked after a block of URLs is decided and before the decisions are handed out. Bytes
-//! that are rewritten in place differ from their checksum if they are first touched later, and cannot
-//! be noticed otherwise.
+//! **Contract.** The caller of `PolicySet::map` ensures that nothing truncates or rewrites the file
+//! while it is mapped. To replace a set, rename another file over it, as the writer does; existing
+//! mappings keep the old file. If the contract is broken:
+//!
+//! - After truncation, touching a page past the new end raises SIGBUS, which ends the process. The
+//!   program says why and exits with status 2; a process that links the library is killed. No
+//!   answer becomes wrong.
+//! - After truncation, the rest of the page that contains the new end reads as zeros, even in
+//!   blocks whose checksum was compared before. [`Mapping::is_whole`] detects this. It is called
+//!   after a block of URLs is decided and before the decisions are returned.
+//! - Bytes that are rewritten in place fail their checksum if they are touched later for the first
+//!   time. Otherwise the change cannot be detected.
 
 #![allow(unsafe_code, reason = "maps set files")]
 
@@ -22,33 +25,33 @@ use std::ops::Deref;
 
 use memmap2::Mmap;
 
-/// A file that is mapped for reading, whole.
+/// A file that is mapped as a whole for reading.
 #[derive(Debug)]
 pub(super) struct Mapping {
     bytes: Mmap,
-    /// Kept to ask for the length again.
+    /// Kept to query the length again.
     file: File,
 }
 
 impl Mapping {
-    /// Maps `file`; one that the system will not map comes back, to be read.
+    /// Maps `file`. Returns the file if the system cannot map it, so that it can be read.
     ///
     /// # Safety
     ///
-    /// Nothing truncates or rewrites the file while the mapping lives.
+    /// Nothing may truncate or rewrite the file while the mapping lives.
     pub(super) unsafe fn new(file: File) -> Result<Mapping, File> {
-        // SAFETY: the map is read-only and private to this type, which hands out shared slices no
-        // longer than it lives. The caller promises the rest.
+        // SAFETY: the map is read-only and private to this type, which returns shared slices that
+        // do not outlive it. The caller upholds the rest.
         match unsafe { Mmap::map(&file) } {
             Ok(bytes) => Ok(Mapping { bytes, file }),
             Err(_) => Err(file),
         }
     }
 
-    /// Whether the file is still at least as long as its mapping.
+    /// Returns whether the file is still at least as long as its mapping.
     ///
-    /// It is asked for every block of URLs. Nothing uses the file's position, so the length comes from
-    /// seeking to the end, which takes a third of the time that all metadata takes.
+    /// Called for every block of URLs. Nothing uses the file's position, so the length comes from
+    /// seeking to the end, which takes a third of the time of querying the metadata.
     pub(super) fn is_whole(&self) -> bool {
         (&self.file).seek(SeekFrom::End(0)).is_ok_and(|bytes| bytes >= self.bytes.len() as u64)
     }

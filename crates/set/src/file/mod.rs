@@ -1,21 +1,21 @@
-//! The file of a policy set as a container: sections of bytes, each block with a checksum.
+//! The file of a policy set as a container: sections of bytes in blocks with checksums.
 //!
-//! Owns what `FORMAT.md` (beside this folder) calls the container: the header, where sections stand,
-//! checksums, writing atomically. What is in the sections is its users' affair. [`SetFileWriter`]
-//! makes a file, [`SetFile`] opens one and hands out bytes that are those that were written.
+//! Owns what `FORMAT.md` calls the container: the header, the layout of sections, checksums and
+//! atomic writing. It does not interpret the content of sections. [`SetFileWriter`] writes a file.
+//! [`SetFile`] opens one and returns only bytes that match their checksums.
 //!
-//! Anything may be opened, from any source. [`SetFile::open`] looks at the header only; each block
-//! is compared with its checksum when it is first touched, and [`SetFile::verify`] looks at
-//! everything. What is handed out has no alignment, so users read it as bytes or as zerocopy's
-//! little-endian numbers ([`SetFile::items`]).
+//! Any bytes may be opened. [`SetFile::open`] reads only the header. Each block is compared with
+//! its checksum when it is first touched; [`SetFile::verify`] compares everything. Returned bytes
+//! are unaligned, so read them as bytes or as zerocopy's little-endian numbers
+//! ([`SetFile::items`]).
 //!
-//! Cost: opening reads 4,096 bytes and takes a bit of memory for each block. An access compares
-//! bounds and loads one word if its blocks have been compared, and else hashes them (some 0.3 µs a
-//! block, once) and the blocks of checksums above them, four at most for 256 TiB.
+//! Cost: opening reads 4,096 bytes and allocates one bit per block. An access checks bounds and, if
+//! its blocks have been compared, loads one word. Otherwise it hashes the blocks (once, about 0.3
+//! µs each) and the blocks of checksums above them, at most four for 256 TiB.
 //!
-//! What can fail: opening ([`SetError`]), and every access to bytes ([`Damage`]). There is no panic
-//! and no endless loop for any bytes. What a program can do to the file while it is mapped is said
-//! in `mapping.rs`; ask [`SetFile::is_whole`] before answers are called complete.
+//! Errors: opening can fail with a [`SetError`], and every access with a [`Damage`]. No bytes cause
+//! a panic or an endless loop. `mapping.rs` describes what another program can do to a mapped file;
+//! call [`SetFile::is_whole`] before you use what was read.
 
 mod blocks;
 mod error;
@@ -47,7 +47,7 @@ pub use self::storage::Storage;
 pub use self::verify::Verification;
 pub use self::writer::{Destination, SetFileWriter, Written};
 
-/// A file that has been opened. Threads may share it.
+/// An opened file. Threads may share it.
 #[derive(Debug)]
 pub struct SetFile {
     storage: Storage,
@@ -56,13 +56,13 @@ pub struct SetFile {
 }
 
 impl SetFile {
-    /// Opens any bytes. It reads the header.
+    /// Opens any bytes. Reads the header.
     pub fn open(storage: Storage) -> Result<SetFile, SetError> {
         SetFile::with(storage, CheckedBlocks::none)
     }
 
-    /// Opens what this process has just written into memory, which messages call `name`, and compares no
-    /// checksum of its data.
+    /// Opens what this process has just written to memory, without comparing checksums of the data.
+    /// `name` is its name in messages.
     pub fn trusted(name: &str, bytes: ZeroedMemory) -> Result<SetFile, SetError> {
         SetFile::with(Storage::owned(name, bytes), CheckedBlocks::all)
     }
@@ -76,38 +76,38 @@ impl SetFile {
         Ok(SetFile { storage, header, checked })
     }
 
-    /// What messages call the file.
+    /// Returns the name of the file in messages.
     pub fn name(&self) -> &str {
         self.storage.name()
     }
 
-    /// What its maker says about it. Whether the dialect is known and behaves as it did is the
-    /// caller's to ask.
+    /// Returns the fields that the writer chose. The caller checks whether the dialect is known and
+    /// still behaves the same.
     pub fn fields(&self) -> &HeaderFields {
         &self.header.fields
     }
 
-    /// The identity of the content, wherever and whenever it was made.
+    /// Returns the hash that identifies the content, independent of where and when it was compiled.
     pub fn content_hash(&self) -> u64 {
         self.header.content_hash
     }
 
-    /// The length of the file.
+    /// Returns the size of the file, in bytes.
     pub fn file_bytes(&self) -> u64 {
         self.header.layout.file_bytes()
     }
 
-    /// All sections, in the order of the file.
+    /// Returns all sections, in file order.
     pub fn sections(&self) -> &[Section] {
         &self.header.sections
     }
 
-    /// The section of a kind, if there is one.
+    /// Returns the section of this kind. `None` if there is none.
     pub fn section(&self, kind: SectionKind) -> Option<Section> {
         self.header.sections.iter().copied().find(|section| section.kind == kind)
     }
 
-    /// The section of a kind that every set has.
+    /// Returns the section of a kind that every set has.
     pub fn required(&self, kind: SectionKind) -> Result<Section, Damage> {
         let missing = || {
             let fault = Fault::Malformed("the set has no such section");
@@ -116,10 +116,11 @@ impl SetFile {
         self.section(kind).ok_or_else(missing)
     }
 
-    /// Bytes of `section`, `start` counted from its beginning.
+    /// Returns `bytes` bytes of `section`, from `start` in it.
     #[inline(always)]
     pub fn bytes(&self, section: Section, start: u64, bytes: u64) -> Result<&[u8], Damage> {
-        // Nearly every access is to blocks that have been compared, and this is all that it costs.
+        // Nearly all accesses are to blocks that have been compared, and cost no more than this
+        // test.
         if let Some(from) = section.locate(start, bytes)
             && bytes > 0
             && self.checked.has_all(from / BLOCK, (from + bytes - 1) / BLOCK)
@@ -140,21 +141,21 @@ impl SetFile {
             return Ok(&[]);
         }
         self.blocks().check(from / BLOCK, (from + bytes - 1) / BLOCK)?;
-        // The section is of this file, or it is somebody's mistake.
+        // A section of another file, by mistake of the caller, may be out of bounds.
         let found = self.storage.bytes().get(from as usize..(from + bytes) as usize);
         found.ok_or_else(|| self.out_of_bounds(section, start, bytes))
     }
 
-    /// All bytes of a section, whether their blocks have been compared or not: whoever uses some of them
-    /// has had [`SetFile::bytes`] compare those before.
+    /// Returns all bytes of a section, compared or not. Only use bytes that [`SetFile::bytes`] has
+    /// compared before.
     #[inline]
     pub fn uncompared(&self, section: Section) -> &[u8] {
         let range = section.start as usize..section.end() as usize;
         self.storage.bytes().get(range).unwrap_or_default()
     }
 
-    /// Items of a section that is an array of them, `first` counted in items. They are read in
-    /// place: numbers are zerocopy's `little_endian` ones, which have no alignment.
+    /// Returns `count` items of a section that is an array, from index `first`. They are read in
+    /// place: numbers are zerocopy's unaligned `little_endian` types.
     #[inline(always)]
     pub fn items<T>(&self, section: Section, first: u64, count: u64) -> Result<&[T], Damage>
     where
@@ -175,15 +176,15 @@ impl SetFile {
         self.damage(section, start, fault)
     }
 
-    /// Damage for whoever finds at `start` of a section what its format does not have there; `what`
-    /// says so in a clause.
+    /// Returns the damage to report if the bytes at `start` of a section violate its format. `what`
+    /// is a clause that says how.
     #[cold]
     #[inline(never)]
     pub fn malformed(&self, section: Section, start: u64, what: &'static str) -> Damage {
         self.damage(section, start, Fault::Malformed(what))
     }
 
-    /// As [`SetFile::malformed`], of what the header says about the content.
+    /// Like [`SetFile::malformed`], for a header that contradicts the content.
     #[cold]
     pub fn malformed_header(&self, what: &'static str) -> Damage {
         Damage::new(self.storage.name(), Place::Header, 0, Fault::Malformed(what))
@@ -194,8 +195,8 @@ impl SetFile {
         Damage::new(self.storage.name(), Place::Section(section.kind), offset, fault)
     }
 
-    /// Whether the file is still as long as it was when it was opened. If not, what was read from it
-    /// meanwhile may be wrong. It costs a system call if the file is mapped, and nothing otherwise.
+    /// Fails if the file became shorter after it was opened; what was read since then may be wrong.
+    /// It costs a system call if the file is mapped, and nothing otherwise.
     #[inline]
     pub fn is_whole(&self) -> Result<(), Damage> {
         if self.storage.is_whole() {
@@ -204,7 +205,7 @@ impl SetFile {
         Err(Damage::new(self.storage.name(), Place::Header, 0, Fault::Shrunk))
     }
 
-    /// Compares everything: every block, the padding, the content hash. It reads the whole file.
+    /// Compares everything: every block, the padding and the content hash. Reads the whole file.
     pub fn verify(&self) -> Result<Verification, SetError> {
         self.is_whole()?;
         let mut found = Verification::new(self.header.layout.blocks());

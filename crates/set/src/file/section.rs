@@ -1,23 +1,23 @@
-//! Sections: their kinds, what messages call them, and where they are.
+//! Sections: their kinds, names in messages, and positions.
 
 use std::fmt;
 
-/// What a section holds. The container keeps sections of kinds that it does not know.
+/// The kind of a section's content. The container accepts unknown kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SectionKind(pub u32);
 
 impl SectionKind {
     /// Strings, front-coded in buckets.
     pub const STRINGS: SectionKind = SectionKind(1);
-    /// Where each bucket of strings begins.
+    /// The start of each bucket of strings.
     pub const STRING_BUCKETS: SectionKind = SectionKind(2);
-    /// Where the set comes from, as JSON.
+    /// The provenance of the set, as JSON.
     pub const PROVENANCE: SectionKind = SectionKind(3);
-    /// The table that finds hosts.
+    /// The host table, which finds hosts by key.
     pub const SLOTS: SectionKind = SectionKind(4);
     /// Hosts.
     pub const HOSTS: SectionKind = SectionKind(5);
-    /// How each policy came to be known.
+    /// When and how each policy was captured.
     pub const CAPTURES: SectionKind = SectionKind(6);
     /// Policies.
     pub const POLICIES: SectionKind = SectionKind(7);
@@ -33,18 +33,18 @@ impl SectionKind {
     pub const OTHERS: SectionKind = SectionKind(12);
     /// Outages, by capture.
     pub const OUTAGES: SectionKind = SectionKind(13);
-    /// What merging needs beside what serves.
+    /// The additional captures that merging needs.
     pub const HISTORY: SectionKind = SectionKind(14);
-    /// The tables of patterns of rule sets.
+    /// The pattern tables of rule sets.
     pub const PATTERNS: SectionKind = SectionKind(15);
     /// The prefilters of rule sets.
     pub const PREFILTERS: SectionKind = SectionKind(16);
-    /// Where each policy begins.
+    /// The start of each policy.
     pub const POLICY_INDEX: SectionKind = SectionKind(17);
     /// The texts of patterns.
     pub const PATTERN_TEXTS: SectionKind = SectionKind(18);
 
-    /// Each kind that has a name. Numbers are part of the format and are never given out again.
+    /// All named kinds. Numbers are part of the format and never reused.
     const NAMES: &[(SectionKind, &str)] = &[
         (SectionKind::STRINGS, "strings"),
         (SectionKind::STRING_BUCKETS, "string buckets"),
@@ -68,7 +68,7 @@ impl SectionKind {
 }
 
 impl SectionKind {
-    /// The name, of a kind that has one.
+    /// Returns the name. `None` if the kind has no name.
     pub fn name(self) -> Option<&'static str> {
         SectionKind::NAMES.iter().find(|(kind, _)| *kind == self).map(|&(_, name)| name)
     }
@@ -83,32 +83,33 @@ impl fmt::Display for SectionKind {
     }
 }
 
-/// A section of one opened file, to ask that file with.
+/// A section of one opened file. Every access takes that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
     pub(super) kind: SectionKind,
-    /// Offset in the file.
+    /// The offset in the file.
     pub(super) start: u64,
     pub(super) bytes: u64,
 }
 
 impl Section {
-    /// The kind of what it holds.
+    /// Returns the kind of the section.
     pub fn kind(&self) -> SectionKind {
         self.kind
     }
 
-    /// Its length.
+    /// Returns the length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Where it ends in the file. Of a section in a header that was checked this does not overflow.
+    /// Returns the end of the section in the file. It does not overflow if the header was checked.
     pub(super) fn end(&self) -> u64 {
         self.start + self.bytes
     }
 
-    /// Where `bytes` from `start` in the section on begin in the file; none if it has not so many.
+    /// Returns the file offset of `bytes` bytes from `start` in the section. `None` if they are out
+    /// of bounds.
     #[inline]
     pub(super) fn locate(&self, start: u64, bytes: u64) -> Option<u64> {
         let is_inside = start.checked_add(bytes).is_some_and(|end| end <= self.bytes);

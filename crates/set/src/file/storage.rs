@@ -1,4 +1,4 @@
-//! Where the bytes of a set are: in a mapped file, or in memory.
+//! The bytes of a set: in a mapped file, or in memory.
 
 #![allow(unsafe_code, reason = "maps set files")]
 
@@ -13,7 +13,7 @@ use super::mapping::Mapping;
 use crate::large_pages::ZeroedMemory;
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
-/// The bytes of a set, and what messages call it.
+/// The bytes of a set, and its name in messages.
 pub struct Storage {
     name: Arc<str>,
     bytes: Bytes,
@@ -30,24 +30,24 @@ impl Storage {
         Storage::open_with(path, Err)
     }
 
-    /// Maps the file at `path`, or reads it if the system will not map it.
+    /// Maps the file at `path`, or reads it if the system cannot map it.
     ///
     /// # Safety
     ///
-    /// Nothing truncates or rewrites the file while the storage lives.
+    /// Nothing may truncate or rewrite the file while the storage lives.
     pub unsafe fn map(path: &Path) -> Result<Storage, SetError> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract.
         Storage::open_with(path, |file| unsafe { Mapping::new(file) })
     }
 
-    /// As [`Storage::map`], for tests, which own their files.
+    /// Like [`Storage::map`], for tests, which own their files.
     #[cfg(test)]
     pub fn mapped(path: &Path) -> Result<Storage, SetError> {
-        // SAFETY: a test that truncates the file touches nothing behind its new end.
+        // SAFETY: a test that truncates the file touches nothing past its new end.
         unsafe { Storage::map(path) }
     }
 
-    /// Opens the file at `path` and maps it by `map`, or reads what comes back from there.
+    /// Opens the file at `path` and calls `map`. Reads the file if `map` returns it.
     fn open_with(
         path: &Path,
         map: impl FnOnce(File) -> Result<Mapping, File>,
@@ -62,7 +62,7 @@ impl Storage {
             let kind = if metadata.is_dir() { FileKind::Folder } else { FileKind::Special };
             return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
         }
-        // A file without bytes has nothing to map.
+        // An empty file cannot be mapped.
         let mapped = if metadata.len() == 0 { Err(file) } else { map(file) };
         let bytes = match mapped {
             Ok(mapping) => Bytes::Mapped(mapping),
@@ -74,12 +74,12 @@ impl Storage {
         Ok(Storage { name: name.into(), bytes })
     }
 
-    /// Bytes in memory; messages call them `name`.
+    /// Wraps bytes in memory. `name` is their name in messages.
     pub fn owned(name: &str, bytes: ZeroedMemory) -> Storage {
         Storage { name: name.into(), bytes: Bytes::Owned(bytes) }
     }
 
-    /// What messages call it.
+    /// Returns the name in messages.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
@@ -92,7 +92,7 @@ impl Storage {
         }
     }
 
-    /// Whether the bytes are still those that were opened, as far as a length can tell.
+    /// Returns whether the bytes are still those that were opened, as far as the length shows.
     #[inline]
     pub(super) fn is_whole(&self) -> bool {
         match &self.bytes {
@@ -102,7 +102,7 @@ impl Storage {
     }
 }
 
-/// At most `bytes_max`, so that a file that grows without end is not followed.
+/// Reads at most `bytes_max` bytes, so that a file that grows without end is not followed.
 fn read(mut file: &File, bytes_max: u64) -> io::Result<ZeroedMemory> {
     let too_large = |_| io::Error::from(io::ErrorKind::OutOfMemory);
     let mut memory = ZeroedMemory::new(usize::try_from(bytes_max).map_err(too_large)?);

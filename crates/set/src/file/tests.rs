@@ -1,4 +1,4 @@
-//! Files from end to end: what was written is what is read, and a file is there whole or not at all.
+//! Round trips: a file contains what was written, and appears complete or not at all.
 
 mod damage;
 mod hostile;
@@ -25,7 +25,7 @@ fn fields() -> HeaderFields {
     }
 }
 
-/// Bytes without a pattern that blocks could share.
+/// Returns noise, in which no two blocks are equal.
 fn noise(bytes: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let next = || {
@@ -50,7 +50,7 @@ fn opened(bytes: Vec<u8>) -> Result<SetFile, SetError> {
     SetFile::open(Storage::owned("a.set", bytes[..].into()))
 }
 
-/// Three sections in three blocks of data, with padding between them and behind.
+/// Returns three sections in three blocks of data, with padding between and after them.
 fn small() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let (words, text) = (noise(4 * 700, 1), noise(6_001, 2));
     let file = written(&[(WORDS, &words), (EMPTY, b""), (TEXT, &text)]).finished;
@@ -85,7 +85,7 @@ fn what_was_written_is_read() {
 fn numbers_are_read_in_place_without_alignment() {
     let numbers: Vec<u8> = (0..3_000_u32).flat_map(|n| (n * 7).to_le_bytes()).collect();
     let file = written(&[(WORDS, &numbers)]).finished;
-    // A vector begins at an even address, so that one of these does not.
+    // A vector begins at an even address, so one of these is unaligned.
     let shifted = [&[0], file.as_slice()].concat();
     assert_eq!(<[U32]>::ref_from_bytes(&shifted[1..][4_096..4_104]).unwrap()[1], 7);
     let set = opened(file).unwrap();
@@ -111,7 +111,7 @@ fn what_a_section_does_not_have_is_damage() {
         assert!(text.contains("a.set") && text.contains("section 903"), "{text}");
         assert!(text.contains("portcullis compile"), "{text}");
     }
-    // Another file's section is somebody's mistake, and no panic.
+    // A section of another file is a mistake, but does not panic.
     let other = opened(written(&[(TEXT, &noise(100_000, 3))]).finished).unwrap();
     let section = other.section(TEXT).unwrap();
     assert!(set.bytes(section, 90_000, 5_000).is_err());
@@ -140,7 +140,7 @@ fn a_set_without_content() {
     assert!(opened(empty.finished).unwrap().verify().unwrap().is_sound());
     let holed = written(&[(EMPTY, b""), (TEXT, b"")]).finished;
     assert!(opened(holed).unwrap().verify().unwrap().is_sound());
-    // The end of one section is the end of a block, and an empty one follows.
+    // A section ends with its block, and an empty section follows.
     let full = noise(SET_BLOCK_BYTES - 2, 5);
     let set = opened(written(&[(TEXT, &full), (EMPTY, b"")]).finished).unwrap();
     assert_eq!(set.file_bytes(), 3 * 4_096);
@@ -166,7 +166,7 @@ fn threads_may_touch_the_same_blocks() {
     });
 }
 
-/// A set may be shared by threads, and its errors may travel.
+/// Threads may share a set and send its errors.
 #[test]
 fn it_can_be_shared() {
     fn shared<T: Send + Sync>() {}

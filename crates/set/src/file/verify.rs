@@ -1,7 +1,8 @@
-//! Walking all of a file: every block, the padding, the content hash.
+//! Verifies a whole file: every block, the padding and the content hash.
 //!
-//! Unlike reading, it goes on after damage, so that one can tell a flipped bit from a lost disk, and
-//! it compares blocks that have been compared before. It reads the file once, levels first.
+//! Unlike reading, it continues after damage, so that its report tells a flipped bit from a failing
+//! disk. It compares blocks again that have been compared before. It reads the file once, levels
+//! first.
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -11,22 +12,23 @@ use super::header::at;
 use super::layout::{BLOCK, CHECKSUM};
 use super::section::Section;
 
-/// What a walk over a file has found.
+/// The result of verifying a file.
 #[derive(Debug)]
 pub struct Verification {
-    /// Blocks of the file, the header's among them.
+    /// The number of blocks of the file, including the header.
     pub blocks: u64,
-    /// Those that are not as they were written.
+    /// The number of blocks that differ from what was written.
     pub damaged: u64,
-    /// Those that cannot be judged, because the block that their checksums stand in is damaged.
+    /// The number of blocks that cannot be compared, because the block with their checksums is
+    /// damaged.
     pub unjudged: u64,
-    /// The damage with the least offset.
+    /// The damage with the lowest offset.
     pub first: Option<Damage>,
 }
 
 impl Verification {
     #[cfg(test)]
-    /// Whether every byte holds.
+    /// Returns whether every byte is valid.
     pub fn is_sound(&self) -> bool {
         self.first.is_none()
     }
@@ -44,7 +46,8 @@ impl Verification {
     }
 }
 
-/// Walks the levels, the last first, and then what else can be wrong in blocks whose checksums hold.
+/// Verifies the levels, the last first, and then what else can be wrong in blocks whose checksums
+/// match.
 pub(super) fn walk(reader: &BlockReader<'_>, found: &mut Verification) {
     let mut sound = SoundBlocks::none(found.blocks);
     for number in (0..reader.header.layout.levels().len()).rev() {
@@ -78,7 +81,7 @@ fn walk_level(
     }
 }
 
-/// Where nothing stands, from offset to offset: between sections, and at the end of each level.
+/// Returns the ranges of padding: between sections, and at the end of each level.
 fn gaps(reader: &BlockReader<'_>) -> Vec<(u64, u64, Place)> {
     let header = reader.header;
     let mut gaps = Vec::new();
@@ -97,8 +100,8 @@ fn gaps(reader: &BlockReader<'_>) -> Vec<(u64, u64, Place)> {
     gaps
 }
 
-/// Finds the first byte of a gap that is not zero; of a block that is damaged already, it says
-/// nothing more. A gap ends with its block or, between sections, soon behind it.
+/// Reports the first byte of a gap that is not zero, unless its block is damaged already. A gap
+/// ends with its block or, between sections, soon after it.
 fn check_zeros(
     reader: &BlockReader<'_>,
     gap: std::ops::Range<u64>,
@@ -115,7 +118,7 @@ fn check_zeros(
     }
 }
 
-/// Compares the content hash, if the header that holds it and all that it is made of are sound.
+/// Compares the content hash, if the header and the first level are sound.
 fn check_content_hash(reader: &BlockReader<'_>, sound: &SoundBlocks, found: &mut Verification) {
     let header = reader.header;
     if found.first.as_ref().is_some_and(|first| first.offset() < BLOCK) {
@@ -139,7 +142,8 @@ fn check_content_hash(reader: &BlockReader<'_>, sound: &SoundBlocks, found: &mut
     }
 }
 
-/// The identity of a set's content; `checksums` is the first level without its padding.
+/// Returns the hash that identifies a set's content. `checksums` is the first level without its
+/// padding.
 pub(super) fn content_hash(sections: &[Section], checksums: &[u8]) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&(sections.len() as u64).to_le_bytes());
@@ -151,12 +155,12 @@ pub(super) fn content_hash(sections: &[Section], checksums: &[u8]) -> u64 {
     hash.digest()
 }
 
-/// The root checksum of a file without data.
+/// Returns the root checksum of a file without data.
 pub(super) fn root_of_nothing() -> u64 {
     xxh3_64(&[])
 }
 
-/// A bit for each block that was found sound in this walk.
+/// One bit for each block that was found sound in this run.
 struct SoundBlocks {
     words: Vec<u64>,
 }

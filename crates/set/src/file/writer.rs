@@ -1,8 +1,7 @@
-//! Writing a set's file: sections one after the other, then checksums, then the header.
+//! Writes a set's file: sections one after another, then checksums, then the header.
 //!
-//! Content is streamed: one block is held, and 8 bytes for each block that was written. The header
-//! comes last, so a file that was not finished has zeros where its magic should be, wherever it
-//! turns up.
+//! Content is streamed. Memory: one block, and 8 bytes for each written block. The header is
+//! written last, so an unfinished file has zeros in place of the magic, wherever it turns up.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -18,12 +17,12 @@ use crate::atomic_file::AtomicFile;
 use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
-/// Where a file is written to, from its beginning.
+/// A sink for a file that is written from its beginning.
 pub trait Destination: Write + Seek {
-    /// What comes of it.
+    /// The result of publishing.
     type Finished;
 
-    /// Ends it; only now may anybody see it.
+    /// Publishes the file. It is not visible before.
     fn publish(self) -> io::Result<Self::Finished>;
 }
 
@@ -35,7 +34,7 @@ impl Destination for AtomicFile {
     }
 }
 
-/// A file in memory, which grows.
+/// A growing file in memory.
 pub struct MemoryFile {
     memory: ZeroedMemory,
     bytes: usize,
@@ -78,35 +77,36 @@ impl Destination for MemoryFile {
     }
 }
 
-/// A file that was written.
+/// A written file.
 #[derive(Debug)]
 pub struct Written<F> {
-    /// The identity of its content.
+    /// The hash that identifies its content.
     pub content_hash: u64,
-    /// Its length.
+    /// The size of the file, in bytes.
     pub file_bytes: u64,
-    /// The bytes, if it was written into memory.
+    /// What the destination returned: the bytes, if it was written to memory.
     pub finished: F,
 }
 
-/// A file that is being written. If it is dropped, or anything fails, nothing is left of it.
+/// A file that is being written. If it is dropped, or a write fails, the unfinished file is
+/// removed.
 pub struct SetFileWriter<D> {
-    /// For messages.
+    /// The path, for messages.
     path: PathBuf,
     destination: D,
-    /// Bytes of the block that is not full yet.
+    /// The bytes of the last, incomplete block.
     block: Vec<u8>,
-    /// Blocks that were handed to the destination.
+    /// The number of blocks handed to the destination.
     blocks: u64,
-    /// A checksum, as it is written, for each block of data.
+    /// The stored form of the checksum of each block of data.
     checksums: Vec<u8>,
     sections: Vec<Section>,
-    /// A write has failed, so that bytes are missing.
+    /// Whether a write has failed, so that bytes are missing.
     is_broken: bool,
 }
 
 impl SetFileWriter<AtomicFile> {
-    /// Begins a file that will stand at `path`, in place of one that stands there already.
+    /// Creates a file that will be published at `path` and replace an existing one.
     pub fn create(path: &Path) -> Result<SetFileWriter<AtomicFile>, WriteError> {
         let file = AtomicFile::create(path).map_err(|error| WriteError::new(path, error))?;
         SetFileWriter::new(path, file)
@@ -114,9 +114,9 @@ impl SetFileWriter<AtomicFile> {
 }
 
 impl SetFileWriter<MemoryFile> {
-    /// Begins a file in memory, with room for so many bytes of sections; it may have more.
+    /// Creates a file in memory, with capacity for `bytes` bytes of sections. It grows if needed.
     pub fn in_memory(bytes: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
-        // A header, and 8 bytes of checksum for each block and for each block of those.
+        // The header, and 8 bytes of checksum for each block and for each block of checksums.
         let all = bytes + bytes / (SET_BLOCK_BYTES / 10) + 4 * SET_BLOCK_BYTES;
         let file = MemoryFile { memory: ZeroedMemory::new(all), bytes: 0, position: 0 };
         SetFileWriter::new(Path::new("the policy set in memory"), file)
@@ -124,7 +124,7 @@ impl SetFileWriter<MemoryFile> {
 }
 
 impl<D: Destination> SetFileWriter<D> {
-    /// Begins a file in `destination`, which messages call `path`.
+    /// Creates a file in `destination`. `path` is its name in messages.
     pub fn new(path: &Path, destination: D) -> Result<SetFileWriter<D>, WriteError> {
         let mut writer = SetFileWriter {
             path: path.to_owned(),
@@ -142,11 +142,11 @@ impl<D: Destination> SetFileWriter<D> {
         Ok(writer)
     }
 
-    /// Begins a section; the one before it ends.
+    /// Begins a section, which ends the previous one.
     ///
     /// # Panics
     ///
-    /// If there is a section of this kind, or there are as many as a file can have.
+    /// If a section of this kind exists, or the file has the maximum number of sections.
     pub fn begin(&mut self, kind: SectionKind) -> Result<(), WriteError> {
         assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
         assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
@@ -155,7 +155,7 @@ impl<D: Destination> SetFileWriter<D> {
         Ok(())
     }
 
-    /// Appends `bytes` to the section that was begun last.
+    /// Appends `bytes` to the current section.
     ///
     /// # Panics
     ///
@@ -170,7 +170,7 @@ impl<D: Destination> SetFileWriter<D> {
     ///
     /// # Panics
     ///
-    /// If the dialect's name in `fields` is none that a header can hold.
+    /// If the dialect's name in `fields` is invalid in a header.
     pub fn finish(mut self, fields: &HeaderFields) -> Result<Written<D::Finished>, WriteError> {
         if self.is_broken {
             let missing = io::Error::other("not all that was written has arrived");
@@ -194,15 +194,15 @@ impl<D: Destination> SetFileWriter<D> {
         Ok(Written { content_hash: header.content_hash, file_bytes, finished })
     }
 
-    /// Writes each level over the one before it, and returns the root checksum.
+    /// Writes each level after the one before it, and returns the root checksum.
     fn write_levels(&mut self) -> Result<u64, WriteError> {
         let mut level = std::mem::take(&mut self.checksums);
         let mut root = root_of_nothing();
         while !level.is_empty() {
             self.append(&level)?;
             self.pad(BLOCK)?;
-            // The checksums of the blocks that were just written are the next level, but for the
-            // last one's.
+            // The checksums of the blocks that were just written form the next level. The checksum
+            // of the last level is the root.
             level = std::mem::take(&mut self.checksums);
             if let Ok(last) = level.as_slice().try_into() {
                 root = u64::from_le_bytes(last);
@@ -218,7 +218,7 @@ impl<D: Destination> SetFileWriter<D> {
         self.destination.flush()
     }
 
-    /// Where the next byte goes.
+    /// Returns the offset of the next byte.
     fn position(&self) -> u64 {
         self.blocks * BLOCK + self.block.len() as u64
     }
@@ -240,13 +240,13 @@ impl<D: Destination> SetFileWriter<D> {
         Ok(())
     }
 
-    /// Appends zeros up to a multiple of `alignment`, which divides a block.
+    /// Appends zeros up to a multiple of `alignment`, which divides the block size.
     fn pad(&mut self, alignment: u64) -> Result<(), WriteError> {
         let bytes = self.position().next_multiple_of(alignment) - self.position();
         self.append(&[0; SET_BLOCK_BYTES][..bytes as usize])
     }
 
-    /// Names the file in a failure, and remembers that there was one.
+    /// Adds the path to a failure, and remembers that there was one.
     fn checked(&mut self, written: io::Result<()>) -> Result<(), WriteError> {
         self.is_broken |= written.is_err();
         written.map_err(|error| WriteError::new(&self.path, error))

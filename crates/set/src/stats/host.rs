@@ -24,8 +24,8 @@ pub struct HostQuery {
 }
 
 impl HostQuery {
-    /// Reads a host, with its port unless that is the default, for its http and https origins; or a URL
-    /// for its own origin.
+    /// Reads a host, with its port unless that is the default, for its http and https origins; or a
+    /// URL for its own origin.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ pub struct HostDetail<'s> {
     pub unknown: Vec<Origin>,
 }
 
-/// A policy, its capture, and what it means for whom.
+/// A policy, its capture, and the robots it applies to.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostPolicy<'s> {
     /// The origins of the query that have it.
@@ -80,8 +80,8 @@ pub struct HostPolicy<'s> {
     /// How it was captured.
     #[serde(flatten)]
     pub capture: HostCapture,
-    /// Robots that no group names first, then the named ones in file order. Empty if the file has no
-    /// rules.
+    /// Robots that no group names first, then the named ones in file order. Empty if the file has
+    /// no rules.
     pub robots: Vec<HostRobot<'s>>,
     /// The groups of the file.
     pub groups: Vec<HostGroup>,
@@ -98,7 +98,7 @@ pub struct HostCapture {
     pub input_name: Option<String>,
 }
 
-/// A robot, or all that no group names, and the rules that apply to it.
+/// A robot, or all robots that no group names, and the rules that apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HostRobot<'s> {
     /// The name in lower case; `None` for robots that no group names.
@@ -114,7 +114,7 @@ pub struct HostRobot<'s> {
 /// A group of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostGroup {
-    /// Rules.
+    /// The number of rules.
     pub rules: usize,
     /// Whether it applies to robots that no group names.
     pub for_others: bool,
@@ -126,13 +126,13 @@ pub struct HostGroup {
 /// A record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRecord {
-    /// The line.
+    /// The line number.
     pub line: LineNumber,
     /// The kind; `None` if it is neither a user-agent line nor a rule.
     pub kind: Option<RecordKind>,
     /// The number of its group from 1; `None` if it is neither a user-agent line nor a rule.
     pub group: Option<usize>,
-    /// The record without white space around it and without comment.
+    /// The record without surrounding white space and without comment.
     pub text: Vec<u8>,
 }
 
@@ -299,7 +299,7 @@ fn groups(file: &RobotsTxt<'_>, audience: &Audience) -> Vec<HostGroup> {
     groups
 }
 
-/// The robots of a policy: the groups are those of its records, the rule sets those of the set.
+/// Returns the robots of a policy. Groups come from its records, rule sets from the set.
 fn robots<'s>(
     set: &'s PolicySet,
     policy: &StoredPolicy<'s>,

@@ -19,42 +19,43 @@ use portcullis_robots::syntax::{Content, NoteKind, records};
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
-/// Lists of records that one task reads.
+/// The number of lists of records that one task reads.
 const LISTS_PER_TASK: usize = 256;
 
 /// A map whose keys are positions.
 pub type ByPosition<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// Origins, and how their policies were captured.
+/// Statistics of origins and of the captures of their policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OriginStats {
-    /// Origins.
+    /// The number of origins.
     pub origins: u64,
-    /// Captures; http and https of a host that was captured without a scheme share one.
+    /// The number of captures. http and https of a host that was captured without a scheme share
+    /// one.
     pub captures: u64,
-    /// Bytes of the captured files, as far as they were kept.
+    /// The bytes of the captured files, as far as they were kept.
     pub file_bytes: u64,
     /// Origins by state.
     pub states: Named<u64>,
-    /// Origins by the status of the last answer; 0 if there was none.
+    /// Origins by the status of the last response; 0 if there was none.
     pub statuses: BTreeMap<u16, u64>,
     /// Origins by the number of redirects that were followed.
     pub redirects_followed: BTreeMap<u8, u64>,
-    /// Origins by note on the answer.
+    /// Origins by note on the response.
     pub capture_notes: Named<u64>,
     /// Origins by note on the file.
     pub file_notes: Named<u64>,
-    /// Origins in an outage.
+    /// The number of origins in an outage.
     pub in_outage: u64,
     /// When the oldest and the newest policy were captured, if any has a date.
     pub capture_dates: Option<Dates>,
-    /// Origins whose capture has no date.
+    /// The number of origins whose capture has no date.
     pub undated: u64,
     /// Origins by the month of their capture (`2024-05`).
     pub capture_months: BTreeMap<String, u64>,
-    /// When the first and the last policy expire, if any is known to.
+    /// When the first and the last policy expire, if any expiry is known.
     pub expiry_dates: Option<Dates>,
-    /// Origins whose policy has no known expiry.
+    /// The number of origins whose policy has no known expiry.
     pub without_expiry: u64,
     /// Origins by the input that holds their capture.
     pub origins_by_input: Vec<InputOrigins>,
@@ -67,7 +68,7 @@ pub struct InputOrigins {
     pub input: u32,
     /// The input's name, if the set stores it.
     pub name: Option<String>,
-    /// Origins.
+    /// The number of origins.
     pub origins: u64,
 }
 
@@ -180,14 +181,15 @@ impl<'s> HostPass<'s> {
     }
 }
 
-/// Records other than user-agent lines and rules (sitemaps, crawl-delays, extensions), by field.
+/// Statistics of records other than user-agent lines and rules (sitemaps, crawl-delays,
+/// extensions).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordStats {
-    /// Records of the captured files.
+    /// The number of such records in the captured files.
     pub records: u64,
-    /// Distinct fields.
+    /// The number of distinct fields.
     pub fields: u64,
-    /// The fields that most origins have.
+    /// The fields that most origins use.
     pub most_common: Vec<FieldCount>,
 }
 
@@ -197,9 +199,9 @@ pub struct FieldCount {
     /// The field in lower case; `sitemap` for every spelling that the dialect reads as one.
     #[serde(flatten, serialize_with = "as_name")]
     pub name: Vec<u8>,
-    /// Records of the captured files.
+    /// The number of records in the captured files.
     pub records: u64,
-    /// Origins whose file has one.
+    /// The number of origins whose file has one.
     pub origins: u64,
 }
 
@@ -214,7 +216,7 @@ impl RecordStats {
     ) -> Result<RecordStats, Damage> {
         let mut lists: Vec<(u32, RecordsUse)> =
             lists.iter().map(|(&at, &used)| (at, used)).collect();
-        // In file order, so that the first damage is the one reported.
+        // In file order, so that the first damage is reported.
         lists.sort_unstable_by_key(|&(position, _)| position);
         let count = |lists: &[(u32, RecordsUse)]| {
             let mut counts = Counts::default();
@@ -237,7 +239,7 @@ impl RecordStats {
             records,
             origins,
         });
-        // The name makes the order total; a map has none.
+        // The name makes the order total; the iteration order of a map is random.
         let most_common = largest(counts, top, |count| {
             (count.origins, count.records, std::cmp::Reverse(count.name.clone()))
         });
@@ -265,9 +267,9 @@ fn add_list(
     Ok(())
 }
 
-/// The field of a record in lower case.
+/// Returns the field of a record in lower case.
 pub(super) fn field_name(record: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
-    // On the second line, because the first may begin with a byte order mark.
+    // On the second line, because the first line may begin with a byte order mark.
     let text = [b"\n", record].concat();
     match records(&text, dialect, None).nth(1)?.content {
         Content::Record(record) if record.field == Some(Field::Sitemap) => {

@@ -1,16 +1,18 @@
 //! Statistics of a compiled set, and the policies of one of its hosts in full.
 //!
-//! Owns the figures of `portcullis inspect`: [`Stats`] counts what a [`PolicySet`] holds and lists its
-//! extremes, [`HostDetail`] shows the policies of one host. Both serialize to the JSON that the command
-//! prints; new members may be added, existing ones keep their meaning. To compare every byte with its
-//! checksum use [`PolicySet::verify`]; to decide URLs use a [`Classifier`](crate::batch::Classifier).
+//! Owns the figures of `portcullis inspect`: [`Stats`] counts what a [`PolicySet`] contains and
+//! lists its extremes; [`HostDetail`] shows the policies of one host. Both serialize to the JSON
+//! that the command prints. New members may be added; existing ones keep their meaning. To compare
+//! every byte with its checksum, use [`PolicySet::verify`]; to decide URLs, use a
+//! [`Classifier`](crate::batch::Classifier).
 //!
-//! Cost: one pass over hosts, rule sets and policies, a few dozen nanoseconds each, and some hundred for
-//! each record other than rules and user-agent lines, on the calling thread's rayon pool. Memory grows
-//! with the distinct policies, rule sets and lists of records, some fifty bytes each, not with the origins.
+//! Cost: one pass over hosts, rule sets and policies on the calling thread's rayon pool. Each takes
+//! a few dozen nanoseconds, and each record other than rules and user-agent lines some hundred.
+//! Memory: some fifty bytes for each distinct policy, rule set and list of records. It does not
+//! grow with the origins.
 //!
-//! Every read may fail with the [`Damage`] that says where. Nothing is left out of a count: where the
-//! set does not store an answer, such as the reach of a lazily built rule set, it is counted as unknown.
+//! Every read can fail with a [`Damage`] that says where. Counts are complete: if the set does not
+//! store a value, such as the reach of a lazily built rule set, it is counted as unknown.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -51,16 +53,16 @@ pub use policies::{
     RuleSetStrategy, SharedRuleSet, StrategyCount,
 };
 
-/// What a set holds.
+/// Statistics of a set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stats<'s> {
     /// The bytes of each section, in file order.
     pub sections: Named<u64>,
-    /// Bytes of the header, the checksums and the padding of blocks.
+    /// The bytes of the header, the checksums and the padding of blocks.
     pub bytes_outside_sections: u64,
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u64,
-    /// Origins, and how their policies were captured.
+    /// Origins and the captures of their policies.
     #[serde(flatten)]
     pub origins: OriginStats,
     /// Records other than user-agent lines and rules.
@@ -74,8 +76,8 @@ pub struct Stats<'s> {
 }
 
 impl<'s> Stats<'s> {
-    /// Counts what `set` holds. Each list has at most `top` items; of equals the first in file order
-    /// comes first.
+    /// Counts the content of `set`. Each list has at most `top` items. Equal items are in file
+    /// order.
     ///
     /// # Errors
     ///
@@ -102,7 +104,7 @@ impl<'s> Stats<'s> {
     }
 }
 
-/// Values by name, in an order that means something.
+/// Named values in a defined order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named<T>(pub Vec<(Cow<'static, str>, T)>);
 
@@ -121,7 +123,7 @@ impl<T> Index<&str> for Named<T> {
 
     /// # Panics
     ///
-    /// If nothing has this name.
+    /// If no value has this name.
     fn index(&self, name: &str) -> &T {
         let found = self.0.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value).expect("the name is one of the map's")
@@ -160,17 +162,17 @@ fn as_date<S: Serializer>(time: &UnixSeconds, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_str(&time.to_rfc3339())
 }
 
-/// The name of a host or robot as text; bytes that are not UTF-8 are replaced.
+/// Serializes the name of a host or robot as text; bytes that are not UTF-8 are replaced.
 fn as_lossy<S: Serializer>(name: &Option<&[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
     name.map(String::from_utf8_lossy).serialize(serializer)
 }
 
-/// The members `name` and, if that is not all of it, `name_base64`.
+/// Serializes the members `name` and, if the name is not UTF-8, `name_base64`.
 fn as_name<S: Serializer>(name: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
     as_optional_name(&Some(name.as_ref()), serializer)
 }
 
-/// As [`as_name`]; `name` is null for `None`.
+/// Like [`as_name`]; `name` is null for `None`.
 fn as_optional_name<S: Serializer>(name: &Option<&[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     push_text(&mut map, "name", *name)?;
@@ -193,20 +195,20 @@ fn push_text<M: serde::ser::SerializeMap>(
     }
 }
 
-/// Things that are used `from` to `to` times.
+/// The items that are used `from` to `to` times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tier {
     /// The fewest uses.
     pub from: u64,
     /// The most uses.
     pub to: u64,
-    /// The number of things.
+    /// The number of items.
     pub things: u64,
-    /// Their uses, added up.
+    /// The sum of their uses.
     pub uses: u64,
 }
 
-/// How often things are used, by powers of ten: 0, 1, 2 to 10, 11 to 100, and so on.
+/// Counts how often items are used, by powers of ten: 0, 1, 2 to 10, 11 to 100, and so on.
 fn sharing(uses: impl IntoIterator<Item = u64>) -> Vec<Tier> {
     let mut tiers: BTreeMap<u32, Tier> = BTreeMap::new();
     for uses in uses {
@@ -225,9 +227,10 @@ fn sharing(uses: impl IntoIterator<Item = u64>) -> Vec<Tier> {
     tiers.into_values().collect()
 }
 
-/// The `count` items with the largest keys, the largest first; of equals the earlier one first.
+/// Returns the `count` items with the largest keys, the largest first. Items with equal keys stay
+/// in order.
 ///
-/// It holds at most twice as many items.
+/// Holds at most twice as many items.
 pub fn largest<T, K: Ord>(
     items: impl IntoIterator<Item = T>,
     count: usize,
@@ -235,7 +238,7 @@ pub fn largest<T, K: Ord>(
 ) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
     let settle = |kept: &mut Vec<T>| {
-        // The sort is stable: of equals the earlier one stays first.
+        // The sort is stable, so items with equal keys stay in order.
         kept.sort_by_key(|item| std::cmp::Reverse(key(item)));
         kept.truncate(count);
     };

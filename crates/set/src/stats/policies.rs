@@ -1,4 +1,4 @@
-//! Rule sets and policies, one after another: the size, the strategy and the users of each.
+//! Statistics of rule sets and policies: the size, the strategy and the users of each.
 
 use serde::{Serialize, Serializer};
 
@@ -14,11 +14,11 @@ use portcullis_robots::policy::{OrderedRules, reach_of_rules};
 /// How the paths of a rule set are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleSetStrategy {
-    /// One outcome for every path.
+    /// The same outcome for every path.
     Constant,
-    /// By a prefilter, then by the stored patterns.
+    /// A prefilter, then the stored patterns.
     Prefilter,
-    /// By a lazy automaton, built from the rules of a policy's groups when an agent first asks.
+    /// A lazy automaton, built from the rules of a policy's groups when an agent first needs it.
     FromGroups,
 }
 
@@ -43,17 +43,17 @@ impl Serialize for RuleSetStrategy {
     }
 }
 
-/// The size of a rule set, and how it is decided.
+/// The size and strategy of a rule set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleSetFigures {
     /// How its paths are decided.
     pub strategy: RuleSetStrategy,
-    /// How much of a site it allows; `None` if that is unknown before it is built.
+    /// How much of a site it allows; `None` if it is lazily built.
     #[serde(rename = "is_left", serialize_with = "as_reach")]
     pub reach: Option<Reach>,
-    /// Patterns; 0 if the set does not store them.
+    /// The number of patterns; 0 if the set does not store them.
     pub patterns: u32,
-    /// Bytes in the set.
+    /// The size in the set, in bytes.
     pub bytes: u64,
 }
 
@@ -83,7 +83,7 @@ impl RuleSetFigures {
         Ok(RuleSetFigures { strategy, reach, patterns, bytes })
     }
 
-    /// The word for how much of a site is allowed: `everything`, `part`, `nothing`; `None` if unknown.
+    /// Returns the reach as a word: `everything`, `part`, `nothing`; `None` if unknown.
     pub fn reach_word(&self) -> Option<&'static str> {
         Some(match self.reach? {
             Reach::Everything => "everything",
@@ -103,18 +103,18 @@ fn as_reach<S: Serializer>(reach: &Option<Reach>, serializer: S) -> Result<S::Ok
     figures.reach_word().serialize(serializer)
 }
 
-/// A rule set, and who shares it.
+/// A rule set and its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedRuleSet<'s> {
     /// The key of a host with such a policy.
     #[serde(serialize_with = "as_lossy")]
     pub host: Option<&'s [u8]>,
-    /// A robot to which it applies there; `None` for robots that no group names.
+    /// A robot to which it applies on that host; `None` for robots that no group names.
     #[serde(serialize_with = "as_lossy")]
     pub robot: Option<&'s [u8]>,
-    /// Policies in which it applies to some robot.
+    /// The number of policies in which it applies to some robot.
     pub policies: u64,
-    /// Origins of these policies.
+    /// The number of origins of these policies.
     pub origins: u64,
     /// Its size and strategy.
     #[serde(flatten)]
@@ -124,36 +124,36 @@ pub struct SharedRuleSet<'s> {
 /// The rule sets with one strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StrategyCount {
-    /// Rule sets.
+    /// The number of rule sets.
     pub rule_sets: u64,
-    /// Policies that have one, once for each that they have.
+    /// The number of uses: each policy counts once for each of these rule sets that it has.
     pub uses: u64,
-    /// Their patterns.
+    /// The number of their patterns.
     pub patterns: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
-/// Rule sets, counted.
+/// Statistics of rule sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleSetStats<'s> {
-    /// Rule sets.
+    /// The number of rule sets.
     pub rule_sets: u64,
     /// Rule sets by strategy.
     pub strategies: Named<StrategyCount>,
     /// How many policies share a rule set.
     pub sharing: Vec<Tier>,
-    /// Those that most policies share.
+    /// The rule sets that most policies share.
     pub most_shared: Vec<SharedRuleSet<'s>>,
-    /// Those with the most bytes.
+    /// The rule sets with the most bytes.
     pub largest: Vec<SharedRuleSet<'s>>,
-    /// Those with the most patterns.
+    /// The rule sets with the most patterns.
     pub most_patterns: Vec<SharedRuleSet<'s>>,
-    /// Those that are built lazily from groups, the most shared first.
+    /// The rule sets that are built lazily from groups, the most shared first.
     pub of_groups: Vec<SharedRuleSet<'s>>,
 }
 
-/// A policy, and who shares it.
+/// A policy and its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyFigures<'s> {
     /// The key of the first host that has it.
@@ -162,21 +162,22 @@ pub struct PolicyFigures<'s> {
     /// Whether there is a file, or what its absence means.
     #[serde(serialize_with = "as_state")]
     pub state: PolicyState,
-    /// Origins that have it.
+    /// The number of origins that have it.
     pub origins: u64,
-    /// Bytes of the longest file with this policy, as far as they were kept.
+    /// The bytes of the longest file with this policy, as far as they were kept.
     pub file_bytes: u64,
-    /// Bytes of its extract.
+    /// The bytes of its extract.
     pub extract_bytes: u64,
-    /// User-agent lines and rules.
+    /// The number of user-agent lines and rules.
     pub records: u64,
-    /// Robots that it names.
+    /// The number of robots that it names.
     pub robots: u64,
-    /// Distinct rule sets of its robots.
+    /// The number of distinct rule sets of its robots.
     pub rule_sets: u64,
-    /// The patterns of these, as far as the set stores them.
+    /// The number of their patterns, as far as the set stores them.
     pub patterns: u64,
-    /// Rule sets too large for the set: their rules are ordered when an agent first asks.
+    /// The number of rule sets that are too large to store: their rules are ordered when an agent
+    /// first needs them.
     #[serde(rename = "unordered_rule_sets")]
     pub unordered: u64,
     /// The bytes of its rule sets.
@@ -190,37 +191,38 @@ pub(super) fn as_state<S: Serializer>(
     serializer.serialize_str(state.as_str())
 }
 
-/// Policies, counted.
+/// Statistics of policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PolicyStats<'s> {
-    /// Policies.
+    /// The number of policies.
     pub policies: u64,
-    /// Their user-agent lines and rules.
+    /// The number of their user-agent lines and rules.
     pub records: u64,
     /// How many origins share a policy.
     pub sharing: Vec<Tier>,
-    /// Those that most origins share.
+    /// The policies that most origins share.
     pub most_shared: Vec<PolicyFigures<'s>>,
-    /// Those with the most user-agent lines and rules.
+    /// The policies with the most user-agent lines and rules.
     pub largest: Vec<PolicyFigures<'s>>,
-    /// Those that cost the most to ask: the most rule sets to order, then the most rule set bytes.
+    /// The policies that are the most expensive to use: the most rule sets to order, then the most
+    /// rule set bytes.
     pub most_expensive: Vec<PolicyFigures<'s>>,
 }
 
-/// The policies that name a robot, and what they allow it.
+/// The policies that name a robot, and how much they allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RobotCount {
-    /// Policies.
+    /// The number of policies.
     pub policies: u64,
-    /// Origins of these policies.
+    /// The number of origins of these policies.
     pub origins: u64,
-    /// Origins that allow everything.
+    /// The number of origins that allow everything.
     pub everything: u64,
-    /// Origins that allow a part.
+    /// The number of origins that allow a part.
     pub part: u64,
-    /// Origins that allow nothing.
+    /// The number of origins that allow nothing.
     pub nothing: u64,
-    /// Origins whose rule set is built lazily, so that this is unknown.
+    /// The number of origins whose rule set is built lazily, so that its reach is unknown.
     pub not_known: u64,
 }
 
@@ -240,7 +242,7 @@ impl RobotCount {
 /// A robot that policies name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NamedRobot<'s> {
-    /// Its name in lower case.
+    /// The name in lower case.
     #[serde(flatten, serialize_with = "as_name")]
     pub name: &'s [u8],
     /// The policies that name it.
@@ -251,21 +253,22 @@ pub struct NamedRobot<'s> {
 /// The robots that policies name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RobotStats<'s> {
-    /// Distinct names.
+    /// The number of distinct names.
     pub names: u64,
-    /// Policies that name a robot.
+    /// The number of policies that name a robot.
     pub naming_policies: u64,
-    /// Robots that no group names: the policies with default groups.
+    /// Robots that no group names, counted by policies with default groups.
     pub others: RobotCount,
-    /// Policies with rules and without default groups, which allow everything to other robots.
+    /// The number of policies with rules but without default groups. They allow everything to other
+    /// robots.
     pub policies_without_others: u64,
-    /// Origins of these policies.
+    /// The number of origins of these policies.
     pub origins_without_others: u64,
     /// The robots that most policies name.
     pub most_named: Vec<NamedRobot<'s>>,
 }
 
-/// Counts rule sets, robots and policies, which are used as `uses` says.
+/// Counts rule sets, robots and policies. `uses` holds the uses of each policy.
 pub(super) fn pass<'s>(
     set: &'s PolicySet,
     mut uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
@@ -340,7 +343,7 @@ impl<'s> Pass<'s> {
             state,
             origins,
             file_bytes: used.map_or(0, |used| used.file_bytes.into()),
-            // Read for the policies that are listed only.
+            // Only read for the listed policies.
             extract_bytes: 0,
             records: policy.record_count()? as u64,
             robots: robots.len() as u64,
@@ -349,7 +352,8 @@ impl<'s> Pass<'s> {
             unordered: 0,
             rule_set_bytes: 0,
         };
-        // The sort is stable and `None` comes first: a rule set that both have is the default's.
+        // The sort is stable and `None` comes first. A rule set that both have counts for the
+        // default groups.
         applied.sort_by_key(|&(rule_set, robot)| (rule_set, robot.is_some()));
         applied.dedup_by_key(|&mut (rule_set, _)| rule_set);
         for (number, robot) in applied {
@@ -369,7 +373,7 @@ impl<'s> Pass<'s> {
         Ok(figures)
     }
 
-    /// The number of the rule set of an entry.
+    /// Returns the number of the rule set of an entry.
     fn rule_set(&self, policy: &StoredPolicy<'_>, entry: u32) -> Result<usize, Damage> {
         let number = policy.rule_set(entry)?.index();
         let missing = || policy.malformed("a policy has a rule set that is none");

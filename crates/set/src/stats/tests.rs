@@ -1,4 +1,4 @@
-//! The statistics of a synthetic archive against a naive recount of what was ingested from it.
+//! Compares the statistics of a synthetic archive with a naive recount of what was ingested.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
 use super::hosts::field_name;
 use super::{Dates, HostDetail, HostQuery, RobotCount, Stats, largest, sharing};
 
-/// Longer than any list.
+/// More than any list has.
 const ALL: usize = usize::MAX;
 
 fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
@@ -66,7 +66,7 @@ fn standings(ingested: &Ingested) -> impl Iterator<Item = &Standing> {
     ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
 }
 
-/// The distinct policies, and the origins that have them.
+/// Returns the distinct policies, and the number of origins that have each.
 fn policies(ingested: &Ingested) -> BTreeMap<(Vec<u8>, String), u64> {
     let mut policies = BTreeMap::new();
     for standing in standings(ingested) {
@@ -147,7 +147,7 @@ fn policies_are_shared_as_often_as_they_were_ingested() {
     assert_eq!(stats.most_shared.iter().map(|it| it.origins).collect::<Vec<_>>(), origins);
     assert_eq!(stats.sharing.iter().map(|tier| tier.things).sum::<u64>(), stats.policies);
     assert_eq!(stats.sharing.iter().map(|tier| tier.uses).sum::<u64>(), ingested.counts.origins);
-    // The multiset of what files consist of, and its order.
+    // Compare the sizes of files as a multiset, and check their order.
     let mut sizes: Vec<(u64, u64)> = expected
         .keys()
         .map(|(extract, _)| {

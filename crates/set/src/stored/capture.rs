@@ -1,4 +1,4 @@
-//! Captures: how each policy came to be known.
+//! Captures: when and how each policy was captured.
 
 use zerocopy::little_endian::U32;
 
@@ -11,18 +11,18 @@ use super::super::file::Damage;
 use super::super::layout::{NONE, capture, outage};
 use super::PolicySet;
 
-/// How a policy came to be known.
+/// When and how a policy was captured.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredCapture<'s> {
     pub(super) set: &'s PolicySet,
-    /// What is known of it.
+    /// The stored facts.
     pub facts: CaptureFacts,
     pub(super) others: u32,
 }
 
 impl StoredCapture<'_> {
-    /// Where the records of its file that decide nothing stand; nothing if it has none. Equal lists
-    /// stand at the same place.
+    /// Returns the position of the file's other records; `None` if it has none. Equal lists have
+    /// the same position.
     pub fn others(&self) -> Option<u32> {
         (self.others != NONE).then_some(self.others)
     }
@@ -60,7 +60,7 @@ impl PolicySet {
         Ok(StoredCapture { set: self, facts, others: word(capture::OTHERS) })
     }
 
-    /// The outage in which a capture with these notes was made, if it was in one.
+    /// Returns the outage of a capture with these notes, if it was made in one.
     fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
         let section = self.sections.outages;
         let rows = section.bytes() / (outage::WORDS * size_of::<U32>()) as u64;

@@ -16,29 +16,30 @@ use super::{PolicySet, StoredCapture, StoredPolicy};
 
 pub use portcullis_robots::syntax::RecordKind;
 
-/// A record as it stands in its file, without white space around it and without comment.
+/// A record of a file, without surrounding white space and without comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentRecord {
-    /// What it is; nothing for a record that decides nothing.
+    /// The kind; `None` for a record that does not affect decisions.
     pub kind: Option<RecordKind>,
-    /// Its line.
+    /// The line number.
     pub line: LineNumber,
     /// The record.
     pub text: Vec<u8>,
-    /// Where in it the value begins; its end for a record that decides nothing.
+    /// Where the value begins in `text`; the end of `text` for a record that does not affect
+    /// decisions.
     pub value_start: usize,
 }
 
 impl DocumentRecord {
-    /// The record's value.
+    /// Returns the record's value.
     pub fn value(&self) -> &[u8] {
         &self.text[self.value_start..]
     }
 }
 
-/// The record that a string says, and where in it the value begins.
+/// Splits a stored string into the record and the offset of its value.
 pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
-    // The number stands behind the text, the other way round.
+    // The number follows the text, with its bytes reversed.
     let (mut number, mut length) = ([0; 5], 0);
     for (byte, place) in string.iter().rev().zip(&mut number) {
         *place = *byte;
@@ -52,7 +53,7 @@ pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     (value_start <= text.len()).then_some((text, value_start))
 }
 
-/// A list of records; each is read where it stands.
+/// A list of records. Each is read in place.
 #[derive(Clone, Copy)]
 pub(super) struct RecordList<'s> {
     set: &'s PolicySet,
@@ -60,32 +61,32 @@ pub(super) struct RecordList<'s> {
     position: u32,
     records: u32,
     runs: u32,
-    /// Whether it is that of a file's records which decide. The others have no kinds.
+    /// Whether these are the records that affect decisions. Other records have no kinds.
     decides: bool,
 }
 
 impl RecordList<'_> {
-    /// The number of records.
+    /// Returns the number of records.
     pub(super) fn len(&self) -> u32 {
         self.records
     }
 
-    /// Whether its records have kinds.
+    /// Returns whether the records have kinds.
     pub(super) fn decides(&self) -> bool {
         self.decides
     }
 
-    /// Words before those of the texts, and of the whole list.
+    /// Returns the number of words before the text words, and of the whole list.
     fn texts(&self) -> (usize, usize) {
         record::texts(self.records as usize, self.runs as usize, self.decides)
     }
 
-    /// Where the next list begins.
+    /// Returns the position of the next list.
     pub(super) fn end(&self) -> u32 {
         self.position.saturating_add(u32::try_from(self.texts().1).unwrap_or(NONE))
     }
 
-    /// Words from `at` on in the list.
+    /// Returns `count` words of the list, from `at`.
     pub(super) fn words(&self, at: usize, count: usize) -> Result<&[U32], Damage> {
         let first = u32::try_from(at).ok().and_then(|at| self.position.checked_add(at));
         self.set.words(self.section, first.unwrap_or(NONE), count)
@@ -96,7 +97,7 @@ impl RecordList<'_> {
         self.set.malformed(self.section, self.position, what)
     }
 
-    /// The line of a record.
+    /// Returns the line of a record.
     pub(super) fn line(&self, index: u32) -> Result<LineNumber, Damage> {
         let run = |number: u32| {
             let words = self.words(record::HEAD_WORDS + number as usize * record::RUN_WORDS, 2)?;
@@ -116,7 +117,7 @@ impl RecordList<'_> {
         line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
     }
 
-    /// The kind of a record; 0 where the list has none.
+    /// Returns the kind of a record; 0 if the list has no kinds.
     pub(super) fn kind(&self, index: u32) -> Result<u32, Damage> {
         if !self.decides {
             return Ok(0);
@@ -128,12 +129,12 @@ impl RecordList<'_> {
         Ok(kinds >> (place as u32 * record::KIND_BITS) & ((1 << record::KIND_BITS) - 1))
     }
 
-    /// Whether the record at `index` is a user-agent line.
+    /// Returns whether the record at `index` is a user-agent line.
     pub(super) fn is_user_agent(&self, index: u32) -> Result<bool, Damage> {
         Ok(matches!(self.kind(index)?, record::STARTS_GROUP | record::EXTENDS_GROUP))
     }
 
-    /// The word that says where the text of a record is.
+    /// Returns the word that locates the text of a record.
     pub(super) fn text_word(&self, index: u32) -> Result<u32, Damage> {
         if index >= self.records {
             return Err(self.malformed("it has fewer records than are asked for"));
@@ -141,7 +142,7 @@ impl RecordList<'_> {
         Ok(self.words(self.texts().0 + index as usize, 1)?[0].get())
     }
 
-    /// Reads a record into `text`, and returns where its value begins.
+    /// Reads a record into `text`, and returns the offset of its value.
     pub(super) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
         let word = self.text_word(index)?;
         let (form, number) = (word >> record::FORM_SHIFT, word & ((1 << record::FORM_SHIFT) - 1));
@@ -172,7 +173,7 @@ impl RecordList<'_> {
 }
 
 impl PolicySet {
-    /// The list of records at `position` of `section`; an empty one at [`NONE`].
+    /// Returns the list of records at `position` of `section`; an empty one at [`NONE`].
     pub(super) fn record_list(
         &self,
         section: Section,
@@ -193,14 +194,13 @@ impl PolicySet {
         }
     }
 
-    /// The records that decide nothing which stand at a place that
-    /// [`StoredCapture::others`] gave.
+    /// Returns the other records at a position that [`StoredCapture::others`] returned.
     pub fn other_records_at(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
         self.read_records(self.sections.others, position)
     }
 
-    /// Bytes that the records of one file can have together. What refers to the same long string
-    /// again and again is no file, and would take all the memory.
+    /// Returns the maximum total size of the records of one file, in bytes. A list that repeats a
+    /// long string again and again is not a file, and would exhaust memory.
     pub(super) fn record_bytes_max(&self) -> usize {
         let limit = self.robots_bytes_max().and_then(|max| usize::try_from(max).ok());
         limit.unwrap_or(usize::MAX).min(BODY_BYTES_MAX)
@@ -223,23 +223,24 @@ impl PolicySet {
 }
 
 impl<'s> StoredPolicy<'s> {
-    /// The user-agent lines and rules of its file, in their places.
+    /// Returns the list of the file's user-agent lines and rules.
     pub(super) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
         self.set.record_list(self.set.sections.documents, self.document())
     }
 
-    /// The user-agent lines and rules of its file, in their order.
+    /// Returns the file's user-agent lines and rules, in file order.
     pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
         self.set.read_records(self.set.sections.documents, self.document())
     }
 
-    /// How many user-agent lines and rules its file has.
+    /// Returns the number of the file's user-agent lines and rules.
     pub fn record_count(&self) -> Result<usize, Damage> {
         Ok(self.record_list()?.len() as usize)
     }
 
-    /// The extract of its file (see [`RobotsTxt::read_extract`](portcullis_robots::syntax::RobotsTxt::read_extract));
-    /// empty if there is no file.
+    /// Returns the extract of the file (see
+    /// [`RobotsTxt::read_extract`](portcullis_robots::syntax::RobotsTxt::read_extract)); empty if
+    /// there is no file.
     pub fn extract(&self) -> Result<Vec<u8>, Damage> {
         let mut extract = Vec::new();
         let mut writer = ExtractWriter::new(&mut extract);
@@ -254,7 +255,7 @@ impl<'s> StoredPolicy<'s> {
 }
 
 impl StoredCapture<'_> {
-    /// The records of its file that decide nothing, in their order.
+    /// Returns the file's records that do not affect decisions, in file order.
     pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
         self.set.read_records(self.set.sections.others, self.others)
     }

@@ -1,4 +1,4 @@
-//! Hosts: found by key, byte by byte, or one after another.
+//! Hosts: lookup by key, and iteration.
 
 use std::hint::black_box;
 
@@ -11,17 +11,17 @@ use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
 use super::super::load::EVERY_HOST;
 use super::{PolicyNumber, PolicySet, StoredCapture};
 
-/// Where a host stands.
+/// The position of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostPosition(pub(super) u32);
 
-/// Which place of a host a scheme has. Nearly all policies speak for http and https, so those two have one
-/// each; any other scheme is part of its host's key.
+/// The field of a host that a scheme uses. Nearly all policies apply to http and https, so each of
+/// them has a field; any other scheme is part of the host's key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Http,
     Https,
-    /// In the key.
+    /// The scheme is part of the key.
     Other,
 }
 
@@ -36,7 +36,8 @@ pub(crate) fn place(scheme: &[u8]) -> Place {
     }
 }
 
-/// The key of an origin with any other scheme. No host has a `/`, so it is no other origin's.
+/// Returns the key of an origin with any other scheme. Hosts contain no `/`, so the key is
+/// unambiguous.
 pub(crate) fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
     [&scheme.to_ascii_lowercase(), &b"://"[..], key].concat()
 }
@@ -50,7 +51,7 @@ pub struct StoredHost<'s> {
     pub(super) captures: [u32; 2],
 }
 
-/// A search for a host, which goes on from slot to slot.
+/// A search for a host that continues from slot to slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Search {
     slot: u64,
@@ -58,11 +59,11 @@ pub(super) struct Search {
     tried: usize,
 }
 
-/// The longest key: a host, a port, and a scheme before it.
+/// The maximum length of a key, in bytes: a host, a port, and a scheme before it.
 const KEY_BYTES_MAX: usize = HOST_BYTES_MAX + 64 * 1024;
 
 impl PolicySet {
-    /// The host with this key (see [`host_key`](portcullis_robots::target::host_key)).
+    /// Returns the host with this key (see [`host_key`](portcullis_robots::target::host_key)).
     pub fn host(&self, key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
         let mut search = self.search(key);
         while let Some(position) = self.next_candidate(&mut search)? {
@@ -74,13 +75,13 @@ impl PolicySet {
         Ok(None)
     }
 
-    /// The policy of an origin.
+    /// Returns the policy of an origin.
     pub fn policy_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<PolicyNumber>, Damage> {
         let host = self.host_of(scheme, key)?;
         Ok(host.and_then(|host| host.policy(place(scheme) == Place::Https)))
     }
 
-    /// The policy of an origin, and how it came to be known.
+    /// Returns the policy of an origin, and its capture.
     pub fn origin(
         &self,
         scheme: &[u8],
@@ -103,7 +104,7 @@ impl PolicySet {
         }
     }
 
-    /// Damage for whoever looks at a host and finds that something is missing.
+    /// Returns the damage to report if data about a host is missing.
     #[cold]
     pub fn malformed_host(&self, what: &'static str) -> Damage {
         self.malformed(self.sections.hosts, 0, what)
@@ -115,10 +116,10 @@ impl PolicySet {
         Search { slot, tag, tried: 0 }
     }
 
-    /// Loads the slots at which searches begin.
+    /// Prefetches the slots at which searches begin.
     ///
-    /// Bounds are all that is looked at: the shorter the loop, the more of its loads are under way at once.
-    /// What is loaded is used by nobody before it is compared with its checksum.
+    /// Only bounds are checked: the shorter the loop, the more of its loads overlap. Nothing uses
+    /// the loaded bytes before their checksum is compared.
     #[inline]
     pub(super) fn touch_slots(&self, searches: &[Search]) {
         let slots = self.file.uncompared(self.sections.slots);
@@ -127,7 +128,8 @@ impl PolicySet {
         black_box(searches.iter().fold(0, |seen, search| seen ^ first(search)));
     }
 
-    /// Loads the hosts at these positions, each from its head to the end of a key of so many bytes.
+    /// Prefetches the hosts at these positions, each from its first word to the end of a key of the
+    /// given length.
     #[inline]
     pub(super) fn touch_hosts(&self, hosts: impl Iterator<Item = (HostPosition, usize)>) {
         let (words, _) = self.file.uncompared(self.sections.hosts).as_chunks::<4>();
@@ -139,7 +141,7 @@ impl PolicySet {
         black_box(hosts.fold(0, |seen, host| seen ^ ends(host)));
     }
 
-    /// The next host that may be the one that is searched for.
+    /// Returns the next host that may have the key.
     #[inline(always)]
     pub(super) fn next_candidate(
         &self,
@@ -165,7 +167,7 @@ impl PolicySet {
         Err(self.malformed(self.sections.slots, 0, what))
     }
 
-    /// The host at a position.
+    /// Returns the host at a position.
     #[inline(always)]
     pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
         let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
@@ -184,7 +186,7 @@ impl PolicySet {
         })
     }
 
-    /// All hosts, in the order of their keys. After damage there is no next one.
+    /// Returns all hosts, in the order of their keys. Iteration ends after damage.
     pub fn hosts<'s>(&'s self) -> impl Iterator<Item = Result<StoredHost<'s>, Damage>> + 's {
         let end = self.sections.hosts.bytes() / size_of::<u32>() as u64;
         let mut next = Some(0_u32);
@@ -207,20 +209,20 @@ impl PolicySet {
 }
 
 impl<'s> StoredHost<'s> {
-    /// The key: the host, its port if that is no default, and before it `scheme://` if that is
-    /// neither http nor https.
+    /// Returns the key: the host, its port unless it is the default, and `scheme://` before it for
+    /// schemes other than http and https.
     pub fn key(&self) -> &'s [u8] {
         self.key
     }
 
-    /// The policy for http (or the only scheme of the key), or for https.
+    /// Returns the policy for https, or for http (or the only scheme of the key).
     #[inline]
     pub fn policy(&self, https: bool) -> Option<PolicyNumber> {
         let number = self.policies[usize::from(https)];
         (number != NONE).then_some(PolicyNumber(number))
     }
 
-    /// How that policy came to be known.
+    /// Returns the capture of that policy.
     pub fn capture(&self, https: bool) -> Result<Option<StoredCapture<'s>>, Damage> {
         let index = self.captures[usize::from(https)];
         if index == NONE {
@@ -229,13 +231,14 @@ impl<'s> StoredHost<'s> {
         self.set.capture_at(index).map(Some)
     }
 
-    /// The schemes of which something is known: http or the only one of the key (false), https.
+    /// Returns the schemes with a policy: `false` for http or the only scheme of the key, `true`
+    /// for https.
     pub fn schemes(&self) -> impl Iterator<Item = bool> + use<'s> {
         let policies = self.policies;
         [false, true].into_iter().filter(move |&https| policies[usize::from(https)] != NONE)
     }
 
-    /// The origin as people write it.
+    /// Returns the origin as text.
     pub fn origin(&self, https: bool) -> Vec<u8> {
         let has_scheme = self.key.windows(3).any(|window| window == b"://");
         match (has_scheme, https) {
@@ -245,7 +248,7 @@ impl<'s> StoredHost<'s> {
         }
     }
 
-    /// Whether http and https are known by one and the same capture.
+    /// Returns whether http and https share one capture.
     pub fn is_one_capture(&self) -> bool {
         self.captures[0] == self.captures[1]
     }

@@ -1,16 +1,16 @@
 //! A compiled set, opened: read or mapped, and used in place.
 //!
-//! Owns reading what [`compile`](super::compile) writes. [`PolicySet::open`] looks at the header and
-//! nothing else, so it costs the same for ten hosts and ten million. To ask about URLs make a
-//! [`Classifier`](crate::batch::Classifier); to look at what is in it go through
+//! Owns reading what [`compile`](super::compile) writes. [`PolicySet::open`] reads only the header,
+//! so it costs the same for ten hosts and ten million. To query URLs, make a
+//! [`Classifier`](crate::batch::Classifier); to inspect the content, start from
 //! [`PolicySet::hosts`].
 //!
-//! Cost: a look-up touches a slot, a host, a policy and a rule set, one or two cache lines each.
-//! Memory: a bit for each 4,096 bytes of the file, two words for each policy and agent, and the states
-//! of automata that paths ask for ([`Query`]).
+//! Cost: a lookup touches a slot, a host, a policy and a rule set, one or two cache lines each.
+//! Memory: a bit for each 4,096 bytes of the file, two words for each policy and agent, and the
+//! automaton states that queried paths need ([`Query`]).
 //!
-//! What can fail: everything that reads, with a [`Damage`] that names the file, because any bytes
-//! may be opened. Nothing that is damaged becomes an answer.
+//! Errors: every read can fail with a [`Damage`] that names the file, because any bytes may be
+//! opened. Damage never becomes a decision.
 
 #![allow(unsafe_code, reason = "maps set files")]
 
@@ -59,13 +59,13 @@ pub struct PolicySet {
     slots: u64,
     host_seed: u64,
     sections: Sections,
-    /// Whether the first policy speaks for every URL.
+    /// Whether the first policy applies to every URL.
     is_universal: bool,
-    /// Who may ask, by token; everybody, if there is no list.
+    /// The tokens of the agents that the set is compiled for; `None` means all.
     tokens: Option<Vec<String>>,
 }
 
-/// Where everything is.
+/// The sections of a set.
 #[derive(Debug)]
 struct Sections {
     provenance: Section,
@@ -87,61 +87,63 @@ struct Sections {
     strings: Strings,
 }
 
-/// How many of everything a set has, as its maker counted.
+/// The counts in the header of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetCounts {
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u64,
-    /// Origins of which something is known.
+    /// The number of origins with a known policy.
     pub origins: u64,
-    /// Distinct policies.
+    /// The number of distinct policies.
     pub policies: u64,
-    /// Distinct rule sets.
+    /// The number of distinct rule sets.
     pub rule_sets: u64,
-    /// Rule sets that are made of groups when an agent asks.
+    /// The number of rule sets that are built lazily from groups.
     pub rule_sets_of_groups: u64,
-    /// Captures.
+    /// The number of captures.
     pub captures: u64,
-    /// Distinct strings.
+    /// The number of distinct strings.
     pub strings: u64,
-    /// Distinct names of robots.
+    /// The number of distinct names of robots.
     pub tokens: u64,
-    /// The earliest and the latest capture, if any is dated, in seconds since 1970.
+    /// The dates of the earliest and the latest capture, in seconds since 1970. `None` if none is
+    /// dated.
     pub captured: Option<(u64, u64)>,
-    /// Captures whose file has no rule and looks like each of [`NoteKind::APPEARANCES`].
+    /// The number of captures whose file has no rule and looks like each of
+    /// [`NoteKind::APPEARANCES`].
     pub appearances: [u64; NoteKind::APPEARANCES.len()],
 }
 
 impl PolicySet {
-    /// Reads the set at `path` into memory. For one that is larger than what is asked of it there is
+    /// Reads the set at `path` into memory. If only a small part of a large set is needed, use
     /// [`PolicySet::map`].
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is no set that this version can read; the message says what to
-    /// do.
+    /// If the file cannot be read, or is not a set that this version can read. The message says
+    /// what to do.
     pub fn open(path: &Path) -> Result<PolicySet, SetError> {
         PolicySet::of(SetFile::open(Storage::open(path)?)?)
     }
 
-    /// Opens the set at `path` by mapping it: only what is touched is read, and processes share it. A
-    /// file that the system will not map is read.
+    /// Opens the set at `path` by mapping it: only touched pages are read, and processes share
+    /// them. A file that the system cannot map is read instead.
     ///
     /// # Safety
     ///
-    /// Nothing may truncate or rewrite the file while the set lives: its bytes are used in place as
-    /// shared slices, which must not change. Replacing the file by renaming another over it is
-    /// harmless, and what `compile` does. If it is truncated all the same, touching what is gone
-    /// raises SIGBUS, and what its last page held after its new end reads as zeros;
-    /// [`Classifier::classify`](crate::batch::Classifier::classify) compares the length after every
-    /// block and returns an error then. Who reads the set in other ways asks
-    /// [`PolicySet::is_whole`] before using what was read.
+    /// The file must not be truncated or rewritten while the set lives, because its bytes are used
+    /// in place as shared slices. Renaming another file over it is safe, and what `compile` does.
+    ///
+    /// If the file is truncated nevertheless, touching a lost page raises SIGBUS, and the rest of
+    /// the last page reads as zeros. [`Classifier::classify`](crate::batch::Classifier::classify)
+    /// compares the length after every block and then returns an error. Other readers must call
+    /// [`PolicySet::is_whole`] before they use what they read.
     pub unsafe fn map(path: &Path) -> Result<PolicySet, SetError> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract.
         PolicySet::of(SetFile::open(unsafe { Storage::map(path)? })?)
     }
 
-    /// Opens a copy of a set that is in memory; `name` is what messages call it.
+    /// Opens a copy of a set in memory. `name` is its name in messages.
     pub fn of_bytes(name: &str, bytes: impl AsRef<[u8]>) -> Result<PolicySet, SetError> {
         PolicySet::of(SetFile::open(Storage::owned(name, bytes.as_ref().into()))?)
     }
@@ -178,7 +180,7 @@ impl PolicySet {
         Ok(PolicySet { file, dialect, slots, host_seed, sections, is_universal, tokens })
     }
 
-    /// A set that this process has just compiled, for some agents if it was not for everybody.
+    /// Opens a set that this process has just compiled, for some agents or for all.
     pub(super) fn of_compiled(
         name: &str,
         bytes: ZeroedMemory,
@@ -192,49 +194,49 @@ impl PolicySet {
         PolicySet { tokens: agents.map(tokens), ..set }
     }
 
-    /// The same set, whose first policy speaks for every URL.
+    /// Returns the set with its first policy applied to every URL.
     pub(super) fn speaking_for_everything(self) -> PolicySet {
         PolicySet { is_universal: true, ..self }
     }
 
-    /// Whether one policy speaks for every URL, whatever its host is.
+    /// Returns whether one policy applies to every URL, whatever its host.
     pub fn is_universal(&self) -> bool {
         self.is_universal
     }
 
-    /// The first of `agents` that the set was not compiled for.
+    /// Returns the first of `agents` that the set was not compiled for.
     fn stranger<'a>(&self, agents: &'a [AgentChain]) -> Option<&'a AgentChain> {
         let known = self.tokens.as_ref()?;
         let is_known = |token: &str| known.iter().any(|other| other.eq_ignore_ascii_case(token));
         agents.iter().find(|agent| !agent.tokens().all(is_known))
     }
 
-    /// What messages call the set.
+    /// Returns the name of the set in messages.
     pub fn name(&self) -> &str {
         self.file.name()
     }
 
-    /// The behaviour that its policies follow.
+    /// Returns the dialect of the policies.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
     }
 
-    /// Bytes of a file that counted; all, if there was no limit.
+    /// Returns the maximum number of bytes read per file; `None` if there was no limit.
     pub fn robots_bytes_max(&self) -> Option<u64> {
         self.file.fields().robots_bytes_max
     }
 
-    /// The hash of its content: sets that were compiled from the same captures have the same.
+    /// Returns the content hash. Sets that were compiled from the same captures have the same hash.
     pub fn hash(&self) -> u64 {
         self.file.content_hash()
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.file.file_bytes()
     }
 
-    /// The name (`hosts`) and the bytes of each section, in the order of the file.
+    /// Returns the name (`hosts`) and the size in bytes of each section, in file order.
     pub fn section_bytes(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         self.file.sections().iter().map(|section| {
             let kind = section.kind();
@@ -243,7 +245,7 @@ impl PolicySet {
         })
     }
 
-    /// How many of everything there are.
+    /// Returns the counts in the header.
     pub fn counts(&self) -> SetCounts {
         let counts = &self.file.fields().counts;
         let captured = (counts[count::CAPTURED_FROM], counts[count::CAPTURED_TO]);
@@ -261,23 +263,21 @@ impl PolicySet {
         }
     }
 
-    /// The JSON object that says where the set comes from.
+    /// Returns the JSON object that says where the set comes from.
     pub fn provenance(&self) -> Result<&[u8], Damage> {
         let section = self.sections.provenance;
         self.file.bytes(section, 0, section.bytes())
     }
 
-    /// Whether the file is still as long as it was when it was opened: to be asked after it was read
-    /// and before what was read is used. It costs a system call if the set is mapped, and nothing
-    /// otherwise.
+    /// Fails if the file became shorter after it was opened. Call it after reading and before using
+    /// what was read. It costs a system call if the set is mapped, and nothing otherwise.
     #[inline]
     pub fn is_whole(&self) -> Result<(), Damage> {
         self.file.is_whole()
     }
 
-    /// Asks the processor for a word that will be read soon. A loop that only touches has many loads
-    /// under way at once; one that works with what it loads has a few. What is damaged is reported
-    /// to whoever reads it.
+    /// Prefetches a word that will be read soon. A loop that only touches words overlaps many
+    /// loads; a loop that uses what it loads overlaps few. Damage is reported by the later read.
     #[inline]
     fn touch(&self, section: Section, word: u32) {
         if let Ok(words) = self.words(section, word, 1) {
@@ -285,7 +285,7 @@ impl PolicySet {
         }
     }
 
-    /// Words of a section, counted in words.
+    /// Returns `count` words of a section. `first` counts words.
     #[inline]
     fn words(&self, section: Section, first: u32, count: usize) -> Result<&[U32], Damage> {
         self.file.items(section, u64::from(first), count as u64)
@@ -297,7 +297,7 @@ impl PolicySet {
     }
 }
 
-/// The dialect that a set was compiled for, which has to behave as it did then.
+/// Returns the dialect that a set was compiled for, if it still behaves the same.
 fn dialect(file: &SetFile) -> Result<&'static Dialect, SetError> {
     let fields = file.fields();
     let known = Dialect::by_name(&fields.dialect_name);

@@ -1,7 +1,7 @@
-//! Where decisions come from: the rule, its line, and the values of rule and user-agent line.
+//! Sources of decisions: the rule, its line, and the values of the rule and of the user-agent line.
 //!
-//! Deciding looks at none of this. It is read for decisions that name their rule, and for callers that ask
-//! where one comes from.
+//! Deciding does not read them. They are read for decisions that report their rule, and for callers
+//! that ask for the source.
 
 use portcullis_dialect::id::{LineNumber, RuleID};
 use portcullis_robots::policy::{Detail, Source, robot_named};
@@ -12,18 +12,18 @@ use super::document::RecordList;
 use super::policy::SelectedRules;
 use super::{PolicyNumber, PolicySet, Query, QueryMemory};
 
-/// Where a rule stands.
+/// The place of a rule in its file.
 pub(super) struct RulePlace {
     pub rule: RuleID,
     pub line: LineNumber,
-    /// Its record.
+    /// The record of the rule.
     record: u32,
-    /// Its group, by its place among those of the entry.
+    /// The index of its group among those of the entry.
     group: u32,
 }
 
 impl Query {
-    /// Where the rule that decides stands, if one does.
+    /// Returns the place of the deciding rule, if there is one.
     pub(super) fn place_of(&self, source: Source) -> Result<Option<RulePlace>, Damage> {
         let (Some(entry), Some(pattern)) = (source.entry(), source.pattern()) else {
             return Ok(None);
@@ -31,7 +31,7 @@ impl Query {
         let Some(rules) = self.rules_of(entry)? else { return Ok(None) };
         let policy = self.set.policy(PolicyNumber(rules.policy))?;
         let offset = match rules.order {
-            // What was ordered anew says the record itself.
+            // Without a stored order, the outcome is the record itself.
             NONE => pattern,
             order => self.set.record_of(order, pattern)?,
         };
@@ -50,9 +50,10 @@ impl Query {
         Ok(Some(RulePlace { rule, line, record, group: group as u32 }))
     }
 
-    /// The rule and the user-agent value behind the decision for `agent` on the question with this number, of
-    /// those that `memory` was used for last, as they stand in the file. Rules are known with
-    /// [`Detail::Rule`] only.
+    /// Writes the value of the rule and of the user-agent line behind a decision to `rule` and
+    /// `group`, as in the file, and returns whether there is one of each. The decision is that for
+    /// `agent` on a question of the last block for which `memory` was used. The rule is only known
+    /// with [`Detail::Rule`].
     ///
     /// # Panics
     ///
@@ -67,7 +68,7 @@ impl Query {
     ) -> Result<(bool, bool), Damage> {
         let source = memory.block.source(question * self.agents.len() + agent);
         let Some(entry) = source.entry() else { return Ok((false, false)) };
-        // An agent that shares the answer of another has a line of its own that speaks to it.
+        // An agent that shares the answer of another agent may be named by another line.
         let entry = entry - entry % self.agents.len() + agent;
         let Some(rules) = self.rules_of(entry)? else { return Ok((false, false)) };
         let records = self.set.policy(PolicyNumber(rules.policy))?.record_list()?;
@@ -87,7 +88,7 @@ impl Query {
         Ok((place.is_some(), true))
     }
 
-    /// The value of the user-agent line that speaks to an agent, in a group after the first.
+    /// Reads the value of the user-agent line that names an agent, in a group after the first.
     fn speaker_of(
         &self,
         rules: &SelectedRules,
@@ -104,7 +105,8 @@ impl Query {
             NONE => None,
             position => self.agents[agent].tokens().nth(position as usize),
         };
-        // The user-agent lines stand before the first rule, the first that speaks counts.
+        // The user-agent lines precede the group's first rule. The first one that names the agent
+        // counts.
         let records = policy.record_list()?;
         let mut first = end;
         while first > 0 && records.is_user_agent(first - 1)? {
@@ -131,7 +133,8 @@ fn read_value(records: &RecordList<'_>, index: u32, value: &mut Vec<u8>) -> Resu
 }
 
 impl PolicySet {
-    /// The record of a pattern by an order, counted from the first rule of the first group.
+    /// Returns the record of a pattern according to an order, counted from the first rule of the
+    /// first group.
     fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {
         let section = self.sections.orders;
         let width = self.file.bytes(section, order.into(), 1)?[0];

@@ -1,4 +1,4 @@
-//! Policies: what one file, or its absence, means for each agent.
+//! Policies: the effect of one file, or of its absence, on each agent.
 
 use zerocopy::little_endian::U32;
 
@@ -34,31 +34,31 @@ pub struct StoredPolicy<'s> {
     pub(super) words: &'s [U32],
 }
 
-/// What an agent gets from a policy.
+/// What applies to an agent according to a policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Selected {
     /// The same for every path: the [`fixed`] decision with this number.
     Fixed(u32),
-    /// What the rules of some groups say.
+    /// The rules of some groups.
     Rules(SelectedRules),
 }
 
-/// The rules that an agent obeys.
+/// The rules that apply to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SelectedRules {
     pub policy: u32,
-    /// The policy's entry, by its number.
+    /// The number of the policy's entry.
     pub entry: u32,
     pub rule_set: RuleSetNumber,
     pub order: u32,
-    /// The record of the user-agent line that speaks to the agent, in the first group.
+    /// The record of the user-agent line that names the agent, in the first group.
     pub speaker: u32,
     /// The position in the agent's chain of the token that is named; [`NONE`] for default groups.
     pub token: u32,
 }
 
 impl PolicySet {
-    /// The policy with a number.
+    /// Returns the policy with this number.
     #[inline]
     pub fn policy(&self, number: PolicyNumber) -> Result<StoredPolicy<'_>, Damage> {
         let position = self.words(self.sections.policy_index, number.0, 1)?[0].get();
@@ -84,30 +84,30 @@ impl PolicySet {
         }
     }
 
-    /// The number of policies.
+    /// Returns the number of policies.
     pub(super) fn policy_count(&self) -> u32 {
         let bytes = self.sections.policy_index.bytes();
         u32::try_from(bytes / size_of::<U32>() as u64).unwrap_or(u32::MAX)
     }
 
-    /// All policies, in the order of their numbers.
+    /// Returns all policies, by number.
     pub fn policies(&self) -> impl Iterator<Item = Result<StoredPolicy<'_>, Damage>> {
         (0..self.policy_count()).map(|number| self.policy(PolicyNumber(number)))
     }
 }
 
 impl<'s> StoredPolicy<'s> {
-    /// Its number.
+    /// Returns the number of the policy.
     pub fn number(&self) -> PolicyNumber {
         PolicyNumber(self.number)
     }
 
-    /// Whether there is a file, or what its absence means.
+    /// Returns whether there is a file, or what its absence means.
     pub fn state(&self) -> Result<PolicyState, Damage> {
         self.access().map(|outcome| outcome.state)
     }
 
-    /// The state, and what holds for every path if there is no file.
+    /// Returns the state, and the verdict on every path if there is no file.
     pub fn access(&self) -> Result<AccessOutcome, Damage> {
         let word = self.words[policy::STATE].get();
         let state = PolicyState::ALL.get((word & 0xff) as usize);
@@ -131,7 +131,7 @@ impl<'s> StoredPolicy<'s> {
         }
     }
 
-    /// Where its records stand.
+    /// Returns the position of the policy's records.
     pub(super) fn document(&self) -> u32 {
         self.words[policy::DOCUMENT].get()
     }
@@ -140,7 +140,7 @@ impl<'s> StoredPolicy<'s> {
         self.words[policy::TOKENS].get() as usize
     }
 
-    /// The number of distinct combinations of groups that somebody obeys.
+    /// Returns the number of entries: distinct combinations of groups that apply to an agent.
     pub fn entries(&self) -> usize {
         self.words[policy::ENTRIES].get() as usize
     }
@@ -156,46 +156,46 @@ impl<'s> StoredPolicy<'s> {
         speakers + self.token_count() * policy::SPEAKER_WORDS + entry as usize * policy::ENTRY_WORDS
     }
 
-    /// The numbers of the robots that are named, each with its entry.
+    /// Returns the numbers of the named robots, each with its entry.
     pub fn robots(&self) -> Result<Vec<(u32, u32)>, Damage> {
         let tokens = self.tokens()?;
         let robot = |(index, token): (usize, &U32)| Ok((token.get(), self.speaker(index)?.0));
         tokens.iter().enumerate().map(robot).collect()
     }
 
-    /// The entry of the default groups, if there are any.
+    /// Returns the entry of the default groups, if there are any.
     pub fn default_entry(&self) -> Option<u32> {
         let entry = self.words[policy::DEFAULT_ENTRY].get();
         (entry != NONE).then_some(entry)
     }
 
-    /// The record that names the default groups; [`NONE`] if there are none.
+    /// Returns the record that names the default groups; [`NONE`] if there are none.
     pub(super) fn default_speaker(&self) -> u32 {
         self.words[policy::DEFAULT_SPEAKER].get()
     }
 
-    /// The entry of the token at `index`, and the record that speaks to it.
+    /// Returns the entry of the token at `index`, and the record that names it.
     pub(super) fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
         let at = policy::HEAD_WORDS + self.token_count() + index * policy::SPEAKER_WORDS;
         Ok((self.word(at)?, self.word(at + 1)?))
     }
 
-    /// The rule set of an entry.
+    /// Returns the rule set of an entry.
     pub fn rule_set(&self, entry: u32) -> Result<RuleSetNumber, Damage> {
         Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))
     }
 
-    /// Where the order of an entry's rule set stands.
+    /// Returns the position of the order of an entry's rule set.
     pub(super) fn order(&self, entry: u32) -> Result<u32, Damage> {
         self.word(self.entry_at(entry) + policy::ORDER)
     }
 
-    /// Where in the policy the groups of an entry stand.
+    /// Returns the position of an entry's groups in the policy.
     pub(super) fn groups_at(&self, entry: u32) -> Result<usize, Damage> {
         Ok(self.word(self.entry_at(entry) + policy::GROUPS)? as usize)
     }
 
-    /// By group of an entry: the number of its first rule, and that rule's record.
+    /// Returns, for each group of an entry, the number and the record of its first rule.
     pub(super) fn groups(&self, entry: u32) -> Result<&'s [U32], Damage> {
         let at = self.groups_at(entry)?;
         let count = self.word(at)? as usize;
@@ -205,7 +205,7 @@ impl<'s> StoredPolicy<'s> {
         groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
     }
 
-    /// What an agent gets.
+    /// Returns what applies to an agent.
     #[inline]
     pub(super) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
         let word = self.words[policy::STATE].get();
@@ -217,8 +217,8 @@ impl<'s> StoredPolicy<'s> {
             None => {
                 let entry = self.words[policy::DEFAULT_ENTRY].get();
                 if entry == NONE {
-                    // The last word is the record of a rule, or NONE. Where it is zero, the file has
-                    // lost it, and the names of robots with it.
+                    // The last word is the record of a rule, or NONE. If it is zero, the file was
+                    // truncated and has lost it, and the names of robots with it.
                     if self.words.last().is_none_or(|word| word.get() == 0) {
                         return Err(self.malformed("a policy has no end"));
                     }
@@ -238,8 +238,8 @@ impl<'s> StoredPolicy<'s> {
         }))
     }
 
-    /// The entry, the record that speaks, and the position in the chain, of the first token of the
-    /// chain that is named. Where several names are the token's the one that comes first counts.
+    /// Returns the entry, the naming record and the position in the chain of the first token of the
+    /// chain that is named. If several names match the token, the first record counts.
     #[inline]
     fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
         if self.token_count() == 0 {
@@ -264,18 +264,18 @@ impl<'s> StoredPolicy<'s> {
     }
 }
 
-/// The number of the decision on every path where no group speaks to the agent.
+/// The number of the decision on every path if no group applies to the agent.
 const FIXED_NO_GROUP: u32 = 1 << 8;
 
-/// The number of the decision where it is not known what a policy says.
+/// The number of the decision if the content of a policy is not known.
 pub(super) const FIXED_UNKNOWN: u32 = 1 << 9;
 
-/// The number of the decision on every path where there is no file, or one without rules.
+/// Returns the number of the decision on every path without a file, or with a file without rules.
 fn fixed_number(outcome: AccessOutcome) -> u32 {
     outcome.state as u32 | (outcome.verdict as u32) << 4
 }
 
-/// The decision with a number.
+/// Returns the decision with this number.
 pub(super) fn fixed(number: u32) -> Decision {
     if number == FIXED_NO_GROUP {
         return Decision::without_rule(Verdict::Allow, Reason::NoGroup);
@@ -288,7 +288,7 @@ pub(super) fn fixed(number: u32) -> Decision {
     }
 }
 
-/// The decision on every path where there is no file, or one without rules.
+/// Returns the decision on every path without a file, or with a file without rules.
 fn access_decision(outcome: AccessOutcome) -> Decision {
     let reason = match outcome.state {
         PolicyState::NoRules => Reason::NoRules,

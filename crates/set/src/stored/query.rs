@@ -1,11 +1,12 @@
-//! Agents asking a set: from the keys of hosts and paths to decisions.
+//! Queries a set for agents: from host keys and paths to decisions.
 //!
-//! A set speaks to every agent, so asking begins with finding, in a policy, the groups that an
-//! agent obeys. That is done once for each policy and agent: a table of two words for each remembers where
-//! the prefilter of the rule set stands, and threads share it. From there on a question costs what one of
-//! loaded policies does, because it is answered by the same [`Block`]. Hosts, and policies that are asked for
-//! the first time, are found for a block of questions, step by step: the loads of one step do not depend on
-//! each other, and the processor waits for many at once instead of one after another.
+//! A set holds rules for every agent, so a query first finds the groups of a policy that apply to
+//! an agent. This is done once for each policy and agent. A table of two words for each stores
+//! where the prefilter of the rule set begins, and threads share the table. After that, a question
+//! costs the same as one of loaded policies, because the same [`Block`] answers it.
+//!
+//! Hosts, and policies that are used for the first time, are found for a block of questions, stage
+//! by stage. The loads of one stage do not depend on each other, so the CPU overlaps many of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +32,7 @@ use super::rules::patterns_of;
 use super::tokens::AgentTokens;
 use super::{HostPosition, PolicyNumber, PolicySet};
 
-/// A set and the agents that ask it. Threads share it; each has its own [`QueryMemory`].
+/// A set and the agents that query it. Threads share it; each has its own [`QueryMemory`].
 #[derive(Debug)]
 pub struct Query {
     pub(super) set: Arc<PolicySet>,
@@ -43,44 +44,44 @@ pub struct Query {
     vectors: Vectors,
 }
 
-/// A set cannot be asked.
+/// An error that prevents queries of a set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// What has to be looked at is damaged.
+    /// A part of the set that is read is damaged.
     #[error(transparent)]
     Damaged(#[from] Damage),
-    /// The set was compiled for others ([`LoadConfig::agents`](crate::LoadConfig::agents)).
+    /// The set was compiled for other agents ([`LoadConfig::agents`](crate::LoadConfig::agents)).
     #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
     OtherAgents {
-        /// The first agent that may not ask.
+        /// The first agent that the set was not compiled for.
         agent: String,
     },
 }
 
-/// A thread's memory for a [`Query`].
+/// The memory that one thread uses with a [`Query`].
 #[derive(Clone, Debug, Default)]
 pub struct QueryMemory {
     pub block: BlockMemory,
     searches: Vec<Search>,
     candidates: Vec<Option<HostPosition>>,
-    /// Policies of the block that are asked for the first time.
+    /// The policies of the block that are used for the first time.
     unresolved: Vec<PolicyNumber>,
 }
 
 impl QueryMemory {
-    /// Bytes of what was built for questions; what one block needs is not counted.
+    /// Returns the bytes of what is kept between blocks. Memory for a single block is not counted.
     pub fn memory_bytes(&self) -> usize {
         self.block.memory_bytes()
     }
 
-    /// Counts the ways in which questions were answered.
+    /// Returns how many questions each method answered.
     pub fn ways(&self) -> Ways {
         self.block.ways()
     }
 }
 
-/// By policy, then by agent: where answers begin. Memory that nothing was written to takes no room.
+/// By policy, then by agent: where answers begin. Memory that was never written takes no room.
 #[derive(Debug)]
 struct Starts(Box<[AtomicU64]>);
 
@@ -90,7 +91,7 @@ impl Starts {
         Starts(starts.expect("a word for each policy and agent"))
     }
 
-    /// Where the answer of an entry begins; nothing if that has not been found yet.
+    /// Returns where the answer of an entry begins; `None` if that is not known yet.
     #[inline(always)]
     fn get(&self, entry: usize) -> Option<Start> {
         match !self.0[entry].load(Ordering::Relaxed) {
@@ -99,7 +100,8 @@ impl Starts {
         }
     }
 
-    /// Remembers where the answers of a policy begin, by agent. Two threads may find the same.
+    /// Stores where the answers of a policy begin, by agent. Two threads may find and store the
+    /// same.
     fn set(&self, first: usize, starts: &[Start]) {
         for (entry, Start { prefilter, number }) in (first..).zip(starts) {
             let word = u64::from(*prefilter) << 32 | u64::from(*number);
@@ -107,20 +109,20 @@ impl Starts {
         }
     }
 
-    /// Whether the starts up to an entry, which is the last of its policy, have been found.
+    /// Returns whether the starts up to an entry, which is the last of its policy, are known.
     #[inline(always)]
     fn has(&self, last: usize) -> bool {
-        // The last one is stored last: who sees it sees the others.
+        // The last one is stored last: a thread that sees it sees the others.
         self.0[last].load(Ordering::Acquire) != 0
     }
 }
 
 impl Query {
-    /// Probe up what the set calls the agents.
+    /// Looks up the names of the agents in the set.
     ///
     /// # Errors
     ///
-    /// If its names are damaged, or it was compiled for other agents.
+    /// If the set's names are damaged, or it was compiled for other agents.
     pub fn new(
         set: Arc<PolicySet>,
         agents: Vec<AgentChain>,
@@ -136,30 +138,31 @@ impl Query {
         Ok(Query { set, detail, limits, agents, tokens, starts, vectors: Vectors::detect() })
     }
 
-    /// Uses these vectors instead of the widest that the processor has. The answers are the same.
+    /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
     #[must_use]
     pub fn with_vectors(self, vectors: Vectors) -> Query {
         Query { vectors, ..self }
     }
 
-    /// Bounds the bytes that the automata of one thread hold.
+    /// Limits the bytes that the automata of one thread hold.
     pub fn with_automata_bytes_max(mut self, bytes: usize) -> Query {
         self.limits.automata_bytes_max = bytes;
         self
     }
 
-    /// The set.
+    /// Returns the set.
     pub fn set(&self) -> &Arc<PolicySet> {
         &self.set
     }
 
-    /// The agents, in the order of decisions.
+    /// Returns the agents, in the order of decisions.
     pub fn agents(&self) -> &[AgentChain] {
         &self.agents
     }
 
-    /// Finds the policies that speak for a block of origins, each a scheme in any case and the key of a host
-    /// ([`host_key`](portcullis_robots::target::host_key); an empty one is no host's), and hands their numbers out.
+    /// Finds the policies of a block of origins. Calls `found` with the index of each origin and
+    /// the number of its policy, or `None`. An origin is a scheme in any case and the key of a host
+    /// ([`host_key`](portcullis_robots::target::host_key)); an empty key matches no host.
     pub fn find(
         &self,
         origins: &[(&[u8], &[u8])],
@@ -214,7 +217,7 @@ impl Query {
         Ok(None)
     }
 
-    /// A policy's number, if there is such a policy.
+    /// Checks that the policy with this number exists.
     #[inline]
     fn known(&self, number: Option<PolicyNumber>) -> Result<Option<PolicyNumber>, Damage> {
         match number {
@@ -225,12 +228,12 @@ impl Query {
         }
     }
 
-    /// Returns one decision for each path of a block and each agent, by the policies with these numbers;
-    /// [`NO_POLICY`] and [`NO_URL`] stand for none.
+    /// Returns one decision for each path of a block and each agent, according to the policies with
+    /// these numbers. [`NO_POLICY`] and [`NO_URL`] mean that there is none.
     ///
     /// # Panics
     ///
-    /// If there are not as many paths as policies, or there is no such policy.
+    /// If the numbers of paths and policies differ, or there is no such policy.
     pub fn decide<'m>(
         &self,
         policies: &[u32],
@@ -243,15 +246,16 @@ impl Query {
         if self.detail == Detail::Rule {
             self.name_rules(&mut memory.block)?;
         }
-        // A mapped file that was truncated reads as zeros behind its new end, in blocks too that were
-        // compared before, and a prefilter of zeros finds nothing. So no decision is handed out before the
-        // length is asked for again. That takes 160 ns, 1.3 ns for each URL of a usual block; per chunk it
-        // would take less, and leave out whoever calls this from elsewhere.
+        // A mapped file that was truncated reads as zeros after its new end, even in blocks whose
+        // checksum was compared before, and a prefilter of zeros rejects every path. So the length
+        // is compared before any decision is returned. That takes 160 ns, or 1.3 ns per URL of a
+        // usual block. Comparing once per chunk would cost less, but would leave out callers other
+        // than the program.
         self.set.is_whole()?;
         Ok(memory.block.decisions())
     }
 
-    /// Finds where the answers of policies begin that are asked for the first time.
+    /// Finds where answers begin for policies that are used for the first time.
     fn resolve_all(
         &self,
         policies: &[u32],
@@ -304,7 +308,7 @@ impl Query {
         Ok(())
     }
 
-    /// The rules that the agent of an entry obeys by its policy.
+    /// Returns the rules of an entry's policy that apply to its agent.
     pub(super) fn rules_of(&self, entry: usize) -> Result<Option<SelectedRules>, Damage> {
         let (policy, agent) = (entry / self.agents.len(), entry % self.agents.len());
         match self.set.policy(PolicyNumber(policy as u32))?.select(&self.tokens[agent])? {
@@ -313,7 +317,7 @@ impl Query {
         }
     }
 
-    /// Adds to decisions which rule made them.
+    /// Adds the deciding rule to each decision.
     fn name_rules(&self, memory: &mut BlockMemory) -> Result<(), Damage> {
         let (decisions, sources) = memory.answers_mut();
         for (decision, source) in decisions.iter_mut().zip(sources) {
@@ -324,7 +328,7 @@ impl Query {
         Ok(())
     }
 
-    /// Why `path` is decided as it is for `agent`, by the policy at `position`.
+    /// Explains the decision of the policy at `position` on `path` for `agent`.
     ///
     /// # Panics
     ///
@@ -343,7 +347,7 @@ impl Query {
     }
 }
 
-/// What a block of questions asks.
+/// The input of a block of questions.
 struct Asked<'i> {
     query: &'i Query,
     lines: &'i [PrefilterLine],
@@ -368,7 +372,7 @@ impl Policies for Asked<'_> {
 
     #[inline(always)]
     fn start(&self, entry: usize) -> Start {
-        // What was not found yet is not known, and never allowed.
+        // A start that is not found yet means an unknown policy, and never allows.
         const UNKNOWN: Start = Start { prefilter: Start::FIXED, number: FIXED_UNKNOWN };
         self.query.starts.get(entry).unwrap_or(UNKNOWN)
     }
@@ -405,7 +409,7 @@ impl Policies for Asked<'_> {
         let Query { set, detail, limits, .. } = self.query;
         let list = || match self.query.rules_of(entry)? {
             Some(rules) => patterns_of(set, &rules),
-            // A prefilter was found for the entry, so its policy had rules when that was looked at.
+            // A prefilter was found for the entry, so the policy had rules when it was resolved.
             None => Err(set.malformed_host("a policy has lost its rules")),
         };
         automata.decide(rule_set, (path, *detail), limits, list)

@@ -1,4 +1,4 @@
-//! Rule sets: the prefilter that answers most paths, and what the automaton behind it is built from.
+//! Rule sets: the prefilter that decides most paths, and the input of the automaton behind it.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use super::super::file::Damage;
 use super::super::layout::{NONE, rule_set};
 use super::PolicySet;
 
-/// The number of a rule set. Equal rule sets have the same.
+/// The number of a rule set. Equal rule sets have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleSetNumber(pub(super) u32);
 
 impl RuleSetNumber {
-    /// The number, as an index.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -30,17 +30,17 @@ pub struct StoredRuleSet<'s> {
     words: &'s [U32],
 }
 
-/// How a rule set is kept.
+/// The stored form of a rule set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RuleSetKind {
-    /// As a prefilter and the patterns in order of precedence.
+    /// A prefilter, and the patterns in order of precedence.
     Patterns,
-    /// Not at all: it is ordered anew from a policy's groups when an agent asks.
+    /// Not stored: the rules of a policy's groups are ordered when an agent first needs them.
     OfGroups,
 }
 
 impl PolicySet {
-    /// The rule set with a number.
+    /// Returns the rule set with this number.
     #[inline]
     pub fn rule_set(&self, number: RuleSetNumber) -> Result<StoredRuleSet<'_>, Damage> {
         let first = number.0.saturating_mul(rule_set::WORDS as u32);
@@ -48,18 +48,18 @@ impl PolicySet {
         Ok(StoredRuleSet { number: number.0, words })
     }
 
-    /// The number of rule sets that there is room for.
+    /// Returns the number of rule sets in the section.
     pub(super) fn rule_set_count(&self) -> u32 {
         let bytes = (rule_set::WORDS * size_of::<U32>()) as u64;
         u32::try_from(self.sections.rule_sets.bytes() / bytes).unwrap_or(u32::MAX)
     }
 
-    /// All rule sets, in the order of their numbers.
+    /// Returns all rule sets, by number.
     pub fn rule_sets(&self) -> impl Iterator<Item = Result<StoredRuleSet<'_>, Damage>> {
         (0..self.rule_set_count()).map(|number| self.rule_set(RuleSetNumber(number)))
     }
 
-    /// The lines of all prefilters. Those of a rule set may be used once
+    /// Returns the lines of all prefilters. Only use those of a rule set after
     /// [`PolicySet::prefilter`] has compared their checksums.
     #[inline]
     pub(super) fn prefilter_lines(&self) -> &[PrefilterLine] {
@@ -68,8 +68,8 @@ impl PolicySet {
         <[PrefilterLine]>::ref_from_bytes(&bytes[..whole]).unwrap_or_default()
     }
 
-    /// Where the prefilter of a rule set stands among [`PolicySet::prefilter_lines`]; nothing if it is made
-    /// of groups.
+    /// Returns the range of a rule set's prefilter in [`PolicySet::prefilter_lines`], and compares
+    /// the checksums. `None` if the rule set is made of groups.
     #[inline]
     pub(super) fn prefilter(
         &self,
@@ -77,7 +77,8 @@ impl PolicySet {
     ) -> Result<Option<Range<u32>>, Damage> {
         let Some(lines) = rule_set.lines() else { return Ok(None) };
         let count = lines.end - lines.start;
-        // A head that is zeros, or none, would be no answer; and no rule set has this number.
+        // A prefilter of zeros, or an empty one, would answer wrongly. Numbers from the limit on
+        // are reserved.
         if lines.is_empty() || lines.start >= PREFILTER_LINES_MAX {
             return Err(self.malformed_rule_set(rule_set, "a rule set has no prefilter"));
         }
@@ -86,34 +87,36 @@ impl PolicySet {
         Ok(Some(lines))
     }
 
-    /// Whether a rule set has one outcome for every path; its prefilter has nothing to look for then.
+    /// Returns whether a rule set has one outcome for every path. Its prefilter then contains no
+    /// literals.
     pub(crate) fn is_constant(&self, rule_set: &StoredRuleSet<'_>) -> Result<bool, Damage> {
         let Some(lines) = self.prefilter(rule_set)? else { return Ok(false) };
         let is_constant = is_constant(self.prefilter_lines(), lines.start as usize);
         is_constant.ok_or_else(|| self.malformed_rule_set(rule_set, "a rule set has no prefilter"))
     }
 
-    /// The patterns of a rule set that is kept as such, and what their matches mean.
+    /// Returns the patterns of a stored rule set, and the outcomes of their matches.
     pub(crate) fn pattern_list(
         &self,
         rule_set: &StoredRuleSet<'_>,
     ) -> Result<(PatternList, Vec<Outcome>), Damage> {
         let table = self.pattern_table(rule_set)?;
         let patterns = Patterns { table, texts: StoredTexts(self) };
-        // A rule stands for its own pattern and for that of a directory, each byte of which may be escaped.
+        // A rule contributes its own pattern and that of a directory, and each byte of either may
+        // be escaped.
         let bytes_max = self.record_bytes_max().saturating_mul(2 * ESCAPED_BYTES_MAX);
         let what = "the patterns of a rule set are none that a file can have";
         patterns.list(bytes_max).ok_or_else(|| self.malformed_rule_set(rule_set, what))
     }
 
-    /// By pattern of a rule set, where its text begins.
+    /// Returns where the text of each pattern of a rule set begins.
     pub(super) fn pattern_table(&self, rule_set: &StoredRuleSet<'_>) -> Result<&[U32], Damage> {
         let count = rule_set.patterns() as usize;
         self.words(self.sections.patterns, rule_set.patterns_at(), count)
     }
 
-    /// As [`PolicySet::pattern_table`], of a rule set for which that has compared the checksums; empty where
-    /// there is nothing.
+    /// Like [`PolicySet::pattern_table`], for a rule set whose checksums that function has
+    /// compared. Empty if there is no such table.
     #[inline]
     pub(super) fn compared_table(&self, number: RuleSetNumber) -> &[U32] {
         let table = || {
@@ -138,11 +141,11 @@ impl PolicySet {
     }
 }
 
-/// Bytes that one byte of a rule is in its normal form, at most: `%XX`.
+/// The maximum length of one byte of a rule in normal form, in bytes: `%XX`.
 const ESCAPED_BYTES_MAX: usize = 3;
 
-/// The texts of a set's patterns. Damage that is found in them is no pattern, so that whoever asks has to look
-/// again in another way, which reports it.
+/// The texts of a set's patterns. A damaged text is returned as no pattern, so that the caller
+/// falls back to another path, which reports the damage.
 #[derive(Clone, Copy)]
 pub(super) struct StoredTexts<'s>(pub &'s PolicySet);
 
@@ -154,16 +157,17 @@ impl<'s> PatternTexts<'s> for StoredTexts<'s> {
     }
 }
 
-/// Lines beyond which no prefilter begins: numbers above stand for something else where answers begin.
+/// The exclusive limit of a prefilter's first line. Larger numbers have other meanings where
+/// answers begin.
 const PREFILTER_LINES_MAX: u32 = u32::MAX - 16;
 
 impl StoredRuleSet<'_> {
-    /// Its number.
+    /// Returns the number of the rule set.
     pub fn number(&self) -> RuleSetNumber {
         RuleSetNumber(self.number)
     }
 
-    /// How it is kept.
+    /// Returns the stored form.
     #[inline]
     pub fn kind(&self) -> RuleSetKind {
         match self.words[rule_set::PATTERNS].get() {
@@ -172,29 +176,29 @@ impl StoredRuleSet<'_> {
         }
     }
 
-    /// The number of its patterns; 0 where they are not kept.
+    /// Returns the number of patterns; 0 if they are not stored.
     pub fn patterns(&self) -> u32 {
         self.words[rule_set::COUNT].get()
     }
 
-    /// Whether it says that there are lines of its prefilter.
+    /// Returns whether the rule set claims to have prefilter lines.
     pub(super) fn has_lines(&self) -> bool {
         self.words[rule_set::LINES].get() != 0
     }
 
-    /// Where its patterns begin.
+    /// Returns the position of its patterns.
     pub(super) fn patterns_at(&self) -> u32 {
         self.words[rule_set::PATTERNS].get()
     }
 
-    /// Bytes that it takes.
+    /// Returns its size in bytes.
     pub fn bytes(&self) -> u64 {
         let lines =
             u64::from(self.words[rule_set::LINES].get()) * size_of::<PrefilterLine>() as u64;
         lines + (rule_set::WORDS as u64 + u64::from(self.patterns())) * size_of::<U32>() as u64
     }
 
-    /// The lines of its prefilter, wherever they are said to be.
+    /// Returns the claimed lines of its prefilter, unchecked.
     #[inline]
     pub(super) fn lines(&self) -> Option<Range<u32>> {
         let start = self.words[rule_set::PREFILTER].get();

@@ -1,4 +1,4 @@
-//! The rules that agents obey: what lazy automata are made of, and what a difference of sets compares.
+//! The rules that apply to an agent: the input of lazy automata and of comparing sets.
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_matcher::automaton::Outcome;
@@ -11,9 +11,9 @@ use super::super::file::Damage;
 use super::policy::{Selected, SelectedRules};
 use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
 
-/// Returns the patterns of a rule set in order of precedence, and what their matches mean. An outcome
-/// has the number of the pattern, or of the rule's record, counted from the first rule of the first
-/// group, where the set does not keep the order.
+/// Returns the patterns of a rule set in order of precedence, and the outcomes of their matches. An
+/// outcome holds the number of the pattern. If the set does not store the order, it holds the
+/// rule's record, counted from the first rule of the first group.
 pub(super) fn patterns_of(
     set: &PolicySet,
     selected: &SelectedRules,
@@ -30,8 +30,8 @@ pub(super) fn patterns_of(
     Ok((rules.patterns, outcomes.collect()))
 }
 
-/// The rules of some groups, ordered anew, and by pattern its rule's record, counted from the first
-/// rule of the first group.
+/// Orders the rules of some groups. Also returns the record of each pattern's rule, counted from
+/// the first rule of the first group.
 pub(super) fn ordered(
     set: &PolicySet,
     selected: &SelectedRules,
@@ -49,8 +49,8 @@ pub(super) fn ordered(
     Ok((rules, order))
 }
 
-/// The groups whose first rules have these numbers and records, each at most once and in the order
-/// of the file.
+/// Returns the groups whose first rules have these numbers and records, each at most once and in
+/// file order.
 fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize>> {
     let mut groups = file.groups().iter().enumerate();
     let find = |&(rule, record): &(u32, u32)| {
@@ -63,9 +63,9 @@ fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize
 }
 
 impl StoredPolicy<'_> {
-    /// Whether both files have the same user-agent lines and rules in the same order: the same kinds
-    /// and the same values, byte for byte. Lines, the spelling of field names, comments and other
-    /// records do not matter. The two scratches are overwritten.
+    /// Returns whether both files have the same user-agent lines and rules in the same order: equal
+    /// kinds and values, byte for byte. Lines, the spelling of field names, comments and other
+    /// records do not count. Both scratch buffers are overwritten.
     pub(crate) fn has_records_of(
         &self,
         other: &StoredPolicy<'_>,
@@ -75,7 +75,7 @@ impl StoredPolicy<'_> {
         if own.len() != others.len() {
             return Ok(false);
         }
-        // Kinds first: no text has to be read for them.
+        // Compare kinds first: they need no text.
         for index in 0..own.len() {
             if own.kind(index)? != others.kind(index)? {
                 return Ok(false);
@@ -93,8 +93,8 @@ impl StoredPolicy<'_> {
 }
 
 impl Query {
-    /// The rules that an agent obeys by the policy at `position`, in order of precedence: none if no
-    /// group speaks to it, or there is no file.
+    /// Returns the rules of the policy at `position` that apply to an agent, in order of
+    /// precedence. Empty if no group applies to it, or there is no file.
     ///
     /// # Panics
     ///

@@ -1,7 +1,8 @@
-//! From a set back to what was known before it was compiled: what merging sets begins with.
+//! Reads back what was known about each origin before a set was compiled: the first step of
+//! merging.
 //!
-//! Everything that decides, and everything that a set tells, is in it, so compiling what is read
-//! makes the same sections again. Equal files are read once.
+//! Nothing that a set stores about an origin is lost, so compiling the result gives the same
+//! sections. Equal files are read once.
 
 use hashbrown::HashMap;
 
@@ -17,21 +18,21 @@ use super::super::{
 };
 use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost};
 
-/// What a set knows of each origin, in memory.
+/// What a set knows about each origin, in memory.
 #[derive(Debug)]
 pub struct Standings {
     /// The hosts, sorted by key.
     pub hosts: Vec<HostStanding>,
-    /// What their files say.
+    /// The content of their files.
     pub pool: BlobPool,
-    /// What the set keeps beside that for merging.
+    /// What the set stores in addition for merging.
     pub history: Vec<u8>,
-    /// The inputs that the set was compiled from; the set itself where it does not tell of any.
+    /// The inputs that the set was compiled from; the set itself if it does not list any.
     pub inputs: Vec<InputReport>,
 }
 
 impl Standings {
-    /// The standings as a part to be merged.
+    /// Returns the standings as a part to be merged.
     pub fn part(&self) -> Part<'_> {
         let Standings { hosts, pool, history, inputs } = self;
         Part { hosts, pool, history, inputs: inputs.clone() }
@@ -39,7 +40,7 @@ impl Standings {
 }
 
 impl PolicySet {
-    /// Reads what is known of each origin. It reads the whole set but its rule sets.
+    /// Reads what is known about each origin. Reads everything but the rule sets.
     pub fn standings(&self) -> Result<Standings, Damage> {
         let (inputs, has_inputs) = self.inputs()?;
         let mut reading = Reading {
@@ -57,13 +58,13 @@ impl PolicySet {
         Ok(Standings { hosts, pool: reading.pool, history, inputs })
     }
 
-    /// How outages were judged when the set was made.
+    /// Returns how outages were judged when the set was compiled.
     pub fn outages(&self) -> Result<OutageConfig, Damage> {
         let provenance = Provenance::read(self.provenance()?);
         Ok(provenance.map(|provenance| provenance.outages()).unwrap_or_default())
     }
 
-    /// The inputs, and whether the set tells of them.
+    /// Returns the inputs, and whether the set lists them.
     fn inputs(&self) -> Result<(Vec<InputReport>, bool), Damage> {
         Ok(match Provenance::read(self.provenance()?) {
             Some(provenance) => (provenance.inputs().collect(), true),
@@ -80,15 +81,15 @@ impl PolicySet {
     }
 }
 
-/// A set that is being read.
+/// The state while a set is read.
 struct Reading<'s> {
     set: &'s PolicySet,
-    /// How many inputs the set tells of, if it does.
+    /// The number of inputs, if the set lists them.
     inputs: Option<usize>,
     pool: BlobPool,
-    /// By policy: its extract.
+    /// The extract of each policy.
     extracts: HashMap<PolicyNumber, BlobID, foldhash::fast::RandomState>,
-    /// By where they stand: the other records of a file.
+    /// The other records of a file, by position.
     others: HashMap<u32, BlobID, foldhash::fast::RandomState>,
 }
 
@@ -123,7 +124,7 @@ impl Reading<'_> {
         Ok(Some(Standing { content, facts: CaptureFacts { input, ..capture.facts } }))
     }
 
-    /// The extract of a policy's file, held once more.
+    /// Returns the extract of a policy's file, with one more reference.
     fn extract(&mut self, position: PolicyNumber, state: PolicyState) -> Result<BlobID, Damage> {
         if let Some(&known) = self.extracts.get(&position) {
             self.pool.hold(known);
@@ -133,7 +134,7 @@ impl Reading<'_> {
         let extract = policy.extract()?;
         let file = RobotsTxt::read_extract(&extract);
         let file = file.ok_or_else(|| policy.malformed("its records are no file"))?;
-        // Otherwise a file without the rules that it had would allow everything.
+        // Otherwise a file that has lost its rules would allow everything.
         if file.rules().is_empty() != (state == PolicyState::NoRules) {
             return Err(policy.malformed("its records are not what its state says"));
         }
@@ -142,7 +143,7 @@ impl Reading<'_> {
         Ok(blob)
     }
 
-    /// The other records of a capture's file, held once more.
+    /// Returns the other records of a capture's file, with one more reference.
     fn others(&mut self, capture: &StoredCapture<'_>) -> Result<BlobID, Damage> {
         if let Some(&known) = self.others.get(&capture.others) {
             self.pool.hold(known);

@@ -1,4 +1,4 @@
-//! The names of robots in a set, and which of them an agent answers to.
+//! The names of robots in a set, and which of them an agent matches.
 
 use zerocopy::little_endian::U32;
 
@@ -8,15 +8,15 @@ use portcullis_robots::policy::{AgentChain, is_name_of};
 use super::super::file::Damage;
 use super::PolicySet;
 
-/// An agent in the numbers of one set.
+/// An agent, as numbers of names in one set.
 #[derive(Clone, Debug)]
 pub(super) struct AgentTokens {
-    /// For each token of the chain that has any: its position in the chain, and the numbers of the
-    /// names that are its, ascending.
+    /// For each token of the chain that the set names: its position in the chain, and the numbers
+    /// of the names that it matches, ascending.
     pub chain: Vec<(u32, Vec<u32>)>,
 }
 
-/// The section, looked at.
+/// The section, with its bounds checked.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'s> {
     pub(super) ends: &'s [U32],
@@ -34,7 +34,8 @@ impl<'s> Names<'s> {
         self.bytes.get(start..self.ends.get(number)?.get() as usize)
     }
 
-    /// The number of `name`, if it is there; nothing at all where a name is missing on the way.
+    /// Returns the number of `name`: `Some(None)` if the section does not have it, `None` if a name
+    /// that the search needs is missing.
     pub(super) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
         let (mut low, mut high) = (0, self.sorted.len());
         while low < high {
@@ -68,7 +69,7 @@ impl PolicySet {
         }
     }
 
-    /// The names of robots, by number.
+    /// Returns the names of robots, by number.
     pub fn robot_names(&self) -> Result<Vec<&[u8]>, Damage> {
         let names = self.names()?;
         let name = |number| names.get(number).ok_or_else(|| self.missing_name(number));
@@ -81,7 +82,7 @@ impl PolicySet {
         self.malformed(self.sections.tokens, word, "the name of a robot is missing")
     }
 
-    /// The names, each once and in lower case, in order, and all that the section has.
+    /// Returns the names after verifying the whole section: each name once, in lower case, sorted.
     pub(super) fn verified_names(&self) -> Result<Names<'_>, Damage> {
         let names = self.names()?;
         let malformed = |what| self.malformed(self.sections.tokens, 0, what);
@@ -106,7 +107,7 @@ impl PolicySet {
         Ok(names)
     }
 
-    /// Whether some group names an agent.
+    /// Returns whether some group names an agent.
     ///
     /// # Errors
     ///
@@ -115,7 +116,7 @@ impl PolicySet {
         Ok(!self.tokens_of(agent)?.chain.is_empty())
     }
 
-    /// The names that an agent answers to.
+    /// Returns the names that an agent matches.
     pub(super) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
         let names = self.names()?;
         let mut chain = Vec::new();

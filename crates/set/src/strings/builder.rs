@@ -1,4 +1,4 @@
-//! Ingesting strings, and putting the distinct ones in order.
+//! Interns strings and sorts the distinct ones.
 
 use std::hash::BuildHasher;
 
@@ -11,49 +11,48 @@ use crate::file::{Destination, SectionKind, SetFileWriter, WriteError};
 use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use portcullis_matcher::bytes::push_varint;
 
-/// Bytes of a string that are at hand while strings are sorted: those of `Disallow: /` and some that
-/// tell paths apart.
+/// The bytes of a string that are cached while sorting: those of `Disallow: /`, and enough of the
+/// path to tell most paths apart.
 const HEAD_BYTES: usize = 28;
 
-/// Strings that one thread front-codes as one piece: whole buckets.
+/// The number of strings that one thread front-codes as a piece: whole buckets.
 const PIECE_STRINGS: usize = BUCKET_STRINGS << if cfg!(test) { 1 } else { 12 };
 
-/// A string of a table that is being built. What it will be called is known when all are.
+/// A string of a table under construction. Its final number is known once all strings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProvisionalString(pub u32);
 
-/// A string cannot be kept.
+/// An error that prevents a string from being stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StringError {
-    /// It is longer than a set's string may be.
+    /// The string is longer than a set's strings may be.
     #[error(
         "a line has {bytes} bytes, and a policy set keeps {SET_STRING_BYTES_MAX} of one at most; \
          set a limit with --max-robots-size"
     )]
     TooLong {
-        /// Its bytes.
+        /// The length of the string, in bytes.
         bytes: usize,
     },
-    /// There are as many as a set may have.
+    /// The table is full.
     #[error("there are more than {SET_STRINGS_MAX} distinct strings; compile several smaller sets")]
     TooMany,
 }
 
-/// Strings that are being ingested, each kept once. Its memory: the distinct strings and some 20
-/// bytes for each.
+/// Interns strings. Memory: the distinct strings and about 20 bytes for each.
 #[derive(Debug, Default)]
 pub struct StringTableBuilder {
     bytes: Vec<u8>,
-    /// Where each string ends in `bytes`; it begins where the one before it ends.
+    /// The end of each string in `bytes`; a string begins at the end of the previous one.
     ends: Vec<u64>,
     numbers: HashTable<Numbered>,
     hasher: foldhash::fast::RandomState,
-    /// Strings that stay as they come, if they do.
+    /// The table that strings are appended to, if they are not sorted or deduplicated.
     plain: Option<StringTable>,
 }
 
-/// The number of a string, and half of its hash: most of what differs is told apart without a look at
-/// the string, which is a cache miss, and so is a table that grows.
+/// The number of a string, and half of its hash. Most different strings differ in it, which avoids
+/// a cache miss for the string itself. A rehash does not need the strings either.
 #[derive(Clone, Copy, Debug)]
 struct Numbered {
     half: u32,
@@ -61,22 +60,22 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// The hash by which it is filed.
+    /// Returns the hash for the table.
     fn hash(half: u32) -> u64 {
         u64::from(half).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 
 impl StringTableBuilder {
-    /// Strings that stay as they come, equal ones again and again: the table takes more room and less time.
-    /// There is room for so many bytes at once.
+    /// Creates a builder that does not sort or deduplicate strings: the table takes more room and
+    /// less time. It has capacity for `bytes` bytes.
     pub fn plain(bytes: usize) -> StringTableBuilder {
         let piece = Piece { bytes: Vec::with_capacity(bytes), ..Piece::default() };
         let plain = StringTable { pieces: vec![piece], ..StringTable::default() };
         StringTableBuilder { plain: Some(plain), ..StringTableBuilder::default() }
     }
 
-    /// Keeps `string`, if it is a new one.
+    /// Stores `string` if it is new, and returns its provisional number.
     pub fn intern(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
         if string.len() > SET_STRING_BYTES_MAX {
             return Err(StringError::TooLong { bytes: string.len() });
@@ -104,14 +103,14 @@ impl StringTableBuilder {
         }
     }
 
-    /// The number of distinct strings.
+    /// Returns the number of distinct strings.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Sorts and front-codes them, on the calling thread's rayon pool. The result depends on the
-    /// strings alone, not on their order before.
+    /// Sorts and front-codes the strings, on the calling thread's rayon pool. The result depends
+    /// only on the set of strings, not on the order in which they were added.
     pub fn finish(self) -> StringTable {
         let StringTableBuilder { bytes, ends, numbers, plain, .. } = self;
         if let Some(table) = plain {
@@ -137,8 +136,9 @@ impl StringTableBuilder {
     }
 }
 
-/// The numbers from 0 to `count` in the order of their strings, on 32 bytes of memory for each: strings
-/// are compared by their first bytes, which lie side by side, and looked up where those are equal.
+/// Returns the numbers from 0 to `count` in the order of their strings. Uses 32 bytes of memory for
+/// each string. The first bytes of strings are contiguous; a string is only looked up if those are
+/// equal.
 fn sorted<'s>(count: u32, string: impl Fn(u32) -> &'s [u8] + Sync) -> Vec<u32> {
     let key = |number: u32| {
         let mut first = [0; HEAD_BYTES];
@@ -160,16 +160,16 @@ fn string_at<'o>(bytes: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
     &bytes[start as usize..ends[number] as usize]
 }
 
-/// The strings, as a file has them.
+/// The strings in their stored form.
 #[derive(Clone, Debug, Default)]
 pub struct StringTable {
     count: usize,
-    /// By provisional number, where strings were put in order.
+    /// The final number of each provisional number, if strings were sorted.
     ids: Option<Vec<StringID>>,
     pieces: Vec<Piece>,
 }
 
-/// Buckets that stand one behind the other, and where each begins among their bytes.
+/// Consecutive buckets, and where each begins among their bytes.
 #[derive(Clone, Debug, Default)]
 struct Piece {
     bytes: Vec<u8>,
@@ -187,26 +187,26 @@ impl StringTable {
         Ok(ProvisionalString(self.count as u32 - 1))
     }
 
-    /// Whether strings have other numbers now than their provisional ones.
+    /// Returns whether final numbers differ from provisional ones.
     pub fn is_ordered(&self) -> bool {
         self.ids.is_some()
     }
 
-    /// What `string` is called now.
+    /// Returns the final number of `string`.
     ///
     /// # Panics
     ///
-    /// If it is of another builder with more strings.
+    /// If `string` comes from another builder with more strings.
     pub fn id(&self, string: ProvisionalString) -> StringID {
         self.ids.as_ref().map_or(StringID(string.0), |ids| ids[string.0 as usize])
     }
 
-    /// The number of strings, which the reader has to be told.
+    /// Returns the number of strings, which the reader needs to open them.
     pub fn len(&self) -> u64 {
         self.count as u64
     }
 
-    /// Bytes of the two sections.
+    /// Returns the size of the two sections, in bytes.
     pub fn bytes(&self) -> usize {
         let bytes = |piece: &Piece| piece.bytes.len() + size_of_val(&*piece.bucket_starts);
         self.pieces.iter().map(bytes).sum()
@@ -250,7 +250,7 @@ impl Piece {
     }
 }
 
-/// How many bytes both begin with.
+/// Returns the length of the common prefix.
 pub(super) fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
     let (pieces, _) = one.as_chunks::<8>();
     let (others, _) = other.as_chunks::<8>();

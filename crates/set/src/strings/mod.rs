@@ -1,18 +1,18 @@
-//! The distinct strings of a policy set, in order and front-coded, found by number.
+//! The distinct strings of a policy set, sorted, front-coded and found by number.
 //!
-//! Robots.txt files repeat one another: the same lines stand in thousands of them, and those that
-//! differ begin alike. So each string is kept once ([`StringTableBuilder`]), sorted, and written
-//! without what it shares with the one before it; every 16th is whole, so that finding one by its
-//! number decodes 16 at most ([`Strings`]). `FORMAT.md` has the bytes.
+//! Robots.txt files repeat one another: thousands of them share lines, and different lines share
+//! prefixes. So each string is stored once ([`StringTableBuilder`]), sorted, and written without
+//! the prefix that it shares with the string before it. Every 16th string is stored whole, so
+//! finding one by number decodes at most 16 ([`Strings`]). `FORMAT.md` defines the bytes.
 //!
-//! Cost: interning hashes the string and copies a new one, without an allocation for each; finishing
-//! sorts them. Reading one looks at two numbers and one bucket, which is a few hundred bytes in two
-//! places.
+//! Cost: interning hashes the string and copies a new one, without an allocation per string.
+//! Finishing sorts them. Reading one accesses two numbers and one bucket, a few hundred bytes in
+//! two places.
 //!
-//! What can fail: more or longer strings than [`limits`](portcullis_dialect::limits) allow cannot be ingested
-//! ([`StringError`]); a table that is not as it was written is
-//! [`Damage`](crate::file::Damage), whatever it holds. A string is never longer than its bucket,
-//! so a small file cannot take much memory.
+//! Errors: [`StringError`] if there are more or longer strings than
+//! [`limits`](portcullis_dialect::limits) allow, and [`Damage`](crate::file::Damage) if a table is
+//! not as it was written, whatever it holds. A string is never longer than its bucket, so a small
+//! file cannot take much memory.
 
 mod builder;
 mod reader;
@@ -23,9 +23,9 @@ pub use builder::StringError;
 pub use builder::{ProvisionalString, StringTable, StringTableBuilder};
 pub use reader::Strings;
 
-/// Strings of a bucket, of which the first is whole. It is part of the format.
+/// The number of strings per bucket. The first one is stored whole. Part of the format.
 const BUCKET_STRINGS: usize = 16;
 
-/// A string of a table: its place in the order of them all, from 0.
+/// The number of a string in the sorted table, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringID(pub u32);

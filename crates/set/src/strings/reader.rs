@@ -1,4 +1,4 @@
-//! Finding a string by its number in an opened file.
+//! Finds strings by number in an opened file.
 
 use zerocopy::little_endian::U64;
 
@@ -8,7 +8,7 @@ use crate::file::{Damage, Section, SectionKind, SetFile};
 use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use portcullis_matcher::bytes::take_varint;
 
-/// The strings of one opened file, to ask that file with.
+/// The strings of one opened file. Every call takes that file.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings {
     bytes: Section,
@@ -17,8 +17,8 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// The strings of `file`, of which something else in it says that there are `count`. It looks at
-    /// no string.
+    /// Opens the strings of `file`. `count` is their number, as another part of the file gives it.
+    /// Reads no string.
     pub fn open(file: &SetFile, count: u64) -> Result<Strings, Damage> {
         let bytes = file.required(SectionKind::STRINGS)?;
         let bucket_starts = file.required(SectionKind::STRING_BUCKETS)?;
@@ -33,7 +33,7 @@ impl Strings {
         Ok(strings)
     }
 
-    /// The number of strings.
+    /// Returns the number of strings.
     pub fn len(&self) -> u32 {
         self.count
     }
@@ -42,8 +42,8 @@ impl Strings {
         self.count.div_ceil(BUCKET_STRINGS as u32)
     }
 
-    /// Replaces what is in `string` by the string `id`. It decodes the strings before it in its
-    /// bucket, 15 at most, and allocates nothing once `string` has room.
+    /// Reads the string `id` into `string`, replacing its content. Decodes the earlier strings of
+    /// the bucket, 15 at most, and does not allocate once `string` is large enough.
     #[inline]
     pub fn get(&self, file: &SetFile, id: StringID, string: &mut Vec<u8>) -> Result<(), Damage> {
         if id.0 >= self.count {
@@ -58,7 +58,7 @@ impl Strings {
         Ok(())
     }
 
-    /// Where in `strings` a bucket begins, and its bytes.
+    /// Returns the start of a bucket in `strings`, and its bytes.
     #[inline]
     fn bucket<'f>(&self, file: &'f SetFile, bucket: u32) -> Result<(u64, &'f [u8]), Damage> {
         let bounds = file.items::<U64>(self.bucket_starts, u64::from(bucket), 2)?;
@@ -72,9 +72,8 @@ impl Strings {
         }
     }
 
-    /// Looks at every string: the buckets follow one another without a rest, and the strings are in
-    /// order, each coded as shortly as it can be. `each` looks at what a string says, and finds
-    /// what is wrong with that.
+    /// Verifies every string: buckets are contiguous, and strings are sorted and coded as briefly
+    /// as possible. `each` checks the content of a string and returns what is wrong with it.
     pub fn verify(
         &self,
         file: &SetFile,
@@ -106,7 +105,7 @@ impl Strings {
                 return Err(odd("something stands behind the strings of a bucket"));
             }
         }
-        // Without strings there is one start, which no bucket has compared.
+        // A table without strings has one start, which the loop has not compared.
         let end = file.items::<U64>(self.bucket_starts, u64::from(self.buckets()), 1)?[0].get();
         if end != expected_start || end != self.bytes.bytes() {
             let what = "the buckets do not end where the strings end";
@@ -116,8 +115,12 @@ impl Strings {
     }
 }
 
-/// Makes the string before it into the next one, and takes it off the front of `rest`. Returns how
-/// many bytes they share by what is written, or what is wrong.
+/// Decodes the next string in place of the previous one and removes it from the front of `rest`.
+/// Returns the number of shared bytes as stored.
+///
+/// # Errors
+///
+/// What is wrong with the coding.
 #[inline]
 fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<usize, &'static str> {
     let lengths = take_varint(rest).zip(take_varint(rest));

@@ -1,4 +1,4 @@
-//! Tables from end to end, and tables that nobody wrote.
+//! Round trips of tables, and tables that no builder writes.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn file_of(table: &StringTable) -> SetFile {
     SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
 }
 
-/// A file with these sections, whatever they hold.
+/// A file with these sections, valid or not.
 fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
     let mut writer = SetFileWriter::in_memory(0).unwrap();
     writer.begin(SectionKind::STRINGS).unwrap();
@@ -34,7 +34,7 @@ fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
     SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap()
 }
 
-/// Strings with much in common, some of them beginnings of others.
+/// Strings with much in common, some of them prefixes of others.
 fn sample(count: u32) -> Vec<Vec<u8>> {
     let words = ["Disallow: /", "Allow: /", "User-agent: ", "", "Sitemap: https://a.example/"];
     let string = |n: u32| {
@@ -114,7 +114,7 @@ fn sections_that_do_not_fit_the_number_of_strings() {
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");
 }
 
-/// What asking for each string says, and what verifying says.
+/// The damage that reading each string reports, and the damage that verifying reports.
 fn damages(file: &SetFile, count: u32) -> (Vec<Damage>, Option<Damage>) {
     let strings = Strings::open(file, u64::from(count)).unwrap();
     let mut found = Vec::new();
@@ -149,7 +149,7 @@ fn malformed_tables_are_damage() {
     }
 }
 
-/// These give strings, which are wrong or were written by something else than the builder.
+/// These tables decode to strings that are wrong, or that the builder would code differently.
 #[test]
 fn tables_out_of_order_are_found_by_verifying() {
     let cases: &[(&str, &[u8], &[u64], u32)] = &[
@@ -170,7 +170,8 @@ fn tables_out_of_order_are_found_by_verifying() {
     }
 }
 
-/// Every table of a few bytes, and every flip in a real one, ends in time and without a panic.
+/// Every table of a few bytes, and every flipped bit of a real one, ends in time and without a
+/// panic.
 #[test]
 fn no_table_does_harm() {
     let bytes = [0, 1, 2, b'a', 0x80, 0xFF];
@@ -193,6 +194,6 @@ fn no_table_does_harm() {
         let (_, verified) = damages(&file_with(&flipped, &[0, section.bytes()]), 5);
         harmless += usize::from(verified.is_none());
     }
-    // Another letter in the place of one may leave the order as it is.
+    // Another letter may leave the order unchanged.
     assert!(harmless < whole.len() * 5, "{harmless} of {}", whole.len() * 8);
 }

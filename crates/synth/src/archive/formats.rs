@@ -1,7 +1,8 @@
-//! The forms of an exchange: a line of JSON, or WARC records with a gzip member each (WARC 1.0, annex D).
+//! The formats of an exchange: a line of JSON, or WARC records, each its own gzip member (WARC 1.0,
+//! annex D).
 //!
-//! A body of a WARC record is chunked, compressed or cut short by its [`Coding`]. A line of JSON only
-//! says that a body is cut.
+//! The [`Coding`] of an exchange determines whether the body of its WARC record is chunked,
+//! compressed or truncated. A line of JSON only says that a body is truncated.
 
 use std::io::Write;
 
@@ -23,23 +24,23 @@ pub(super) enum Coding {
     Gzip,
     Deflate,
     GzipInChunks,
-    /// The header says chunked and gzip and the body is neither, as in archives that undo both and keep
-    /// the header.
+    /// The header says chunked and gzip but the body is neither, as in archives that decode bodies
+    /// and keep the header.
     Undone,
-    /// The archive cut it and says so.
+    /// The archive truncated the body and says so.
     CutByArchive,
-    /// It ends before its length.
+    /// The body is shorter than its declared length.
     Short,
-    /// Its chunks have no end.
+    /// The last chunk is missing.
     CutChunks,
-    /// Its compression has no end.
+    /// The end of the compressed data is missing.
     CutGzip,
-    /// It is in an unknown coding.
+    /// An unknown coding.
     Unknown,
 }
 
 impl Coding {
-    /// Codings that lose nothing.
+    /// Codings that preserve the body.
     pub(super) const WHOLE: [Coding; 8] = [
         Coding::Plain,
         Coding::Plain,
@@ -59,7 +60,7 @@ impl Coding {
         Coding::DAMAGED.contains(&self)
     }
 
-    /// Header fields and the body as it is transferred.
+    /// Returns header fields and the body as transferred.
     fn transfer(
         self,
         body: &[u8],
@@ -98,7 +99,7 @@ impl Coding {
     }
 }
 
-/// `body` in chunks of many sizes (RFC 9112, section 7.1).
+/// Returns `body` in chunks of many sizes (RFC 9112, section 7.1).
 fn chunks(body: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() + 64);
     let mut rest = body;
@@ -129,7 +130,7 @@ fn content_type(response: &Response<'_>) -> &'static str {
     if response.is_page { "text/html; charset=utf-8" } else { "text/plain; charset=utf-8" }
 }
 
-/// The members of a line of JSON, in their order.
+/// The members of a line of JSON, in order.
 #[derive(Serialize)]
 struct Line<'e> {
     url: &'e str,
@@ -157,7 +158,7 @@ struct Headers<'e> {
     location: Option<&'e str>,
 }
 
-/// Appends an exchange as a line of JSON. The body ends where it is not UTF-8.
+/// Appends an exchange as a line of JSON. The body is truncated where it is not UTF-8.
 pub(super) fn write_json_line(exchange: &Exchange<'_>, out: &mut Vec<u8>) {
     let response = exchange.response.as_ref();
     let truncated = response.is_some_and(|response| response.coding.is_damaged());
@@ -182,7 +183,7 @@ pub(super) fn write_json_line(exchange: &Exchange<'_>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-// Shares of the exchanges, in ten thousand.
+// Shares of exchanges, per ten thousand.
 const WITH_REQUEST: u64 = 2_500;
 const LOWER_CASE_FIELDS: u64 = 3_000;
 const WITH_CACHE_CONTROL: u64 = 2_000;
@@ -202,7 +203,8 @@ pub(super) fn write_warc_head(mut random: SplitMix64, out: &mut Vec<u8>) {
     record.write(&mut random, out);
 }
 
-/// Appends an exchange as WARC records, sometimes with its request. One without an answer has none.
+/// Appends an exchange as WARC records, sometimes with its request. Appends nothing if there is no
+/// response.
 pub(super) fn write_warc(
     exchange: &Exchange<'_>,
     has_requests: bool,
@@ -298,7 +300,7 @@ fn reason(status: u16) -> &'static str {
         404 => "Not Found",
         429 => "Too Many Requests",
         503 => "Service Unavailable",
-        // Many servers leave it empty.
+        // Many servers send no reason phrase.
         _ => "",
     }
 }

@@ -1,15 +1,19 @@
-//! Archives of made-up answers to GET /robots.txt, and the state of each origin that follows from them.
+//! Synthetic archives of responses to GET /robots.txt, and the resulting state of each origin.
 //!
-//! Owns the archives of `portcullis synth`: JSON Lines, and WARC with a gzip member per record, as
-//! crawls store them. Hosts either all answer with their file, or as the web does: three in ten redirect
-//! (to https or another name, in chains, in loops, to what was not captured); others have no file, are
-//! busy, send a page, send a body that is chunked, compressed or cut short, or do not answer. The state
-//! of an origin by RFC 9309 is known from what was made, without reading it, so that readers can be
-//! tested on the archive.
+//! Owns the archives of `portcullis synth`: JSON Lines, and WARC with one gzip member per record,
+//! as crawls store them. Either all hosts respond with their file, or they respond as on the web:
 //!
-//! [`Corpus::write_archived`](super::Corpus::write_archived) writes the corpus's own files; other files
-//! work too. Everything about a host is drawn from the seed and the host's position. Cost: the file's
-//! bytes, and compressing them for WARC.
+//! - Three in ten redirect: to https or another name, in chains, in loops, or to a page that was
+//!   not captured.
+//! - Others have no file, are rate-limited, send a page, send a body that is chunked, compressed or
+//!   truncated, or do not respond.
+//!
+//! The generator knows the RFC 9309 state of each origin without reading the archive, so archives
+//! can test readers.
+//!
+//! [`Corpus::write_archived`](super::Corpus::write_archived) writes the corpus's own files; other
+//! files work too. Everything about a host is drawn from the seed and the host's position. Cost:
+//! copying the file, and compressing it for WARC.
 //!
 //! ```
 //! use portcullis_synth::{Answers, Archive, ArchiveFormat, ArchivedFile};
@@ -34,24 +38,24 @@ mod story;
 use self::story::Story;
 use super::random::{Purpose, SplitMix64};
 
-/// The form of an archive.
+/// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveFormat {
-    /// An object on each line: `url`, `fetched_at`, `status`, `headers`, `redirects`, `body`; or
+    /// One object per line: `url`, `fetched_at`, `status`, `headers`, `redirects`, `body`; or
     /// `error` instead of a status.
     JsonLines,
-    /// WARC 1.0, each record a gzip member of its own.
+    /// WARC 1.0, with each record as its own gzip member.
     Warc,
 }
 
-/// How hosts answer.
+/// How hosts respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// Each with its file, once.
+    /// Each host responds with its file, once.
     Files,
-    /// As the web's hosts do, with all that goes wrong.
+    /// Hosts respond as on the web, including all kinds of errors.
     AsTheWeb {
-        /// Answers of the same origin that are older than the one that counts, at most.
+        /// The maximum number of earlier responses of the same origin, which are superseded.
         older_max: u64,
     },
 }
@@ -59,19 +63,19 @@ pub enum Answers {
 /// A host and its file.
 #[derive(Clone, Copy, Debug)]
 pub struct ArchivedFile<'f> {
-    /// Whether the host is asked by https.
+    /// Whether the first request uses https.
     pub https: bool,
-    /// Its name, which no other host of the archive has.
+    /// The host name, which is unique in the archive.
     pub host: &'f [u8],
-    /// Another name, no other host's either, that redirects may lead to.
+    /// Another name for redirects, also unique in the archive.
     pub other_host: &'f [u8],
-    /// Its file.
+    /// The file.
     pub robots: &'f [u8],
     /// Whether the file has a rule in any group.
     pub has_rules: bool,
 }
 
-/// How an archive is made.
+/// Generates an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Archive {
     seed: u64,
@@ -80,7 +84,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// An archive of this form whose answers are drawn from `seed`.
+    /// Creates an archive in this format. Responses are drawn from `seed`.
     pub fn new(seed: u64, format: ArchiveFormat, answers: Answers) -> Archive {
         Archive { seed, format, answers }
     }
@@ -92,9 +96,10 @@ impl Archive {
         }
     }
 
-    /// Appends the answers of the host at this position to `records`, and to `states` a line
-    /// `scheme://host<TAB>state` for every origin that an answer of root `/robots.txt` is of. The
-    /// state is `rules`, `no-rules`, `unavailable` or `unreachable`. Returns the number of answers.
+    /// Appends the responses of the host at this position to `records`. Appends to `states` one
+    /// line `scheme://host<TAB>state` for every origin whose root `/robots.txt` was requested. The
+    /// state is `rules`, `no-rules`, `unavailable` or `unreachable`. Returns the number of
+    /// responses.
     pub fn write_host(
         &self,
         position: u64,

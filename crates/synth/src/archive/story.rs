@@ -1,4 +1,4 @@
-//! What one host answers over a month, and the states of its origins that follow from it.
+//! The responses of one host over a month, and the resulting states of its origins.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::random::SplitMix64;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::REDIRECTS_MAX;
 
-/// What hosts answer to the first request, by shares in ten thousand.
+/// Responses to the first request, with their shares per ten thousand.
 const OPENINGS: [(u64, Opening); 8] = [
     (1_900, Opening::Moved),
     (350, Opening::ShortChain),
@@ -24,22 +24,22 @@ const OPENINGS: [(u64, Opening); 8] = [
 enum Opening {
     /// A redirect to https or to the other name.
     Moved,
-    /// As many redirects as are followed, at most.
+    /// At most as many redirects as are followed.
     ShortChain,
     /// More redirects than are followed.
     LongChain,
     /// Redirects that return to the start.
     Loop,
-    /// A redirect to what was not captured.
+    /// A redirect to a URL that was not captured.
     TargetMissing,
-    /// A redirect without a URL that can be requested.
+    /// A redirect without a usable URL.
     Nowhere,
     NoAnswer,
     /// No redirect.
     Final,
 }
 
-/// Status and body where no redirect follows, by shares in ten thousand.
+/// Status and body of responses that do not redirect, with their shares per ten thousand.
 const FINALS: [(u64, (u16, Body)); 12] = [
     (6_500, (200, Body::File)),
     (700, (200, Body::Page)),
@@ -63,7 +63,8 @@ enum Body {
     Empty,
 }
 
-/// Bytes of the largest file that is damaged: the rest of a larger one may be all that counts.
+/// The size of the largest file that is damaged, in bytes. Truncating a larger file may have no
+/// effect, because what remains may still exceed the parse limit.
 const DAMAGED_BYTES_MAX: usize = 64 * 1024;
 
 const PAGE: &[u8] = b"<!doctype html>\n<html lang=\"en\">\n<head><title>Not here</title></head>\n\
@@ -73,10 +74,10 @@ const OLDER_FILE: &[u8] = b"User-agent: *\nDisallow: /older/\n";
 /// A request and its response.
 pub(super) struct Exchange<'f> {
     pub url: String,
-    /// URLs of redirects that the client followed; the response is the last one's.
+    /// The URLs of the redirects that the client followed; the response is that of the last URL.
     pub redirects: Vec<String>,
     pub asked_at: Moment,
-    /// `None` if there was no answer.
+    /// `None` if there was no response.
     pub response: Option<Response<'f>>,
 }
 
@@ -86,11 +87,11 @@ pub(super) struct Response<'f> {
     pub is_page: bool,
     pub body: &'f [u8],
     pub coding: Coding,
-    /// The state of the origin that was asked, unless this is a redirect.
+    /// The state of the requested origin, unless this is a redirect.
     state: PolicyState,
 }
 
-/// A second of the month of all captures, June 2025. One month needs no calendar.
+/// A second of June 2025, the month of all captures. A single month needs no calendar.
 #[derive(Clone, Copy)]
 pub(super) struct Moment(pub u64);
 
@@ -106,13 +107,13 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The answers of a host and the states of the origins that were asked.
+/// The responses of a host, and the states of the requested origins.
 pub(super) struct Story<'f> {
     file: ArchivedFile<'f>,
     format: ArchiveFormat,
-    /// The origin that is asked first.
+    /// The origin of the first request.
     origin: String,
-    /// When the next request is made.
+    /// The time of the next request.
     now: u64,
     random: SplitMix64,
     pub exchanges: Vec<Exchange<'f>>,
@@ -131,7 +132,7 @@ impl<'f> Story<'f> {
         Story { file: *file, format, origin, now, random, exchanges, states }
     }
 
-    /// The host answers with its file.
+    /// Creates a host that responds with its file.
     pub fn of_file(
         file: &ArchivedFile<'f>,
         format: ArchiveFormat,
@@ -147,7 +148,7 @@ impl<'f> Story<'f> {
         story
     }
 
-    /// Draws what the host answers, with `older_max` older answers at most.
+    /// Draws the responses of a host, with at most `older_max` earlier ones.
     pub fn drawn(
         file: &ArchivedFile<'f>,
         format: ArchiveFormat,
@@ -157,14 +158,14 @@ impl<'f> Story<'f> {
         let opening = weighted(&OPENINGS, random);
         let now = 20 * DAY + random.below(9 * DAY);
         let mut story = Story::new(file, format, *random, now);
-        // No answer leaves no WARC record.
+        // A request without a response leaves no WARC record.
         if !matches!(opening, Opening::NoAnswer) || format == ArchiveFormat::JsonLines {
             let state = story.open(opening);
             story.states.push((story.origin.clone(), state));
             for _ in 0..story.random.below(older_max + 1) {
                 story.answer_earlier();
             }
-            // The newest answer need not be the last of the archive.
+            // The newest response need not be the last in the archive.
             for left in (1..story.exchanges.len()).rev() {
                 let other = story.random.below(left as u64 + 1) as usize;
                 story.exchanges.swap(left, other);
@@ -174,7 +175,7 @@ impl<'f> Story<'f> {
         story
     }
 
-    /// The answers that count, and the state that they give.
+    /// Adds the responses that count, and returns the state that follows from them.
     fn open(&mut self, opening: Opening) -> PolicyState {
         let (root, redirects_max) = (robots_url(&self.origin), u64::from(REDIRECTS_MAX));
         match opening {
@@ -220,14 +221,14 @@ impl<'f> Story<'f> {
         }
     }
 
-    /// The URL of the origin's robots.txt, and `hops` other URLs of the origin.
+    /// Returns the URL of the origin's robots.txt, and `hops` other URLs of the origin.
     fn hops(&self, hops: u64) -> Vec<String> {
         let hop = |hop| format!("{}/hop-{hop}/robots.txt", self.origin);
         std::iter::once(robots_url(&self.origin)).chain((1..=hops).map(hop)).collect()
     }
 
-    /// Each of `urls` redirects to the next, and the last is answered. If it is the robots.txt of the
-    /// origin `target`, its state is the target's too.
+    /// Adds a redirect from each of `urls` to the next, and a final response of the last one. If
+    /// the last URL is the robots.txt of the origin `target`, its state is also that of the target.
     fn chain(&mut self, mut urls: Vec<String>, target: Option<String>) -> PolicyState {
         let response = self.final_response();
         let state = response.state;
@@ -251,13 +252,13 @@ impl<'f> Story<'f> {
         }
     }
 
-    /// A reference to `url` in an answer to `base`.
+    /// Returns a reference to `url` for a response to `base`.
     fn reference(&mut self, url: &str, base: &str) -> String {
         let path = url.strip_prefix(&self.origin).filter(|_| base.starts_with(&self.origin));
         let scheme_bytes = base.find("//").unwrap_or(0);
         match (self.random.below(6), path) {
             (0, Some(path)) => path.to_owned(),
-            // One folder up from a hop, and not up at all from the root.
+            // One folder up from a hop; at the root, nothing to go up.
             (1, Some(path)) => format!("..{path}"),
             (2, _) if url.starts_with(&base[..scheme_bytes + 2]) => url[scheme_bytes..].to_owned(),
             (3, _) => format!("{url}#made-up"),
@@ -265,7 +266,7 @@ impl<'f> Story<'f> {
         }
     }
 
-    /// An answer of the same URL before the one that counts.
+    /// Adds a superseded response of the same URL.
     fn answer_earlier(&mut self) {
         let mut response = self.final_response();
         if self.random.chance(3_000) && !response.coding.is_damaged() && response.status == 200 {
@@ -308,10 +309,10 @@ impl<'f> Story<'f> {
         Response { status, location: None, is_page, body, coding, state }
     }
 
-    /// A coding that loses nothing of `body`.
+    /// Draws a coding that preserves `body`.
     fn whole_coding(&mut self, body: &[u8]) -> Coding {
         let coding = self.random.pick(&Coding::WHOLE);
-        // Otherwise a body could be mistaken for chunks or gzip.
+        // Otherwise a reader could mistake the body for chunks or gzip.
         let is_plain = body
             .first()
             .is_some_and(|first| first.is_ascii_graphic() && !first.is_ascii_hexdigit());
@@ -341,7 +342,7 @@ fn robots_url(origin: &str) -> String {
     format!("{origin}/robots.txt")
 }
 
-/// One of `items`, by weight.
+/// Draws one of `items` by weight.
 fn weighted<T: Copy>(items: &[(u64, T)], random: &mut SplitMix64) -> T {
     let mut share = random.below(items.iter().map(|&(weight, _)| weight).sum());
     for &(weight, item) in items {

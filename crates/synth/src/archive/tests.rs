@@ -1,4 +1,4 @@
-//! What the archives hold. `tests/ingest.rs` compares every state with what the reader of captures finds.
+//! The content of archives. `tests/ingest.rs` compares every state with that of the capture reader.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn archive(format: ArchiveFormat, answers: Answers) -> (Vec<u8>, Vec<u8>) {
     (records, states)
 }
 
-/// Origins and states.
+/// Returns origins and states.
 fn rows(states: Vec<u8>) -> Vec<(String, String)> {
     let states = String::from_utf8(states).unwrap();
     let row = |line: &str| {

@@ -1,12 +1,13 @@
-//! Accidents: flipped bits, files cut short or written behind, conversions, other programs' files.
+//! Accidental damage: flipped bits, truncated or extended files, conversions, files of other
+//! programs.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use super::*;
 
-/// Asks an undamaged or damaged file for everything in pieces, and says whether some were refused.
-/// What is handed out has to be what was written.
+/// Reads everything in pieces and returns whether some reads failed. All returned bytes must be
+/// those that were written.
 fn refuses(set: &SetFile, content: &[(SectionKind, &[u8])]) -> bool {
     let mut refuses = false;
     for (kind, written) in content {
@@ -30,7 +31,7 @@ fn every_flipped_bit_is_found() {
     let content = [(WORDS, &words[..]), (TEXT, &text[..])];
     for bit in 0..file.len() * 8 {
         file[bit / 8] ^= 1 << (bit % 8);
-        // What is in no section may be wrong without anybody being told wrong bytes.
+        // Bytes outside of sections may be wrong as long as no wrong bytes are returned.
         match opened(file.clone()) {
             Err(error) => {
                 assert!(bit / 8 < SET_BLOCK_BYTES, "bit {bit}: {error}");
@@ -43,7 +44,7 @@ fn every_flipped_bit_is_found() {
                 let found = set.verify().unwrap();
                 assert_eq!(found.damaged, 1, "bit {bit}: {found:?}");
                 assert_eq!(found.first.unwrap().offset(), block * 4_096, "bit {bit}");
-                // Without the last block, the checksums of the three of data are unknown.
+                // The last block holds the checksums of the three blocks of data.
                 assert_eq!(found.unjudged, if block == 4 { 3 } else { 0 });
             }
         }
@@ -61,7 +62,7 @@ fn a_damaged_block_harms_no_other() {
     let set = opened(file).unwrap();
     let section = set.section(TEXT).unwrap();
     let readable = |block: u64| set.bytes(section, block * 4_096, 4_096).is_ok();
-    // Block 300 of the file is 299 of the data. The second block of the first level holds the
+    // Block 300 of the file is block 299 of the data. The second block of the first level holds the
     // checksums from 512 on.
     assert!(readable(298) && !readable(299) && readable(300));
     assert!(!readable(299), "still");

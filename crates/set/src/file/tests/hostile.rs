@@ -1,5 +1,4 @@
-//! Enemies: headers whose checksum is right and whose contents are not, and padding that hides
-//! something.
+//! Crafted files: headers with a right checksum and wrong contents, and data hidden in padding.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -7,7 +6,7 @@ use super::super::header::{ENTRY, at, seal};
 use super::super::verify::content_hash;
 use super::*;
 
-/// A small file with bytes of its header replaced, and the header's checksum made right.
+/// Returns a small file with bytes of its header replaced, and the header's checksum recomputed.
 fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
     let (mut file, ..) = small();
     let block: &mut [u8; SET_BLOCK_BYTES] = file.first_chunk_mut().unwrap();
@@ -25,7 +24,7 @@ fn a_version_from_the_future_asks_for_an_update() {
         error.to_string(),
         "a.set was made by a newer portcullis (format 4, this one reads up to 3): update portcullis"
     );
-    // Whatever else the future has in its header.
+    // The rest of a future header is arbitrary.
     let future = with_header(&[(at::VERSION, &[0xFF; 4]), (at::SECTIONS, &[0xFF; 4_000])]);
     assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
     for older in [0, 1, 2] {
@@ -79,8 +78,8 @@ fn headers_that_do_not_fit_their_file() {
     }
 }
 
-/// Whatever the bytes of a header with a right checksum, opening ends with an error or with a file
-/// that can be asked and verified.
+/// For any header with a right checksum, opening fails or returns a file that can be read and
+/// verified.
 #[test]
 fn no_header_does_harm() {
     let mut opened_anyway = 0;
@@ -104,8 +103,7 @@ fn no_header_does_harm() {
     assert!(opened_anyway > 100, "{opened_anyway}");
 }
 
-/// Makes every checksum of a file with one block of checksums right. The bytes of `sections` are
-/// those of its sections.
+/// Recomputes all checksums of a file with one block of checksums. `sections` are its sections.
 fn sealed(mut file: Vec<u8>, sections: &[Section]) -> Vec<u8> {
     let (header, rest) = file.split_first_chunk_mut::<SET_BLOCK_BYTES>().unwrap();
     let (data, level) = rest.split_at_mut(rest.len() - SET_BLOCK_BYTES);

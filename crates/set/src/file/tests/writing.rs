@@ -1,4 +1,4 @@
-//! A file is there whole or not at all, and the same content makes the same file.
+//! A file appears complete or not at all, and the same content gives the same file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,8 +17,8 @@ fn names(folder: &Path) -> Vec<OsString> {
     names
 }
 
-/// The format is what is stored, by files that outlive the program: if this fails, bytes have
-/// moved. Give the format another version (`VERSION` and `FORMAT.md`) before the number here.
+/// Stored files outlive the program. If this fails, the format has changed. Increase the format
+/// version (`VERSION` and `FORMAT.md`) before you change the number here.
 #[test]
 fn the_format_stays_as_it_is() {
     let (file, ..) = small();
@@ -119,7 +119,7 @@ fn a_link_stays_and_its_target_is_replaced() {
     assert!(SetFile::open(Storage::open(&target).unwrap()).is_ok());
 }
 
-/// A disk with room for so many bytes.
+/// A disk with limited room.
 struct FullDisk {
     bytes: Cursor<Vec<u8>>,
     room: usize,
@@ -161,7 +161,7 @@ fn a_full_disk_is_an_error_wherever_it_happens() {
         let mut writer = SetFileWriter::new(Path::new("disk/a.set"), disk)?;
         let mut failure = None;
         for (kind, bytes) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
-            // Somebody who does not listen.
+            // A caller that ignores errors.
             failure = writer.begin(kind).err().or(failure);
             failure = writer.write(bytes).err().or(failure);
         }

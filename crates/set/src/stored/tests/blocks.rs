@@ -1,4 +1,4 @@
-//! Blocks of questions are answered as the questions one by one, whatever stands beside them.
+//! Deciding a block gives the same results as deciding its questions one by one.
 
 use super::*;
 use crate::LoadConfig;
@@ -9,7 +9,7 @@ use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{NO_POLICY, NO_URL};
 use portcullis_robots::target::{ComparedPaths, Origin};
 
-/// Files with stars, without, with one decision for all, and with rules that two agents share.
+/// Files with stars, without stars, with a constant decision, and with rules shared by two agents.
 const FILES: [&[u8]; 5] = [
     b"User-agent: *\nDisallow: /a*b\nAllow: /*ab$\nDisallow: /b/*/a\n\nUser-agent: x\nDisallow: /b\n",
     b"User-agent: *\nDisallow: /ab\nAllow: /abb\nDisallow: /b/a$\n",
@@ -18,7 +18,7 @@ const FILES: [&[u8]; 5] = [
     b"# nothing\n",
 ];
 
-/// Every path of up to six bytes, longer ones that begin so, and some that are odd.
+/// Every path of up to six bytes, longer paths with those prefixes, and some edge cases.
 fn paths() -> Vec<Vec<u8>> {
     let mut paths = vec![b"/".to_vec()];
     let mut from = 0;
@@ -38,7 +38,7 @@ fn paths() -> Vec<Vec<u8>> {
     paths
 }
 
-/// Some files of [`FILES`], and the number of each one's policy.
+/// Compiles some of [`FILES`], and returns the number of each file's policy.
 fn compiled(
     files: impl IntoIterator<Item = usize>,
     agents: &[AgentChain],
@@ -76,8 +76,8 @@ fn whence(query: &Query, question: usize, agent: usize, memory: &QueryMemory) ->
     [known.0.then_some(rule), known.1.then_some(group)]
 }
 
-/// From the first time to long after states are built; for one agent and for several, where neighbours have
-/// the same policy and where they do not.
+/// Repeats the questions until automaton states are built, for one and for several agents, with the
+/// same policy for adjacent questions and with different ones.
 #[test]
 fn blocks_are_answered_as_single_questions() {
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
@@ -106,7 +106,7 @@ fn blocks_are_answered_as_single_questions() {
     }
 }
 
-/// Asks in blocks of several sizes, with all kinds of vectors, and one by one.
+/// Decides in blocks of several sizes, with all vector widths, and one by one.
 fn check_blocks(mut query: Query, questions: &[(u32, &[u8])]) -> Query {
     let (mut memory, mut single) = (QueryMemory::default(), QueryMemory::default());
     let agents = query.agents().len();
@@ -139,7 +139,7 @@ fn check_blocks(mut query: Query, questions: &[(u32, &[u8])]) -> Query {
     query
 }
 
-/// What a file decides does not depend on the files beside it, equal ones among them.
+/// The decisions of a file do not depend on other files in the set, including identical ones.
 #[test]
 fn a_file_decides_the_same_alone_and_beside_others() {
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
@@ -166,7 +166,7 @@ fn a_file_decides_the_same_alone_and_beside_others() {
     }
 }
 
-/// The caller's mistake is not taken for a policy that allows.
+/// A wrong policy number from the caller never allows.
 #[test]
 #[should_panic(expected = "index out of bounds")]
 fn a_policy_that_is_not_there_is_no_answer() {

@@ -1,4 +1,4 @@
-//! Seeded changes of every section, with checksums made right.
+//! Seeded changes of every section, with recomputed checksums.
 
 use crate::batch::Explained;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
@@ -7,7 +7,7 @@ use portcullis_robots::policy::{AgentChain, Detail};
 
 use super::*;
 
-/// Seeded chance: the SplitMix64 sequence.
+/// Seeded random numbers: the SplitMix64 sequence.
 struct Random(u64);
 
 impl Random {
@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// All that can be asked of a set.
+/// The answers of a set to all queries.
 #[derive(PartialEq)]
 struct Asked {
     decisions: Vec<Decision>,
@@ -44,7 +44,7 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
     let less = short.classify(urls, None, &mut short_memory)?;
     for (more, less) in decisions.iter().zip(less) {
         let same = (more.verdict, more.reason) == (less.verdict, less.reason);
-        // A program that an enemy wrote may say one thing to each.
+        // A crafted prefilter may give different answers at different levels of detail.
         assert!(same || set.verify().is_err(), "{more:?} {less:?}");
     }
     let mut asked = Asked { decisions, origins: Vec::new(), explanations: Vec::new() };
@@ -58,7 +58,7 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
     Ok(asked)
 }
 
-/// Whether the answers are what the texts say that the set has for these URLs.
+/// Returns whether the answers match the texts that the set stores for these URLs.
 fn is_what_texts_say(set: &PolicySet, asked: &Asked, urls: &[String], agents: usize) -> bool {
     let states = urls.iter().flat_map(|url| {
         let (scheme, rest) = url.split_once("://").unwrap();
@@ -86,7 +86,7 @@ fn is_what_texts_say(set: &PolicySet, asked: &Asked, urls: &[String], agents: us
     })
 }
 
-/// Changes something in one section: a bit, a word, its length.
+/// Changes a bit, a word or the length of one section.
 fn change(parts: &mut Parts, random: &mut Random) {
     let index = random.below(parts.sections.len() + 1);
     let Some((_, bytes)) = parts.sections.get_mut(index) else {
@@ -123,7 +123,7 @@ fn change(parts: &mut Parts, random: &mut Random) {
     }
 }
 
-/// What came of so many changes.
+/// The outcomes of the changes.
 #[derive(Debug, Default)]
 struct Outcomes {
     refused: usize,
@@ -161,8 +161,8 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
             }
             Ok(asked) if asked == expected => outcomes.same += 1,
             Ok(asked) => {
-                // Another text, line or state that could as well have been there is no damage that
-                // anything in the file could tell; but then the answers are those of what it says.
+                // A change to another valid text, line or state cannot be detected from the file.
+                // The answers must then match the changed content.
                 let is_told = verified.is_err();
                 let is_so = || is_what_texts_say(&set, &asked, &urls, names.len());
                 assert!(is_told || is_so(), "change {number} of seed {seed}");

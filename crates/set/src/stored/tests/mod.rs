@@ -1,7 +1,7 @@
-//! Sets whose checksums are right and whose content is not: written by a fault, or by an enemy.
+//! Sets with right checksums and wrong content, as a faulty writer or an attacker would write them.
 //!
-//! Each is asked and verified. Asking ends, without a panic, in an answer or in damage; and an
-//! answer that is not what the texts say, verifying reports.
+//! Each set is queried and verified. Queries end with an answer or with damage, and never panic. If
+//! an answer does not match the texts, verifying reports it.
 
 mod blocks;
 mod hostile;
@@ -17,7 +17,7 @@ use portcullis_robots::policy::Detail;
 
 use super::*;
 
-/// A classifier over a set that nobody wrote for other agents.
+/// A classifier over a set that was compiled for all agents.
 fn asked(
     set: &Arc<PolicySet>,
     agents: Vec<AgentChain>,
@@ -76,9 +76,9 @@ impl Parts {
     }
 }
 
-/// What is stored outlives the program: if this fails, the content of a set has changed, or the words
-/// that automata are built to. Give the format another version (`VERSION` and `FORMAT.md`) before
-/// the number here.
+/// Stored files outlive the program. If this fails, the content of sets has changed, or the words
+/// that automata are built from. Increase the format version (`VERSION` and `FORMAT.md`) before you
+/// change the number here.
 #[test]
 fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();

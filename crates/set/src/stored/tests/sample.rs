@@ -1,4 +1,4 @@
-//! Sets with something in every section.
+//! Sets with content in every section.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 
-/// Who asks in these tests.
+/// The agents in these tests.
 pub const AGENTS: [&str; 4] = ["ExampleBot", "Other+ExampleBot", "Third", "Nobody"];
 
 const A: &str = "\
@@ -30,14 +30,14 @@ Sitemap: https://a.example/sitemap.xml
 
 const B: &str = "User-agent: Third\nDisallow:\n\nUser-agent: Example\nDisallow: /%7Ex\n";
 
-/// Rules of several stars each.
+/// Rules with several stars each.
 fn many_stars() -> String {
     let rules = (0..12).map(|n| format!("Disallow: /*{n}*x*{}*y\nAllow: /*{n}*z\n", n * 7 % 12));
     format!("User-agent: *\n{}", rules.collect::<String>())
 }
 
-/// More rules than are ordered ahead, in as few bytes as possible: a large group whose rules
-/// match nothing is obeyed together with each of many small ones.
+/// More rules than are ordered eagerly, in few bytes: a large group whose rules match nothing
+/// applies together with each of many small groups.
 fn many_groups() -> String {
     let rules = 4_096;
     let robots = POLICY_PATTERNS_MAX / rules + 4;
@@ -48,22 +48,22 @@ fn many_groups() -> String {
     format!("{names}{}Allow: /x\n{groups}", "Disallow:\n".repeat(rules))
 }
 
-/// A number as a token that every dialect knows.
+/// Returns a number as a token that every dialect accepts.
 fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
 
-/// The last robot of [`many_groups`].
+/// Returns the last robot of [`many_groups`].
 pub fn last_robot() -> String {
     format!("r{}", letters(POLICY_PATTERNS_MAX / 4_096 + 3))
 }
 
-/// Archived answers, one a line.
+/// Archived responses, one per line.
 #[derive(Default)]
 struct Archive(String);
 
 impl Archive {
-    /// An answer to GET `url`, on a day; 0 if it has no date.
+    /// Adds a response to GET `url` on a day; 0 means without a date.
     fn push(&mut self, url: &str, day: u64, status: u16, body: &str) {
         self.push_with(url, day, status, json!({"body": body}));
     }
@@ -77,7 +77,7 @@ impl Archive {
         self.0.push_str(&format!("{line}\n"));
     }
 
-    /// The set of all of them.
+    /// Compiles all responses into a set.
     fn compile(self, dialect: &'static Dialect) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
@@ -89,7 +89,7 @@ impl Archive {
     }
 }
 
-/// Each kind of policy and of rule set that is stored or kept as patterns, and of what is kept for
+/// Every kind of policy and of stored rule set, and every kind of capture that is stored for
 /// merging.
 pub fn small(dialect: &'static Dialect) -> Vec<u8> {
     let mut archive = Archive::default();
@@ -103,7 +103,7 @@ pub fn small(dialect: &'static Dialect) -> Vec<u8> {
     archive.push("https://c.example/robots.txt", 5, 200, "# nothing\n");
     archive.push("ftp://d.example/robots.txt", 0, 200, B);
     archive.push("http://stars.example/robots.txt", 4, 200, &many_stars());
-    // A file that is confirmed, one behind a redirect, and one that was there before an outage.
+    // A file that is confirmed, one behind a redirect, and one followed by an outage.
     archive.push("http://confirmed.example/robots.txt", 3, 200, B);
     archive.push("http://confirmed.example/robots.txt", 8, 304, "");
     let location = json!({"headers": {"Location": "/there"}});
@@ -115,7 +115,7 @@ pub fn small(dialect: &'static Dialect) -> Vec<u8> {
     archive.compile(dialect)
 }
 
-/// One policy with more combinations of groups than are ordered ahead.
+/// One policy with more combinations of groups than are ordered eagerly.
 pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
     let mut archive = Archive::default();
     for scheme in ["http", "https"] {
@@ -125,7 +125,7 @@ pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
     archive.compile(dialect)
 }
 
-/// URLs for which every policy has something to say.
+/// URLs that together match rules of every policy.
 pub fn urls() -> Vec<String> {
     let hosts = [
         "http://a.example",

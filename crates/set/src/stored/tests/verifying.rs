@@ -1,4 +1,4 @@
-//! What verifying finds and what it says about it.
+//! What verifying finds and reports.
 
 use crate::layout::{capture, host, policy, record};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
@@ -41,7 +41,7 @@ fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
     let changes: [fn(&mut Parts); 3] = [
         |parts| parts.fields.dialect_name = "rfc9999".into(),
         |parts| parts.fields.dialect_fingerprint ^= 1,
-        // The name of another one does not make it that.
+        // Another dialect's name with this dialect's fingerprint.
         |parts| parts.fields.dialect_name = "google".into(),
     ];
     for change in changes {
@@ -54,14 +54,14 @@ fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
     }
 }
 
-/// Where the texts' words of the first document begin, and where it ends.
+/// Returns where the text words of the first document begin, and where it ends.
 fn first_list(parts: &mut Parts) -> (usize, usize) {
     let [records, runs] = [record::RECORDS, record::RUNS]
         .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
     record::texts(records, runs, true)
 }
 
-/// The first text of the first document that has this form.
+/// Returns the first text of the first document that has this form.
 fn first_text(parts: &mut Parts, form: u32) -> usize {
     let (start, end) = first_list(parts);
     let has_form =
@@ -69,7 +69,7 @@ fn first_text(parts: &mut Parts, form: u32) -> usize {
     (start..end).find(has_form).unwrap()
 }
 
-/// Changes of one word, and what verifying says of them.
+/// Changes single words, and expects what verifying reports.
 #[test]
 fn a_faulty_writer_is_found_out() {
     type Change = fn(&mut Parts);
@@ -87,7 +87,7 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("the slots are not those", |parts| parts.fields.counts[count::HOST_SEED] ^= 1),
         ("the slots are not those", |parts| {
-            // Every slot that is taken leads to the first host.
+            // Every taken slot leads to the first host.
             let words = parts.section(SectionKind::SLOTS).len() / 4;
             for word in (1..words).step_by(2) {
                 if parts.word(SectionKind::SLOTS, word) > 1 {
@@ -222,7 +222,7 @@ fn a_faulty_writer_is_found_out() {
 fn a_table_without_a_free_slot_is_damage() {
     let mut parts = Parts::of(sample::small(&RFC_9309));
     for slots in [1, 100, 1_000] {
-        // The tag of no key that is asked for, and the first host.
+        // A tag that no queried key has, and the first host.
         *parts.section(SectionKind::SLOTS) = [0, 1].map(u32::to_le_bytes).concat().repeat(slots);
         let damage = parts.open().unwrap().host(b"a.example").unwrap_err().to_string();
         assert!(damage.contains("slots are taken in a row"), "{damage}");

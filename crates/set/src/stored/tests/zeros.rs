@@ -1,4 +1,4 @@
-//! Zeros where a policy had its end, as a mapped file reads that has lost its own.
+//! Zeros in place of the end of a policy, as read from a truncated mapped file.
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::RFC_9309;

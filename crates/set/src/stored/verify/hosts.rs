@@ -1,4 +1,5 @@
-//! Hosts and captures: each found under its key, with what is known of its origins.
+//! Verifies hosts and captures: each host can be found by its key, and each origin has a valid
+//! capture.
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
@@ -15,23 +16,24 @@ use super::pieces::Pieces;
 use super::policies::{FoundPolicies, is_file};
 use super::texts::Texts;
 
-/// All hosts, in the order of the file.
+/// All hosts, in file order.
 #[derive(Default)]
 pub(super) struct FoundHosts {
     pub hosts: u64,
     pub origins: u64,
     pub captures: u64,
-    /// The earliest and the latest capture, if any is dated.
+    /// The dates of the earliest and the latest capture, if any is dated.
     pub captured: Option<(u64, u64)>,
-    /// Captures whose file looks like each of `NoteKind::APPEARANCES`.
+    /// The number of captures whose file looks like each of `NoteKind::APPEARANCES`.
     pub appearances: [u64; NoteKind::APPEARANCES.len()],
     others: Pieces,
-    /// The inputs that the provenance tells of, if it does.
+    /// The number of inputs, if the provenance lists them.
     inputs: Option<usize>,
 }
 
 impl FoundHosts {
-    /// Walks the hosts, their captures and the records that those point to, and fills their table anew.
+    /// Walks the hosts, their captures and the records that those refer to, and rebuilds the host
+    /// table.
     pub(super) fn of(
         set: &PolicySet,
         policies: &mut FoundPolicies,
@@ -97,7 +99,7 @@ impl FoundHosts {
         Ok(())
     }
 
-    /// What one of the two places of a host needs.
+    /// Marks what one of the two origins of a host refers to.
     fn need_side(
         &mut self,
         set: &PolicySet,
@@ -154,7 +156,7 @@ impl FoundHosts {
         Ok(())
     }
 
-    /// Fills the table anew that finds the hosts, and compares.
+    /// Rebuilds the host table and compares it.
     fn check_slots(&self, set: &PolicySet) -> Result<(), Damage> {
         let words = |section: Section| {
             set.file.items::<U32>(section, 0, section.bytes() / size_of::<U32>() as u64)
@@ -170,7 +172,7 @@ impl FoundHosts {
     }
 }
 
-/// What is wrong with a host: damage somewhere else, or something about itself.
+/// What is wrong with a host: damage elsewhere, or a fault of the host itself.
 enum Problem {
     Elsewhere(Damage),
     Of(&'static str),
@@ -191,8 +193,8 @@ impl Problem {
     }
 }
 
-/// Whether `key` is the one form of the key of an origin with that scheme, or of one with a scheme
-/// of its own.
+/// Returns whether `key` is the canonical key of an origin with that scheme, or of one whose scheme
+/// is part of its key.
 fn is_origin(key: &[u8], https: bool) -> bool {
     let has_scheme = key.contains(&b'/');
     let prefix: &[u8] = match (has_scheme, https) {

@@ -1,18 +1,20 @@
-//! Walking all of a set: whether every byte holds, and whether what they say can be so.
+//! Verifies a whole set: checksums, structure, and that the compiled data matches the stored text.
 //!
-//! Checksums find accidents. A writer with a fault, or an enemy, gives wrong content right ones; so
-//! after the container everything is read and compared with what it comes from. The texts are what
-//! a set says, and all else in it follows from them: whom a policy names, its groups, the order of
-//! its rules and every word of its prefilters are worked out anew from the records, as compiling does,
-//! and have to be the same. What each origin is served is settled anew from the captures that are kept
-//! for merging. What is left to believe is which text speaks for which host, what its
-//! lines and captures are, and what its absence meant.
+//! Checksums find accidents. A faulty writer or an attacker can store wrong content with right
+//! checksums. So after the container, all content is read and compared with its source:
 //!
-//! Nothing may be there twice, be left over or stand out of order where the format has one place
-//! for it ([`Pieces`]), so that nothing can hide.
+//! - Robots, groups, the order of rules and every word of the prefilters follow from the stored
+//!   records. They are computed again, as compiling does, and have to be equal.
+//! - The policy of each origin is settled again from the captures that are stored for merging.
 //!
-//! Cost: reading the whole file once, then planning each policy and making each prefilter once, on
-//! the calling thread's rayon pool. Memory: what merging the set takes, each distinct file once.
+//! What cannot be verified is the input itself: which text belongs to which host, its line numbers
+//! and captures, and what its absence meant.
+//!
+//! Where the format defines a unique position, nothing may be duplicated, unreferenced or out of
+//! order ([`Pieces`]), so nothing can be hidden.
+//!
+//! Cost: one read of the whole file, then planning each policy and building each prefilter once, on
+//! the calling thread's rayon pool. Memory: as for merging the set, each distinct file once.
 
 mod hosts;
 mod pieces;
@@ -32,14 +34,14 @@ use self::policies::FoundPolicies;
 use self::rule_sets::FoundRuleSets;
 use self::texts::Texts;
 
-/// What a verification looked at, all of which holds.
+/// The numbers of verified items, all of which are valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Blocks of the file.
     pub blocks: u64,
     /// Hosts.
     pub hosts: u64,
-    /// Origins of which something is known.
+    /// Origins with a known policy.
     pub origins: u64,
     /// Captures.
     pub captures: u64,
@@ -49,7 +51,7 @@ pub struct Verified {
     pub records: u64,
     /// Distinct rule sets.
     pub rule_sets: u64,
-    /// Those of them that are made of groups when an agent asks.
+    /// Rule sets that are built lazily from groups.
     pub rule_sets_of_groups: u64,
     /// Distinct names of robots.
     pub robots: u64,
@@ -58,21 +60,21 @@ pub struct Verified {
 }
 
 impl PolicySet {
-    /// Probe at everything: every block and its checksum, what lies between, every string, host,
-    /// capture, policy and rule set; and works out anew from the texts what was compiled from them.
+    /// Verifies every block and its checksum, the padding, and every string, host, capture, policy
+    /// and rule set, and compares everything compiled with the stored texts.
     ///
-    /// It reads the whole file, on the calling thread's rayon pool.
+    /// Reads the whole file, on the calling thread's rayon pool.
     ///
     /// # Errors
     ///
-    /// If the file became shorter meanwhile, or with the first damage.
+    /// The first damage, or an error if the file became shorter meanwhile.
     pub fn verify(&self) -> Result<Verified, SetError> {
         let found = self.file.verify()?;
         if let Some(damage) = found.first {
             return Err(damage.into());
         }
         let verified = self.verify_content(found.blocks);
-        // Bytes that went away read as zeros, which is no damage of the set.
+        // If the file became shorter, lost bytes read as zeros, which is not damage of the set.
         self.is_whole()?;
         Ok(verified?)
     }
@@ -106,7 +108,8 @@ impl PolicySet {
         Ok(verified)
     }
 
-    /// Settles what the set keeps for merging: it has to lead to what the set serves.
+    /// Settles the captures that the set stores for merging, which have to give the policies that
+    /// it stores.
     fn compare_history(&self) -> Result<(), Damage> {
         let section = self.sections.outages;
         let rows: &[U32] =
@@ -133,7 +136,7 @@ impl PolicySet {
         object.map(|_| ()).map_err(malformed)
     }
 
-    /// What is walked word by word ends with a word.
+    /// Checks that sections that are arrays of words contain a whole number of words.
     fn verify_words(&self) -> Result<(), Damage> {
         let sections = &self.sections;
         for section in [sections.hosts, sections.policies, sections.policy_index, sections.others] {
@@ -148,7 +151,7 @@ impl PolicySet {
         }
     }
 
-    /// Compares the header's counts with what was found.
+    /// Compares the header's counts with the actual ones.
     fn compare_counts(&self, found: &Verified, hosts: &FoundHosts) -> Result<(), Damage> {
         let (from, to) = hosts.captured.unwrap_or_default();
         let mut expected = [0; COUNTS];
@@ -162,7 +165,7 @@ impl PolicySet {
         expected[count::TOKENS] = found.robots;
         expected[count::CAPTURED_FROM] = from;
         expected[count::CAPTURED_TO] = to;
-        // Compared with the slots that it makes.
+        // The seed was verified with the slots.
         expected[count::HOST_SEED] = self.host_seed;
         let appearances = &hosts.appearances;
         expected[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);

@@ -1,7 +1,7 @@
-//! Pieces of a section, one behind the other, and whether each is where its first user needs it.
+//! The pieces of a section in file order, and whether each is where its first reference needs it.
 
-/// Where pieces begin, in the order in which somebody needs them first: that is how they are
-/// written, so a piece that nobody needs, or that stands elsewhere, was written by something else.
+/// The starts of pieces in the order of their first reference. The writer uses this order, so an
+/// unreferenced piece, or a piece elsewhere, comes from another writer.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     starts: Vec<u32>,
@@ -9,23 +9,23 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Adds the piece that begins at `start`, behind those that are there.
+    /// Adds the piece that begins at `start`, after the existing ones.
     pub(super) fn push(&mut self, start: u32) {
         self.starts.push(start);
     }
 
-    /// The number of pieces.
+    /// Returns the number of pieces.
     pub(super) fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Where each begins.
+    /// Returns the start of each piece.
     pub(super) fn starts(&self) -> &[u32] {
         &self.starts
     }
 
-    /// Takes note of somebody who needs the piece at `start`. Returns false if there is none, or
-    /// another one should be needed before it.
+    /// Marks the piece at `start` as referenced. Returns false if there is no such piece, or if an
+    /// earlier piece is not referenced yet.
     #[must_use]
     pub(super) fn need(&mut self, start: u32) -> bool {
         let found = self.starts.binary_search(&start).ok().filter(|&found| found <= self.needed);
@@ -33,7 +33,7 @@ impl Pieces {
         found.is_some()
     }
 
-    /// Whether somebody needs each.
+    /// Returns whether every piece is referenced.
     pub(super) fn all_needed(&self) -> bool {
         self.needed == self.starts.len()
     }

@@ -1,4 +1,4 @@
-//! Policies: where each stands and what it needs, and whether it is what its records say.
+//! Verifies policies: the position of each, its references, and that it matches its records.
 
 use rayon::prelude::*;
 use zerocopy::little_endian::U32;
@@ -17,24 +17,24 @@ use super::pieces::Pieces;
 use super::rule_sets::{ComparedRuleSets, FoundRuleSets};
 use super::texts::{TextKind, Texts};
 
-/// All policies, in the order of the file.
+/// All policies, in file order.
 #[derive(Default)]
 pub(super) struct FoundPolicies {
     policies: Pieces,
-    /// Where the lists of orders begin that somebody has needed.
+    /// The starts of the referenced lists of orders.
     orders: Pieces,
-    /// Where the next new list begins.
+    /// The start of the next new list.
     next_order: u32,
-    /// Where the next policy's records begin.
+    /// The start of the next policy's records.
     next_document: u32,
-    /// Records of all policies.
+    /// The number of records of all policies.
     pub records: u64,
-    /// By name: whether a policy names the robot.
+    /// Whether a policy names the robot, by name.
     named: Vec<bool>,
 }
 
 impl FoundPolicies {
-    /// Walks the section, and with it those that policies alone point into.
+    /// Walks the section, and the sections that only policies refer to.
     pub(super) fn of(
         set: &PolicySet,
         names: &Names<'_>,
@@ -76,19 +76,19 @@ impl FoundPolicies {
         Ok(found)
     }
 
-    /// The number of policies.
+    /// Returns the number of policies.
     pub(super) fn len(&self) -> u64 {
         self.policies.len() as u64
     }
 
-    /// Takes note of a host that needs the policy at a position. Returns false if there is none, or
-    /// another one should be needed before it.
+    /// Marks the policy at a position as referenced by a host. Returns false if there is no such
+    /// policy, or if an earlier one is not referenced yet.
     #[must_use]
     pub(super) fn need(&mut self, position: PolicyNumber) -> bool {
         self.policies.need(position.0)
     }
 
-    /// Whether a host needs each.
+    /// Checks that a host refers to each policy.
     pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
         match self.policies.all_needed() {
             true => Ok(()),
@@ -123,7 +123,7 @@ impl FoundPolicies {
         policy: &StoredPolicy<'_>,
         rule_sets: &mut FoundRuleSets,
     ) -> Result<(), Damage> {
-        // So many entries are there at most; more would be looked for in vain for a long time.
+        // Bounds the number of entries, because searching for too many would take long.
         if policy.entry_at(policy.entries() as u32) > policy.words.len() {
             return Err(policy.malformed("a policy has fewer entries than it says"));
         }
@@ -142,8 +142,8 @@ impl FoundPolicies {
         Ok(())
     }
 
-    /// Takes note of an entry that needs the order at `start`, of so many patterns. That it fits
-    /// those is seen when it is compared.
+    /// Marks the order at `start` as referenced by an entry with this number of patterns. Whether
+    /// the order fits the patterns is checked when they are compared.
     fn need_order(&mut self, set: &PolicySet, start: u32, patterns: u32) -> Result<bool, Damage> {
         if start == self.next_order {
             let width = set.file.bytes(set.sections.orders, start.into(), 1)?[0];
@@ -154,7 +154,7 @@ impl FoundPolicies {
         Ok(self.orders.need(start))
     }
 
-    /// Works out each policy anew from its records.
+    /// Plans each policy again from its records and compares.
     pub(super) fn compare(&self, set: &PolicySet, names: &Names<'_>) -> Result<(), Damage> {
         let compared = ComparedRuleSets::default();
         let compare = |&number: &u32| {
@@ -167,12 +167,12 @@ impl FoundPolicies {
     }
 }
 
-/// Whether there is a file.
+/// Returns whether there is a file.
 pub(super) fn is_file(outcome: AccessOutcome) -> bool {
     matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules)
 }
 
-/// A policy that is compared with what its records are compiled to.
+/// The comparison of a policy with the plan of its records.
 struct Comparison<'c> {
     set: &'c PolicySet,
     names: &'c Names<'c>,
@@ -208,14 +208,14 @@ impl Comparison<'_> {
         is_so.then_some(()).ok_or_else(|| self.policy.malformed(what))
     }
 
-    /// Whether nothing follows the head, and nothing in it says more than the state.
+    /// Returns whether nothing follows the head, and the head contains nothing but the state.
     fn is_empty(&self) -> bool {
         self.policy.words.len() == policy::HEAD_WORDS
             && (self.policy.token_count(), self.policy.entries()) == (0, 0)
             && (self.policy.default_entry(), self.policy.default_speaker()) == (None, NONE)
     }
 
-    /// The names' numbers, each with its entry and the record that speaks.
+    /// Returns the numbers of the named robots, each with its entry and the record that names it.
     fn robots(&self) -> Result<Vec<(u32, u32, u32)>, Damage> {
         let robot = |(index, token): (usize, &U32)| {
             let (entry, speaker) = self.policy.speaker(index)?;
@@ -235,7 +235,7 @@ impl Comparison<'_> {
         Ok(robots)
     }
 
-    /// Compares what each entry gets; the groups stand one behind the other up to the end.
+    /// Compares the entries. Their groups are contiguous and end with the policy.
     fn entries(&self, plan: &PolicyPlan<'_>) -> Result<(), Damage> {
         let mut groups_at = self.policy.entry_at(plan.entries.len() as u32);
         let mut texts = PatternWords::new(&plan.records);
@@ -254,7 +254,7 @@ impl Comparison<'_> {
         self.texts(plan, &texts.words)
     }
 
-    /// Compares where the texts of records are, and whether those of patterns are records.
+    /// Compares where the texts of records are, and checks that those of patterns are records.
     fn texts(&self, plan: &PolicyPlan<'_>, words: &[Option<u32>]) -> Result<(), Damage> {
         let list = self.policy.record_list()?;
         let mut line = Vec::new();
@@ -297,7 +297,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What answers mean to a dialect if they bring no file.
+/// Returns the outcomes of a dialect for responses without a file.
 fn outcomes(access: &AccessRules) -> [AccessOutcome; 7] {
     [
         access.too_many_redirects,

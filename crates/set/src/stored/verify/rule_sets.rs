@@ -1,4 +1,5 @@
-//! Rule sets: each where it has to stand, needed by an entry, and what its rules are compiled to.
+//! Verifies rule sets: the position of each, that an entry refers to it, and that it matches its
+//! rules.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -18,12 +19,12 @@ use super::pieces::Pieces;
 /// All rule sets, by number.
 pub(super) struct FoundRuleSets {
     needed: Vec<bool>,
-    /// Those that are made of groups.
+    /// The number of rule sets that are made of groups.
     pub of_groups: u64,
 }
 
 impl FoundRuleSets {
-    /// Walks the section, and with it those of patterns and prefilters.
+    /// Walks the section, and those of patterns and prefilters.
     pub(super) fn of(set: &PolicySet) -> Result<FoundRuleSets, Damage> {
         let mut found = FoundRuleSets { needed: Vec::new(), of_groups: 0 };
         let (mut next_pattern, mut next_line, mut next_text) = (0_u64, 0_u64, 0_u32);
@@ -76,13 +77,13 @@ impl FoundRuleSets {
         Ok(found)
     }
 
-    /// The number of rule sets.
+    /// Returns the number of rule sets.
     pub(super) fn len(&self) -> u64 {
         self.needed.len() as u64
     }
 
-    /// Takes note of an entry that needs a rule set, which only one may if it is made of the groups of
-    /// that entry. Nothing if there is none.
+    /// Marks a rule set as referenced by an entry. `None` if there is no such rule set, or if it is
+    /// made of the groups of another entry.
     pub(super) fn need<'s>(
         &mut self,
         set: &'s PolicySet,
@@ -95,7 +96,7 @@ impl FoundRuleSets {
         Ok((!is_anothers).then_some(stored))
     }
 
-    /// Whether an entry needs each.
+    /// Checks that an entry refers to each rule set.
     pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
         match self.needed.iter().position(|needed| !needed) {
             Some(number) => {
@@ -107,10 +108,10 @@ impl FoundRuleSets {
     }
 }
 
-/// Rule sets that have been compared with rules that are compiled to them; threads share it.
+/// Rule sets that were compared with the rules they are compiled from. Threads share it.
 ///
-/// A rule set is compared once and its rules remembered by a hash, because thousands of files have
-/// the same. The hash is keyed by chance, so nobody can write rules that have another's.
+/// Thousands of files have the same rules, so a rule set is compared once and a hash of its rules
+/// is remembered. The hash has a random key, so nobody can craft a collision.
 #[derive(Default)]
 pub(super) struct ComparedRuleSets {
     hasher: RandomState,
@@ -118,7 +119,7 @@ pub(super) struct ComparedRuleSets {
 }
 
 impl ComparedRuleSets {
-    /// Compares a rule set that is kept as patterns with the rules of an entry.
+    /// Compares a rule set that is stored as patterns with the rules of an entry.
     pub(super) fn compare(
         &self,
         set: &PolicySet,
@@ -126,7 +127,7 @@ impl ComparedRuleSets {
         rules: &OrderedRules,
     ) -> Result<(), Damage> {
         let hash = self.hasher.hash_one((&rules.patterns, &rules.verdicts));
-        // Nobody panics while holding the lock.
+        // Nothing panics while the lock is held.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known.insert(stored.number().0, hash);
         drop(known);
@@ -139,7 +140,7 @@ impl ComparedRuleSets {
     }
 }
 
-/// Whether both the patterns and every line of the prefilter are those of the rules.
+/// Returns whether the patterns and every line of the prefilter match the rules.
 fn is_of(
     set: &PolicySet,
     stored: &StoredRuleSet<'_>,

@@ -1,4 +1,4 @@
-//! What the strings say, and whether each is the record that it is used as.
+//! Verifies strings: each is a record of the kind that it is used as.
 
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_robots::syntax::{Content, records};
@@ -9,28 +9,28 @@ use super::super::super::layout::record;
 use super::super::PolicySet;
 use super::super::document::{RecordList, split_record};
 
-/// What the record in a string does.
+/// The effect of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextKind {
     UserAgent,
     Allow,
     Disallow,
-    /// It decides nothing.
+    /// It does not affect decisions.
     Other,
 }
 
-/// By string: what it says, and whether anything refers to it.
+/// The kind of each string, and whether it is referenced.
 pub(super) struct Texts {
     kinds: Vec<TextKind>,
     needed: Vec<bool>,
 }
 
-/// Stands before a text that is read alone: what is special about the beginning of a file is so
-/// about this line, and not about the text.
+/// A line before each parsed text. Only the first line of a file may begin with a byte order mark,
+/// so the text is parsed as the second line.
 const LINE_BEFORE: &[u8] = b"#\n";
 
 impl Texts {
-    /// Reads every string as the line that it was.
+    /// Parses every string as a line.
     pub(super) fn of(set: &PolicySet) -> Result<Texts, Damage> {
         let mut kinds = Vec::new();
         let mut line = Vec::new();
@@ -45,9 +45,9 @@ impl Texts {
         Ok(Texts { kinds, needed })
     }
 
-    /// Takes note of what the list of records at `position` needs, which is not the one for none, and
-    /// returns where the next one begins. Whether rules have the texts of their patterns is compared
-    /// with the policies.
+    /// Marks the strings of the list of records at `position`, which is not [`NONE`], as
+    /// referenced. Returns the position of the next list. Whether rules share the texts of their
+    /// patterns is verified with the policies.
     pub(super) fn need_list(
         &mut self,
         set: &PolicySet,
@@ -84,7 +84,7 @@ impl Texts {
         }
     }
 
-    /// Whether something refers to every string.
+    /// Checks that every string is referenced.
     pub(super) fn all_needed(&self, set: &PolicySet) -> Result<(), Damage> {
         match self.needed.iter().all(|&needed| needed) {
             true => Ok(()),
@@ -97,7 +97,7 @@ impl Texts {
 }
 
 impl TextKind {
-    /// What a record of a list is that has this kind there.
+    /// Returns the effect of a record with this kind in `list`.
     pub(super) fn of(list: &RecordList<'_>, kind: u32) -> TextKind {
         match kind {
             _ if !list.decides() => TextKind::Other,
@@ -107,8 +107,8 @@ impl TextKind {
         }
     }
 
-    /// What the record `text` does; `None` if it is none that a file of the dialect gives, or its
-    /// value begins elsewhere.
+    /// Returns the effect of the record `text`. `None` if no file of the dialect contains it, or if
+    /// its value begins elsewhere.
     pub(super) fn of_record(
         text: &[u8],
         value_start: usize,

@@ -97,7 +97,13 @@
       box.append(more);
     }
     tools.append(status);
-    box.prepend(tools);
+    box.querySelector(".caption").after(tools);
+
+    // A table that scrolls says so.
+    const wide = box.querySelector(".wide");
+    const hint = make("p", { className: "scrolls" }, "This table scrolls sideways \u2192");
+    wide.before(hint);
+    new ResizeObserver(() => { hint.hidden = wide.scrollWidth <= wide.clientWidth; }).observe(wide);
   }
 
   // Paper has no folds.

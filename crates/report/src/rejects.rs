@@ -1,0 +1,282 @@
+//! The records of a list that are not URLs: counted by kind, shown as samples, set aside.
+//!
+//! A thread notes them chunk by chunk in [`Rejects`]; their places in the list are known in input
+//! order only. Cost: nothing for a URL but a counter. A record that is kept is copied and asked again
+//! why it is none.
+
+use std::io::{self, Write};
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use portcullis_capture::input::Record;
+use portcullis_capture::list::{List, Problem};
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::limits::REJECTS_SHOWN;
+use portcullis_robots::visible::{cut_to_show, visible};
+use portcullis_set::batch::Classifier;
+use serde::Serialize;
+
+use super::Figures;
+use super::json_lines::write_object;
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It is empty, or white space.
+    Empty,
+    /// Its text, or what stands where its URL should be, is not a URL.
+    NotAUrl,
+    /// It has no URL.
+    Without(Problem),
+}
+
+impl Kind {
+    const COUNT: usize = 2 + Problem::ALL.len();
+
+    fn of(record: &Record<'_>) -> Kind {
+        match record.problem() {
+            Some(problem) => Kind::Without(problem),
+            None if record.url().trim_ascii().is_empty() => Kind::Empty,
+            None => Kind::NotAUrl,
+        }
+    }
+
+    fn all() -> impl Iterator<Item = Kind> {
+        [Kind::Empty, Kind::NotAUrl].into_iter().chain(Problem::ALL.map(Kind::Without))
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Kind::Empty => "empty",
+            Kind::NotAUrl => "not-a-url",
+            Kind::Without(problem) => problem.as_str(),
+        }
+    }
+
+    fn index(self) -> usize {
+        match self {
+            Kind::Empty => 0,
+            Kind::NotAUrl => 1,
+            Kind::Without(problem) => 2 + problem as usize,
+        }
+    }
+}
+
+/// A record that is not a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reject {
+    /// Its number in the chunk, from 0.
+    pub record: u64,
+    /// What is wrong.
+    pub problem: String,
+    /// Whether it is only empty.
+    pub is_empty: bool,
+    /// Its text, cut to be shown unless all records are kept.
+    pub text: Vec<u8>,
+}
+
+/// The records of a chunk that are not URLs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rejects {
+    keeps_all: bool,
+    records: u64,
+    kinds: [u64; Kind::COUNT],
+    leading: u64,
+    open_quote: Option<u64>,
+    found: Vec<Reject>,
+}
+
+impl Rejects {
+    /// Clears the rejects for the next chunk. With `keeps_all` every one is kept, with its whole text;
+    /// otherwise the first few.
+    pub fn begin(&mut self, keeps_all: bool) {
+        self.found.clear();
+        *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
+    }
+
+    /// Counts a record, and notes it if it is not a URL. `classifier` and scheme are what decided.
+    #[inline]
+    pub fn add(
+        &mut self,
+        record: &Record<'_>,
+        decisions: &[Decision],
+        decided: (&Classifier, Option<&[u8]>),
+    ) {
+        if decisions.first().is_some_and(|first| first.verdict == Verdict::Invalid) {
+            self.reject(record, decided);
+        }
+        self.records += 1;
+    }
+
+    #[cold]
+    fn reject(&mut self, record: &Record<'_>, (classifier, scheme): (&Classifier, Option<&[u8]>)) {
+        let kind = Kind::of(record);
+        self.leading += u64::from(self.urls() == 0 && kind != Kind::Empty);
+        self.kinds[kind.index()] += 1;
+        if kind == Kind::Without(Problem::OpenQuote) && record.text().contains(&b'\n') {
+            self.open_quote = Some(self.records);
+        }
+        // An empty record is no sample of anything.
+        let is_kept = self.keeps_all || kind != Kind::Empty && self.found.len() < REJECTS_SHOWN;
+        if !is_kept {
+            return;
+        }
+        let problem = match kind {
+            Kind::Without(problem) => problem.to_string(),
+            Kind::Empty | Kind::NotAUrl => match classifier.explain(record.url(), scheme, 0) {
+                Ok(Err(problem)) => problem.to_string(),
+                _ => "not a URL".to_owned(),
+            },
+        };
+        let text = match self.keeps_all {
+            true => record.text().to_vec(),
+            false => cut_to_show(record.text()).into_owned(),
+        };
+        let (record, is_empty) = (self.records, kind == Kind::Empty);
+        self.found.push(Reject { record, problem, is_empty, text });
+    }
+
+    /// Records of the chunk.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Records before the first URL that are not empty.
+    pub fn leading(&self) -> u64 {
+        self.leading
+    }
+
+    /// Records of the chunk that are URLs.
+    pub fn urls(&self) -> u64 {
+        self.records - self.kinds.iter().sum::<u64>()
+    }
+
+    /// The record with a quoted field that swallows the records behind it, which is not closed.
+    pub fn open_quote(&self) -> Option<u64> {
+        self.open_quote
+    }
+
+    /// The records that are kept, in their order.
+    pub fn found(&self) -> &[Reject] {
+        &self.found
+    }
+}
+
+/// The records of a run that are not URLs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InvalidRecords {
+    /// Their number by what is wrong.
+    pub kinds: Figures,
+    /// The first few that are not just empty.
+    pub samples: Vec<InvalidRecord>,
+}
+
+/// A record that is not a URL, and its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InvalidRecord {
+    /// The list.
+    pub file: String,
+    /// Where it is: "line 12", "row 3".
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// Its text.
+    pub record: String,
+    /// Its exact bytes, if they are not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_base64: Option<String>,
+}
+
+impl InvalidRecord {
+    /// A reject of a list in which `before` records come before its chunk.
+    pub fn new(list: &List, before: u64, reject: &Reject) -> InvalidRecord {
+        let record = String::from_utf8_lossy(&reject.text).into_owned();
+        let is_exact = record.as_bytes() == reject.text;
+        InvalidRecord {
+            file: list.name().to_owned(),
+            place: list.place(before + reject.record),
+            problem: reject.problem.clone(),
+            record,
+            record_base64: (!is_exact).then(|| BASE64_STANDARD.encode(&reject.text)),
+        }
+    }
+
+    /// Appends the record as a line of JSON.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        write_object(self, out);
+    }
+}
+
+impl InvalidRecords {
+    /// Writes the counts and the samples as text; nothing if there are none.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let kinds = self.kinds.to_string();
+        if kinds.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "invalid records: {kinds}")?;
+        for InvalidRecord { file, place, problem, record, .. } in &self.samples {
+            let (file, record) = (visible(file), visible(record));
+            writeln!(out, "  {file}, {place}: {problem}: {record}")?;
+        }
+        Ok(())
+    }
+
+    /// Adds the counts of a chunk. Samples are up to the caller, who knows their places.
+    pub fn add_counts(&mut self, rejects: &Rejects) {
+        if self.kinds.0.is_empty() {
+            self.kinds = Figures::of(Kind::all(), Kind::as_str, |_| 0);
+        }
+        for ((_, sum), count) in self.kinds.0.iter_mut().zip(rejects.kinds) {
+            *sum += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{SCHEME, classifier, piece};
+    use crate::{Counts, tsv::Tsv, write_chunk};
+    use portcullis_capture::input::Terminator;
+    use portcullis_set::batch::Session;
+
+    fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
+        let classifier = classifier(&["a"], &["d"], 1);
+        let (mut counts, mut out) = (Counts::new(1), Vec::new());
+        let mut session = Session::new(&classifier, SCHEME);
+        let mut rejects = Rejects::default();
+        rejects.begin(keeps_all);
+        piece(input, Terminator::LineFeed, &mut rejects, |piece| {
+            write_chunk(piece, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)
+        })
+        .unwrap();
+        rejects
+    }
+
+    #[test]
+    fn records_are_counted_by_kind() {
+        let found = rejects(b"a\n\nx:\nd\n \r\na b\n", true);
+        assert_eq!((found.records(), found.urls(), found.leading()), (6, 3, 0));
+        let places: Vec<(u64, bool)> =
+            found.found().iter().map(|reject| (reject.record, reject.is_empty)).collect();
+        assert_eq!(places, [(1, true), (2, false), (4, true)]);
+        assert_eq!(found.found()[1].text, b"x:");
+        assert!(found.found()[0].problem.starts_with("empty record"));
+    }
+
+    #[test]
+    fn the_first_few_are_samples() {
+        let found = rejects(&b"\nx:\n".repeat(9), false);
+        assert_eq!((found.records(), found.leading(), found.urls()), (18, 9, 0));
+        assert_eq!(found.found().len(), REJECTS_SHOWN);
+        assert!(found.found().iter().all(|reject| !reject.is_empty));
+        let mut sum = InvalidRecords::default();
+        sum.add_counts(&found);
+        sum.add_counts(&found);
+        assert_eq!(sum.kinds.to_string(), "empty 18, not-a-url 18");
+    }
+}

@@ -1,0 +1,67 @@
+//! Where the results for lists go: to one output, or to one for each list.
+//!
+//! All of a run's files appear together, or none does. One output for each list is open at a time.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::output::{CompleteOutput, Destination, Output, OutputFailed};
+
+/// The destinations of a run, by list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destinations {
+    /// One for all lists.
+    Joined(Destination),
+    /// One for each list.
+    Each(Vec<PathBuf>),
+}
+
+/// The outputs of a run.
+pub struct Outputs {
+    destinations: Destinations,
+    current: Option<Output>,
+    complete: Vec<CompleteOutput>,
+}
+
+impl Outputs {
+    /// Opens the output for all lists, or the first one.
+    pub fn open(destinations: Destinations) -> Result<Outputs, OutputFailed> {
+        let current = match &destinations {
+            Destinations::Joined(destination) => Some(Output::open(destination)?),
+            Destinations::Each(_) => None,
+        };
+        Ok(Outputs { destinations, current, complete: Vec::new() })
+    }
+
+    /// Whether there is one output for all lists.
+    pub fn is_joined(&self) -> bool {
+        matches!(self.destinations, Destinations::Joined(_))
+    }
+
+    /// Begins the list with this number. Whether nothing was written to its output.
+    pub fn begin(&mut self, number: usize) -> Result<bool, OutputFailed> {
+        let Destinations::Each(paths) = &self.destinations else { return Ok(number == 0) };
+        self.complete.extend(self.current.take().map(Output::complete).transpose()?);
+        let path = &paths[number];
+        if let Some(folder) = path.parent() {
+            let name = folder.display().to_string();
+            fs::create_dir_all(folder).map_err(|error| OutputFailed::new(&name, error))?;
+        }
+        self.current = Some(Output::create(path)?);
+        Ok(true)
+    }
+
+    /// Writes to the output of the list that was begun last.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
+        match &mut self.current {
+            Some(output) => output.write(bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Completes all outputs; none has its name yet.
+    pub fn complete(mut self) -> Result<Vec<CompleteOutput>, OutputFailed> {
+        self.complete.extend(self.current.take().map(Output::complete).transpose()?);
+        Ok(self.complete)
+    }
+}
