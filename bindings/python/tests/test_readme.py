@@ -19,7 +19,7 @@ def snippets():
             yield pytest.param(code, id=f"{number}-{heading}")
 
 
-@pytest.mark.parametrize("code", snippets())
+@pytest.mark.parametrize("code", list(snippets()))
 def test_snippet(code, set_path, urls, tmp_path, monkeypatch):
     for module in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE):
         pytest.importorskip(module)

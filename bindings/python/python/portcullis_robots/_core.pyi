@@ -2,19 +2,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, final
 
+__all__ = [
+    "Error",
+    "Column",
+    "Table",
+    "Classifier",
+    "PolicySet",
+    "RobotsTxt",
+    "_is_agent",
+    "__version__",
+    "_AGENT_LISTS",
+]
+
 __version__: str
 _AGENT_LISTS: str
 
 def _is_agent(name: str, dialect: str) -> bool: ...
 
-class ArrowArrayExport(Protocol):
+class _ArrowArrayExport(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
-class ArrowStreamExport(Protocol):
+class _ArrowStreamExport(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-Urls: TypeAlias = ArrowArrayExport | ArrowStreamExport | Iterable[str | bytes | None]
-Path: TypeAlias = str | PathLike[str]
+_Urls: TypeAlias = _ArrowArrayExport | _ArrowStreamExport | Iterable[str | bytes | None]
+_Path: TypeAlias = str | PathLike[str]
 
 class Error(Exception): ...
 
@@ -43,10 +55,10 @@ class Classifier:
     @property
     def policy_set(self) -> PolicySet: ...
     def classify(
-        self, urls: Urls, *, columns: str = "verdict", prefix: str = "", threads: int = 1
+        self, urls: _Urls, *, columns: str = "verdict", prefix: str = "", threads: int = 1
     ) -> Table: ...
     def allowed(
-        self, urls: Urls, *, mode: Literal["all", "any"] = "all", threads: int = 1
+        self, urls: _Urls, *, mode: Literal["all", "any"] = "all", threads: int = 1
     ) -> Column: ...
     def explain(self, url: str | bytes, agent: str | None = None) -> dict[str, Any]: ...
     def provenance(self) -> dict[str, Any]: ...
@@ -54,25 +66,25 @@ class Classifier:
 @final
 class PolicySet:
     @classmethod
-    def open(cls, path: Path, *, mapped: bool = True) -> PolicySet: ...
+    def open(cls, path: _Path, *, mapped: bool = True) -> PolicySet: ...
     @classmethod
     def compile(
         cls,
-        inputs: Path | Sequence[Path] | Mapping[str, str | bytes],
+        inputs: _Path | Sequence[_Path] | Mapping[str, str | bytes],
         *,
         dialect: str = "rfc9309",
-        output: Path | None = None,
+        output: _Path | None = None,
         strictness: Literal["lenient", "usual", "strict"] = "usual",
-        max_robots_bytes: int = 512000,
+        max_robots_bytes: int = ...,
         threads: int = 0,
     ) -> PolicySet: ...
     @classmethod
-    def merge(cls, paths: Sequence[Path], output: Path, *, threads: int = 0) -> PolicySet: ...
+    def merge(cls, paths: Sequence[_Path], output: _Path, *, threads: int = 0) -> PolicySet: ...
     def for_agents(
         self,
-        agents: Sequence[str] = [],
+        agents: Sequence[str] = ...,
         *,
-        user_agents: Sequence[str] = [],
+        user_agents: Sequence[str] = ...,
         assume_scheme: str | None = None,
     ) -> Classifier: ...
     def provenance(self) -> dict[str, Any]: ...
@@ -87,12 +99,12 @@ class PolicySet:
     def hosts(self) -> int: ...
     @property
     def origins(self) -> int: ...
-    def __reduce__(self) -> tuple[Any, tuple[Path]]: ...
+    def __reduce__(self) -> tuple[Any, tuple[_Path]]: ...
 
 @final
 class RobotsTxt:
     def __new__(
-        cls, body: str | bytes, *, dialect: str = "rfc9309", max_bytes: int | None = 512000
+        cls, body: str | bytes, *, dialect: str = "rfc9309", max_bytes: int | None = ...
     ) -> RobotsTxt: ...
     def can_fetch(self, agent: str, url: str | bytes) -> bool: ...
     def explain(self, agent: str, url: str | bytes) -> dict[str, Any]: ...

@@ -21,6 +21,10 @@ class RobotFileParser(urllib.robotparser.RobotFileParser):
     was read, which is that nothing may be fetched.
     """
 
+    # typeshed does not name them.
+    allow_all: bool
+    disallow_all: bool
+
     def __init__(self, url: str = "") -> None:
         super().__init__(url)
         self._robots = RobotsTxt("", dialect="koster1996")

@@ -21,7 +21,7 @@ from .._core import Classifier, Error, PolicySet
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["classify", "compile", "counts", "filter"]
 
@@ -172,7 +172,7 @@ def counts(df: DataFrame, agents: Sequence[str], *, prefix: str = "") -> DataFra
 
     The frame is read again, so count what a job has written rather than what it still has to decide.
     """
-    names = [f"`{prefix}{agent}`" for agent in agents]
+    names: list[Column | str] = [f"`{prefix}{agent}`" for agent in agents]
     verdicts = df.select(*names).unpivot([], names, "agent", "verdict")
     agent = verdicts["agent"].substr(len(prefix) + 1, 1 << 30).alias("agent")
     counted = verdicts.groupBy(agent, "verdict").count()
@@ -194,8 +194,10 @@ def compile(
     inputs at once gives.
     """
     inputs = list(inputs)
-    tasks = min(tasks or spark.sparkContext.defaultParallelism, len(inputs))
-    shares = [(number, inputs[number::tasks]) for number in range(tasks)]
+    tasks = max(1, min(tasks or spark.sparkContext.defaultParallelism, len(inputs)))
+    # Neighbours stay together: of two captures of one date, the one in the later input counts.
+    bounds = [len(inputs) * number // tasks for number in range(tasks + 1)]
+    shares = [(number, inputs[bounds[number] : bounds[number + 1]]) for number in range(tasks)]
     compiled = spark.sparkContext.parallelize(shares, tasks).map(_part(parts, dialect)).collect()
     return PolicySet.merge(compiled, output)
 

@@ -57,8 +57,10 @@ def main(values: list[str] | None = None) -> int:
     pages = spark.read.parquet(*asked.inputs)
     question = {"user_agents": asked.user_agent, "assume_scheme": asked.assume_scheme}
     if asked.filter:
-        mode = "any" if asked.any else "all"
-        decided = filter(pages, asked.column, policies, asked.agents, mode=mode, **question)
+        decided = filter(
+            pages, asked.column, policies, asked.agents,
+            mode="any" if asked.any else "all", **question,
+        )
     else:
         decided = classify(
             pages, asked.column, policies, asked.agents,
