@@ -306,11 +306,7 @@ fn a_list_without_urls_says_what_it_looks_like() {
             "example.com/x\nexample.com/y\n",
             &["u: none of the first 2 records", "--assume-scheme https"],
         ),
-        (
-            "u",
-            "\n\nnothing\n",
-            &["its only record", "line 3: `nothing`", "--input-format"],
-        ),
+        ("u", "\n\nnothing\n", &["its only record", "line 3: `nothing`", "--input-format"]),
         ("u", "1,https://a.example/,x\n", &["its only record", "CSV", "--column 2"]),
         ("u", "User-agent: *\nDisallow: /\n", &["robots.txt", "--robots u"]),
         ("u", "<?xml version=\"1.0\"?>\n<urlset>\n", &["XML", "sitemap", "<loc>"]),
