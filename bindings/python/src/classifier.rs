@@ -101,7 +101,7 @@ impl PyClassifier {
             Some(Imported::Stream(mut stream)) => loop {
                 // Enough small chunks to employ every thread.
                 let (mut chunks, mut rows) = (Vec::new(), 0);
-                while rows < threads * ARROW_PIECE_ROWS
+                while rows < threads.saturating_mul(ARROW_PIECE_ROWS)
                     && let Some(array) = py.detach(|| stream.next())
                 {
                     let array = array.map_err(arrow::value_error)?;

@@ -90,7 +90,9 @@ impl Compiling {
             let first =
                 input.broken_named.first().map(|it| format!("{}: {}", it.place, it.problem));
             let what = input.failure.clone().or(first).unwrap_or_default();
-            warnings.push(format!("{}: {} records left out ({what})", input.name, input.broken));
+            let records = if input.broken == 1 { "record" } else { "records" };
+            let (name, broken) = (&input.name, input.broken);
+            warnings.push(format!("{name}: {broken} {records} left out ({what})"));
         }
         self.write(&ingested)
     }

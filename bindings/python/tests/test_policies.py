@@ -170,7 +170,7 @@ def test_broken_records_are_warned_of(tmp_path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert PolicySet.compile(source).origins == 1
-    assert ["1 records left out" in str(warning.message) for warning in caught] == [True]
+    assert ["1 record left out" in str(warning.message) for warning in caught] == [True]
     with pytest.raises(Error):
         PolicySet.compile(source, strictness="strict")
 

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, final
 
@@ -70,7 +70,7 @@ class PolicySet:
     @classmethod
     def compile(
         cls,
-        inputs: _Path | Sequence[_Path] | Mapping[str, str | bytes],
+        inputs: _Path | Sequence[_Path] | dict[str, str | bytes],
         *,
         dialect: str = "rfc9309",
         output: _Path | None = None,

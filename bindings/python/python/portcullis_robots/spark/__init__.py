@@ -42,7 +42,7 @@ def _path(policies: str) -> str:
 
     if os.path.exists(policies):
         return os.path.abspath(policies)
-    distributed = SparkFiles.get(policies)
+    distributed: str = SparkFiles.get(policies)
     if os.path.exists(distributed):
         return distributed
     raise FileNotFoundError(
@@ -90,7 +90,8 @@ def _place(df: DataFrame, url: str) -> int:
     kind = df.schema[url].dataType.simpleString()
     if kind not in ("string", "binary"):
         raise TypeError(f"the column {url!r} has the type {kind}; URLs are string or binary")
-    return df.columns.index(url)
+    place: int = df.columns.index(url)
+    return place
 
 
 def _plain(table: pa.Table) -> pa.Table:
