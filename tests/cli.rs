@@ -28,6 +28,8 @@ mod check;
 mod classify;
 #[path = "cli/columns.rs"]
 mod columns;
+#[path = "cli/compile.rs"]
+mod compile;
 #[path = "cli/diff.rs"]
 mod diff;
 #[path = "cli/diff_files.rs"]
@@ -60,6 +62,9 @@ mod outages;
 #[cfg(unix)]
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[cfg(unix)]
+#[path = "cli/recipes.rs"]
+mod recipes;
 #[path = "cli/summary.rs"]
 mod summary;
 #[path = "cli/synth.rs"]

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
-use portcullis_capture::CaptureNote;
 use portcullis_capture::access::UnixSeconds;
+use portcullis_capture::{CaptureConfig, CaptureNote, FieldMap};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_report::{CaptureDates, Figures};
@@ -35,12 +35,12 @@ const PROBLEMS_SHOWN_MAX: usize = 10;
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    plan::stdin_once(&args.inputs)?;
     plan::set_output(&args.output)?;
     plan::long_outage(args.outages.long_outage, args.dialect)?;
-    check_place(&args.output)?;
+    let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--field: {error}"))?;
     let engine = Engine::new(args.run.threads)?;
     let config = IngestConfig {
+        capture: CaptureConfig { fields, ..CaptureConfig::default() },
         strictness: plan::strictness(args.strict, args.lenient),
         outages: OutageConfig {
             as_of: args.outages.as_of,
@@ -63,7 +63,6 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
 pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     plan::set_output(&args.output)?;
-    check_place(&args.output)?;
     let sets = args.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
     let first = &sets[0];
     sets[1..].iter().try_for_each(|set| check_alike(first, set))?;
@@ -130,15 +129,6 @@ fn write(
     Ok(ExitStatus::Done)
 }
 
-/// Reports an output that cannot be written before hours of reading.
-fn check_place(output: &Path) -> anyhow::Result<()> {
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let shown = output.display();
-    ensure!(folder.is_none_or(Path::is_dir), "{shown}: no such folder; create it first");
-    ensure!(!output.is_dir(), "{shown}: is a folder; a set is a file, so name a file");
-    Ok(())
-}
-
 fn ingest(
     inputs: &[Input],
     config: &IngestConfig,
@@ -161,11 +151,15 @@ fn ingest(
     if shows {
         show_problems(reports);
     }
-    let ingested = ingested.map_err(|error| match config.strictness {
-        Strictness::Usual if !error.inputs().iter().all(InputReport::is_readable) => {
-            anyhow!("{error}; nothing was compiled (--lenient skips unreadable inputs)")
+    let ingested = ingested.map_err(|error| {
+        let reports = error.inputs();
+        let is_readable = reports.iter().all(InputReport::is_readable);
+        // If nothing was read, there is nothing else to compile.
+        let skips = config.strictness == Strictness::Usual && !is_readable;
+        match skips && reports.iter().any(|input| input.captures > 0) {
+            true => anyhow!("{error}; nothing was compiled (--lenient skips unreadable inputs)"),
+            false => anyhow!("{error}; nothing was compiled"),
         }
-        _ => anyhow!("{error}; nothing was compiled"),
     })?;
     let counts = &ingested.counts;
     let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
@@ -179,7 +173,7 @@ fn ingest(
     Ok(ingested)
 }
 
-/// Draws the bar on whichever thread reads.
+/// Draws the bar on the thread that reads.
 struct Observer {
     progress: Progress,
     bar: Mutex<Bar>,
@@ -217,6 +211,11 @@ fn show_problems(inputs: &[InputReport]) {
     let all: u64 = inputs.iter().map(|input| input.broken).sum();
     if all > shown {
         show(format!("{} left out", counted(all - shown, "more broken record")));
+    }
+    let assumed: u64 = inputs.iter().map(|input| input.status_assumed).sum();
+    if assumed > 0 {
+        let captures = counted(assumed, "capture");
+        show(format!("{captures} without a status; 200 is assumed (--strict makes this an error)"));
     }
 }
 

@@ -91,7 +91,17 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         )
     };
     match (open(&args.old)?, open(&args.new)?) {
-        (Some(old), Some(new)) => diff.sets(&old, &new),
+        (Some(old), Some(new)) => {
+            ensure!(
+                args.dialect.is_none() && args.max_robots_size.is_none(),
+                "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
+            );
+            diff.sets(&old, &new)
+        }
+        // Each applies to every URL of the lists.
+        (None, None) if diff.stream.is_some() => {
+            diff.sets(&diff.load(&args.old)?, &diff.load(&args.new)?)
+        }
         (None, None) => diff.files(),
         (None, Some(_)) => bail!(one_of_each(&args.old, &args.new)),
         (Some(_), None) => bail!(one_of_each(&args.new, &args.old)),
@@ -104,7 +114,7 @@ fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
         Ok(set) => Ok(Some(set.into())),
         Err(SetError::NotASet(wrong))
             if !wrong.kind.is_no_robots_txt()
-                || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd) =>
+                || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd | FileKind::Special) =>
         {
             Ok(None)
         }
@@ -121,10 +131,6 @@ struct Changed {
 
 impl Diff<'_> {
     fn sets(&self, old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> anyhow::Result<ExitStatus> {
-        ensure!(
-            self.args.dialect.is_none() && self.args.max_robots_size.is_none(),
-            "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
-        );
         let notes = AgentNotes::of(&self.questions, new)?;
         notes.show(self.summary);
         let agents = notes.agents;
@@ -151,6 +157,27 @@ impl Diff<'_> {
         let summary = SetSummary::new(old, new, &agents, found, self.started);
         summary::show_object(self.summary, &summary, |text| summary.write_text(text));
         Ok(self.status(changed > 0))
+    }
+
+    /// How robots.txt files are read.
+    fn load_config(&self) -> LoadConfig {
+        LoadConfig {
+            robots_bytes_max: self
+                .args
+                .max_robots_size
+                .map_or(Some(ROBOTS_BYTES_MAX), |size| size.0),
+            strictness: plan::strictness(self.args.strict, false),
+            ..LoadConfig::new(self.args.dialect.unwrap_or(&RFC_9309))
+        }
+    }
+
+    /// Compiles the robots.txt at `path` for the agents.
+    fn load(&self, path: &Path) -> anyhow::Result<Arc<PolicySet>> {
+        let config = self.load_config();
+        let agents = Some(self.questions.agents(config.dialect)?.into());
+        let loaded = PolicySet::load(path, &LoadConfig { agents, ..config })?;
+        show_notes(&loaded.notes, loaded.odd());
+        Ok(loaded.set.into())
     }
 
     fn status(&self, is_different: bool) -> ExitStatus {
@@ -234,20 +261,8 @@ impl Diff<'_> {
     /// Compares two robots.txt files for the given agents, or for every robot.
     fn files(&self) -> anyhow::Result<ExitStatus> {
         let DiffArgs { old: old_path, new: new_path, .. } = self.args;
-        ensure!(
-            self.stream.is_none(),
-            "{} and {} are robots.txt files, which are compared on every possible URL; omit the lists \
-             of URLs, or compile policy sets",
-            old_path.display(),
-            new_path.display()
-        );
-        let dialect = self.args.dialect.unwrap_or(&RFC_9309);
-        let bytes_max = self.args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0);
-        let config = LoadConfig {
-            robots_bytes_max: bytes_max,
-            strictness: plan::strictness(self.args.strict, false),
-            ..LoadConfig::new(dialect)
-        };
+        let config = self.load_config();
+        let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
         let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
             let (text, note) = read_text(path, &config)?;
             show_notes(note.as_slice(), u64::from(note.is_some()));

@@ -1,15 +1,16 @@
-//! Checks that no file is both read and written by a run.
+//! Checks the paths of a run: that no file is both read and written, that outputs can be written, and that
+//! no path is a URL.
 //!
-//! This is done for all subcommands alike, before any file is opened for writing: every flag and argument
-//! with a path is an input, unless [`OUTPUTS`] names it. Files are compared by device and inode, so links
-//! and hard links are recognized. Pipes, terminals and devices may be both.
+//! This is done for all subcommands alike, before any file is opened: every flag and argument with a path
+//! is an input, unless [`OUTPUTS`] names it. Files are compared by device and inode, so links and hard
+//! links are recognized. Pipes, terminals and devices may be both.
 
 use std::fs::{self, Metadata};
 #[cfg(unix)]
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::{Arg, ArgMatches, Command};
 
 use super::lists;
@@ -19,23 +20,29 @@ use super::output::is_standard_output;
 const OUTPUTS: &[&str] =
     &["html", "invalid_to", "json", "out", "out_dir", "output", "rejects", "unknown_to"];
 
+/// Those of them that are folders, which are made.
+const FOLDERS: &[&str] = &["out", "out_dir"];
+
 /// The argument for lists. Without a value, a subcommand that has it reads standard input.
 const LISTS: &str = "files";
 
-/// Refuses a run in which an output is also an input or another output.
+/// Refuses a run in which an output is also an input or another output or cannot be written, standard input
+/// is read twice, or a path is a URL.
 ///
 /// # Errors
 ///
-/// If there is such an output; the message names the flag and both files.
+/// If there is such a path; the message names the flag and the files.
 pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
-    let mut files = Files::of(matches);
+    let mut files = Files::of(matches)?;
     let is_list = |argument: &Arg| argument.get_id() == LISTS;
     let takes_lists =
         command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
-    if takes_lists && !matches.contains_id(LISTS) {
-        files.add_input(Path::new("-"));
+    // Without a list, `diff` compares something else.
+    if takes_lists && name != "diff" && !matches.contains_id(LISTS) {
+        files.add_argument(Path::new("-"))?;
     }
+    ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");
     files.outputs.iter().enumerate().try_for_each(|(index, output)| {
         files.check_inputs(output)?;
         match files.outputs[..index].iter().find(|other| other.identity == output.identity) {
@@ -52,6 +59,8 @@ pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
 struct Files {
     inputs: Vec<NamedFile>,
     outputs: Vec<NamedFile>,
+    /// How often standard input is read.
+    stdin_reads: u32,
 }
 
 struct NamedFile {
@@ -80,14 +89,14 @@ enum Identity {
 }
 
 impl Files {
-    fn of(matches: &ArgMatches) -> Files {
+    fn of(matches: &ArgMatches) -> anyhow::Result<Files> {
         let mut files = Files::default();
         for id in matches.ids() {
             let Ok(Some(paths)) = matches.try_get_many::<PathBuf>(id.as_str()) else { continue };
             for path in paths {
                 match OUTPUTS.contains(&id.as_str()) {
-                    true => files.add_output(id.as_str(), path),
-                    false => files.add_input(path),
+                    true => files.add_output(id.as_str(), path)?,
+                    false => files.add_argument(path)?,
                 }
             }
             if id == LISTS {
@@ -103,7 +112,19 @@ impl Files {
             let name = "standard output".to_owned();
             files.outputs.push(NamedFile { name, path: PathBuf::new(), identity });
         }
-        files
+        Ok(files)
+    }
+
+    /// Adds an input that was named.
+    fn add_argument(&mut self, path: &Path) -> anyhow::Result<()> {
+        let shown = path.display();
+        ensure!(
+            !is_url(path),
+            "{shown}: a URL, not a file; portcullis fetches nothing, so download it first"
+        );
+        self.stdin_reads += u32::from(path == Path::new("-"));
+        self.add_input(path);
+        Ok(())
     }
 
     fn add_input(&mut self, path: &Path) {
@@ -120,7 +141,8 @@ impl Files {
         }));
     }
 
-    fn add_output(&mut self, id: &str, path: &Path) {
+    fn add_output(&mut self, id: &str, path: &Path) -> anyhow::Result<()> {
+        check_output(path, FOLDERS.contains(&id))?;
         let identity = match fs::metadata(path) {
             _ if is_standard_output(path) => Some(Identity::StandardOutput),
             Ok(metadata) => metadata.is_file().then(|| Identity::of(path, &metadata)).flatten(),
@@ -132,6 +154,7 @@ impl Files {
             path: path.to_owned(),
             identity,
         }));
+        Ok(())
     }
 
     fn check_inputs(&self, output: &NamedFile) -> anyhow::Result<()> {
@@ -153,6 +176,30 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// Whether a path that does not exist is a URL.
+fn is_url(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme && !path.exists()
+}
+
+/// Reports an output that cannot be written before hours of reading.
+fn check_output(path: &Path, is_folder: bool) -> anyhow::Result<()> {
+    let shown = path.display();
+    ensure!(!is_url(path), "{shown}: a URL, not a file; portcullis writes to files only");
+    if is_folder {
+        ensure!(path != Path::new("-"), "a folder cannot go to standard output; name a folder");
+        ensure!(!path.exists() || path.is_dir(), "{shown}: a file, not a folder; name a folder");
+        return Ok(());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    ensure!(folder.is_none_or(Path::is_dir), "{shown}: no such folder; create it first");
+    ensure!(!path.is_dir(), "{shown}: a folder; name a file");
+    Ok(())
 }
 
 impl Identity {

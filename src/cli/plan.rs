@@ -208,7 +208,6 @@ pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
 }
 
 pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
-    stdin_once(&input.files)?;
     let InputArgs { files, lists } = input;
     let is_lines = lists.input_format.is_none_or(|format| format == ListFormat::Lines);
     ensure!(
@@ -247,12 +246,6 @@ pub fn destinations(
         None => Destinations::Joined(output),
         Some(folder) => Destinations::Each(lists::outputs(&stream.inputs, folder, extension)?),
     })
-}
-
-pub fn stdin_once(inputs: &[PathBuf]) -> anyhow::Result<()> {
-    let times = inputs.iter().filter(|path| path.as_os_str() == "-").count();
-    ensure!(times <= 1, "standard input can be read only once; give - only once");
-    Ok(())
 }
 
 pub fn summary(run: &RunArgs, figures: &FigureArgs) -> SummaryPlan {

@@ -201,8 +201,7 @@ impl<'a> Worker<'a> {
         let mut records = piece.records();
         let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
         loop {
-            block.clear();
-            block.extend(records.by_ref().take(RECORDS_AT_ONCE));
+            records.fill(&mut block, RECORDS_AT_ONCE);
             if block.is_empty() {
                 // A map of all hosts in each thread would take too much memory.
                 self.audit.tally().add_hosts(self.tally.hosts.drain());
@@ -228,9 +227,10 @@ impl<'a> Worker<'a> {
             let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
             let records = &block[first..end];
             let decisions = &decisions[first * agents..end * agents];
-            for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
+            let by_record = records.iter().zip(decisions.chunks_exact(agents));
+            for (place, (record, decisions)) in (first..).zip(by_record) {
                 self.tally.counts.add(record.whole().len(), decisions);
-                rejects.add(record, decisions, (classifier, self.assumed_scheme));
+                rejects.check(place, record, decisions, (classifier, self.assumed_scheme));
             }
             match decisions[0].verdict {
                 Verdict::Allow | Verdict::Disallow => {
@@ -246,6 +246,7 @@ impl<'a> Worker<'a> {
             }
         }
         drop(origins);
+        rejects.end_block(block.len());
         self.memory = memory;
         Ok(())
     }

@@ -1,24 +1,29 @@
 //! Folders of robots.txt files named by host: `example.com`, `example.com.txt`,
-//! `example.com.robots.txt`, `example.com:8080`.
+//! `example.com.robots.txt`, `example.com:8080`, or `example.com/robots.txt` as a mirror has it (`wget -x`);
+//! each also with `.gz` or `.zst` behind it.
 //!
 //! Each file is an answer with status 200 and the file as its body, decompressed if it is gzip or zstd.
 //! When it was fetched is not known: a file's time is when it was written here.
 //!
+//! A host has a dot (`example.com`), or is `localhost` or an IPv6 address in brackets; a port may follow.
+//! Other names, such as `Makefile` and hidden files, are those of no host.
+//!
 //! Of two files for one host the first by name counts. The others are broken records that may be
 //! skipped. So is an entry that is no regular file (or a link to one), whose name is no host, or that is
-//! surely another kind of file. A file that the system will not give, or whose compression is damaged,
-//! is [unreadable](super::BrokenKind::Unreadable). Subfolders are not entered.
+//! surely another kind of file, and a subfolder without a robots.txt; what else is in a subfolder is
+//! ignored. A file that the system will not give, or whose compression is damaged, is
+//! [unreadable](super::BrokenKind::Unreadable).
 //!
-//! Cost: a file is opened, read to its end and closed, without asking for its size, on the thread that
-//! reads its batch. The list of names is held in memory and sorted, so that nothing depends on the file
-//! system's order.
+//! Cost: the thread that reads a batch opens, reads and closes each of its files. In a subfolder three
+//! names are looked up. The list of names is held in memory and sorted, so the file system's order does
+//! not matter.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::input::{InputError, fill_robots_txt};
@@ -32,8 +37,16 @@ use super::{
     ReadConfig, Subject,
 };
 
-/// What may follow the host in a file's name.
+/// What may follow the host in a file's name, behind all else the ending of a compression.
 const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
+const COMPRESSIONS: [&[u8]; 2] = [b".gz", b".zst"];
+
+/// The files of a subfolder that is named by a host.
+const OF_SUBFOLDER: [&str; 3] = ["robots.txt", "robots.txt.gz", "robots.txt.zst"];
+
+/// The names of files that are read, for a message.
+pub const NAMES: &str =
+    "example.com, example.com.txt, example.com.robots.txt or example.com/robots.txt";
 
 /// Cuts a folder into batches of files; [`open`] makes it.
 pub struct Folder {
@@ -47,49 +60,88 @@ pub struct Folder {
 ///
 /// If it is no folder, or its list cannot be read.
 pub fn open(path: &Path) -> Result<Folder, CaptureError> {
-    let entries = list(path).map_err(|source| {
-        let name = path.display().to_string();
-        CaptureError::Unreadable { name, source }
-    })?;
-    Ok(Folder { path: path.into(), entries: entries.into_iter() })
+    let name = || path.display().to_string();
+    match list(path) {
+        Ok(entries) => Ok(Folder { path: path.into(), entries: entries.into_iter() }),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            let problem = "a file, not a folder; omit --input-format folder".to_owned();
+            Err(CaptureError::NotThisFormat { name: name(), problem })
+        }
+        Err(source) => Err(CaptureError::Unreadable { name: name(), source }),
+    }
 }
 
-const NO_FILE: &str = "not a regular file; a folder of hosts has nothing else";
+const NO_FILE: &str = "not a regular file";
+const NO_ROBOTS: &str = "a folder without a robots.txt";
 const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
-const NO_HOST: &str = "its name is no host; name it by the host, like example.com.txt";
+const NO_HOST: &str = "its name is no host; name it by the host, such as example.com.txt";
 const SAME_HOST: &str = "an earlier file, by name, is of the same host; keep one of them";
 
-/// A name in the folder, and why it is not read, if it is not.
-type Entry = (OsString, Option<&'static str>);
+/// A path in the folder, and why it is not read, if it is not.
+type Entry = (PathBuf, Option<&'static str>);
 
-/// Lists the folder, sorted by name. Of two files for one host the first counts.
+/// Lists the folder, sorted by path. Of two files for one host the first counts.
 fn list(path: &Path) -> io::Result<Vec<Entry>> {
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(path)? {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path)? {
         let entry = entry?;
-        // Most file systems tell the kind with the name. A dead link is found unreadable later.
-        let kind = entry.file_type()?;
-        let is_file = kind.is_file()
-            || kind.is_symlink() && std::fs::metadata(entry.path()).map_or(true, |it| it.is_file());
-        names.push((entry.file_name(), is_file));
+        let name = PathBuf::from(entry.file_name());
+        // Most file systems list the kind with the name. A dead link is found unreadable later.
+        let kind = match entry.file_type()? {
+            kind if kind.is_symlink() => fs::metadata(entry.path()).ok().map(|it| it.file_type()),
+            kind => Some(kind),
+        };
+        match kind {
+            Some(kind) if kind.is_dir() => list_subfolder(path, name, &mut found),
+            Some(kind) if !kind.is_file() => found.push((name, Some(NO_FILE))),
+            Some(_) | None => found.push((name, None)),
+        }
     }
-    names.sort_unstable();
+    found.sort_unstable();
     let mut origins = HashSet::new();
-    let entry = |(name, is_file): (OsString, bool)| {
-        let problem = if is_file { check_name(&name, &mut origins).err() } else { Some(NO_FILE) };
-        (name, problem)
-    };
-    Ok(names.into_iter().map(entry).collect())
+    for (path, problem) in &mut found {
+        *problem = problem.or_else(|| check_name(path, &mut origins).err());
+    }
+    Ok(found)
 }
 
-fn check_name(name: &OsStr, origins: &mut HashSet<(bool, Vec<u8>)>) -> Result<(), &'static str> {
-    if CaptureFormat::of_name(Path::new(name)).is_some() {
+/// Adds the files of the subfolder `name`, or why there are none.
+fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
+    if named_host(name.as_os_str().as_encoded_bytes()).is_none() {
+        found.push((name, Some(NO_HOST)));
+        return;
+    }
+    let before = found.len();
+    for file in OF_SUBFOLDER {
+        let file = name.join(file);
+        match fs::metadata(path.join(&file)) {
+            Ok(metadata) if !metadata.is_file() => found.push((file, Some(NO_FILE))),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            // One that cannot be read is found unreadable later.
+            Ok(_) | Err(_) => found.push((file, None)),
+        }
+    }
+    if found.len() == before {
+        found.push((name, Some(NO_ROBOTS)));
+    }
+}
+
+fn check_name(path: &Path, origins: &mut HashSet<(bool, Vec<u8>)>) -> Result<(), &'static str> {
+    if CaptureFormat::of_name(path).is_some() {
         return Err(ARCHIVE);
     }
-    let [http, https] = host_keys(host_of(name.as_encoded_bytes())).ok_or(NO_HOST)?;
+    let [http, https] = named_host(host_of(path)).ok_or(NO_HOST)?;
     // Both are inserted, so that a file is of all of its host's origins or of none.
     let is_new = origins.insert((false, http)) & origins.insert((true, https));
     if is_new { Ok(()) } else { Err(SAME_HOST) }
+}
+
+/// The keys of a host that a file may be named by; `None` if it does not look like one.
+fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let local = host.strip_prefix(b"localhost");
+    let is_local = local.is_some_and(|rest| rest.is_empty() || rest.starts_with(b":"));
+    let is_named = host.contains(&b'.') && !host.starts_with(b".");
+    (is_local || is_named || host.starts_with(b"[")).then(|| host_keys(host))?
 }
 
 impl BatchReader for Folder {
@@ -109,21 +161,21 @@ struct Files {
 }
 
 impl Batch for Files {
-    /// Always 0: the sizes of files are not asked for.
+    /// Always 0: the sizes of files are not read.
     fn stored_bytes(&self) -> u64 {
         0
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
         let mut scratch = Vec::new();
-        for (name, problem) in &self.entries {
+        for (path, problem) in &self.entries {
             let text = match problem {
-                Some(problem) => Err(BrokenRecord::senseless(place(name), *problem)),
-                None => self.read_file(name, config, &mut scratch),
+                Some(problem) => Err(BrokenRecord::senseless(place(path), *problem)),
+                None => self.read_file(path, config, &mut scratch),
             };
             match text {
                 Ok(text) => {
-                    let host = Subject::Host(host_of(name.as_encoded_bytes()));
+                    let host = Subject::Host(host_of(path));
                     let settled = settle(200, Some(Cow::Borrowed(text)), true, config);
                     sink.capture(Capture::new(host, None, settled));
                 }
@@ -136,7 +188,7 @@ impl Batch for Files {
 impl Files {
     fn read_file<'t>(
         &self,
-        name: &OsStr,
+        name: &Path,
         config: &ReadConfig,
         scratch: &'t mut Vec<u8>,
     ) -> Result<&'t [u8], BrokenRecord> {
@@ -157,13 +209,19 @@ impl Files {
     }
 }
 
-fn place(name: &OsStr) -> String {
-    format!("file {}", name.display())
+fn place(path: &Path) -> String {
+    format!("file {}", path.display())
 }
 
-/// The host that a file is named by, if it is named by one.
-fn host_of(name: &[u8]) -> &[u8] {
-    ENDINGS.iter().find_map(|ending| name.strip_suffix(*ending)).unwrap_or(name)
+/// The host that a file is named by, or its subfolder, if it is named by one.
+fn host_of(path: &Path) -> &[u8] {
+    let without = |name, endings: [&[u8]; 2]| -> &[u8] {
+        endings.iter().find_map(|ending| <[u8]>::strip_suffix(name, *ending)).unwrap_or(name)
+    };
+    match path.parent().map(Path::as_os_str).map(OsStr::as_encoded_bytes) {
+        Some(subfolder @ [_, ..]) => subfolder,
+        _ => without(without(path.as_os_str().as_encoded_bytes(), COMPRESSIONS), ENDINGS),
+    }
 }
 
 /// The keys of a host for http and for https (see [`host_key`]), which differ if it has one scheme's
@@ -194,7 +252,7 @@ mod tests {
     #[test]
     fn names_are_hosts() {
         let keys = |name: &str| {
-            let keys = host_keys(host_of(name.as_bytes()))?;
+            let keys = named_host(host_of(Path::new(name)))?;
             Some(keys.map(|key| String::from_utf8(key).unwrap()))
         };
         let both = |http: &str, https: &str| Some([http.to_owned(), https.to_owned()]);
@@ -205,7 +263,28 @@ mod tests {
         assert_eq!(keys("a.example:8443"), both("a.example:8443", "a.example:8443"));
         assert_eq!(keys("a.example:443"), both("a.example:443", "a.example"));
         assert_eq!(keys("[::1]:80.txt"), both("[::1]", "[::1]:80"));
-        for name in ["user@a.example", "a b", ".txt", "a.example?", "a:x", "a#b", "a:0x50"] {
+        assert_eq!(keys("a.example.txt.gz"), both("a.example", "a.example"));
+        assert_eq!(keys("a.example.zst"), both("a.example", "a.example"));
+        assert_eq!(keys("localhost.txt"), both("localhost", "localhost"));
+        assert_eq!(keys("localhost:8080"), both("localhost:8080", "localhost:8080"));
+        assert_eq!(keys("a.example:81/robots.txt"), both("a.example:81", "a.example:81"));
+        assert_eq!(keys("192.0.2.1/robots.txt.gz"), both("192.0.2.1", "192.0.2.1"));
+        for name in [
+            "user@a.example",
+            "a.b c",
+            ".txt",
+            "a.example?",
+            "a.b:x",
+            "a.b#c",
+            "a.b:0x50",
+            "robots.txt",
+            "Makefile",
+            "urls.txt",
+            "intranet:8080",
+            "localhosts",
+            ".DS_Store",
+            ".hidden.example",
+        ] {
             assert_eq!(keys(name), None, "{name}");
         }
     }
@@ -261,6 +340,48 @@ mod tests {
         let senseless = |place| (place, BrokenKind::Senseless);
         let expected =
             ["file dump.warc.gz", "file f.example", "file user@e.example"].map(senseless);
+        assert_eq!(found.broken[1].problem, NO_ROBOTS);
+        assert_eq!(broken, expected);
+    }
+
+    #[test]
+    fn a_mirror_has_a_folder_per_host() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        };
+        file("a.example/robots.txt", b"a");
+        file("a.example/index.html", b"a page");
+        file("b.example:8080/robots.txt", b"b");
+        let zstd = zstd::encode_all(&b"c"[..], 1).unwrap();
+        file("c.example/robots.txt.zst", &zstd);
+        file("d.example/index.html", b"a page");
+        file("e.example/robots.txt/index.html", b"a page");
+        file("f.example.txt", b"second");
+        file("f.example/robots.txt", b"first");
+        file("no-host/robots.txt", b"no host");
+        let found = read_folder(folder.path());
+        let text = |kept: &crate::tests::Kept| {
+            (kept.subject.clone(), String::from_utf8(kept.capture.body.to_vec()).unwrap())
+        };
+        let captures: Vec<_> = found.captures.iter().map(text).collect();
+        let expected = [
+            ("a.example", "a"),
+            ("b.example:8080", "b"),
+            ("c.example", "c"),
+            ("f.example", "first"),
+        ];
+        assert_eq!(captures, expected.map(|(host, body)| (host.to_owned(), body.to_owned())));
+        let broken: Vec<_> =
+            found.broken.iter().map(|it| (it.place.as_str(), it.problem.as_str())).collect();
+        let expected = [
+            ("file d.example", NO_ROBOTS),
+            ("file e.example/robots.txt", NO_FILE),
+            ("file f.example.txt", SAME_HOST),
+            ("file no-host", NO_HOST),
+        ];
         assert_eq!(broken, expected);
     }
 

@@ -9,7 +9,7 @@ use crate::input::{InputError, OpenConfig, Source, Terminator};
 use portcullis_dialect::limits::FORMAT_BYTES_MAX;
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
-use super::{BatchReader, CaptureError, folder, json_lines, warc};
+use super::{BatchReader, CaptureError, FieldMap, folder, json_lines, warc};
 
 /// How captures are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,40 +81,13 @@ fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
     end.eq_ignore_ascii_case(ending).then_some(rest)
 }
 
-/// The columns of a Parquet file. For those that are not named here, the first of the usual names
-/// counts that the file has, in any case:
-///
-/// | | |
-/// |---|---|
-/// | `url` | `url`, `robots_url`, `uri` |
-/// | `host` | `host`, `domain`, `hostname` |
-/// | `status` | `status`, `fetch_status`, `http_status` |
-/// | `body` | `body`, `content`, `robots_txt`, `text` |
-/// | `fetched_at` | `fetched_at`, `fetch_time`, `warc_date`, `timestamp` |
-///
-/// Either a URL or a host is required. A host that is named here wins over a URL that is not;
-/// otherwise the URL wins. Of the others, only `fetched_at` may be missing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ParquetColumns {
-    /// The requested URL, a text.
-    pub url: Option<String>,
-    /// The host whose robots.txt was requested, a text.
-    pub host: Option<String>,
-    /// The status of the answer, a number; `null` or 0 if there was none.
-    pub status: Option<String>,
-    /// The decoded body, bytes or text; `null` if it is not known.
-    pub body: Option<String>,
-    /// When it was answered: a timestamp (in UTC if it has no zone), or a text as in RFC 3339.
-    pub fetched_at: Option<String>,
-}
-
 /// How a file of captures is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureConfig {
     /// How its bytes are read. Folders and Parquet ignore it.
     pub input: OpenConfig,
-    /// The columns of a Parquet file.
-    pub columns: ParquetColumns,
+    /// The names of fields in JSON Lines and Parquet.
+    pub fields: FieldMap,
 }
 
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
@@ -136,6 +109,10 @@ pub fn open(
     if known == Some(CaptureFormat::Folder) {
         return Ok(Box::new(folder::open(path)?));
     }
+    if known.is_some() && path.is_dir() {
+        let (name, problem) = (path.display().to_string(), "a folder; omit --input-format");
+        return Err(CaptureError::NotThisFormat { name, problem: problem.to_owned() });
+    }
     let mut source = Source::open(path, config.input)?;
     let format = match known {
         Some(format) => format,
@@ -143,9 +120,9 @@ pub fn open(
     };
     match format {
         CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
-        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source))),
+        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source, &config.fields))),
         CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
-        CaptureFormat::Parquet => open_parquet(path, source, &config.columns),
+        CaptureFormat::Parquet => open_parquet(path, source, &config.fields),
     }
 }
 
@@ -165,6 +142,7 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError>
         // The first line may be too long to show that it is a capture.
         FileKind::Json => by_name.or(Some(CaptureFormat::JsonLines)),
         FileKind::Html | FileKind::Text | FileKind::UrlList => by_name,
+        FileKind::Empty if by_name.is_some() => by_name,
         _ => {
             let (name, wanted) = (source.name().to_owned(), Wanted::Captures);
             return Err(InputError::from(WrongKind { name, kind, wanted }).into());
@@ -178,26 +156,24 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError>
 fn open_parquet(
     path: &Path,
     mut source: Source,
-    columns: &ParquetColumns,
+    fields: &FieldMap,
 ) -> Result<Box<dyn BatchReader>, CaptureError> {
-    if path == Path::new("-") {
-        let problem =
-            "Parquet is read from its end, which a pipe hides; store it and name the file";
+    if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) {
+        let problem = "Parquet is read from its end, so write it to a file and name that";
         return Err(not_this_format(&source, problem));
     }
     if source.coding()?.is_some() {
-        let problem =
-            "Parquet is read from its end, which compression hides; decompress the file first";
+        let problem = "Parquet is read from its end; decompress the file first";
         return Err(not_this_format(&source, problem));
     }
-    Ok(Box::new(super::parquet::open(path, columns)?))
+    Ok(Box::new(super::parquet::open(path, fields)?))
 }
 
 #[cfg(not(feature = "parquet"))]
 fn open_parquet(
     _: &Path,
     source: Source,
-    _: &ParquetColumns,
+    _: &FieldMap,
 ) -> Result<Box<dyn BatchReader>, CaptureError> {
     let problem = "Parquet is not built in; \
                    build with it: cargo install portcullis --features parquet";
@@ -284,7 +260,8 @@ mod tests {
         let said = "unknown format; pass --input-format warc, jsonl, parquet or folder";
         let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
         assert_eq!(read(&file("e", warc), None).broken, []);
-        assert_eq!(problem(&file("empty", b""), None), said);
+        let empty = open(&file("empty", b""), None, &CaptureConfig::default()).err().unwrap();
+        assert!(empty.to_string().contains("empty: an empty file, not captures"), "{empty}");
         assert_eq!(problem(&file("f", b"User-agent: *\n"), None), said);
         assert_eq!(
             read(&file("f", b"User-agent: *\n"), Some(CaptureFormat::JsonLines)).broken.len(),
@@ -301,8 +278,11 @@ mod tests {
             let error = open(&missing, format).expect("there is nothing");
             assert!(error.to_string().ends_with("a.jsonl: no such file or directory"), "{error}");
         }
-        let error = open(folder.path(), Some(CaptureFormat::JsonLines));
-        assert!(matches!(error, Some(CaptureError::Input { .. })), "{error:?}");
+        let error = open(folder.path(), Some(CaptureFormat::JsonLines)).unwrap().to_string();
+        assert!(error.ends_with(": a folder; omit --input-format"), "{error}");
+        std::fs::write(&missing, "").unwrap();
+        let error = open(&missing, Some(CaptureFormat::Folder)).unwrap().to_string();
+        assert!(error.ends_with("a file, not a folder; omit --input-format folder"), "{error}");
     }
 
     #[cfg(not(feature = "parquet"))]

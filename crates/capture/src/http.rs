@@ -25,13 +25,13 @@ use crate::compression::Coding;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HeadProblem {
     /// It does not begin as a response does.
-    #[error("it does not begin with the status line of an HTTP response; ask the host anew")]
+    #[error("it does not begin with the status line of an HTTP response; fetch it again")]
     NoStatusLine,
     /// There is no empty line where the header should end.
-    #[error("its HTTP header has no end; ask the host anew")]
+    #[error("its HTTP header has no end; fetch it again")]
     NoEnd,
     /// The header is longer than is read.
-    #[error("its HTTP header is longer than {HEADER_BLOCK_BYTES_MAX} bytes; ask the host anew")]
+    #[error("its HTTP header is longer than {HEADER_BLOCK_BYTES_MAX} bytes; fetch it again")]
     TooLong,
 }
 

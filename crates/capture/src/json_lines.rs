@@ -1,17 +1,19 @@
-//! JSON Lines: one object a line, one answer an object.
+//! JSON Lines: one object per line, one answer per object.
 //!
 //! ```json
 //! {"url": "https://a.example/robots.txt", "status": 200, "fetched_at": "2024-05-01T12:00:00Z",
 //!  "headers": {"Content-Type": "text/plain"}, "redirects": [], "body": "User-agent: *\n"}
 //! ```
 //!
-//! (on one line). The members:
+//! (on one line). The members, which have other usual names and may be named otherwise
+//! ([`FieldMap`]):
 //!
 //! | member | |
 //! |---|---|
-//! | `url` | the URL that was requested first; the only required member |
-//! | `status` | the last answer's status; absent, `null` or 0 if there was none |
-//! | `error` | why there was none, or why the body is not whole; any text or object |
+//! | `url` | the URL that was requested first |
+//! | `host` | the host whose robots.txt was requested, if there is no URL: http and https on their default ports |
+//! | `status` | the last answer's status, `null` or 0 if there was none; 200 is assumed if it is absent beside a body |
+//! | `error` | why there was no answer, or why the body is not whole; any text or object |
 //! | `fetched_at` | when, as in RFC 3339 |
 //! | `headers` | names, in any case, to a text or a list of texts |
 //! | `redirects` | the redirects that were followed: a list of URLs, or of objects with a `url` |
@@ -19,12 +21,13 @@
 //! | `body_base64` | the decoded body, in base64, if it is not UTF-8 |
 //! | `truncated` | set if the body was cut: anything but `null`, `false`, 0 and an empty text |
 //!
-//! Other members are ignored, and so are empty lines and a byte order mark at the start.
+//! Other members are ignored, and so are empty lines and a byte order mark at the start. Only a URL or a
+//! host is required.
 //!
 //! A line that is no such object is broken and reported with its number. So is one that contradicts
-//! itself (two bodies, a member twice) or says nothing (no status and no error). A 2xx answer without
-//! a body is [`Answer::BrokenBody`], unless its status is 204 or 205, which have none; so is one with
-//! `truncated` or an `error`, unless the body contains all that counts.
+//! itself (two bodies, a member twice, a body but a `null` status) or says nothing (no status, no body
+//! and no error). A 2xx answer without a body is [`Answer::BrokenBody`], unless its status is 204 or 205,
+//! which have none; so is one with `truncated` or an `error`, unless the body contains all that counts.
 //!
 //! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is decoded
 //! as far as it counts. A line longer than
@@ -32,44 +35,39 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::access::{Answer, CachingHeaders};
 use portcullis_matcher::bytes::trim;
 use portcullis_robots::kind::BYTE_ORDER_MARK;
 
-use super::body::{is_html, settle, status_of, time_of};
+use super::body::is_html;
+use super::record::{FieldValue, Record};
+use super::schema::{Candidate, CaptureField, FieldMap};
 use super::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
-    Subject,
 };
 use crate::input::{Chunk, ChunkConfig, Chunks, Records, Source, Terminator};
 
 /// White space around a value (RFC 8259, section 2).
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
-/// The usual alphabet (RFC 4648, section 4), padded or not.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
-
 /// Cuts JSON Lines into batches of whole lines; [`open`] makes it.
 pub struct JsonLines {
     chunks: Chunks,
+    schema: Arc<Schema>,
     /// Lines of the batches that were handed out.
     lines: u64,
 }
 
-/// Reads the lines of `source`, decompressed if it is compressed.
-pub fn open(source: Source) -> JsonLines {
-    JsonLines { chunks: source.chunks(ChunkConfig::default()), lines: 0 }
+/// Reads the lines of `source`, decompressed if it is compressed, with the names of `fields`.
+pub fn open(source: Source, fields: &FieldMap) -> JsonLines {
+    let members = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field)).collect();
+    let schema = Arc::new(Schema { members, fields: fields.clone() });
+    JsonLines { chunks: source.chunks(ChunkConfig::default()), schema, lines: 0 }
 }
 
 impl BatchReader for JsonLines {
@@ -77,13 +75,20 @@ impl BatchReader for JsonLines {
         let Some(chunk) = self.chunks.next().transpose()? else { return Ok(None) };
         let lines_before = self.lines;
         self.lines += memchr::memchr_iter(b'\n', &chunk).count() as u64;
-        Ok(Some(Box::new(Lines { chunk, lines_before })))
+        Ok(Some(Box::new(Lines { chunk, schema: Arc::clone(&self.schema), lines_before })))
     }
+}
+
+/// Which members are read, and as what.
+struct Schema {
+    fields: FieldMap,
+    members: Vec<Candidate>,
 }
 
 /// Some whole lines.
 struct Lines {
     chunk: Chunk,
+    schema: Arc<Schema>,
     lines_before: u64,
 }
 
@@ -99,7 +104,7 @@ impl Batch for Lines {
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
         for (index, record) in Records::new(bytes, Terminator::LineFeed).enumerate() {
-            if let Err(problem) = read_line(record.text(), config, sink) {
+            if let Err(problem) = self.schema.read_line(record.text(), config, sink) {
                 let number = self.lines_before + index as u64 + 1;
                 sink.broken(BrokenRecord::senseless(format!("line {number}"), problem));
             }
@@ -107,54 +112,53 @@ impl Batch for Lines {
     }
 }
 
-/// Reads one line and hands its capture to `sink`; an empty line has none. The error says what is
-/// wrong with the line, and nothing was handed out.
-fn read_line(text: &[u8], config: &ReadConfig, sink: &mut dyn CaptureSink) -> Result<(), String> {
-    match trim(text, WHITE_SPACE) {
-        [] => return Ok(()),
-        // Deserialization would accept a list of the members' values as well.
-        [b'{', ..] => {}
-        _ => return Err("no object of JSON: one object a line is wanted".to_owned()),
-    }
-    let members: Members<'_> = serde_json::from_slice(text).map_err(|error| describe(&error))?;
-    let time = members.fetched_at.as_ref().map(|text| time_of(text.0.as_bytes())).transpose()?;
-    if members.body.is_some() && members.body_base64.is_some() {
-        return Err("both `body` and `body_base64`; keep the one that is right".to_owned());
-    }
-    let Status::Number(status) = members.status.unwrap_or(Status::Number(0.0));
-    let status = status_of(status)?;
-    let (has_error, is_truncated) = (is_set(&members.error), is_set(&members.truncated));
-    if status == 0 && !has_error {
-        return Err("no `status` and no `error`: nothing says what came of it".to_owned());
-    }
-    let body = match (members.body, members.body_base64) {
-        (Some(Text(Cow::Borrowed(text))), _) => Some(Cow::Borrowed(text.as_bytes())),
-        (Some(Text(Cow::Owned(text))), _) => Some(Cow::Owned(text.into_bytes())),
-        (None, Some(text)) if matches!(status, 200..=299) => {
-            Some(Cow::Owned(decode(text.0.as_bytes(), config)?))
+impl Schema {
+    /// Reads one line and hands its capture to `sink`; an empty line has none. The error says what is
+    /// wrong with the line, and nothing was handed out.
+    fn read_line(
+        &self,
+        text: &[u8],
+        config: &ReadConfig,
+        sink: &mut dyn CaptureSink,
+    ) -> Result<(), String> {
+        match trim(text, WHITE_SPACE) {
+            [] => return Ok(()),
+            [b'{', ..] => {}
+            [b'[', ..] => {
+                return Err(
+                    "a JSON list; write one object per line, as jq -c '.[]' does".to_owned()
+                );
+            }
+            _ => return Err("no JSON object; expected one object per line".to_owned()),
         }
-        (None, _) => None,
-    };
-    let mut settled = settle(status, body, !is_truncated && !has_error, config);
-    let headers = members.headers.unwrap_or_default();
-    for (note, is_odd) in [
-        (CaptureNote::Truncated, is_truncated),
-        (CaptureNote::HtmlContentType, headers.first("content-type").is_some_and(is_html)),
-    ] {
-        settled.notes = if is_odd { settled.notes.with(note) } else { settled.notes };
+        let mut line = Line::default();
+        let mut parser = serde_json::Deserializer::from_slice(text);
+        let value = ValueAt { depth: 0, members: self.members.iter().collect(), line: &mut line };
+        value.deserialize(&mut parser).and_then(|()| parser.end()).map_err(|it| describe(&it))?;
+        let Line { record, headers, redirects } = line;
+        let (subject, mut capture) = record.capture(&self.fields, config)?;
+        if headers.first("content-type").is_some_and(is_html) {
+            capture.notes = capture.notes.with(CaptureNote::HtmlContentType);
+        }
+        let is_redirect = matches!(capture.answer, Answer::Status(300..=399));
+        let fields = headers.0.iter().map(|(name, value)| (*name, value.as_bytes()));
+        sink.capture(Capture {
+            subject: subject.get(),
+            redirects_followed: redirects,
+            location: headers.first("location").filter(|_| is_redirect).map(Cow::Borrowed),
+            caching: CachingHeaders::read(fields),
+            ..capture
+        });
+        Ok(())
     }
-    let is_redirect = matches!(settled.answer, Answer::Status(300..=399));
-    sink.capture(Capture {
-        redirects_followed: members.redirects.map_or(0, |redirects| redirects.len() as u32),
-        location: headers.first("location").filter(|_| is_redirect).map(Cow::Borrowed),
-        caching: CachingHeaders::read(headers.0.iter().map(|(name, it)| (*name, it.as_bytes()))),
-        ..Capture::new(Subject::Url(members.url.as_bytes()), time, settled)
-    });
-    Ok(())
 }
 
 /// The parser's message, with the column; its line would always be 1.
 fn describe(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "the object does not end on its line; write one object per line, as jq -c does"
+            .to_owned();
+    }
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     match text.strip_suffix(&place) {
@@ -163,47 +167,122 @@ fn describe(error: &serde_json::Error) -> String {
     }
 }
 
-/// Decodes `text` as far as it counts, and at least one byte more if there is one.
-fn decode(text: &[u8], config: &ReadConfig) -> Result<Vec<u8>, String> {
-    // Four digits stand for three bytes.
-    let digits_max = (config.body_bytes_max() / 3 + 1) * 4;
-    let counted = &text[..text.len().min(digits_max)];
-    BASE64.decode(counted).map_err(|error| format!("`body_base64` is no base64: {error}"))
+/// What a line says.
+#[derive(Default)]
+struct Line<'l> {
+    record: Record<'l>,
+    headers: Headers<'l>,
+    redirects: u32,
 }
 
-/// The members that are used. A member that is there twice is an error.
-#[derive(Deserialize)]
-struct Members<'l> {
-    #[serde(borrow)]
-    url: Cow<'l, str>,
-    status: Option<Status>,
-    #[serde(default)]
-    error: Value,
-    #[serde(borrow)]
-    fetched_at: Option<Text<'l>>,
-    #[serde(borrow)]
-    headers: Option<Headers<'l>>,
-    #[serde(borrow)]
-    redirects: Option<Vec<Redirect<'l>>>,
-    #[serde(borrow)]
-    body: Option<Text<'l>>,
-    #[serde(borrow)]
-    body_base64: Option<Text<'l>>,
-    #[serde(default)]
-    truncated: Value,
+impl<'l> Line<'l> {
+    fn add<E: Error>(&mut self, member: &Candidate, value: FieldValue<'l>) -> Result<(), E> {
+        self.record.add(member.field, member.rank, value).map_err(E::custom)
+    }
+}
+
+/// Reads a value at `depth`, which `members` are or pass through, into `line`.
+struct ValueAt<'w, 'm, 'l> {
+    depth: usize,
+    members: Vec<&'m Candidate>,
+    line: &'w mut Line<'l>,
+}
+
+impl<'m, 'l> ValueAt<'_, 'm, 'l> {
+    /// The members that end here.
+    fn ended(&self) -> impl Iterator<Item = &'m Candidate> + use<'m, '_, 'l> {
+        self.members.iter().copied().filter(|member| member.path.names().len() == self.depth)
+    }
+
+    fn set<E: Error>(self, value: FieldValue<'l>) -> Result<(), E> {
+        let ended: Vec<&Candidate> = self.ended().collect();
+        ended.into_iter().try_for_each(|member| self.line.add(member, value.clone()))
+    }
+}
+
+impl<'l> DeserializeSeed<'l> for ValueAt<'_, '_, 'l> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
+        let field = self
+            .ended()
+            .map(|member| member.field)
+            .find(|field| matches!(field, CaptureField::Headers | CaptureField::Redirects));
+        match field {
+            Some(CaptureField::Headers) => {
+                let headers = Option::<Headers<'l>>::deserialize(deserializer)?;
+                self.line.headers = headers.unwrap_or_default();
+            }
+            Some(_) => {
+                let redirects = Option::<Vec<Redirect<'l>>>::deserialize(deserializer)?;
+                self.line.redirects = redirects.map_or(0, |redirects| redirects.len() as u32);
+            }
+            None => return deserializer.deserialize_any(self),
+        }
+        // A second one is an error.
+        self.set(FieldValue::Null)
+    }
+}
+
+impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.set(FieldValue::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.set(FieldValue::Boolean(value))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        self.set(FieldValue::Number(number as f64))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        self.set(FieldValue::Number(number as f64))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        self.set(FieldValue::Number(number))
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
+        self.set(FieldValue::Text(Cow::Borrowed(text.as_bytes())))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.set(FieldValue::Text(Cow::Owned(text.as_bytes().to_vec())))
+    }
+
+    fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        self.set(FieldValue::Other("a list"))
+    }
+
+    fn visit_map<A: MapAccess<'l>>(self, mut object: A) -> Result<(), A::Error> {
+        while let Some(Text(name)) = object.next_key()? {
+            let is_next = |member: &&&Candidate| member.has(self.depth, &name);
+            let members: Vec<&Candidate> = self.members.iter().filter(is_next).copied().collect();
+            if members.is_empty() {
+                object.next_value::<IgnoredAny>()?;
+            } else {
+                let line = &mut *self.line;
+                object.next_value_seed(ValueAt { depth: self.depth + 1, members, line })?;
+            }
+        }
+        self.set(FieldValue::Other("an object"))
+    }
 }
 
 /// A text that serde borrows inside an `Option` too.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
-
-/// A status as a number, which some programs write as 200.0.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a status of at most three digits, or null")]
-enum Status {
-    Number(f64),
-}
 
 /// A redirect. Only its presence matters.
 #[derive(Deserialize)]
@@ -221,17 +300,6 @@ enum FieldValues<'l> {
     One(#[serde(borrow)] Cow<'l, str>),
     Many(#[serde(borrow)] Vec<Text<'l>>),
     None(()),
-}
-
-/// Whether a value that matters by its presence says anything.
-fn is_set(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(_) | Value::Object(_) => true,
-    }
 }
 
 /// The header fields that are used, in their order. Names are in lower case.

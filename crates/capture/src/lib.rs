@@ -1,19 +1,18 @@
 //! Answers to `GET /robots.txt` as archives keep them: WARC, JSON Lines, Parquet, folders of files.
 //!
-//! Owns the way from a stored file to [`Capture`]s: finding the records, decoding the bodies, and
-//! noting what is odd. It decides nothing: use `set` for which capture of an origin counts and where a
+//! Owns reading stored files into [`Capture`]s: it finds the records, decodes the bodies, and notes
+//! irregularities. It makes no choice among captures: use `set` for which capture of an origin counts and where a
 //! redirect leads, [`access`] for what an answer means, and
 //! [`syntax`](portcullis_robots::syntax) for what a file says. Nothing is fetched.
 //!
-//! Reading has two halves, so that one file can keep many threads busy: a [`BatchReader`] cuts a file
-//! into pieces, which is cheap and in order, and a [`Batch`] is read into captures, which is the work
-//! and can be done on any thread.
+//! Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts a file
+//! into pieces, in order and cheaply. A [`Batch`] is read into captures, on any thread.
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
 //!
-//! A file that cannot be read is a [`CaptureError`] that names it. A record that makes no sense is
-//! handed out as a [`BrokenRecord`], and reading goes on. A body that is not whole makes the answer
-//! [`Answer::BrokenBody`], because a file that lost its end may have lost the rules that disallow.
+//! A file that cannot be read is a [`CaptureError`] that names it. An invalid record is handed out as a
+//! [`BrokenRecord`], and reading continues. An incomplete body makes the answer
+//! [`Answer::BrokenBody`], because the missing part may hold rules that disallow.
 //!
 //! ```
 //! use portcullis_capture::{BrokenRecord, Capture, CaptureConfig, CaptureSink, ReadConfig};
@@ -58,6 +57,10 @@ mod note;
 pub mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_columns;
+#[cfg(feature = "parquet")]
+mod parquet_file;
+mod record;
+mod schema;
 #[cfg(test)]
 mod tests;
 pub mod warc;
@@ -69,8 +72,9 @@ use crate::access::{Answer, CachingHeaders, UnixSeconds};
 use crate::input::{InputError, system_text};
 
 use body::Settled;
-pub use format::{CaptureConfig, CaptureFormat, ParquetColumns, open};
+pub use format::{CaptureConfig, CaptureFormat, open};
 pub use note::{CaptureNote, CaptureNotes};
+pub use schema::{CaptureField, FieldMap, FieldName};
 
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]

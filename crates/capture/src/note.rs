@@ -33,11 +33,13 @@ pub enum CaptureNote {
     /// The file has been unreachable for more than 30 days and counts as unavailable: everything is
     /// allowed, although no answer says so.
     OutageUnavailable = 12,
+    /// The record has no status; 200 is assumed, because it has a body.
+    StatusAssumed = 13,
 }
 
 impl CaptureNote {
     /// Every note, in the order of its number.
-    pub const ALL: [CaptureNote; 13] = [
+    pub const ALL: [CaptureNote; 14] = [
         CaptureNote::HtmlContentType,
         CaptureNote::Truncated,
         CaptureNote::ShortBody,
@@ -51,6 +53,7 @@ impl CaptureNote {
         CaptureNote::TooManyRedirects,
         CaptureNote::OutageLastGoodCopy,
         CaptureNote::OutageUnavailable,
+        CaptureNote::StatusAssumed,
     ];
 
     /// The note's name for machines.
@@ -69,6 +72,7 @@ impl CaptureNote {
             CaptureNote::TooManyRedirects => "too-many-redirects",
             CaptureNote::OutageLastGoodCopy => "outage-last-good-copy",
             CaptureNote::OutageUnavailable => "outage-unavailable",
+            CaptureNote::StatusAssumed => "status-assumed",
         }
     }
 }

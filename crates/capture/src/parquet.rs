@@ -1,15 +1,15 @@
 //! Parquet files: a row is an answer. Built with the feature `parquet`.
 //!
-//! Columns are found by name ([`ParquetColumns`] says by which): a URL or a host, the status, the body
-//! and, if there is one, the time. Texts may be stored as text or bytes, in any of Arrow's layouts; a
-//! status as any number; a time as any timestamp, or as text. There is no column for header fields, so
-//! nothing says how long a copy serves or where a redirect leads.
+//! Columns are found by name ([`FieldMap`] says by which): a URL or a host, the body and, if there are
+//! such columns, the status, the time, an error and whether the body was cut. Text may be stored as text
+//! or bytes, in any of Arrow's layouts; a status as any number; a time as any timestamp, or as text.
+//! Header fields are not read, so nothing says how long a copy serves or where a redirect leads.
 //!
 //! A row without a URL or host is broken and reported with its number, and so is one whose status or
 //! time makes no sense. A status of `null` or 0 is
 //! [`Answer::NoAnswer`](portcullis_capture::access::Answer::NoAnswer), a 2xx answer with a `null` body
 //! [`Answer::BrokenBody`](portcullis_capture::access::Answer::BrokenBody), unless its status is 204 or
-//! 205.
+//! 205. Without a column for it, the status is assumed to be 200 where there is a body.
 //!
 //! Cost: other columns are not read. Decompression (Snappy, gzip, zstd) and decoding happen in order,
 //! in [`BatchReader::next_batch`]; memory holds [`PARQUET_BATCH_ROWS`] rows and their pages.
@@ -18,10 +18,7 @@
 //! damage. Damage to bytes without a checksum can go unnoticed; a writer may leave out the checksums of
 //! pages.
 
-use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,16 +28,15 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::reader::Length;
 
 use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
-use super::body::{settle, status_of};
-use super::parquet_columns::{Bytes, Places, Times, numbers};
+use super::parquet_columns::Places;
+use super::parquet_file::{OpenFailure, ParquetSource, StoredFile, guarded, no_parquet};
 use super::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ParquetColumns,
-    ReadConfig, Subject,
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, FieldMap, ReadConfig,
 };
 
 /// Cuts a Parquet file into batches of rows; [`open`] makes it.
@@ -48,7 +44,7 @@ pub struct ParquetFile {
     name: String,
     /// Gone after the first error.
     reader: Option<ParquetRecordBatchReader>,
-    places: Places,
+    schema: Arc<(Places, FieldMap)>,
     stored_bytes: u64,
     rows: u64,
     rows_done: u64,
@@ -60,63 +56,57 @@ pub struct ParquetFile {
 ///
 /// [`CaptureError::Unreadable`] if the system does not give it; [`CaptureError::NotThisFormat`] if
 /// it is no Parquet file, or a column is missing or holds what it should not.
-pub fn open(path: &Path, columns: &ParquetColumns) -> Result<ParquetFile, CaptureError> {
-    let name = path.display().to_string();
-    let unreadable = |source| CaptureError::Unreadable { name: name.clone(), source };
-    let file = File::open(path).map_err(unreadable)?;
-    let stored_bytes = file.metadata().map_err(unreadable)?.len();
-    match guarded(|| start(file, columns)) {
-        Ok((reader, places, rows)) => {
-            let reader = Some(reader);
-            Ok(ParquetFile { name, reader, places, stored_bytes, rows, rows_done: 0 })
+pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError> {
+    let name = || path.display().to_string();
+    let source = match ParquetSource::open(path, PageIndexPolicy::Skip) {
+        Ok(source) => source,
+        Err(OpenFailure::System(source)) => {
+            return Err(CaptureError::Unreadable { name: name(), source });
         }
-        Err(problem) => Err(CaptureError::NotThisFormat { name, problem }),
+        Err(OpenFailure::Problem(problem)) => {
+            return Err(CaptureError::NotThisFormat { name: name(), problem });
+        }
+    };
+    match guarded(|| start(&source, fields)) {
+        Ok((reader, places)) => {
+            let (reader, stored_bytes) = (Some(reader), source.file.len());
+            Ok(ParquetFile {
+                name: source.name,
+                reader,
+                schema: Arc::new((places, fields.clone())),
+                stored_bytes,
+                rows: source.rows,
+                rows_done: 0,
+            })
+        }
+        Err(problem) => Err(CaptureError::NotThisFormat { name: name(), problem }),
     }
 }
 
-/// Reads the metadata, chooses the columns and counts the rows. The error says what is wrong.
+/// Chooses the columns and starts to read. The error says what is wrong.
 fn start(
-    file: File,
-    columns: &ParquetColumns,
-) -> Result<(ParquetRecordBatchReader, Places, u64), String> {
-    let no_parquet = |error: ParquetError| format!("cannot be read as Parquet: {error}");
-    let metadata =
-        ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(no_parquet)?;
-    let rows =
-        rows_of(metadata.metadata()).ok_or("its metadata contradicts itself; fetch it again")?;
-    let places = Places::find(metadata.schema(), columns)?;
+    source: &ParquetSource,
+    fields: &FieldMap,
+) -> Result<(ParquetRecordBatchReader, Places), String> {
+    let load = |options| {
+        ArrowReaderMetadata::try_new(Arc::clone(&source.metadata), options)
+            .map_err(|error| no_parquet(&error))
+    };
+    let places = Places::find(load(ArrowReaderOptions::new())?.schema(), fields)?;
     // Without the writer's Arrow types, every text comes in one of two layouts.
-    let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata =
-        ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), plain).map_err(no_parquet)?;
+    let metadata = load(ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
     if !places.are_readable(metadata.schema()) {
         return Err("its schema contradicts itself; fetch it again".to_owned());
     }
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), places.of_file());
+    let schema = metadata.parquet_schema();
+    let mask = ProjectionMask::leaves(schema, places.of_file(schema));
+    let file = StoredFile::clone(&source.file);
     let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_projection(mask)
         .with_batch_size(PARQUET_BATCH_ROWS)
         .build()
-        .map_err(no_parquet)?;
-    Ok((reader, places.within_projection(), rows))
-}
-
-/// The number of rows, if the file and its row groups agree on it.
-fn rows_of(metadata: &ParquetMetaData) -> Option<u64> {
-    let mut rows = 0_u64;
-    for group in metadata.row_groups() {
-        rows = rows.checked_add(u64::try_from(group.num_rows()).ok()?)?;
-    }
-    let said = u64::try_from(metadata.file_metadata().num_rows()).ok()?;
-    (rows == said).then_some(rows)
-}
-
-/// Runs `read`, and reports a panic in it as a problem: the parquet crate asserts what a damaged file
-/// may break, and one file must not end a run over many.
-fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    // What a panic has left half done is never used again.
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err("its data contradicts itself; fetch it again".to_owned()))
+        .map_err(|error| no_parquet(&error))?;
+    Ok((reader, places))
 }
 
 impl BatchReader for ParquetFile {
@@ -143,7 +133,7 @@ impl ParquetFile {
         let (bytes_before, rows_before) = (self.bytes_before(), self.rows_done);
         self.rows_done += batch.num_rows() as u64;
         let stored_bytes = self.bytes_before() - bytes_before;
-        Rows { batch, places: self.places, rows_before, stored_bytes }
+        Rows { batch, schema: Arc::clone(&self.schema), rows_before, stored_bytes }
     }
 
     /// The file's bytes, as if each row that was handed out had an equal share.
@@ -161,7 +151,7 @@ impl ParquetFile {
 /// Some rows, decoded.
 struct Rows {
     batch: RecordBatch,
-    places: Places,
+    schema: Arc<(Places, FieldMap)>,
     rows_before: u64,
     stored_bytes: u64,
 }
@@ -173,57 +163,18 @@ impl Batch for Rows {
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        let columns = self.columns().expect("the columns are readable");
+        let (places, fields) = &*self.schema;
+        let columns = places.columns(&self.batch).expect("the columns are readable");
         for row in 0..self.batch.num_rows() {
-            match columns.capture(row, config) {
-                Ok(capture) => sink.capture(capture),
+            match columns.record(row).capture(fields, config) {
+                Ok((subject, capture)) => {
+                    sink.capture(Capture { subject: subject.get(), ..capture });
+                }
                 Err(problem) => {
                     let number = self.rows_before + row as u64 + 1;
                     sink.broken(BrokenRecord::senseless(format!("row {number}"), problem));
                 }
             }
         }
-    }
-}
-
-impl Rows {
-    fn columns(&self) -> Option<Columns<'_>> {
-        let Places { subject, of_hosts, status, body, fetched_at, times_per_second } = self.places;
-        let column = |place: usize| self.batch.column(place).as_ref();
-        Some(Columns {
-            of_hosts,
-            subjects: Bytes::of(column(subject))?,
-            statuses: numbers(column(status))?,
-            bodies: Bytes::of(column(body))?,
-            times: match fetched_at {
-                Some(place) => Times::of(column(place), times_per_second)?,
-                None => Times::Missing,
-            },
-        })
-    }
-}
-
-/// The columns of some rows.
-struct Columns<'a> {
-    of_hosts: bool,
-    subjects: Bytes<'a>,
-    statuses: Vec<f64>,
-    bodies: Bytes<'a>,
-    times: Times<'a>,
-}
-
-impl<'a> Columns<'a> {
-    /// The capture in a row. The error says what is wrong with it.
-    fn capture(&self, row: usize, config: &ReadConfig) -> Result<Capture<'a>, String> {
-        let subject = match (self.subjects.get(row), self.of_hosts) {
-            (Some(url), false) => Subject::Url(url),
-            (Some(host), true) => Subject::Host(host),
-            (None, false) => return Err("its URL is null".to_owned()),
-            (None, true) => return Err("its host is null".to_owned()),
-        };
-        let captured_at = self.times.get(row)?;
-        let status = status_of(self.statuses[row])?;
-        let body = self.bodies.get(row).map(Cow::Borrowed);
-        Ok(Capture::new(subject, captured_at, settle(status, body, true, config)))
     }
 }

@@ -1,7 +1,9 @@
-//! The columns of a Parquet file: which one holds what, and their values.
+//! The columns of a Parquet file: which one holds which field, and their values.
 //!
-//! Cost: the numbers and times of a batch are converted at once; texts are borrowed. A column that is
-//! missing or has the wrong type is an error that lists the columns there are.
+//! A name with dots is a path into columns of structures. Cost: only the columns that are used are read; the numbers and times of a batch are converted at once, texts are
+//! borrowed. A column that is missing or has the wrong type is an error that lists the columns there are.
+
+use std::borrow::Cow;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -9,173 +11,217 @@ use arrow_array::types::{
     TimestampMillisecondType, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
 };
-use arrow_array::{Array, ArrowPrimitiveType, BinaryArray, StringArray};
-use arrow_schema::{DataType, Schema, TimeUnit};
+use arrow_array::{
+    Array, ArrowPrimitiveType, BinaryArray, BooleanArray, RecordBatch, StringArray, StructArray,
+};
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use parquet::schema::types::SchemaDescriptor;
 
-use crate::access::UnixSeconds;
+use super::record::{FieldValue, Record};
+use super::schema::{Candidate, CaptureField, FieldMap};
 
-use super::ParquetColumns;
-use super::body::time_of;
+/// The fields that Parquet files may have. Header fields and redirects have no usual layout.
+const FIELDS: [CaptureField; 8] = [
+    CaptureField::Url,
+    CaptureField::Host,
+    CaptureField::Status,
+    CaptureField::Body,
+    CaptureField::BodyBase64,
+    CaptureField::FetchedAt,
+    CaptureField::Error,
+    CaptureField::Truncated,
+];
 
-/// The positions of the columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Places {
-    pub subject: usize,
-    /// Whether the subject is a host, not a URL.
-    pub of_hosts: bool,
-    pub status: usize,
-    pub body: usize,
-    pub fetched_at: Option<usize>,
+/// A column that is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    field: CaptureField,
+    rank: usize,
+    /// Its name, behind those of the structures that it is in.
+    path: Vec<String>,
     /// Units of a time in a second, for a column of numbers.
-    pub times_per_second: i64,
+    times_per_second: i64,
 }
+
+/// The columns that are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Places(Vec<Place>);
 
 impl Places {
     /// Finds the columns of a file with this schema. The error says what is wrong.
-    pub fn find(schema: &Schema, columns: &ParquetColumns) -> Result<Places, String> {
-        let ParquetColumns { url, host, status, body, fetched_at } = columns;
-        let texts = |what, given, usual| Wanted {
-            what,
-            given,
-            usual,
-            fits: holds_bytes,
-            types: "texts or bytes",
-        };
-        let url = texts("url", url, &["url", "robots_url", "uri"]);
-        let host = texts("host", host, &["host", "domain", "hostname"]);
-        let body = texts("body", body, &["body", "content", "robots_txt", "text"]);
-        let status = Wanted {
-            what: "status",
-            given: status,
-            usual: &["status", "fetch_status", "http_status"],
-            fits: holds_numbers,
-            types: "numbers",
-        };
-        let fetched_at = Wanted {
-            what: "time of the fetch",
-            given: fetched_at,
-            usual: &["fetched_at", "fetch_time", "warc_date", "timestamp"],
-            fits: holds_times,
-            types: "timestamps or texts",
-        };
-        let by_url = url.given.is_some() || host.given.is_none();
-        let by_url = if by_url { url.find(schema)? } else { None };
-        let subject = match by_url {
-            Some(place) => Some(place),
-            None => host.find(schema)?,
-        };
-        let needed = |wanted: &Wanted<'_>| {
-            wanted.find(schema)?.ok_or_else(|| missing(wanted.what, wanted.usual, schema))
-        };
-        let usual_subjects = [url.usual, host.usual].concat();
-        let fetched_at = fetched_at.find(schema)?;
-        Ok(Places {
-            subject: subject.ok_or_else(|| missing("url or host", &usual_subjects, schema))?,
-            of_hosts: by_url.is_none(),
-            status: needed(&status)?,
-            body: needed(&body)?,
-            fetched_at,
-            times_per_second: match fetched_at.map(|place| schema.field(place).data_type()) {
-                Some(DataType::Timestamp(TimeUnit::Millisecond, _)) => 1_000,
-                Some(DataType::Timestamp(TimeUnit::Microsecond, _)) => 1_000_000,
-                Some(DataType::Timestamp(TimeUnit::Nanosecond, _)) => 1_000_000_000,
-                _ => 1,
-            },
-        })
+    pub fn find(schema: &Schema, fields: &FieldMap) -> Result<Places, String> {
+        for field in [CaptureField::Headers, CaptureField::Redirects] {
+            if fields.named(field).is_some() {
+                let field = field.as_str();
+                return Err(format!("{field} are read from JSON Lines only; omit --field {field}"));
+            }
+        }
+        let mut places = Vec::new();
+        for field in FIELDS {
+            // Of the usual names the first counts that the file has.
+            let candidates = fields.candidates(field);
+            let found = candidates.iter().find_map(|candidate| locate(schema, candidate));
+            match found {
+                Some(found) => places.push(found?),
+                None => {
+                    if let Some(name) = fields.named(field) {
+                        let field = field.as_str();
+                        let names = names(schema);
+                        return Err(format!("no column {name} (--field {field}={name}); {names}"));
+                    }
+                }
+            }
+        }
+        let has = |field: CaptureField| places.iter().any(|place| place.field == field);
+        for [one, other] in [
+            [CaptureField::Url, CaptureField::Host],
+            [CaptureField::Body, CaptureField::BodyBase64],
+        ] {
+            if !has(one) && !has(other) {
+                let what = if one == CaptureField::Url { "URL or host" } else { "body" };
+                let usual = fields.names(&[one, other]);
+                let (one, names) = (one.as_str(), names(schema));
+                return Err(format!(
+                    "no column for the {what} ({usual}); name it with --field {one}=COLUMN; {names}"
+                ));
+            }
+        }
+        Ok(Places(places))
     }
 
     /// Whether the columns can be read as the types that this schema gives them: those of Parquet
     /// itself, to which the types of the writer may not fit in a damaged file.
     pub fn are_readable(&self, schema: &Schema) -> bool {
-        let is_text = |it: &DataType| matches!(it, DataType::Binary | DataType::Utf8);
-        let is_time = |it: &DataType| match it {
-            DataType::Timestamp(unit, _) => *unit != TimeUnit::Second,
-            DataType::Int64 => self.times_per_second == 1,
-            other => is_text(other),
+        let is_readable = |place: &Place| {
+            type_at(schema.fields(), &place.path).is_some_and(|data_type| match data_type {
+                DataType::Timestamp(unit, _) => *unit != TimeUnit::Second,
+                DataType::Int64 if place.field == CaptureField::FetchedAt => {
+                    place.times_per_second == 1
+                }
+                DataType::Binary | DataType::Utf8 => true,
+                data_type => holds_numbers(data_type) || *data_type == DataType::Boolean,
+            })
         };
-        let type_of = |place: usize| schema.field(place).data_type();
-        is_text(type_of(self.subject))
-            && is_text(type_of(self.body))
-            && holds_numbers(type_of(self.status))
-            && self.fetched_at.is_none_or(|place| is_time(type_of(place)))
+        self.0.iter().all(is_readable)
     }
 
-    /// The columns to read, in the order of the file.
-    pub fn of_file(&self) -> Vec<usize> {
-        let mut columns = vec![self.subject, self.status, self.body];
-        columns.extend(self.fetched_at);
-        columns.sort_unstable();
-        columns.dedup();
-        columns
+    /// The numbers of the columns among all that hold values, in the order of the file.
+    pub fn of_file(&self, schema: &SchemaDescriptor) -> Vec<usize> {
+        let column = |place: &Place| {
+            schema.columns().iter().position(|column| column.path().parts() == place.path)
+        };
+        self.0.iter().filter_map(column).collect()
     }
 
-    /// The same places among only those columns.
-    pub fn within_projection(&self) -> Places {
-        let columns = self.of_file();
-        let place = |column| columns.partition_point(|&other| other < column);
-        Places {
-            subject: place(self.subject),
-            status: place(self.status),
-            body: place(self.body),
-            fetched_at: self.fetched_at.map(place),
-            ..*self
+    /// The columns of `batch`; `None` if one is missing or not readable.
+    pub fn columns<'a>(&'a self, batch: &'a RecordBatch) -> Option<Columns<'a>> {
+        self.0.iter().map(|place| Column::of(place, batch)).collect::<Option<_>>().map(Columns)
+    }
+}
+
+/// Finds the column of a candidate. The error says what is wrong with it.
+fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String>> {
+    let &Candidate { field, rank, .. } = candidate;
+    let (path, column) = at(schema.fields(), candidate, 0)?;
+    let data_type = entries(column.data_type());
+    let (fits, types): (fn(&DataType) -> bool, _) = match field {
+        CaptureField::Status => (holds_numbers, "numbers"),
+        CaptureField::FetchedAt => (holds_times, "timestamps or text"),
+        CaptureField::Error | CaptureField::Truncated => (is_flag, "booleans, numbers or text"),
+        _ => (holds_bytes, "text or bytes"),
+    };
+    if !fits(data_type) {
+        let field = field.as_str();
+        return Some(Err(format!(
+            "the column {} holds {data_type}; {field} needs {types}; name another with --field \
+             {field}=COLUMN, or none with --field {field}=",
+            path.join(".")
+        )));
+    }
+    let times_per_second = match data_type {
+        DataType::Timestamp(TimeUnit::Millisecond, _) => 1_000,
+        DataType::Timestamp(TimeUnit::Microsecond, _) => 1_000_000,
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => 1_000_000_000,
+        _ => 1,
+    };
+    Some(Ok(Place { field, rank, path, times_per_second }))
+}
+
+/// The column of a candidate, whose path from `depth` on leads through `fields`, and that path as the file
+/// has it.
+fn at<'s>(
+    fields: &'s Fields,
+    candidate: &Candidate,
+    depth: usize,
+) -> Option<(Vec<String>, &'s Field)> {
+    let field = fields.iter().find(|field| candidate.has(depth, field.name()))?;
+    let name = field.name().clone();
+    if depth + 1 == candidate.path.names().len() {
+        return Some((vec![name], field));
+    }
+    let DataType::Struct(inner) = field.data_type() else { return None };
+    let (mut path, found) = at(inner, candidate, depth + 1)?;
+    path.insert(0, name);
+    Some((path, found))
+}
+
+/// The type of the column at `path`.
+fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
+    let (first, rest) = path.split_first()?;
+    let field = fields.iter().find(|field| field.name() == first)?;
+    match (field.data_type(), rest) {
+        (data_type, []) => Some(data_type),
+        (DataType::Struct(inner), rest) => type_at(inner, rest),
+        _ => None,
+    }
+}
+
+/// The usual names of a column with URLs.
+const URL_COLUMNS: &[&str] = &["url", "address", "loc", "uri"];
+
+/// Finds the column with the URLs of a list: the one with this name, or with this number counted from
+/// 1, or else the first with a usual name, in any case. The error says what is wrong.
+pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, String> {
+    let find =
+        |is: &dyn Fn(&str) -> bool| schema.fields().iter().position(|field| is(field.name()));
+    let place = match given {
+        Some(given) => {
+            let number = || given.parse::<usize>().ok()?.checked_sub(1);
+            let numbered = || number().filter(|&place| place < schema.fields().len());
+            find(&|name| name == given)
+                .or_else(numbered)
+                .ok_or_else(|| format!("no column {given} (--column {given}); {}", names(schema)))?
         }
-    }
-}
-
-/// A thing that a column can hold.
-struct Wanted<'w> {
-    /// What it is.
-    what: &'static str,
-    /// The column's name, if the caller gives it.
-    given: &'w Option<String>,
-    /// The names that it usually has.
-    usual: &'static [&'static str],
-    /// Whether a column of this type can hold it, and what such types are called.
-    fits: fn(&DataType) -> bool,
-    types: &'static str,
-}
-
-impl Wanted<'_> {
-    /// The place of the column, if there is one. The error says what is wrong.
-    fn find(&self, schema: &Schema) -> Result<Option<usize>, String> {
-        let what = self.what;
-        let find =
-            |is: &dyn Fn(&str) -> bool| schema.fields().iter().position(|field| is(field.name()));
-        let place = match self.given {
-            Some(name) => Some(find(&|other| other == name).ok_or_else(|| {
-                format!("there is no column {name} for the {what}; {}", there_are(schema))
-            })?),
-            None => {
-                self.usual.iter().find_map(|name| find(&|other| other.eq_ignore_ascii_case(name)))
-            }
-        };
-        let Some(place) = place else { return Ok(None) };
-        let field = schema.field(place);
-        // A column that is a dictionary is read as its entries.
-        let data_type = match field.data_type() {
-            DataType::Dictionary(_, entry) => entry,
-            data_type => data_type,
-        };
-        if !(self.fits)(data_type) {
-            let (name, types) = (field.name(), self.types);
-            return Err(format!(
-                "the column {name} holds {data_type}; for the {what} it has to hold {types}; \
-                 name another"
-            ));
+        None => {
+            let usual = |usual: &&str| find(&|name| name.eq_ignore_ascii_case(usual));
+            URL_COLUMNS.iter().find_map(usual).ok_or_else(|| {
+                let (usual, names) = (URL_COLUMNS.join(", "), names(schema));
+                format!("no column for the URL ({usual}); name it with --column COLUMN; {names}")
+            })?
         }
-        Ok(Some(place))
+    };
+    let field = schema.field(place);
+    match holds_bytes(entries(field.data_type())) {
+        true => Ok(place),
+        false => Err(format!(
+            "the column {} holds {}; the URL needs text or bytes; name another with --column COLUMN",
+            field.name(),
+            field.data_type()
+        )),
     }
 }
 
-fn missing(what: &str, usual: &[&str], schema: &Schema) -> String {
-    let usual = usual.join(", ");
-    format!("no column for the {what} ({usual}); name the one that it is; {}", there_are(schema))
+/// The type of a column's values: a dictionary is read as its entries.
+fn entries(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, entry) => entry,
+        data_type => data_type,
+    }
 }
 
-fn there_are(schema: &Schema) -> String {
+fn names(schema: &Schema) -> String {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    format!("there are {}", names.join(", "))
+    format!("the columns are {}", names.join(", "))
 }
 
 fn holds_bytes(data_type: &DataType) -> bool {
@@ -191,92 +237,116 @@ fn holds_times(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Timestamp(_, _)) || holds_bytes(data_type)
 }
 
-/// A column of texts or bytes.
-pub(super) enum Bytes<'a> {
+fn is_flag(data_type: &DataType) -> bool {
+    *data_type == DataType::Boolean || holds_numbers(data_type) || holds_bytes(data_type)
+}
+
+/// The columns of some rows.
+pub(super) struct Columns<'a>(Vec<Column<'a>>);
+
+impl<'a> Columns<'a> {
+    /// What a row says.
+    pub fn record(&self, row: usize) -> Record<'a> {
+        let mut record = Record::default();
+        for column in &self.0 {
+            let added = record.add(column.place.field, column.place.rank, column.value(row));
+            added.expect("each field has one column");
+        }
+        record
+    }
+}
+
+/// A column, and the structures that it is in, which may be null where it seems not to be.
+struct Column<'a> {
+    place: &'a Place,
+    outer: Vec<&'a StructArray>,
+    values: Values<'a>,
+}
+
+/// The values of a column.
+enum Values<'a> {
     Binary(&'a BinaryArray),
     Utf8(&'a StringArray),
+    Booleans(&'a BooleanArray),
+    Numbers(Vec<Option<f64>>),
+    Times(Vec<Option<i64>>),
 }
 
-impl<'a> Bytes<'a> {
-    /// The values of a column, `None` if it holds no bytes.
-    pub fn of(column: &'a dyn Array) -> Option<Bytes<'a>> {
-        let binary = column.as_binary_opt().map(Bytes::Binary);
-        binary.or_else(|| column.as_string_opt().map(Bytes::Utf8))
-    }
-
-    /// The bytes in this row, unless they are null.
-    pub fn get(&self, row: usize) -> Option<&'a [u8]> {
-        match *self {
-            Bytes::Binary(array) => array.is_valid(row).then(|| array.value(row)),
-            Bytes::Utf8(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
+impl<'a> Column<'a> {
+    fn of(place: &'a Place, batch: &'a RecordBatch) -> Option<Column<'a>> {
+        let (first, rest) = place.path.split_first()?;
+        let mut array = batch.column_by_name(first)?;
+        let mut outer = Vec::new();
+        for step in rest {
+            let structure = array.as_struct_opt()?;
+            outer.push(structure);
+            array = structure.column_by_name(step)?;
         }
+        let is_time = place.field == CaptureField::FetchedAt;
+        Some(Column { place, outer, values: Values::of(array.as_ref(), is_time)? })
     }
-}
 
-/// The numbers in a column, 0 for null; `None` if it holds no numbers.
-pub(super) fn numbers(column: &dyn Array) -> Option<Vec<f64>> {
-    fn converted<T: ArrowPrimitiveType>(
-        column: &dyn Array,
-        to: impl Fn(T::Native) -> f64,
-    ) -> Vec<f64> {
-        column.as_primitive::<T>().iter().map(|value| value.map_or(0.0, &to)).collect()
-    }
-    Some(match column.data_type() {
-        DataType::Int8 => converted::<Int8Type>(column, f64::from),
-        DataType::Int16 => converted::<Int16Type>(column, f64::from),
-        DataType::Int32 => converted::<Int32Type>(column, f64::from),
-        DataType::Int64 => converted::<Int64Type>(column, |number| number as f64),
-        DataType::UInt8 => converted::<UInt8Type>(column, f64::from),
-        DataType::UInt16 => converted::<UInt16Type>(column, f64::from),
-        DataType::UInt32 => converted::<UInt32Type>(column, f64::from),
-        DataType::UInt64 => converted::<UInt64Type>(column, |number| number as f64),
-        DataType::Float32 => converted::<Float32Type>(column, f64::from),
-        DataType::Float64 => converted::<Float64Type>(column, f64::from),
-        _ => return None,
-    })
-}
-
-/// A column of times, or none at all.
-pub(super) enum Times<'a> {
-    Numbers { numbers: Vec<Option<i64>>, per_second: i64 },
-    Texts(Bytes<'a>),
-    Missing,
-}
-
-impl<'a> Times<'a> {
-    /// The values of a column, `None` if it holds no times.
-    pub fn of(column: &'a dyn Array, per_second: i64) -> Option<Times<'a>> {
-        fn numbers<T: ArrowPrimitiveType<Native = i64>>(column: &dyn Array) -> Vec<Option<i64>> {
-            column.as_primitive::<T>().iter().collect()
+    fn value(&self, row: usize) -> FieldValue<'a> {
+        if self.outer.iter().any(|structure| structure.is_null(row)) {
+            return FieldValue::Null;
         }
-        let numbers = match column.data_type() {
+        let value = match &self.values {
+            Values::Binary(array) => array.is_valid(row).then(|| text(array.value(row))),
+            Values::Utf8(array) => array.is_valid(row).then(|| text(array.value(row).as_bytes())),
+            Values::Booleans(array) => {
+                array.is_valid(row).then(|| FieldValue::Boolean(array.value(row)))
+            }
+            Values::Numbers(numbers) => numbers[row].map(FieldValue::Number),
+            Values::Times(times) => times[row]
+                .map(|time| FieldValue::Time(time.div_euclid(self.place.times_per_second))),
+        };
+        value.unwrap_or(FieldValue::Null)
+    }
+}
+
+fn text(bytes: &[u8]) -> FieldValue<'_> {
+    FieldValue::Text(Cow::Borrowed(bytes))
+}
+
+impl<'a> Values<'a> {
+    /// The values of a column, `None` if it has another type.
+    fn of(column: &'a dyn Array, is_time: bool) -> Option<Values<'a>> {
+        fn numbers<T: ArrowPrimitiveType>(
+            column: &dyn Array,
+            to: impl Fn(T::Native) -> f64,
+        ) -> Values<'static> {
+            let values = column.as_primitive::<T>().iter();
+            Values::Numbers(values.map(|value| value.map(&to)).collect())
+        }
+        fn times<T: ArrowPrimitiveType<Native = i64>>(column: &dyn Array) -> Values<'static> {
+            Values::Times(column.as_primitive::<T>().iter().collect())
+        }
+        Some(match column.data_type() {
+            DataType::Binary => Values::Binary(column.as_binary()),
+            DataType::Utf8 => Values::Utf8(column.as_string()),
+            DataType::Boolean => Values::Booleans(column.as_boolean()),
             // Parquet has no type for times in seconds.
-            DataType::Int64 => numbers::<Int64Type>(column),
+            DataType::Int64 if is_time => times::<Int64Type>(column),
             DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                numbers::<TimestampMillisecondType>(column)
+                times::<TimestampMillisecondType>(column)
             }
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                numbers::<TimestampMicrosecondType>(column)
+                times::<TimestampMicrosecondType>(column)
             }
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-                numbers::<TimestampNanosecondType>(column)
+                times::<TimestampNanosecondType>(column)
             }
-            _ => return Bytes::of(column).map(Times::Texts),
-        };
-        Some(Times::Numbers { numbers, per_second })
-    }
-
-    /// The time in this row, unless it is null. The error says what is wrong.
-    pub fn get(&self, row: usize) -> Result<Option<UnixSeconds>, String> {
-        match self {
-            Times::Missing => Ok(None),
-            Times::Texts(texts) => texts.get(row).map(time_of).transpose(),
-            Times::Numbers { numbers, per_second } => {
-                let Some(number) = numbers[row] else { return Ok(None) };
-                let seconds = number.div_euclid(*per_second);
-                let time = u64::try_from(seconds).map(|seconds| Some(UnixSeconds(seconds)));
-                time.map_err(|_| format!("its time is {} s before 1970", seconds.unsigned_abs()))
-            }
-        }
+            DataType::Int8 => numbers::<Int8Type>(column, f64::from),
+            DataType::Int16 => numbers::<Int16Type>(column, f64::from),
+            DataType::Int32 => numbers::<Int32Type>(column, f64::from),
+            DataType::Int64 => numbers::<Int64Type>(column, |number| number as f64),
+            DataType::UInt8 => numbers::<UInt8Type>(column, f64::from),
+            DataType::UInt16 => numbers::<UInt16Type>(column, f64::from),
+            DataType::UInt32 => numbers::<UInt32Type>(column, f64::from),
+            DataType::UInt64 => numbers::<UInt64Type>(column, |number| number as f64),
+            DataType::Float32 => numbers::<Float32Type>(column, f64::from),
+            DataType::Float64 => numbers::<Float64Type>(column, f64::from),
+            _ => return None,
+        })
     }
 }

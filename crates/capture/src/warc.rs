@@ -96,7 +96,7 @@ impl WarcReader {
     }
 
     /// Reads the record at the begin of the window. The inner error says why there is none, or why
-    /// nobody knows where it ends.
+    /// its end is unknown.
     fn read_record(&mut self, batch: &mut WarcBatch) -> Result<Result<(), String>, CaptureError> {
         let at_hand = self.window.bytes();
         if !begins_record(at_hand) {
@@ -143,7 +143,7 @@ impl WarcReader {
             match header.fate {
                 Fate::Keep(_) => {
                     let max = WARC_RECORD_BYTES_MAX;
-                    let problem = "ask the host anew and keep less";
+                    let problem = "fetch it again and store less of it";
                     batch.push(position, Err(format!("it is longer than {max} bytes; {problem}")));
                 }
                 Fate::PassOver => {}

@@ -327,6 +327,22 @@ pub const FORMAT_BYTES_MAX: usize = 512;
 /// Source: our choice. With average bodies of a few KiB, a batch has a few MiB.
 pub const PARQUET_BATCH_ROWS: usize = 1024;
 
+/// Rows of a Parquet list in one part, which is the work of one thread.
+///
+/// Source: our choice, just above the 122,880 rows that DuckDB writes as one page. A part has about
+/// [`CHUNK_BYTES`] of URLs; this bounds parts of pages that repeat few URLs, or nulls.
+pub const PARQUET_PART_ROWS_MAX: usize = 128 * 1024;
+
+/// Rows of a Parquet list that are decoded at once where a part is a whole row group.
+///
+/// Source: our choice. With average URLs a batch has 0.6 MiB, whatever the size of the row group.
+pub const PARQUET_BATCH_URLS: usize = 8 * 1024;
+
+/// Bytes per read of a Parquet file's page headers: 4 KiB.
+///
+/// Source: our choice. A header has some dozen bytes, or some hundred with statistics.
+pub const PARQUET_READ_BYTES: usize = 4 * 1024;
+
 /// Sample URLs in an audit per rule, change and oddity.
 ///
 /// Source: our choice. Three distinguish a pattern from a coincidence.

@@ -129,9 +129,10 @@ pub fn write_chunk(
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
         let decisions = session.decisions();
-        for (&record, decisions) in block.iter().zip(decisions.chunks_exact(agents)) {
+        let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
+        for (place, (&record, decisions)) in by_record {
             let end = start + record.whole().len();
-            piece.rejects.add(&record, decisions, decided);
+            piece.rejects.check(place, &record, decisions, decided);
             let verdict = plan.verdict(decisions);
             if plan.fate(verdict) == Fate::Keep {
                 out.kept_records += 1;
@@ -142,6 +143,7 @@ pub fn write_chunk(
             }
             start = end;
         }
+        piece.rejects.end_block(block.len());
         Ok(true)
     })?;
     push_with_end(&chunk[run..start], list, &mut out.kept);

@@ -202,10 +202,11 @@ pub fn write_chunk(
         decisions.extend_from_slice(session.decisions());
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
-            piece.rejects.add(record, decisions, decided);
+            piece.rejects.check(place, record, decisions, decided);
             let (text, url, problem) = (record.text(), record.url(), record.problem());
             format.write(Decided { text, url, problem, decisions, session, place }, out)?;
         }
+        piece.rejects.end_block(block.len());
         Ok(has_room(out.len(), agents))
     })
 }
@@ -219,13 +220,12 @@ fn bytes(records: &[Record<'_>]) -> u64 {
 /// Calls `with` for blocks of `records` until there are no more, or `with` returns `false`.
 #[inline]
 fn in_blocks<'c, E>(
-    mut records: impl Iterator<Item = Record<'c>>,
+    mut records: ListRecords<'c>,
     mut with: impl FnMut(&[Record<'c>]) -> Result<bool, E>,
 ) -> Result<(), E> {
     let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
     loop {
-        block.clear();
-        block.extend(records.by_ref().take(RECORDS_AT_ONCE));
+        records.fill(&mut block, RECORDS_AT_ONCE);
         if block.is_empty() || !with(&block)? {
             return Ok(());
         }

@@ -93,27 +93,41 @@ impl Rejects {
         *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
     }
 
-    /// Counts a record, and notes it if it is not a URL. `classifier` and scheme are what decided.
+    /// Notes the record at `place` of a block if it is not a URL. `classifier` and scheme are what
+    /// decided.
     #[inline]
-    pub fn add(
+    pub fn check(
         &mut self,
+        place: usize,
         record: &Record<'_>,
         decisions: &[Decision],
         decided: (&Classifier, Option<&[u8]>),
     ) {
         if decisions.first().is_some_and(|first| first.verdict == Verdict::Invalid) {
-            self.reject(record, decided);
+            self.reject(place, record, decided);
         }
-        self.records += 1;
+    }
+
+    /// Counts the records of a block that was checked.
+    #[inline]
+    pub fn end_block(&mut self, records: usize) {
+        self.records += records as u64;
     }
 
     #[cold]
-    fn reject(&mut self, record: &Record<'_>, (classifier, scheme): (&Classifier, Option<&[u8]>)) {
+    fn reject(
+        &mut self,
+        place: usize,
+        record: &Record<'_>,
+        (classifier, scheme): (&Classifier, Option<&[u8]>),
+    ) {
         let kind = Kind::of(record);
-        self.leading += u64::from(self.urls() == 0 && kind != Kind::Empty);
+        let number = self.records + place as u64;
+        let is_leading = number == self.kinds.iter().sum::<u64>();
+        self.leading += u64::from(is_leading && kind != Kind::Empty);
         self.kinds[kind.index()] += 1;
         if kind == Kind::Without(Problem::OpenQuote) && record.text().contains(&b'\n') {
-            self.open_quote = Some(self.records);
+            self.open_quote = Some(number);
         }
         // An empty record is no sample of anything.
         let is_kept = self.keeps_all || kind != Kind::Empty && self.found.len() < REJECTS_SHOWN;
@@ -131,7 +145,7 @@ impl Rejects {
             true => record.text().to_vec(),
             false => cut_to_show(record.text()).into_owned(),
         };
-        let (record, is_empty) = (self.records, kind == Kind::Empty);
+        let (record, is_empty) = (number, kind == Kind::Empty);
         self.found.push(Reject { record, problem, is_empty, text });
     }
 
@@ -259,7 +273,7 @@ mod tests {
 
     #[test]
     fn records_are_counted_by_kind() {
-        let found = rejects(b"a\n\nx:\nd\n \r\na b\n", true);
+        let found = rejects(b"a\n\nx:\nd\n \r\nu\n", true);
         assert_eq!((found.records(), found.urls(), found.leading()), (6, 3, 0));
         let places: Vec<(u64, bool)> =
             found.found().iter().map(|reject| (reject.record, reject.is_empty)).collect();

@@ -31,16 +31,22 @@ pub const POLICY_SET: &[u8; 8] = b"\xDBPCS\r\n\x1A\n";
 pub const WARC: &[u8] = b"WARC/";
 /// A Parquet file.
 pub const PARQUET: &[u8] = b"PAR1";
+/// A tar archive, behind the first file's name and attributes (POSIX, ustar interchange format).
+const TAR: &[u8] = b"ustar";
+const TAR_AT: usize = 257;
+/// A Parquet file whose metadata is encrypted.
+pub const PARQUET_ENCRYPTED: &[u8] = b"PARE";
 /// A UTF-8 byte order mark.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Kinds with a magic number.
-const MAGICS: [(&[u8], FileKind); 8] = [
+const MAGICS: [(&[u8], FileKind); 9] = [
     (GZIP, FileKind::Gzip),
     (ZSTD, FileKind::Zstd),
     (POLICY_SET, FileKind::PolicySet),
     (WARC, FileKind::Warc),
     (PARQUET, FileKind::Parquet),
+    (PARQUET_ENCRYPTED, FileKind::Parquet),
     (b"PK\x03\x04", FileKind::Zip),
     (b"BZh", FileKind::Bzip2),
     (b"\xfd7zXZ\0", FileKind::Xz),
@@ -77,6 +83,10 @@ pub enum FileKind {
     Html,
     /// JSON other than captures.
     Json,
+    /// A tar archive.
+    Tar,
+    /// A file without bytes.
+    Empty,
     /// Anything else.
     Text,
 }
@@ -85,6 +95,12 @@ impl FileKind {
     /// Returns the kind of a file that begins with `first`. Lists of URLs and captures are only
     /// distinguished from a robots.txt reliably if `first` is the whole file.
     pub fn of(first: &[u8]) -> FileKind {
+        if first.is_empty() {
+            return FileKind::Empty;
+        }
+        if first.get(TAR_AT..).is_some_and(|behind| behind.starts_with(TAR)) {
+            return FileKind::Tar;
+        }
         if let Some(&(_, kind)) = MAGICS.iter().find(|(magic, _)| first.starts_with(magic)) {
             // "BZh" is text unless the rest of the magic number follows.
             let is_text = kind == FileKind::Bzip2 && first.get(4..10) != Some(b"1AY&SY");
@@ -110,7 +126,7 @@ impl FileKind {
     /// Returns whether a file of this kind is certainly not a robots.txt. Servers also answer with
     /// HTML, JSON and other text, which is read as a robots.txt.
     pub fn is_no_robots_txt(self) -> bool {
-        !matches!(self, FileKind::Text | FileKind::Html | FileKind::Json)
+        !matches!(self, FileKind::Text | FileKind::Html | FileKind::Json | FileKind::Empty)
     }
 
     /// Returns whether a file of this kind is certainly not a list of URLs. Any text may be one,
@@ -137,13 +153,15 @@ impl fmt::Display for FileKind {
             FileKind::Xz => "xz data",
             FileKind::Html => "HTML",
             FileKind::Json => "JSON",
+            FileKind::Tar => "a tar archive",
+            FileKind::Empty => "an empty file",
             FileKind::Text => "text",
         })
     }
 }
 
 /// Returns whether the first line of `text`, which may be truncated, is a capture: an object with
-/// an absolute `url` and the result of the request.
+/// an absolute `url` and the result of the request, or with a host and a body.
 fn is_capture(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or(text);
     let has = |name: &[u8]| memmem::find(line, name).is_some();
@@ -151,8 +169,11 @@ fn is_capture(text: &[u8]) -> bool {
         let value = line[at + b"\"url\"".len()..].trim_ascii_start().strip_prefix(b":")?;
         value.trim_ascii_start().strip_prefix(b"\"")
     });
-    url.is_some_and(begins_with_scheme)
-        && [&b"\"status\""[..], b"\"error\"", b"\"body\"", b"\"body_base64\""].into_iter().any(has)
+    let any = |names: &[&[u8]]| names.iter().any(|name| has(name));
+    let has_body = any(&[b"\"body\"", b"\"body_base64\"", b"\"content\"", b"\"robots_txt\""]);
+    let has_url = url.is_some_and(begins_with_scheme);
+    has_url && (has_body || any(&[b"\"status\"", b"\"error\""]))
+        || has_body && any(&[b"\"host\"", b"\"domain\"", b"\"hostname\""])
 }
 
 /// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL,
@@ -210,6 +231,12 @@ impl WrongKind {
     pub fn advice(&self) -> String {
         let name = &self.name;
         match (self.kind, self.wanted) {
+            (FileKind::PolicySet, Wanted::RobotsTxt | Wanted::UrlList) if self.is_compressed() => {
+                format!("decompress it, then use -p {}", self.stem())
+            }
+            (FileKind::PolicySet | FileKind::Parquet, _) if self.is_compressed() => {
+                "decompress it first".to_owned()
+            }
             (FileKind::Folder, Wanted::PolicySet)
             | (FileKind::Warc | FileKind::Parquet | FileKind::Captures, _) => {
                 format!("portcullis compile -o SET {name} makes a set of it")
@@ -220,15 +247,32 @@ impl WrongKind {
             }
             (FileKind::PolicySet, _) => format!("use -p {name}"),
             (FileKind::UrlList, _) => "pass it as FILE to classify, filter or audit".to_owned(),
+            (FileKind::Special, Wanted::PolicySet) => {
+                "a set is mapped, so write it to a file first".to_owned()
+            }
             (FileKind::Special, _) => "write it to a file first".to_owned(),
+            (FileKind::Tar | FileKind::Zip, _) => "unpack it first".to_owned(),
+            (FileKind::Empty, Wanted::Captures) => {
+                "name the files that hold the captures".to_owned()
+            }
+            (FileKind::Empty, _) => "make one with portcullis compile".to_owned(),
             (FileKind::Html | FileKind::Json | FileKind::Text, _) => {
                 "make one with portcullis compile; --robots reads a robots.txt".to_owned()
             }
-            (
-                FileKind::Gzip | FileKind::Zstd | FileKind::Zip | FileKind::Bzip2 | FileKind::Xz,
-                _,
-            ) => "decompress it first".to_owned(),
+            (FileKind::Gzip | FileKind::Zstd | FileKind::Bzip2 | FileKind::Xz, _) => {
+                "decompress it first".to_owned()
+            }
         }
+    }
+
+    /// The name without the ending of a compression.
+    fn stem(&self) -> &str {
+        let stem = [".gz", ".zst"].into_iter().find_map(|ending| self.name.strip_suffix(ending));
+        stem.unwrap_or(&self.name)
+    }
+
+    fn is_compressed(&self) -> bool {
+        self.stem() != self.name
     }
 }
 
@@ -267,7 +311,10 @@ mod tests {
             (b"[robots]\n", FileKind::Text),
             (b"https://a.example/\r\n\r\nHTTP://b.example/x", FileKind::UrlList),
             (b"User-agent: *\n", FileKind::Text),
-            (b"", FileKind::Text),
+            (b"", FileKind::Empty),
+            (b"{\"domain\": \"a.example\", \"content\": \"Disallow:\"}", FileKind::Captures),
+            (b"{\"status\": 404, \"host\": \"a.example\"}", FileKind::Json),
+            (&[[b'a'; 257].as_slice(), b"ustar\0"].concat(), FileKind::Tar),
         ];
         for &(first, kind) in rows {
             assert_eq!(FileKind::of(first), kind, "{first:?}");

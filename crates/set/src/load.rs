@@ -1,14 +1,13 @@
-//! robots.txt files, compiled into memory: what `--robots` asks.
+//! Robots.txt files, compiled into memory for `--robots`.
 //!
 //! Owns the way from a file, or a folder of files named by host, to a [`PolicySet`] that no file holds.
-//! It is the way of `compile`: the same readers and the same sections, so what is asked here is what a
-//! compiled set says. Where it is known who will ask, only what those agents obey is compiled
-//! ([`LoadConfig::agents`]); such a set refuses others.
+//! The readers and sections are those of `compile`, so both give the same verdicts. If the agents are
+//! known ([`LoadConfig::agents`]), only their groups are compiled, and the set refuses other agents.
 //!
-//! Cost: each file is read and parsed once, equal files are kept once, equal rule sets compiled once; some
-//! 10 µs for a file of a crawl and one agent. A file that cannot be read is an error that names it, unless
-//! [`Strictness`] says otherwise; what a folder holds beside files named by host is left out with a
-//! [`LoadNote`], and a file that looks like HTML, JSON or binary data is read and has one.
+//! Cost: each file is read and parsed once, identical files are stored once, identical rule sets compiled
+//! once; some 10 µs per file of a crawl and agent. A file that cannot be read is an error that names it,
+//! unless [`Strictness`] says otherwise. Files of a folder that are not named by a host are left out with a
+//! [`LoadNote`]. A file that looks like HTML, JSON or binary data is parsed, and has a note too.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -26,7 +25,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use portcullis_capture::input::{InputError, read_robots_txt};
-use portcullis_capture::{BrokenKind, CaptureFormat};
+use portcullis_capture::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
@@ -47,14 +46,14 @@ pub struct LoadConfig {
     pub dialect: &'static Dialect,
     /// Bytes of a file that count; all, if there is no limit.
     pub robots_bytes_max: Option<usize>,
-    /// Who may ask; everybody, if nobody is named.
+    /// The agents to compile for; all if `None`.
     pub agents: Option<Arc<[AgentChain]>>,
-    /// What is an error.
+    /// Which notes and faults are errors.
     pub strictness: Strictness,
 }
 
 impl LoadConfig {
-    /// For everybody, with the usual limit of a file.
+    /// Compiles for all agents, with the default size limit.
     pub fn new(dialect: &'static Dialect) -> LoadConfig {
         LoadConfig {
             dialect,
@@ -65,36 +64,38 @@ impl LoadConfig {
     }
 }
 
-/// The key of the one host of a set in which one file speaks for every URL.
+/// The name of a file that is not named by a host.
+const ROBOTS_TXT: &str = "robots.txt";
+
+/// The key of the only host of a set whose one file applies to every URL.
 pub(super) const EVERY_HOST: &[u8] = b"*";
 
-/// Files that were loaded.
+/// The loaded policies.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What they say.
+    /// The compiled files.
     pub set: PolicySet,
-    /// What is odd about them: the first of the files that were left out, and all that look like
-    /// something else.
+    /// The first files that were left out, and all files that do not look like robots.txt.
     pub notes: Vec<LoadNote>,
     /// The number of files that were left out.
     pub left_out: u64,
 }
 
-/// Something odd about what was loaded.
+/// A note on a loaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadNote {
-    /// Where it is.
+    /// The file or host.
     pub place: String,
-    /// What is odd.
+    /// What was noticed.
     pub kind: LoadNoteKind,
 }
 
-/// What is odd about something that was loaded.
+/// What a note is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadNoteKind {
-    /// It was left out, and why.
+    /// The file was left out, for this reason.
     LeftOut(String),
-    /// It was read as the dialect says, found to have no rule, and looks like something else.
+    /// The file was parsed by the dialect, has no rule, and looks like something else.
     Appearance(NoteKind),
 }
 
@@ -125,12 +126,19 @@ pub enum LoadError {
         problem: String,
     },
     /// A folder has no file named by a host.
-    #[error("{}: has no file named by a host (example.com, example.com.txt or example.com.robots.txt); name the folder that holds them", path.display())]
+    #[error(
+        "{}: no file is named by a host ({}); {}", path.display(), folder::NAMES, match holds_one {
+            true => format!("pass --robots {} to apply its robots.txt to every URL", path.join(ROBOTS_TXT).display()),
+            false => "name the folder that holds such files".to_owned(),
+        }
+    )]
     NoPolicy {
         /// Where it is.
         path: PathBuf,
+        /// Whether it holds a `robots.txt`.
+        holds_one: bool,
     },
-    /// Something is odd, and that was to be an error.
+    /// There is a note, and strictness makes it an error.
     #[error("{first} ({count} such files; drop --strict to allow them)")]
     Strict {
         /// The first note.
@@ -144,7 +152,7 @@ pub enum LoadError {
 }
 
 impl Loaded {
-    /// The number of files that are odd; some of them may have no note.
+    /// The number of files with a note or left out.
     pub fn odd(&self) -> u64 {
         let is_appearance = |note: &&LoadNote| matches!(note.kind, LoadNoteKind::Appearance(_));
         self.left_out + self.notes.iter().filter(is_appearance).count() as u64
@@ -161,38 +169,36 @@ impl Loaded {
 }
 
 impl PolicySet {
-    /// Reads a robots.txt file, which then speaks for every URL, or a folder of files named by host
-    /// (`example.com`; `.txt` or `.robots.txt` behind it is allowed), each of which speaks for that
-    /// host's http and https on their default ports. A port may follow the host (`a.example:8080`).
-    ///
-    /// Files are read as [`capture::folder`](portcullis_capture::folder) says: decompressed, the first
-    /// by name of two for one host, and none that is surely of another kind.
+    /// Reads a robots.txt file, which then applies to every URL, or a folder of files named by host, each
+    /// of which applies to http and https on the default ports of its host.
+    /// [`capture::folder`](portcullis_capture::folder) has the names. `-` is standard input.
     ///
     /// It runs on the calling thread's rayon pool.
     ///
     /// # Errors
     ///
-    /// If something cannot be read or is odd, as [`LoadConfig::strictness`] says, or a folder has no
-    /// file named by host.
+    /// If a file cannot be read, a note is an error by [`LoadConfig::strictness`], or a folder has no file
+    /// named by a host.
     pub fn load(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
         if path.is_dir() {
             return load_folder(path, config)?.checked(config.strictness);
         }
         let (text, note) = read_text(path, config)?;
-        Ok(Loaded { set: of_text(&text, config)?, notes: note.into_iter().collect(), left_out: 0 })
+        let set = of_text(&path.display().to_string(), &text, config)?;
+        Ok(Loaded { set, notes: note.into_iter().collect(), left_out: 0 })
     }
 
-    /// A set of one file that speaks for every URL.
+    /// A set of one file that applies to every URL.
     ///
     /// # Panics
     ///
     /// If a line is longer than a set can hold
     /// ([`SET_STRING_BYTES_MAX`](portcullis_dialect::limits::SET_STRING_BYTES_MAX)).
     pub fn of_text(text: &[u8], config: &LoadConfig) -> PolicySet {
-        of_text(text, config).expect("one file fits a set")
+        of_text("the file in memory", text, config).expect("one file fits a set")
     }
 
-    /// A set of one file that speaks for `origins`; without any, every URL is unknown.
+    /// A set of one file that applies to `origins`; without origins, every URL is unknown.
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
@@ -217,7 +223,7 @@ impl PolicySet {
         PolicySet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
     }
 
-    /// A set of files, each of which speaks for its origin. The first file of an origin counts.
+    /// A set of files, each of which applies to its origin. The first file of an origin counts.
     ///
     /// # Panics
     ///
@@ -277,14 +283,14 @@ pub fn read_text(
     }
 }
 
-fn of_text(text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
+fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
     let mut pool = BlobPool::default();
     let standing = standing_of(text, config, &mut pool);
     let host = HostStanding { key: EVERY_HOST.into(), http: Some(standing), https: Some(standing) };
-    Ok(of_hosts("the file in memory", vec![host], pool, config)?.speaking_for_everything())
+    Ok(of_hosts(name, vec![host], pool, config)?.speaking_for_everything())
 }
 
-/// What is known of an origin that has this file.
+/// The standing of an origin that has this file.
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
@@ -315,8 +321,8 @@ fn of_hosts(
     Ok(PolicySet::of_compiled(name, bytes, config.agents.as_deref()))
 }
 
-fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
-    let input = Input { path: folder.to_owned(), format: Some(CaptureFormat::Folder) };
+fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
+    let input = Input { path: path.to_owned(), format: Some(CaptureFormat::Folder) };
     let ingesting = IngestConfig {
         strictness: Strictness::Lenient,
         ..IngestConfig::new(config.dialect, config.robots_bytes_max)
@@ -340,14 +346,15 @@ fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> 
         let first = broken_named.iter().find(|it| it.kind == BrokenKind::Unreadable);
         let problem = match first {
             Some(first) => first.problem.clone(),
-            None => format!("{}: {unreadable} files cannot be read", folder.display()),
+            None => format!("{}: {unreadable} files cannot be read", path.display()),
         };
         return Err(LoadError::Unreadable { problem });
     }
     let Some(Ingested { hosts, pool, .. }) = ingested else {
-        return Err(LoadError::NoPolicy { path: folder.to_owned() });
+        let holds_one = path.join(ROBOTS_TXT).is_file();
+        return Err(LoadError::NoPolicy { path: path.to_owned(), holds_one });
     };
-    let place = |name: &str| format!("{}: {name}", folder.display());
+    let place = |name: &str| format!("{}: {name}", path.display());
     let left_out = broken_named
         .into_iter()
         .map(|it| LoadNote { place: place(&it.place), kind: LoadNoteKind::LeftOut(it.problem) });
@@ -358,7 +365,7 @@ fn load_folder(folder: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> 
         let place = place(&String::from_utf8_lossy(&host.key));
         Some(LoadNote { place, kind: LoadNoteKind::Appearance(kind) })
     }));
-    let set = of_hosts(&folder.display().to_string(), hosts, pool, config)?;
+    let set = of_hosts(&path.display().to_string(), hosts, pool, config)?;
     Ok(Loaded { set, notes, left_out: broken })
 }
 
@@ -395,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_obeys_is_not_compiled() {
+    fn groups_of_other_agents_are_not_compiled() {
         let rule_sets = |agents: Option<&str>| {
             let agents = agents.map(|name| [agent(name)].into());
             let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
@@ -405,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_speaks_for_every_host() {
+    fn one_file_applies_to_every_host() {
         let set = PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
         assert!(set.is_universal());
         for (scheme, key) in [("http", "a.example"), ("gopher", "b.example:71"), ("https", "*")] {

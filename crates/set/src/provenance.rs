@@ -56,6 +56,9 @@ pub struct ProvenanceInput<'r> {
     captures: u64,
     #[serde(default)]
     broken: u64,
+    /// Left out if there is none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    status_assumed: u64,
     #[serde(borrow, default)]
     capture_dates: Option<Dates<'r>>,
     #[serde(borrow, default)]
@@ -134,6 +137,7 @@ impl<'r> ProvenanceInput<'r> {
             bytes: input.bytes,
             captures: input.captures,
             broken: input.broken,
+            status_assumed: input.status_assumed,
             capture_dates: input.captured.map(|(first, last)| Dates {
                 first: first.to_rfc3339().into(),
                 last: last.to_rfc3339().into(),
@@ -160,11 +164,16 @@ impl<'r> ProvenanceInput<'r> {
             captures: self.captures,
             broken: self.broken,
             unreadable: 0,
+            status_assumed: self.status_assumed,
             captured: captured.and_then(|dates| date(&dates.first).zip(date(&dates.last))),
             broken_named: self.broken_records.iter().map(broken).collect(),
             failure: self.failure.as_deref().map(str::to_owned),
         }
     }
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]
@@ -180,6 +189,7 @@ mod tests {
             captures: 3,
             broken: 2,
             unreadable: 0,
+            status_assumed: 1,
             captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000))),
             broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
             failure: Some("the disk is gone".into()),

@@ -4,23 +4,47 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use portcullis_capture::CaptureFormat;
 use portcullis_capture::access::{LongOutage, UnixSeconds};
+use portcullis_capture::{CaptureFormat, FieldName};
 use portcullis_dialect::dialect::Dialect;
 
 use super::super::values::{self, BytesMax};
 use super::{Format, ListArgs, RunArgs};
+
+/// What `compile` reads, for its help.
+const SCHEMAS: &str = "\
+Input formats:
+  Folder    Files named by host: example.com, example.com.txt, example.com.robots.txt, or
+            example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst. A
+            port may follow the host. A name without a dot is no host, except localhost. Of two files
+            for one host the first by name is used.
+  JSON Lines, Parquet
+            One object or row per answer. Fields, by their usual names (in any case) or --field:
+              url          url, robots_url, uri: the URL that was requested first
+              host         host, domain, hostname: without a URL; http and https on default ports
+              status       status, fetch_status, http_status, status_code: null or 0 for no answer;
+                           without the field, 200 is assumed where there is a body, with a note
+              body         body, content, robots_txt, text: decoded
+              body_base64  body_base64: the body in base64
+              fetched_at   fetched_at, fetch_time, warc_date, timestamp: RFC 3339, or a timestamp
+              error        error: why there was no answer, or why the body is not whole
+              truncated    truncated, content_truncated: set if the body was cut
+              headers      headers: names to a text or a list of texts (JSON Lines only)
+              redirects    redirects: those that were followed, as a list (JSON Lines only)
+            A record needs a url or a host, and a status, a body or an error.
+  WARC      response, resource and revisit records whose URL ends in robots.txt.";
 
 /// Compile archived robots.txt files into a policy set
 ///
 /// For each origin the newest capture counts. Redirects are followed as far as their targets were
 /// captured. An input that cannot be read is an error; a broken record is reported and skipped.
 #[derive(Args)]
+#[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {
     /// WARC files, JSON Lines, Parquet files, or folders of robots.txt files; `-` is standard input
     ///
-    /// The format is detected by the first bytes, then by name; gzip and zstd files are decompressed. In
-    /// a folder, files are named by host; if two have the same host, the first by name is used.
+    /// The format is detected by the first bytes, then by name; gzip and zstd files are decompressed. The
+    /// formats are described below.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -42,7 +66,20 @@ pub struct CompileArgs {
     #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
     pub input_format: Option<CaptureFormat>,
 
-    /// Stop at a broken record, at a file that would be skipped, or at HTML, JSON or binary data
+    /// The names of fields in JSON Lines and Parquet, such as url=request.url,body=text
+    ///
+    /// Dots in NAME lead into nested objects and columns; write `\.` for a dot in a name. An empty NAME
+    /// says that there is no such field. This flag may be given multiple times.
+    #[arg(
+        long = "field",
+        value_name = "FIELD=NAME,…",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
+    pub fields: Vec<FieldName>,
+
+    /// Stop at a broken record, a file that would be skipped, a capture without a status, or HTML, JSON or
+    /// binary data
     #[arg(long, help_heading = "Input")]
     pub strict: bool,
 
@@ -109,6 +146,8 @@ pub struct MergeArgs {
 /// on every possible URL, or else the shortest path on which they differ, with both verdicts and rules.
 /// It prints `unknown` if a limit ended the comparison; if no crawler has a better answer, the exit
 /// status is 2.
+///
+/// With FILE, each file applies to every URL, and the output is that of two sets.
 ///
 /// For two sets without FILE, prints one line per changed origin in the order of hosts: added, gone,
 /// state or rules, the origin, its old and its new state. With FILE, prints the URLs whose verdict

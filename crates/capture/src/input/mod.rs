@@ -116,6 +116,14 @@ pub enum InputError {
         /// The most that a record may have.
         bytes_max: usize,
     },
+    /// A Parquet file cannot be opened or read further.
+    #[error("{name}: {problem}")]
+    Parquet {
+        /// The file.
+        name: String,
+        /// What is wrong and where, and the fix.
+        problem: String,
+    },
     /// A list has no such column or field, or cannot be read as it is.
     #[error("{name}: {problem}")]
     List {
@@ -143,6 +151,7 @@ impl InputError {
             | InputError::Truncated { name, .. }
             | InputError::Damaged { name, .. }
             | InputError::Shrunk { name }
+            | InputError::Parquet { name, .. }
             | InputError::List { name, .. }
             | InputError::TooLong { name, .. }
             | InputError::WrongKind(WrongKind { name, .. })

@@ -8,12 +8,12 @@ use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use super::InputError;
-use super::source::{OpenConfig, Source};
+use super::source::{OpenConfig, STANDARD_INPUT, Source};
 use crate::compression::Coding;
 use portcullis_dialect::limits::{BODY_BYTES_MAX, FILE_READ_BYTES};
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
-/// Reads the robots.txt at `path`: `bytes_max` bytes, or all, and a little more, so that the parser sees
+/// Reads the robots.txt at `path`, or from standard input if it is `-`: `bytes_max` bytes, or all, and a little more, so that the parser sees
 /// what is cut. gzip and zstd are decompressed, up to [`BODY_BYTES_MAX`] bytes.
 ///
 /// # Errors
@@ -21,6 +21,9 @@ use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 /// If it cannot be opened, read or decompressed, or is surely no robots.txt
 /// ([`InputError::WrongKind`]). HTML, JSON and binary data are left to the parser.
 pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>, InputError> {
+    if path == Path::new("-") {
+        return read_robots_txt_from(STANDARD_INPUT, io::stdin(), bytes_max);
+    }
     let name = path.display().to_string();
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
     let file = match opened {

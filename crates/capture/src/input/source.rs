@@ -94,7 +94,8 @@ pub(super) enum Content {
     Stream(Stream),
 }
 
-const STANDARD_INPUT: &str = "standard input";
+/// What errors call standard input.
+pub(super) const STANDARD_INPUT: &str = "standard input";
 
 impl Source {
     /// Opens the file at `path`, or standard input if `path` is `-`. It is read, unless the config

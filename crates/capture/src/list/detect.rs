@@ -164,6 +164,16 @@ impl Found {
     }
 }
 
+/// The first row of a table, as one delimiter reads it.
+struct FirstRow {
+    delimiter: u8,
+    row: Vec<Vec<u8>>,
+    end: usize,
+    /// The column of the URL.
+    column: usize,
+    is_header: bool,
+}
+
 /// The beginning of a list.
 struct Look<'l> {
     name: &'l str,
@@ -269,7 +279,7 @@ impl Look<'_> {
             let columns = Columns { delimiter: delimiters[0], column: 0, count: 1 };
             return Ok(Some(Found::new(framing(delimiters[0]), Place::Column(columns))));
         }
-        let mut found: Option<(u8, Vec<Vec<u8>>, usize, usize, bool)> = None;
+        let mut found: Option<FirstRow> = None;
         for &delimiter in delimiters {
             if !self.is_whole && framing(delimiter).first_end(self.text).is_none() {
                 return Ok(None);
@@ -278,12 +288,12 @@ impl Look<'_> {
             let Some((column, is_header)) = self.column(&row) else { continue };
             // Without a header only the usual delimiter counts: the others may be part of a URL.
             let is_usual = delimiter == delimiters[0];
-            let is_better = found.as_ref().is_none_or(|(_, other, ..)| row.len() > other.len());
+            let is_better = found.as_ref().is_none_or(|other| row.len() > other.row.len());
             if is_better && (is_header || is_usual) {
-                found = Some((delimiter, row, end, column, is_header));
+                found = Some(FirstRow { delimiter, row, end, column, is_header });
             }
         }
-        if let Some((delimiter, row, end, column, is_header)) = found {
+        if let Some(FirstRow { delimiter, row, end, column, is_header }) = found {
             let place = Place::Column(Columns { delimiter, column, count: row.len() });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
             let how = match (&self.config.column, is_header) {

@@ -37,8 +37,13 @@ impl FromStr for FieldPath {
 }
 
 impl FieldPath {
+    /// The names, from the outermost object on.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.0
+    }
+
     /// The path of a member of the object itself.
-    pub(super) fn of_name(name: &str) -> FieldPath {
+    pub(crate) fn of_name(name: &str) -> FieldPath {
         FieldPath(vec![name.to_owned()])
     }
 }

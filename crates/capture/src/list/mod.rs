@@ -45,6 +45,8 @@ mod delimited;
 mod detect;
 mod framing;
 mod json;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 #[cfg(test)]
 mod tests;
 
@@ -405,6 +407,17 @@ impl<'c> Iterator for ListRecords<'c> {
 impl std::iter::FusedIterator for ListRecords<'_> {}
 
 impl<'c> ListRecords<'c> {
+    /// Replaces `block` with the next records, at most so many.
+    #[inline]
+    pub fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
+        block.clear();
+        // Plain lines are split in a loop of their own.
+        match self.list.place {
+            Place::Text => block.extend(self.lines.by_ref().take(records_max)),
+            _ => block.extend(self.by_ref().take(records_max)),
+        }
+    }
+
     fn next_with_place(&mut self) -> Option<Record<'c>> {
         let arena = self.arena;
         let (record, url) = match &self.list.place {

@@ -2,17 +2,23 @@
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
 
-use super::{Keeper, Kept, read_all};
+use super::{Keeper, Kept, fields, read_all};
 use crate::input::{OpenConfig, Source};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, CaptureNote, CaptureNotes, Subject};
+use crate::{BatchReader, BrokenKind, Capture, CaptureNote, CaptureNotes, FieldMap, Subject};
 
 /// The most that counts in these tests; two bytes more are handed out.
 const MAX: usize = 10;
 
 fn read(lines: impl AsRef<[u8]>) -> Keeper {
+    read_with(lines, &[])
+}
+
+/// As [`read`], with names of fields.
+fn read_with(lines: impl AsRef<[u8]>, names: &[&str]) -> Keeper {
     let lines = std::io::Cursor::new(lines.as_ref().to_vec());
-    read_all(&mut open(Source::from_reader("lines", lines, OpenConfig::default())), Some(MAX))
+    let source = Source::from_reader("lines", lines, OpenConfig::default());
+    read_all(&mut open(source, &fields(names)), Some(MAX))
 }
 
 /// The one capture of the line that `members` make together with a URL.
@@ -104,6 +110,9 @@ fn answers() {
         (r#""error": "no such host""#, NoAnswer),
         (r#""status": null, "error": "no such host""#, NoAnswer),
         (r#""status": 0, "error": {"kind": "dns"}, "body": "a""#, NoAnswer),
+        (r#""error": "reset", "body": "a""#, NoAnswer),
+        (r#""status": null"#, NoAnswer),
+        (r#""status": 0, "error": "", "body": """#, NoAnswer),
     ];
     for (members, expected) in rows {
         assert_eq!(capture(members).answer, expected, "{members}");
@@ -192,20 +201,33 @@ fn what_is_wrong_is_said() {
     let bad_status =
         |found| format!("its status is {found}; at most three digits are wanted, or null");
     // @ is the column at which the parser stopped.
-    let no_status = "@: expected a status of at most three digits, or null";
+    let no_status = "its status is text; expected a number of at most three digits, or null";
+    let nothing = "no status, no body and no error: nothing says what came of it";
+    let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
+                      field with --field url=NAME";
+    let no_end = "the object does not end on its line; write one object per line, as jq -c does";
     let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
     let rows = [
-        ("nothing", "no object of JSON: one object a line is wanted"),
-        (r#"["u", 404]"#, "no object of JSON: one object a line is wanted"),
-        ("{", "@: EOF while parsing an object"),
-        (r#"{"status": 404}"#, "@: missing field `url`"),
-        (r#"{"url": null}"#, "@: invalid type: null, expected a string"),
-        (r#"{"url": "u"}"#, "no `status` and no `error`: nothing says what came of it"),
+        ("nothing", "no JSON object; expected one object per line"),
+        (r#"["u", 404]"#, "a JSON list; write one object per line, as jq -c '.[]' does"),
+        ("{", no_end),
+        (r#"{"url": "u","#, no_end),
+        (r#"{"status": 404}"#, no_subject),
+        (r#"{"url": null}"#, no_subject),
+        (r#"{"url": 7, "status": 404}"#, "its url is a number; expected text"),
+        (r#"{"url": "u"}"#, nothing),
+        (r#"{"url": "u", "body": null}"#, nothing),
         (
-            r#"{"url": "u", "status": 0, "error": ""}"#,
-            "no `status` and no `error`: nothing says what came of it",
+            r#"{"url": "u", "status": null, "body": "a"}"#,
+            "a body, but no status: name the status with --field status=NAME, or --field status= if \
+             there is none",
         ),
-        (r#"{"url": "u", "url": "u", "status": 404}"#, "@: duplicate field `url`"),
+        (r#"{"url": "u", "url": "u", "status": 404}"#, "@: `url` is there twice"),
+        (r#"{"url": "u", "URL": "u", "status": 404}"#, "@: `url` is there twice"),
+        (
+            r#"{"url": "u", "status": 404, "headers": {}, "headers": {}}"#,
+            "@: `headers` is there twice",
+        ),
         (r#"{"url": "u", "status": 404} {}"#, "@: trailing characters"),
         (r#"{"url": "u", "status": "404"}"#, no_status),
         (r#"{"url": "u", "status": 1000}"#, &bad_status("1000")),
@@ -233,11 +255,11 @@ fn what_is_wrong_is_said() {
         ),
         (
             r#"{"url": "u", "status": 200, "body_base64": "a"}"#,
-            "`body_base64` is no base64: Invalid input length: 1",
+            "its body_base64 is no base64: Invalid input length: 1",
         ),
         (
             r#"{"url": "u", "status": 200, "body_base64": "YQ\n=="}"#,
-            "`body_base64` is no base64: Invalid symbol 10, offset 2.",
+            "its body_base64 is no base64: Invalid symbol 10, offset 2.",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
@@ -245,7 +267,7 @@ fn what_is_wrong_is_said() {
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
-            "@: invalid type: integer `1`, expected a string",
+            "its fetched_at is a number; expected RFC 3339: 2024-05-01T12:00:00Z",
         ),
     ];
     for (line, expected) in rows {
@@ -259,6 +281,73 @@ fn what_is_wrong_is_said() {
         };
         assert_eq!(found, expected, "{line}");
     }
+}
+
+/// Names, lines, and the subject, body and status that are found; `None` if the line is broken.
+#[test]
+fn fields_have_usual_names_and_those_that_are_given() {
+    type Found = Option<(&'static str, &'static str, bool, u16)>;
+    let rows: &[(&[&str], &str, Found)] = &[
+        (&[], r#"{"robots_url": "u", "content": "x"}"#, Some(("u", "x", false, 200))),
+        (&[], r#"{"domain": "h", "content": "x"}"#, Some(("h", "x", true, 200))),
+        (
+            &[],
+            r#"{"host": "h:81", "TEXT": "x", "http_status": 203}"#,
+            Some(("h:81", "x", true, 203)),
+        ),
+        (&[], r#"{"domain": "h", "url": "u", "body": "x"}"#, Some(("u", "x", false, 200))),
+        (&[], r#"{"domain": "h", "url": null, "body": "x"}"#, Some(("h", "x", true, 200))),
+        (&[], r#"{"domain": "h", "content": null}"#, None),
+        // A name that loses is not looked at.
+        (&[], r#"{"url": "u", "uri": 1, "text": {}, "body": "x"}"#, Some(("u", "x", false, 200))),
+        (&[], r#"{"url": "u", "text": "x", "body_base64": "YQ=="}"#, Some(("u", "a", false, 200))),
+        (&[], r#"{"url": "u", "content": [1]}"#, None),
+        (&["url=a.b"], r#"{"a": {"b": "u"}, "body": "x"}"#, Some(("u", "x", false, 200))),
+        (&["url=a\\.b"], r#"{"a.b": "u", "body": "x"}"#, Some(("u", "x", false, 200))),
+        (
+            &["url=a.b"],
+            r#"{"a": {"b": "u"}, "a.b": "v", "body": "x"}"#,
+            Some(("u", "x", false, 200)),
+        ),
+        (&["url=a.b"], r#"{"a": {"c": "u"}, "url": "v", "domain": "h", "body": "x"}"#, None),
+        (&["url=a.b"], r#"{"a": "u", "body": "x"}"#, None),
+        (&["url=a.b", "body=a.c"], r#"{"a": {"c": "x", "b": "u"}}"#, Some(("u", "x", false, 200))),
+        (&["url=a", "body=a"], r#"{"a": "u"}"#, Some(("u", "u", false, 200))),
+        (&["url=Link"], r#"{"link": "v", "Link": "u", "body": "x"}"#, Some(("u", "x", false, 200))),
+        (&["host=url"], r#"{"url": "h", "body": "x"}"#, Some(("h", "x", true, 200))),
+        (&["status="], r#"{"url": "u", "status": 500, "body": "x"}"#, Some(("u", "x", false, 200))),
+        (&["status=c"], r#"{"url": "u", "status": 500, "c": 204}"#, Some(("u", "", false, 204))),
+        (
+            &["body_base64=b"],
+            r#"{"url": "u", "b": "YQ==", "body": "x"}"#,
+            Some(("u", "a", false, 200)),
+        ),
+        (&["body=text"], r#"{"url": "u", "body": "y", "text": "x"}"#, Some(("u", "x", false, 200))),
+    ];
+    for &(names, line, expected) in rows {
+        let found = read_with(line, names);
+        let kept = found.captures.first();
+        let kept = kept.map(|Kept { subject, is_host, capture }| {
+            let Answer::Status(status) = capture.answer else { panic!("{line}: {capture:?}") };
+            (subject.clone(), String::from_utf8(capture.body.to_vec()).unwrap(), *is_host, status)
+        });
+        let expected = expected
+            .map(|(subject, body, is_host, status)| (subject.into(), body.into(), is_host, status));
+        assert_eq!(
+            (kept, found.broken.len()),
+            (expected.clone(), usize::from(expected.is_none())),
+            "{names:?} {line}"
+        );
+    }
+}
+
+#[test]
+fn a_status_that_is_assumed_is_noted() {
+    let assumed = |members: &str| capture(members).notes.contains(CaptureNote::StatusAssumed);
+    assert!(assumed(r#""body": "a""#));
+    assert!(assumed(r#""body": "a", "truncated": true"#));
+    assert!(!assumed(r#""status": 200, "body": "a""#));
+    assert!(!assumed(r#""error": "reset", "body": "a""#));
 }
 
 #[test]
@@ -318,7 +407,8 @@ fn a_file_that_is_cut_short_is_an_error() {
     let zstd = zstd::encode_all(line.repeat(9).as_bytes(), 1).unwrap();
     assert_eq!(read(&zstd).captures.len(), 9);
     let short = std::io::Cursor::new(zstd[..zstd.len() - 1].to_vec());
-    let mut reader = open(Source::from_reader("short", short, OpenConfig::default()));
+    let mut reader =
+        open(Source::from_reader("short", short, OpenConfig::default()), &FieldMap::default());
     let error = std::iter::repeat_with(|| reader.next_batch()).find_map(|batch| match batch {
         Ok(batch) => {
             assert!(batch.is_some(), "the end is missing, but nobody says so");

@@ -4,11 +4,13 @@ mod http;
 mod json_lines;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_list;
 mod warc;
 
 use std::borrow::Cow;
 
-use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject};
+use super::{BatchReader, BrokenRecord, Capture, CaptureSink, FieldMap, ReadConfig, Subject};
 
 /// A capture that owns what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,11 @@ impl CaptureSink for Keeper {
     fn broken(&mut self, broken: BrokenRecord) {
         self.broken.push(broken);
     }
+}
+
+/// The map with these names, each as `FIELD=NAME`.
+pub(crate) fn fields(names: &[&str]) -> FieldMap {
+    FieldMap::new(names.iter().map(|name| name.parse().unwrap())).unwrap()
 }
 
 /// Reads everything.

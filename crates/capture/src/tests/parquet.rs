@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Float32Array, Float64Array,
-    Int16Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray, RecordBatch,
-    StringArray, StringViewArray, TimestampMicrosecondArray, TimestampMillisecondArray,
-    TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt64Array,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, Float32Array,
+    Float64Array, Int16Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray,
+    RecordBatch, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
+    UInt64Array,
 };
+use arrow_schema::Field;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -19,9 +21,9 @@ use tempfile::TempDir;
 use crate::access::{Answer, UnixSeconds};
 use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
-use super::{Keeper, read_all};
+use super::{Keeper, fields, read_all};
 use crate::parquet::open;
-use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, ParquetColumns, ReadConfig};
+use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, FieldMap, ReadConfig};
 
 type Columns = Vec<(&'static str, ArrayRef)>;
 
@@ -38,17 +40,17 @@ fn written(columns: Columns, properties: WriterProperties) -> (TempDir, PathBuf)
     (folder, path)
 }
 
-fn read_with(columns: Columns, names: &ParquetColumns) -> Keeper {
+fn read_with(columns: Columns, names: &FieldMap) -> Keeper {
     let (_folder, path) = written(columns, WriterProperties::default());
     read_all(&mut open(&path, names).unwrap(), Some(10))
 }
 
 fn read(columns: Columns) -> Keeper {
-    read_with(columns, &ParquetColumns::default())
+    read_with(columns, &FieldMap::default())
 }
 
 #[track_caller]
-fn problem(columns: Columns, names: &ParquetColumns) -> String {
+fn problem(columns: Columns, names: &FieldMap) -> String {
     let (_folder, path) = written(columns, WriterProperties::default());
     match open(&path, names) {
         Err(CaptureError::NotThisFormat { problem, .. }) => problem,
@@ -90,8 +92,8 @@ fn every_row_is_a_capture_or_broken() {
                 None,
                 None,
                 Some(b"x"),
-                Some(b"x"),
-                Some(b"x"),
+                None,
+                Some(b""),
                 Some(b""),
                 Some(b"0123456789ab"),
                 Some(b"0123456789abc"),
@@ -152,7 +154,16 @@ fn every_row_is_a_capture_or_broken() {
     let broken: Vec<_> =
         found.broken.iter().map(|broken| (&*broken.place, &*broken.problem)).collect();
     let status = "its status is 1000; at most three digits are wanted, or null";
-    assert_eq!(broken, [("row 7", "its URL is null"), ("row 10", status)]);
+    assert_eq!(
+        broken,
+        [
+            (
+                "row 7",
+                "no URL and no host (url, robots_url, uri, host, domain, hostname); name the field with --field url=NAME"
+            ),
+            ("row 10", status)
+        ]
+    );
 }
 
 #[test]
@@ -188,9 +199,12 @@ fn statuses_in_every_layout() {
     assert_eq!(found(column(Int64Array::from(vec![-200]))), None);
     assert_eq!(found(column(Float64Array::from(vec![301.0]))), status(301));
     assert_eq!(found(column(Float32Array::from(vec![301.0]))), status(301));
-    assert_eq!(found(column(Float64Array::from(vec![f64::NAN]))), Some(Answer::NoAnswer));
     assert_eq!(found(column(Float64Array::from(vec![200.5]))), None);
     assert_eq!(found(column(Float64Array::from(vec![-1.0]))), None);
+    let gap = ("status", column(Float64Array::from(vec![f64::NAN])));
+    assert_eq!(found(gap.1.clone()), None, "a body contradicts it");
+    let found = |columns| read(columns).captures[0].capture.answer;
+    assert_eq!(found(one_row(vec![gap, ("body", texts(&[""]))])), Answer::NoAnswer);
 }
 
 #[test]
@@ -246,29 +260,65 @@ fn columns_by_the_names_that_are_given() {
             ("body", texts(&["b"])),
         ]
     };
-    let name = |name: &str| Some(name.to_owned());
-    let rows = [
-        (ParquetColumns::default(), "u", false),
-        (ParquetColumns { host: name("host"), ..Default::default() }, "h", true),
-        (ParquetColumns { host: name("other"), ..Default::default() }, "o", true),
-        (ParquetColumns { url: name("other"), ..Default::default() }, "o", false),
-        (ParquetColumns { url: name("url"), host: name("host"), ..Default::default() }, "u", false),
+    let rows: [(&[&str], &str, bool); 5] = [
+        (&[], "u", false),
+        (&["host=host"], "h", true),
+        (&["host=other"], "o", true),
+        (&["url=other"], "o", false),
+        (&["url=url", "host=host"], "u", false),
     ];
     for (names, subject, is_host) in rows {
-        let found = read_with(columns(), &names);
+        let found = read_with(columns(), &fields(names));
         let kept = &found.captures[0];
         assert_eq!((&*kept.subject, kept.is_host), (subject, is_host), "{names:?}");
         assert_eq!(kept.capture.answer, Answer::Status(404));
     }
     // One column may be taken for two things.
-    let names = ParquetColumns {
-        status: name("code"),
-        body: name("url"),
-        fetched_at: None,
-        ..Default::default()
-    };
-    let found = read_with(columns(), &names);
+    let found = read_with(columns(), &fields(&["status=code", "body=url"]));
     assert_eq!(&*found.captures[0].capture.body, b"u");
+    assert_eq!(found.captures[0].capture.answer, Answer::Status(200));
+}
+
+#[test]
+fn columns_within_structures() {
+    let text = |value: Option<&str>| column(StringArray::from(vec![Some("a"), value, Some("c")]));
+    let field =
+        |name: &str, array: &ArrayRef| Arc::new(Field::new(name, array.data_type().clone(), true));
+    let (body, url) = (text(Some("b")), text(Some("u")));
+    let inner = StructArray::from(vec![(field("text", &body), body.clone())]);
+    let inner: ArrayRef = Arc::new(inner);
+    // The third row has no answer at all.
+    let (fields_of_answer, arrays, _) = StructArray::from(vec![
+        (field("deep", &inner), inner),
+        (field("unused", &url), url.clone()),
+    ])
+    .into_parts();
+    let answer = StructArray::new(fields_of_answer, arrays, Some(vec![true, true, false].into()));
+    let columns: Columns = vec![("url", url), ("answer", column(answer)), ("answer.deep.x", body)];
+    let found = read_with(columns.clone(), &fields(&["body=answer.deep.text"]));
+    let bodies: Vec<&[u8]> = found.captures.iter().map(|kept| &*kept.capture.body).collect();
+    assert_eq!(bodies, [b"a", b"b"]);
+    assert_eq!(
+        found.broken[0].problem,
+        "no status, no body and no error: nothing says what came of it"
+    );
+    assert!(found.captures[0].capture.notes.contains(CaptureNote::StatusAssumed));
+    let whole = read_with(columns.clone(), &fields(&["body=answer\\.deep\\.x"]));
+    assert_eq!(whole.captures.len(), 3);
+    let problem = problem(columns, &fields(&["body=answer.deep.y"]));
+    assert!(
+        problem.starts_with("no column answer.deep.y (--field body=answer.deep.y)"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn errors_and_cut_bodies() {
+    let found = read(one_row(vec![("error", texts(&["reset"]))]));
+    assert_eq!(found.captures[0].capture.answer, Answer::BrokenBody);
+    let found = read(one_row(vec![("content_truncated", texts(&["length"]))]));
+    assert_eq!(found.captures[0].capture.answer, Answer::BrokenBody);
+    let found = read(one_row(vec![("truncated", column(BooleanArray::from(vec![false])))]));
     assert_eq!(found.captures[0].capture.answer, Answer::Status(200));
 }
 
@@ -277,36 +327,40 @@ fn columns_that_are_missing_or_of_another_type() {
     let without = |name: &str| {
         one_row(vec![]).into_iter().filter(|(other, _)| *other != name).collect::<Columns>()
     };
-    let usual = ParquetColumns::default();
+    let usual = FieldMap::default();
     assert_eq!(
         problem(without("url"), &usual),
-        "no column for the url or host (url, robots_url, uri, host, domain, hostname); \
-         name the one that it is; there are status, body"
-    );
-    assert_eq!(
-        problem(without("status"), &usual),
-        "no column for the status (status, fetch_status, http_status); \
-         name the one that it is; there are url, body"
+        "no column for the URL or host (url, robots_url, uri, host, domain, hostname); \
+         name it with --field url=COLUMN; the columns are status, body"
     );
     assert_eq!(
         problem(without("body"), &usual),
-        "no column for the body (body, content, robots_txt, text); \
-         name the one that it is; there are url, status"
+        "no column for the body (body, content, robots_txt, text, body_base64); \
+         name it with --field body=COLUMN; the columns are url, status"
     );
-    let names = ParquetColumns { fetched_at: Some("when".to_owned()), ..Default::default() };
     assert_eq!(
-        problem(one_row(vec![]), &names),
-        "there is no column when for the time of the fetch; there are url, status, body"
+        problem(one_row(vec![]), &fields(&["fetched_at=when"])),
+        "no column when (--field fetched_at=when); the columns are url, status, body"
+    );
+    assert_eq!(
+        problem(one_row(vec![]), &fields(&["headers=body"])),
+        "headers are read from JSON Lines only; omit --field headers"
     );
     assert_eq!(
         problem(one_row(vec![("status", texts(&["200"]))]), &usual),
-        "the column status holds Utf8; for the status it has to hold numbers; name another"
+        "the column status holds Utf8; status needs numbers; name another with --field status=COLUMN, \
+         or none with --field status="
     );
+    let times = || one_row(vec![("timestamp", column(Int64Array::from(vec![7])))]);
     assert_eq!(
-        problem(one_row(vec![("timestamp", column(Int64Array::from(vec![7])))]), &usual),
-        "the column timestamp holds Int64; for the time of the fetch it has to hold timestamps or \
-         texts; name another"
+        problem(times(), &usual),
+        "the column timestamp holds Int64; fetched_at needs timestamps or text; name another with \
+         --field fetched_at=COLUMN, or none with --field fetched_at="
     );
+    assert_eq!(read_with(times(), &fields(&["fetched_at="])).captures.len(), 1);
+    let assumed = &read(without("status")).captures[0].capture;
+    assert_eq!(assumed.answer, Answer::Status(200));
+    assert!(assumed.notes.contains(CaptureNote::StatusAssumed));
 }
 
 #[test]
@@ -316,7 +370,10 @@ fn many_row_groups_and_codecs() {
     let columns = || -> Columns {
         vec![
             ("url", column(StringArray::from(urls.clone()))),
-            ("status", column(Int32Array::from_iter_values((0..count).map(|row| row as i32)))),
+            (
+                "status",
+                column(Int32Array::from_iter_values((0..count).map(|row| row.max(1) as i32))),
+            ),
             ("body", column(StringArray::from(urls.clone()))),
         ]
     };
@@ -332,7 +389,7 @@ fn many_row_groups_and_codecs() {
             .set_max_row_group_row_count(Some(700))
             .build();
         let (_folder, path) = written(columns(), properties);
-        let found = read_all(&mut open(&path, &ParquetColumns::default()).unwrap(), None);
+        let found = read_all(&mut open(&path, &FieldMap::default()).unwrap(), None);
         let subjects: Vec<&str> = found.captures.iter().map(|kept| kept.subject.as_str()).collect();
         assert_eq!(subjects, urls[..1000], "{codec:?}");
         let first = &found.broken[0];
@@ -357,7 +414,7 @@ fn no_rows() {
 fn what_is_no_parquet_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
-    let names = ParquetColumns::default();
+    let names = FieldMap::default();
     assert!(matches!(open(&path, &names), Err(CaptureError::Unreadable { .. })));
     for bytes in [&b""[..], b"PAR1", b"PAR1PAR1", b"{\"url\": 1}\n", &[b'x'; 100]] {
         std::fs::write(&path, bytes).unwrap();
@@ -373,7 +430,7 @@ fn a_file_without_its_end_is_an_error() {
     let whole = std::fs::read(&path).unwrap();
     for bytes in 0..whole.len() {
         std::fs::write(&path, &whole[..bytes]).unwrap();
-        assert!(open(&path, &ParquetColumns::default()).is_err(), "{bytes} bytes");
+        assert!(open(&path, &FieldMap::default()).is_err(), "{bytes} bytes");
     }
 }
 
@@ -393,7 +450,7 @@ fn flipped_bytes_never_end_the_process() {
     let whole = std::fs::read(&path).unwrap();
     let read = |bytes: &[u8]| -> Option<usize> {
         std::fs::write(&path, bytes).unwrap();
-        let mut reader = open(&path, &ParquetColumns::default()).ok()?;
+        let mut reader = open(&path, &FieldMap::default()).ok()?;
         let mut keeper = Keeper::default();
         while let Some(batch) = reader.next_batch().ok()? {
             batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);

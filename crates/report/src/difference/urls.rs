@@ -133,11 +133,13 @@ pub fn write_chunk(
         decisions.1.extend_from_slice(new.decide(block)?);
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
-        for (record, decisions) in block.iter().zip(decisions.1.chunks_exact(agents.len())) {
-            piece.rejects.add(record, decisions, decided);
+        let by_record = block.iter().zip(decisions.1.chunks_exact(agents.len())).enumerate();
+        for (place, (record, decisions)) in by_record {
+            piece.rejects.check(place, record, decisions, decided);
             counts.records += 1;
             counts.bytes += record.whole().len() as u64;
         }
+        piece.rejects.end_block(block.len());
         let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
         for (index, (before, after)) in pairs {
             let (record, agent) = (index / agents.len(), index % agents.len());

@@ -52,16 +52,25 @@ impl Storage {
         path: &Path,
         map: impl FnOnce(File) -> Result<Mapping, File>,
     ) -> Result<Storage, SetError> {
+        if path == Path::new("-") {
+            let (name, kind) = ("standard input".to_owned(), FileKind::Special);
+            return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
+        }
         let name = path.display().to_string();
+        // Opening a pipe would wait for a writer.
+        match std::fs::metadata(path) {
+            Ok(metadata) if !metadata.is_file() => {
+                let kind = if metadata.is_dir() { FileKind::Folder } else { FileKind::Special };
+                return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
+            }
+            Ok(_) => {}
+            Err(error) => return Err(SetError::Open { name, error }),
+        }
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = match opened {
             Ok(opened) => opened,
             Err(error) => return Err(SetError::Open { name, error }),
         };
-        if !metadata.is_file() {
-            let kind = if metadata.is_dir() { FileKind::Folder } else { FileKind::Special };
-            return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
-        }
         // An empty file cannot be mapped.
         let mapped = if metadata.len() == 0 { Err(file) } else { map(file) };
         let bytes = match mapped {

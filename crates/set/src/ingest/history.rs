@@ -111,7 +111,7 @@ impl Merger {
                 newest.take(key, slot, known, std::mem::take(&mut failures));
             }
         });
-        taken.expect("whoever read the part has checked it");
+        taken.expect("the part was checked when it was read");
         copies.into_iter().flatten().for_each(|copy| newest.pool.release(copy));
         inputs.extend(part.inputs);
     }
@@ -339,9 +339,7 @@ fn resources<'p>(
         while let Some((at, kept)) = next.take_if(|(at, _)| is_before(at)) {
             let is_filed = Place::of_url(at.0).is_ok_and(|it| (&*it.key, it.slot) == at);
             if !is_filed || place::is_origin(at.0) {
-                return Err(
-                    "it tells of what is neither an origin of the set nor another resource",
-                );
+                return Err("a key is neither an origin of the set nor another resource");
             }
             take(at, kept.with_served(None)?)?;
             next = reader.next()?;

@@ -1,4 +1,4 @@
-//! From archives of answers to what is known of each origin.
+//! Ingests archives of answers: one standing per origin.
 //!
 //! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
 //! files; the newest capture of each origin counts. [`merge`] joins what was ingested apart. Use
@@ -13,7 +13,7 @@
 //! - The robots.txt of a host without a scheme applies to http and https, each on its default port
 //!   unless the host has a port.
 //! - A redirect is followed to the newest capture of its target, as often as the dialect allows. What
-//!   is found applies to the origin that was asked first. Captures of URLs other than an origin's
+//!   is found applies to the origin of the first request. Captures of URLs other than an origin's
 //!   `/robots.txt` serve only as such targets.
 //! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and its date
 //!   counts.
@@ -23,7 +23,7 @@
 //! † A redirect to a resource that was not captured, or to no URL, and a "not modified" without a
 //! file, are the dialect's [`other_status`](portcullis_dialect::dialect::AccessRules::other_status), which is a
 //! failure in each dialect. A broken record, and an input that cannot be read to its end, is reported
-//! and skipped. That allows no origin anything, but an older capture may count instead. An input or
+//! and skipped. An older capture may count instead; otherwise the origin is unknown. An input or
 //! file that cannot be read is an error unless [`strictness`](IngestConfig::strictness) is lenient; if
 //! it is strict, so is a broken record.
 //!
@@ -53,7 +53,7 @@ mod tests;
 use std::path::PathBuf;
 
 use portcullis_capture::access::{LongOutage, UnixSeconds};
-use portcullis_capture::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat};
+use portcullis_capture::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::syntax::NoteKind;
 
@@ -66,7 +66,7 @@ pub use history::{Merger, Part, merge};
 pub(super) use read::file_of;
 pub use settle::StandingCounts;
 
-/// Something to read captures from.
+/// An input: a file or folder of captures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// A file, or a folder of files named by host.
@@ -95,7 +95,7 @@ impl Input {
 pub struct InputReport {
     /// Its name.
     pub name: String,
-    /// Its format, if it was given or its name tells.
+    /// Its format, if it was given or follows from the name.
     pub format: Option<CaptureFormat>,
     /// Stored bytes that were read.
     pub bytes: u64,
@@ -103,8 +103,10 @@ pub struct InputReport {
     pub captures: u64,
     /// Records that could not be read and were skipped.
     pub broken: u64,
-    /// The broken records that the system would not give, such as files of a folder.
+    /// The broken records that the system could not read, such as files of a folder.
     pub unreadable: u64,
+    /// Captures without a status, for which 200 was assumed.
+    pub status_assumed: u64,
     /// The dates of its oldest and its newest capture, if any of them has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     /// The first broken records, at most
@@ -115,14 +117,14 @@ pub struct InputReport {
 }
 
 impl InputReport {
-    /// Whether the system gave all bytes of it, sensible or not.
+    /// Returns whether all bytes could be read, valid or not.
     pub fn is_readable(&self) -> bool {
         self.failure.is_none() && self.unreadable == 0
     }
 
-    /// Whether every record was read.
+    /// Returns whether every record was read, and no status was assumed.
     pub fn is_whole(&self) -> bool {
-        self.failure.is_none() && self.broken == 0
+        self.failure.is_none() && self.broken == 0 && self.status_assumed == 0
     }
 }
 
@@ -135,8 +137,8 @@ pub struct IngestConfig {
     pub robots_bytes_max: Option<usize>,
     /// How inputs are opened.
     pub capture: CaptureConfig,
-    /// What is an error. All inputs are read before one is returned, so that one run names
-    /// everything that has to be fixed.
+    /// Which notes and faults are errors. All inputs are read before an error is returned, so that one
+    /// run names everything that has to be fixed.
     pub strictness: Strictness,
     /// How outages are judged.
     pub outages: OutageConfig,
@@ -146,7 +148,7 @@ pub struct IngestConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutageConfig {
     /// The time up to which an outage lasts whose end was not captured; its last captured failure if it
-    /// is not set, so that a host that nobody asked again is not taken for one that failed all the time.
+    /// is not set, so that a host that was not requested again does not count as failing until today.
     /// It decides nothing else: later captures count.
     pub as_of: Option<UnixSeconds>,
     /// What follows an outage of more than 30 days, where the dialect leaves the choice.
@@ -154,15 +156,14 @@ pub struct OutageConfig {
 }
 
 impl OutageConfig {
-    /// The time that is set, as the provenance of a set keeps it, which knows no year after 9999.
+    /// The time that is set, clamped as in the provenance of a set, which has no year after 9999.
     pub fn time(&self) -> Option<UnixSeconds> {
         self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
     }
 }
 
 impl IngestConfig {
-    /// The usual way: inputs are what they look like, what cannot be read is an error, and what is
-    /// broken is passed over.
+    /// The defaults: formats are detected, unreadable inputs are errors, broken records are skipped.
     pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> IngestConfig {
         IngestConfig {
             dialect,
@@ -174,14 +175,14 @@ impl IngestConfig {
     }
 }
 
-/// What is known of the origins of all inputs.
+/// The standings of the origins of all inputs.
 #[derive(Debug)]
 pub struct Ingested {
     /// The hosts, sorted by key.
     pub hosts: Vec<HostStanding>,
-    /// What their files say.
+    /// The bytes of their files.
     pub pool: BlobPool,
-    /// What a later merge needs beside that, in the form that a set keeps
+    /// What a later merge needs in addition, in the form that a set stores
     /// ([`CompileConfig::history`](super::compile::CompileConfig::history)).
     pub history: Vec<u8>,
     /// What became of each input.
@@ -192,16 +193,16 @@ pub struct Ingested {
     pub counts: StandingCounts,
 }
 
-/// Nothing could be ingested, or not all.
+/// Ingesting failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// Something could not be read, and that was to be an error.
-    #[error("{}", describe(inputs))]
+    /// Something could not be read, or a note is an error by the strictness.
+    #[error("{}", describe(inputs, describe_assumed))]
     Broken {
         /// What became of each input.
         inputs: Vec<InputReport>,
     },
-    /// A file is HTML, JSON or no text, and that was to be an error.
+    /// A file is HTML, JSON or binary data, and strictness makes that an error.
     #[error(
         "{host}: its robots.txt is HTML, JSON or binary data ({origins} such origins; drop --strict \
          to read them as the dialect says)"
@@ -215,7 +216,7 @@ pub enum IngestError {
         inputs: Vec<InputReport>,
     },
     /// No input has a capture.
-    #[error("{}", describe(inputs))]
+    #[error("{}", describe(inputs, describe_nothing))]
     NothingCaptured {
         /// What became of each input.
         inputs: Vec<InputReport>,
@@ -232,8 +233,8 @@ impl IngestError {
     }
 }
 
-/// The first thing that is wrong with the inputs, and how many more there are.
-fn describe(inputs: &[InputReport]) -> String {
+/// The first problem of the inputs, and how many more there are; `otherwise` if all were read.
+fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> String {
     let failures = || inputs.iter().filter_map(|input| input.failure.clone());
     let broken = inputs.iter().flat_map(|input| {
         // An unreadable file is what stopped it, if there is one.
@@ -241,18 +242,46 @@ fn describe(inputs: &[InputReport]) -> String {
         let first = first.or(input.broken_named.first())?;
         Some(format!("{}: {}: {}", input.name, first.place, first.problem))
     });
-    let all = failures().count() as u64 + inputs.iter().map(|input| input.broken).sum::<u64>();
+    let problem = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
+    let all: u64 = inputs.iter().map(problem).sum();
     match (failures().chain(broken).next(), all) {
-        (None, _) => {
-            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-            format!("{}: no captures of robots.txt", names.join(", "))
-        }
+        (None, _) => otherwise(inputs),
         (Some(first), 1) => first,
+        (Some(first), 2) => format!("{first} (and 1 more problem)"),
         (Some(first), all) => format!("{first} (and {} more problems)", all - 1),
     }
 }
 
-/// Is told how far the reading has come. `()` is, and does nothing.
+/// Which captures have no status.
+fn describe_assumed(inputs: &[InputReport]) -> String {
+    let first = inputs.iter().find(|input| input.status_assumed > 0);
+    let name = first.map_or("", |input| input.name.as_str());
+    let count: u64 = inputs.iter().map(|input| input.status_assumed).sum();
+    let captures = if count == 1 { "capture" } else { "captures" };
+    format!(
+        "{name}: {count} {captures} without a status; name the field with --field status=NAME, or drop \
+         --strict to assume 200"
+    )
+}
+
+/// Why there is no capture of a robots.txt.
+fn describe_nothing(inputs: &[InputReport]) -> String {
+    let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+    let names = names.join(", ");
+    let captures: u64 = inputs.iter().map(|input| input.captures).sum();
+    if captures > 0 {
+        return format!(
+            "{names}: no capture is of a robots.txt ({captures} of other URLs); if a field holds the \
+             host, name it with --field host=NAME"
+        );
+    }
+    if inputs.iter().all(|input| input.format == Some(CaptureFormat::Folder)) {
+        return format!("{names}: no file is named by a host ({})", folder::NAMES);
+    }
+    format!("{names}: no captures of robots.txt")
+}
+
+/// Receives the progress of reading. `()` ignores it.
 pub trait IngestObserver: Sync {
     /// A piece of an input was read. It is called on any thread, some thousand times a second at
     /// most.
@@ -263,7 +292,7 @@ impl IngestObserver for () {
     fn progressed(&self, _: &Progress) {}
 }
 
-/// What a piece of an input had.
+/// The contents of a piece of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Its bytes, as they are stored.
@@ -274,14 +303,14 @@ pub struct Progress {
     pub broken: u64,
 }
 
-/// Reads `inputs`, which may be of different formats, and finds what is known of each origin.
+/// Reads `inputs`, which may have different formats, and settles the standing of each origin.
 ///
 /// It runs on the calling thread's rayon pool.
 ///
 /// # Errors
 ///
-/// If no input has a capture, if something cannot be read, and what else
-/// [`strictness`](IngestConfig::strictness) says.
+/// If no input has a capture, something cannot be read, or [`strictness`](IngestConfig::strictness)
+/// makes a note an error.
 pub fn ingest(
     inputs: &[Input],
     config: &IngestConfig,

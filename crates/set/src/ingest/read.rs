@@ -134,6 +134,10 @@ impl OpenReport {
         report.captures += digest.captures.len() as u64;
         report.broken += digest.broken_count;
         report.unreadable += digest.unreadable_count;
+        let is_assumed =
+            |known: &Known<Blob>| known.facts.capture_notes.contains(CaptureNote::StatusAssumed);
+        report.status_assumed +=
+            digest.captures.iter().filter(|(_, known)| is_assumed(known)).count() as u64;
         for date in digest.captures.iter().filter_map(|(_, known)| known.facts.captured_at) {
             let (first, last) = report.captured.unwrap_or((date, date));
             report.captured = Some((first.min(date), last.max(date)));

@@ -1,13 +1,12 @@
-//! From the captures that may count to what is known of each origin: redirects are followed through
-//! the captures, a "not modified" leads back to the file that it confirms, and a long outage to what
-//! the dialect says about it.
+//! Settles each origin from the captures that may count: follows redirects through the captures, finds
+//! the file that a "not modified" confirms, and applies the dialect's rule for long outages.
 //!
-//! What is found in the end applies to the origin that was asked first (RFC 9309, section 2.3.1.2).
+//! The result applies to the origin of the first request (RFC 9309, section 2.3.1.2).
 //! Redirects within a capture and between captures both count, and the dialect limits their number,
 //! so a loop ends.
 //!
 //! † A redirect to a resource that was not captured, or to no URL, is the dialect's `other_status`:
-//! what is not known is never a permission.
+//! an unknown answer never allows.
 //!
 //! † An outage is that of the resource at the end of the redirects. Its last good copy is the newest
 //! file of all resources on the way, even if an answer without a file came after it; of two equally

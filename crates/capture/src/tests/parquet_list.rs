@@ -1,0 +1,306 @@
+//! Columns of every layout as lists of URLs, and how they are cut into parts.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray,
+    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, RecordBatch, StringArray,
+    StringViewArray, StructArray,
+};
+use arrow_schema::{DataType, Field};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use tempfile::TempDir;
+
+use crate::input::InputError;
+use crate::list::parquet::{ParquetList, Part, PartSize};
+use portcullis_dialect::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
+
+type Columns = Vec<(&'static str, ArrayRef)>;
+
+fn written_as(columns: Columns, properties: WriterProperties) -> (TempDir, PathBuf) {
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let file = File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    (folder, path)
+}
+
+fn written(columns: Columns) -> (TempDir, PathBuf) {
+    written_as(columns, WriterProperties::default())
+}
+
+fn column(array: impl Array + 'static) -> ArrayRef {
+    Arc::new(array)
+}
+
+fn numbered(count: usize) -> Vec<String> {
+    (0..count).map(|row| format!("https://h{}.example/{row}", row % 7)).collect()
+}
+
+fn properties() -> WriterPropertiesBuilder {
+    WriterProperties::builder()
+}
+
+fn parts(path: &Path, size: PartSize) -> Result<Vec<Part>, InputError> {
+    Arc::new(ParquetList::open(path, None)?).parts(size).collect()
+}
+
+/// The URLs of a part, decoded at once and in batches.
+fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
+    let owned = |urls: &crate::list::parquet::Urls| urls.iter().map(<[u8]>::to_vec).collect();
+    let whole: Vec<Vec<u8>> = owned(&part.urls()?);
+    let (mut batches, mut joined) = (part.url_batches()?, Vec::new());
+    while let Some(batch) = batches.next_batch()? {
+        assert!(batch.len() <= PARQUET_BATCH_URLS);
+        joined.extend::<Vec<_>>(owned(&batch));
+    }
+    assert_eq!(joined, whole);
+    assert_eq!(whole.len(), part.rows());
+    Ok(whole)
+}
+
+fn all_urls(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
+    let found = |size| -> Result<Vec<Vec<u8>>, InputError> {
+        let parts = parts(path, size)?;
+        Ok(parts.iter().map(urls).collect::<Result<Vec<_>, _>>()?.concat())
+    };
+    let (chunks, groups) = (found(PartSize::Chunk), found(PartSize::RowGroup));
+    if let (Ok(chunks), Ok(groups)) = (&chunks, &groups) {
+        assert!(chunks == groups);
+    }
+    chunks
+}
+
+#[track_caller]
+fn problem(path: &Path, name: Option<&str>) -> String {
+    match ParquetList::open(path, name) {
+        Err(InputError::Parquet { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_layout_of_texts_and_bytes() {
+    let layouts: [ArrayRef; 10] = [
+        column(StringArray::from(vec![Some("a"), None, Some("")])),
+        column(LargeStringArray::from(vec![Some("a"), None, Some("")])),
+        column(StringViewArray::from(vec![Some("a"), None, Some("")])),
+        column(BinaryArray::from(vec![Some(&b"a"[..]), None, Some(b"")])),
+        column(LargeBinaryArray::from(vec![Some(&b"a"[..]), None, Some(b"")])),
+        column(BinaryViewArray::from(vec![Some(&b"a"[..]), None, Some(b"")])),
+        column([Some("a"), None, Some("")].into_iter().collect::<DictionaryArray<Int8Type>>()),
+        column([Some("a"), None, Some("")].into_iter().collect::<DictionaryArray<Int32Type>>()),
+        column([Some("a"), None, Some("")].into_iter().collect::<DictionaryArray<UInt16Type>>()),
+        column(BinaryArray::from(vec![Some(&b"\xff\0"[..]), None, Some(b"\n")])),
+    ];
+    for layout in layouts {
+        let found = |properties: WriterProperties| {
+            let (_folder, path) = written_as(vec![("url", layout.clone())], properties);
+            all_urls(&path).unwrap()
+        };
+        let plain = found(properties().set_dictionary_enabled(false).build());
+        let first = if plain[0] == b"a" { &b"a"[..] } else { b"\xff\0" };
+        assert_eq!(plain, [first, b"", plain[2].as_slice()], "{}", layout.data_type());
+        assert_eq!(found(properties().build()), plain, "{}", layout.data_type());
+        let second = properties().set_writer_version(WriterVersion::PARQUET_2_0);
+        assert_eq!(found(second.build()), plain, "{}", layout.data_type());
+    }
+}
+
+#[test]
+fn codecs_encodings_and_pages() {
+    let texts = numbered(30_000);
+    let codecs = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::LZ4_RAW,
+    ];
+    let encodings =
+        [Encoding::PLAIN, Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY];
+    for codec in codecs {
+        for encoding in encodings {
+            for dictionary_bytes in [0, 10_000, 1_000_000_000] {
+                let properties = properties()
+                    .set_compression(codec)
+                    .set_encoding(encoding)
+                    .set_dictionary_enabled(dictionary_bytes > 0)
+                    .set_dictionary_page_size_limit(dictionary_bytes.max(1))
+                    .set_data_page_row_count_limit(1_000)
+                    .set_write_batch_size(500)
+                    .set_max_row_group_row_count(Some(12_345));
+                let columns = vec![("url", column(StringArray::from(texts.clone())))];
+                let (_folder, path) = written_as(columns, properties.build());
+                let found = all_urls(&path).unwrap();
+                assert!(found.iter().eq(texts.iter().map(String::as_bytes)), "{codec} {encoding}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_are_whole_pages_of_about_a_chunk() {
+    let texts = numbered(100_000);
+    let properties = properties()
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(4_000)
+        .set_write_batch_size(1_000)
+        .set_max_row_group_row_count(Some(90_000));
+    let columns = || {
+        vec![
+            ("id", column(Int64Array::from_iter_values(0..100_000))),
+            ("url", column(StringArray::from(texts.clone()))),
+        ]
+    };
+    let (_folder, path) = written_as(columns(), properties.build());
+    let parts = parts(&path, PartSize::Chunk).unwrap();
+    let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
+    assert!(rows.iter().all(|rows| rows % 4_000 == 0 || *rows == 90_000 % 4_000 || *rows < 30_000));
+    assert_eq!(rows.iter().sum::<usize>(), 100_000);
+    assert!(parts.iter().all(|part| part.url_bytes() < 2 << 20), "{parts:?}");
+    assert!(parts.len() > 3, "{rows:?}");
+    let stored: u64 = parts.iter().map(Part::stored_bytes).sum();
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    assert!(stored <= bytes && stored > bytes * 9 / 10, "{stored} of {bytes}");
+    let groups = super::parquet_list::parts(&path, PartSize::RowGroup).unwrap();
+    assert_eq!(groups.iter().map(Part::rows).collect::<Vec<_>>(), [90_000, 10_000]);
+}
+
+/// A page of a few bytes can have any number of rows.
+#[test]
+fn a_page_of_nulls_is_cut_too() {
+    let count = 2 * PARQUET_PART_ROWS_MAX + 5;
+    let nulls: StringArray = std::iter::repeat_n(None::<&str>, count).collect();
+    let properties = properties().set_data_page_row_count_limit(count).build();
+    let (_folder, path) = written_as(vec![("url", column(nulls))], properties);
+    let parts = parts(&path, PartSize::Chunk).unwrap();
+    let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
+    assert_eq!(rows, [PARQUET_PART_ROWS_MAX, PARQUET_PART_ROWS_MAX, 5]);
+    assert!(urls(&parts[2]).unwrap().iter().all(Vec::is_empty));
+}
+
+#[test]
+fn no_rows_and_no_row_groups() {
+    let (_folder, path) = written(vec![("url", column(StringArray::from(Vec::<&str>::new())))]);
+    assert!(parts(&path, PartSize::Chunk).unwrap().is_empty());
+    assert!(parts(&path, PartSize::RowGroup).unwrap().is_empty());
+}
+
+#[test]
+fn the_column_is_found_named_or_numbered() {
+    let texts = |text: &str| column(StringArray::from(vec![text]));
+    let (_folder, path) = written(vec![
+        ("id", column(Int64Array::from(vec![1]))),
+        ("LOC", texts("l")),
+        ("Address", texts("a")),
+        ("3", texts("three")),
+    ]);
+    for (given, found, is_found) in [
+        (None, "Address", true),
+        (Some("LOC"), "LOC", false),
+        (Some("2"), "LOC", false),
+        // A name comes before a number.
+        (Some("3"), "3", false),
+    ] {
+        let list = ParquetList::open(&path, given).unwrap();
+        assert_eq!((list.column_name(), list.is_column_found()), (found, is_found));
+        assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
+    }
+    assert_eq!(
+        problem(&path, Some("link")),
+        "no column link (--column link); the columns are id, LOC, Address, 3"
+    );
+    assert_eq!(
+        problem(&path, Some("id")),
+        "the column id holds Int64; the URL needs text or bytes; name another with \
+         --column COLUMN"
+    );
+}
+
+#[test]
+fn columns_that_hold_no_texts() {
+    let numbers = column(Int64Array::from(vec![1]));
+    let (_folder, path) = written(vec![("id", numbers)]);
+    assert_eq!(
+        problem(&path, None),
+        "no column for the URL (url, address, loc, uri); name it with --column COLUMN; \
+         the columns are id"
+    );
+    let text = Arc::new(Field::new("url", DataType::Utf8, true));
+    let inner = column(StringArray::from(vec!["https://a.example/"]));
+    let nested = StructArray::from(vec![(text, inner)]);
+    let several = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
+    let fixed = FixedSizeBinaryArray::try_from_iter(std::iter::once(b"abcd")).unwrap();
+    for (array, types) in
+        [(column(nested), "Struct"), (column(several), "List"), (column(fixed), "FixedSizeBinary")]
+    {
+        let (_folder, path) = written(vec![("url", array)]);
+        let said = problem(&path, None);
+        assert!(said.starts_with(&format!("the column url holds {types}")), "{said}");
+        assert!(said.ends_with("name another with --column"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_whole_parquet_file() {
+    let (_folder, path) = written(vec![("url", column(StringArray::from(numbered(10))))]);
+    let whole = std::fs::read(&path).unwrap();
+    for bytes in 5..whole.len() {
+        std::fs::write(&path, &whole[..bytes]).unwrap();
+        let said = problem(&path, None);
+        assert!(said.starts_with(&format!("cut short: {bytes} bytes are there")), "{said}");
+    }
+    let encrypted = [b"PARE", &whole[4..whole.len() - 4], b"PARE"].concat();
+    std::fs::write(&path, encrypted).unwrap();
+    assert!(problem(&path, None).starts_with("the file is encrypted; decrypt it"));
+    std::fs::write(&path, b"").unwrap();
+    assert!(problem(&path, None).starts_with("cannot be read as Parquet"));
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(ParquetList::open(&path, None), Err(InputError::Open { .. })));
+}
+
+#[test]
+fn a_file_that_shrinks_is_an_error() {
+    let (_folder, path) = written(vec![("url", column(StringArray::from(numbered(10))))]);
+    let parts = parts(&path, PartSize::Chunk).unwrap();
+    File::options().write(true).open(&path).unwrap().set_len(20).unwrap();
+    let said = parts[0].urls().unwrap_err().to_string();
+    assert!(said.contains("row group 1, column url: "), "{said}");
+    assert!(said.ends_with("; fetch the file again or write it anew"), "{said}");
+}
+
+/// Whatever happens to the bytes, a file is read to its end or is an error, and no row is lost.
+#[test]
+fn flipped_bytes_never_end_the_process() {
+    let properties = properties()
+        .set_data_page_row_count_limit(10)
+        .set_write_batch_size(10)
+        .set_max_row_group_row_count(Some(25));
+    let columns = vec![
+        ("url", column(StringArray::from(numbered(40)))),
+        ("id", column(Int64Array::from_iter_values(0..40))),
+    ];
+    let (_folder, path) = written_as(columns, properties.build());
+    let whole = std::fs::read(&path).unwrap();
+    assert_eq!(all_urls(&path).unwrap().len(), 40);
+    for (at, bit) in (0..whole.len()).flat_map(|at| [(at, 0), (at, 4), (at, 7)]) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << bit;
+        std::fs::write(&path, &bytes).unwrap();
+        let found = all_urls(&path).map(|urls| urls.len());
+        assert!(
+            found.as_ref().is_ok_and(|&found| found == 40) || found.is_err(),
+            "{at}: {found:?}"
+        );
+    }
+}
