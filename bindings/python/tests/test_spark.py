@@ -86,13 +86,14 @@ def test_verdicts_by_two_executors(session, pages, distributed, expected):
 
 
 def test_the_command_line_says_the_same(session, pages, distributed, program, set_path, tmp_path):
+    written = tmp_path / "out.parquet"
+    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--no-summary",
+               "--column", "url", "-o", written, *sorted(pages.iterdir())]
+    subprocess.run(command, check=True)
+    table = pq.read_table(written)
+    verdicts = zip(*(table[agent].to_pylist() for agent in AGENTS), strict=True)
     frame = robots.classify(session.read.parquet(str(pages)), "url", distributed, AGENTS)
-    decided = sorted(tuple(row) for row in frame.collect())
-    listed = tmp_path / "urls.txt"
-    listed.write_text("".join(f"{row[1]}\n" for row in decided), encoding="utf-8")
-    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--no-summary", listed]
-    written = subprocess.run(command, check=True, capture_output=True).stdout.decode()
-    assert [row[2:] for row in decided] == [tuple(it.split("\t")[:3]) for it in written.splitlines()]
+    assert rows(frame) == dict(zip(table["id"].to_pylist(), verdicts, strict=True))
 
 
 def test_the_set_is_opened_once_per_worker(session, pages, distributed):
