@@ -1,8 +1,10 @@
 """Every Python snippet of the README runs, in order, in a folder that has the files that it names."""
 
+import os
 import pathlib
 import re
 import shutil
+import sys
 
 import pytest
 from conftest import SAMPLE
@@ -23,8 +25,9 @@ def snippets():
 def test_snippet(code, set_path, urls, tmp_path, monkeypatch):
     for module in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE):
         pytest.importorskip(module)
-    if "pyspark" in code and not __import__("os").environ.get("PORTCULLIS_SPARK"):
+    if "pyspark" in code and not os.environ.get("PORTCULLIS_SPARK"):
         pytest.skip("Spark takes minutes: set PORTCULLIS_SPARK=1")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.chdir(tmp_path)
     shutil.copy(set_path, "policies.pcs")
     shutil.copytree(SAMPLE / "robots", "robots")
@@ -37,7 +40,10 @@ def test_snippet(code, set_path, urls, tmp_path, monkeypatch):
         pq.write_table(pa.table({"url": listed}), "pages.parquet")
     except ImportError:
         pass
-    exec(compile(code, "README.md", "exec"), {})
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    if "pyspark" in code:
+        names["spark"].stop()
 
 
 def test_there_are_snippets():
