@@ -236,6 +236,12 @@ def test_compiling_in_tasks(session, tmp_path):
     assert len(list(tmp_path.glob("part-*.pcs"))) == 3
 
 
+def test_the_jobs_agents(set_path):
+    names = job._expanded(["GPTBot", "@ai-training", "gptbot", "Bingbot"], str(set_path))
+    assert names[0] == "GPTBot" and {"CCBot", "Bingbot"} <= set(names)
+    assert len({name.lower() for name in names}) == len(names)
+
+
 # The last one: it ends the session.
 def test_the_job(session, pages, set_path, expected, tmp_path):
     output, counts = tmp_path / "out", tmp_path / "counts"

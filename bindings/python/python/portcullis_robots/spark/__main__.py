@@ -6,6 +6,8 @@ import argparse
 import os
 import sys
 
+from .._core import PolicySet
+from ..agents import agent_list
 from . import classify, counts, filter
 
 
@@ -20,7 +22,7 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     add("--on-workers", action="store_true",
         help="SET is a path that all workers see; without this flag Spark distributes the file")
     add("-a", "--agents", action="append", default=[], metavar="A,B,…",
-        help="product tokens, separated by commas")
+        help="product tokens, separated by commas, or @NAME for a list, such as @ai-training")
     add("--user-agent", action="append", default=[], metavar="HEADER",
         help="a crawler given by its User-Agent header")
     add("-o", "--output", required=True, metavar="FOLDER", help="the folder of Parquet to write")
@@ -44,6 +46,16 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     return arguments
 
 
+def _expanded(agents: list[str], policies: str) -> list[str]:
+    """Each agent once, with the names of lists in their place."""
+    dialect = PolicySet.open(policies).dialect
+    names: dict[str, str] = {}
+    for agent in agents:
+        for name in agent_list(agent[1:], dialect) if agent.startswith("@") else [agent]:
+            names.setdefault(name.lower(), name)
+    return list(names.values())
+
+
 def main(values: list[str] | None = None) -> int:
     """Run the job."""
     from pyspark.sql import SparkSession
@@ -51,6 +63,7 @@ def main(values: list[str] | None = None) -> int:
     asked = _arguments(values)
     spark = SparkSession.builder.appName("portcullis").getOrCreate()
     policies = asked.policies
+    asked.agents = _expanded(asked.agents, policies)
     if not asked.on_workers:
         spark.sparkContext.addFile(policies)
         policies = os.path.basename(policies)
