@@ -274,6 +274,24 @@ pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 /// block spreads its fixed cost over more records.
 pub const RECORDS_AT_ONCE: usize = 128;
 
+/// Rows of an Arrow array that one thread decides at a time: 65,536.
+///
+/// Source: our choice, some milliseconds of work. A longer array is decided in pieces of this size,
+/// and the result has as many pieces.
+pub const ARROW_PIECE_ROWS: usize = 65_536;
+
+/// Pieces of an Arrow array that are decided before Python's signals are handled: 64, about 4 million
+/// rows or half a second.
+///
+/// Source: our choice. An interrupt waits for no longer.
+pub const ARROW_STRETCH_PIECES: usize = 64;
+
+/// Agents whose rules are kept for one parsed file: 64. One more clears them, and they are compiled
+/// again when they ask.
+///
+/// Source: our choice. It bounds memory where every request names another agent.
+pub const AGENTS_KEPT_PER_FILE: usize = 64;
+
 /// Bytes per agent that a chunk may add to an output before it is written: 16 MiB. The rest of the
 /// chunk is processed after the write.
 ///

@@ -44,7 +44,7 @@ use crate::policy::{
     AgentChain, Explanation, OrderedRules, Selection, UsageGroups, UsageRules, explain, outcomes,
     stated,
 };
-use crate::syntax::RobotsTxt;
+use crate::syntax::{Group, RobotsTxt};
 use crate::target::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
 
 /// A parsed robots.txt file; it borrows the text.
@@ -85,9 +85,8 @@ impl<'t> Robots<'t> {
     }
 
     fn chain(&self, agent: &str) -> Option<AgentChain> {
-        let chain = AgentChain::parse(agent.trim(), self.dialect)
-            .or_else(|_| AgentChain::from_header(agent, self.dialect));
-        chain.ok()
+        let chain = AgentChain::parse(agent.trim(), self.dialect);
+        chain.or_else(|_| AgentChain::from_header(agent, self.dialect)).ok()
     }
 
     /// Returns the rules for a crawler with fallback tokens.
@@ -131,6 +130,41 @@ impl<'t> Robots<'t> {
     pub fn sitemaps(&self) -> impl Iterator<Item = &'t [u8]> {
         let others = self.file.other_records().iter();
         others.filter(|record| record.field == Some(Field::Sitemap)).map(|record| record.value)
+    }
+
+    /// Returns the values of a field that the protocol does not define, such as `crawl-delay`, in the
+    /// groups that apply to `agent`, given as for [`Robots::agent`].
+    ///
+    /// A record belongs to the group whose user-agent lines precede it.
+    ///
+    /// ```
+    /// use portcullis_robots::Robots;
+    ///
+    /// let robots = Robots::parse("User-agent: a\nCrawl-delay: 5\nDisallow: /\nUser-agent: *\nAllow: /\n");
+    /// assert_eq!(robots.extensions("a", "crawl-delay").collect::<Vec<_>>(), [b"5"]);
+    /// assert_eq!(robots.extensions("b", "crawl-delay").count(), 0);
+    /// ```
+    pub fn extensions<'r>(
+        &'r self,
+        agent: &str,
+        field: &'r str,
+    ) -> impl Iterator<Item = &'t [u8]> + use<'r, 't> {
+        let selection =
+            Selection::among_groups(&self.file, self.chain(agent).as_ref(), self.dialect);
+        let groups = match selection {
+            Selection::Groups { groups, .. } => groups,
+            Selection::NoRules | Selection::NoGroup => Vec::new(),
+        };
+        let first_line = |group: &Group| self.file.user_agents_of(group)[0].line;
+        let records = self.file.other_records().iter();
+        records
+            .filter(move |record| record.name.eq_ignore_ascii_case(field.as_bytes()))
+            .filter(move |record| {
+                let is_before = |group: &Group| first_line(group) < record.line;
+                let group = self.file.groups().partition_point(is_before).checked_sub(1);
+                group.is_some_and(|group| groups.contains(&group))
+            })
+            .map(|record| record.value)
     }
 
     /// Returns the groups, lines and notes of the file.

@@ -34,28 +34,29 @@ impl Selection {
     ) -> Selection {
         match file.rules().is_empty() {
             true => Selection::NoRules,
-            false => applying(file, agent.into(), dialect),
+            false => Selection::among_groups(file, agent, dialect),
         }
     }
-}
 
-/// Returns the groups of `file` that apply to `agent`, whether there are rules or not.
-pub(super) fn applying(
-    file: &RobotsTxt<'_>,
-    agent: Option<&AgentChain>,
-    dialect: &Dialect,
-) -> Selection {
-    let rules = &dialect.groups;
-    for (position, token) in agent.into_iter().flat_map(AgentChain::tokens).enumerate() {
-        let groups = groups_with(file, rules.several_named, |value| names(value, token, dialect));
-        if !groups.is_empty() {
-            return Selection::Groups { groups, token: Some(position) };
+    /// As [`Selection::of`], for what groups say beside rules: it never is [`Selection::NoRules`].
+    pub fn among_groups<'a>(
+        file: &RobotsTxt<'_>,
+        agent: impl Into<Option<&'a AgentChain>>,
+        dialect: &Dialect,
+    ) -> Selection {
+        let rules = &dialect.groups;
+        for (position, token) in agent.into().into_iter().flat_map(AgentChain::tokens).enumerate() {
+            let groups =
+                groups_with(file, rules.several_named, |value| names(value, token, dialect));
+            if !groups.is_empty() {
+                return Selection::Groups { groups, token: Some(position) };
+            }
         }
-    }
-    let groups = groups_with(file, rules.several_default, |value| is_default(value, dialect));
-    match groups.is_empty() {
-        true => Selection::NoGroup,
-        false => Selection::Groups { groups, token: None },
+        let groups = groups_with(file, rules.several_default, |value| is_default(value, dialect));
+        match groups.is_empty() {
+            true => Selection::NoGroup,
+            false => Selection::Groups { groups, token: None },
+        }
     }
 }
 

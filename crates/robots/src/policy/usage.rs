@@ -24,7 +24,7 @@ use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{Dialect, Field, Label, LineNumber, PathRules, Preference, Stated};
 use portcullis_matcher::pattern::{PatternList, normal_text};
 
-use super::select::{Audience, applying};
+use super::select::Audience;
 use super::{AgentChain, Selection};
 
 /// The usage records of a file, by the groups that they are in.
@@ -83,7 +83,7 @@ impl<'t> UsageGroups<'t> {
         agent: impl Into<Option<&'a AgentChain>>,
         dialect: &Dialect,
     ) -> (Vec<usize>, Option<usize>) {
-        match applying(&self.file, agent.into(), dialect) {
+        match Selection::among_groups(&self.file, agent, dialect) {
             Selection::Groups { groups, token } => (groups, token),
             Selection::NoGroup | Selection::NoRules => (Vec::new(), None),
         }

@@ -1,0 +1,212 @@
+"""Columns of verdicts in Spark, by ``mapInArrow``: no shuffle, one open set per Python worker.
+
+``policies`` is the path of a compiled set that every worker sees, or the name of a file that
+``SparkContext.addFile`` distributed. Each Python worker maps it once and keeps it for its next tasks;
+workers of one machine share its memory. A worker whose set is not the driver's, or is damaged, fails
+the job. So does a set that is replaced while a job runs.
+
+>>> spark.sparkContext.addFile("policies.pcs")                      # doctest: +SKIP
+>>> tagged = classify(pages, "url", "policies.pcs", ["GPTBot"])     # doctest: +SKIP
+>>> counts(tagged, ["GPTBot"]).show()                               # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from .._core import Classifier, Error, PolicySet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+__all__ = ["classify", "compile", "counts", "filter"]
+
+
+class _Asked(NamedTuple):
+    """What a worker needs to open the driver's classifier."""
+
+    policies: str
+    agents: tuple[str, ...]
+    user_agents: tuple[str, ...]
+    assume_scheme: str | None
+    hash: str = ""
+
+
+def _path(policies: str) -> str:
+    """The set on this machine: a path, or a file that Spark distributed."""
+    from pyspark import SparkFiles
+
+    if os.path.exists(policies):
+        return os.path.abspath(policies)
+    distributed: str = SparkFiles.get(policies)
+    if os.path.exists(distributed):
+        return distributed
+    raise FileNotFoundError(
+        f"{policies}: no such file on this worker; distribute it with SparkContext.addFile, "
+        "or name a path that all workers see"
+    )
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(path: str, identity: tuple[int, ...], asked: _Asked) -> Classifier:
+    policies = PolicySet.open(path)
+    if asked.hash and policies.hash != asked.hash:
+        raise Error(
+            f"{path} is the set {policies.hash}, but the driver has {asked.hash}; "
+            "give all workers the same file"
+        )
+    return policies.for_agents(
+        asked.agents, user_agents=asked.user_agents, assume_scheme=asked.assume_scheme
+    )
+
+
+def _classifier(asked: _Asked) -> Classifier:
+    """The classifier of this process, which is kept until another file has the path."""
+    path = _path(asked.policies)
+    status = os.stat(path)
+    identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return _opened(path, identity, asked)
+
+
+def _ask(
+    policies: str, agents: Sequence[str], user_agents: Sequence[str], assume_scheme: str | None
+) -> tuple[_Asked, Classifier]:
+    """Open the set on the driver, so that wrong arguments fail before the job starts."""
+    if isinstance(agents, str):
+        raise TypeError(f"agents is one text; pass a list: [{agents!r}]")
+    asked = _Asked(str(policies), tuple(agents), tuple(user_agents), assume_scheme)
+    classifier = _classifier(asked)
+    return asked._replace(hash=classifier.policy_set.hash), classifier
+
+
+def _place(df: DataFrame, url: str) -> int:
+    """The place of the column of URLs."""
+    if url not in df.columns:
+        raise ValueError(f"no column {url!r}; the columns are {', '.join(df.columns)}")
+    kind = df.schema[url].dataType.simpleString()
+    if kind not in ("string", "binary"):
+        raise TypeError(f"the column {url!r} has the type {kind}; URLs are string or binary")
+    place: int = df.columns.index(url)
+    return place
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table with strings where it has dictionaries, which Spark does not read."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def classify(
+    df: DataFrame,
+    url: str,
+    policies: str,
+    agents: Sequence[str] = (),
+    *,
+    columns: str = "verdict",
+    prefix: str = "",
+    user_agents: Sequence[str] = (),
+    assume_scheme: str | None = None,
+) -> DataFrame:
+    """Add the columns of ``portcullis classify --columns`` for each agent. No row is dropped."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import StructType
+
+    place = _place(df, url)
+    asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
+    added = _plain(pa.table(classifier.classify([], columns=columns, prefix=prefix))).schema
+    # Spark compares the names of columns without regard to case.
+    own = {name.lower() for name in df.columns}
+    for name in added.names:
+        if name.lower() in own:
+            raise ValueError(f"the column {name!r} exists; rename the added ones with prefix")
+
+    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        classifier = _classifier(asked)
+        for batch in batches:
+            decided = classifier.classify(batch.column(place), columns=columns, prefix=prefix)
+            values = _plain(pa.table(decided)).combine_chunks().columns
+            arrays = batch.columns + [value.chunk(0) for value in values] if len(batch) else []
+            if arrays:
+                yield pa.RecordBatch.from_arrays(arrays, batch.schema.names + added.names)
+
+    schema = StructType(df.schema.fields + from_arrow_schema(added).fields)
+    return df.mapInArrow(add, schema)
+
+
+def filter(
+    df: DataFrame,
+    url: str,
+    policies: str,
+    agents: Sequence[str] = (),
+    *,
+    mode: Literal["all", "any"] = "all",
+    user_agents: Sequence[str] = (),
+    assume_scheme: str | None = None,
+) -> DataFrame:
+    """Keep the rows whose URL all agents, or any, may fetch; neither unknown nor invalid ones."""
+    import pyarrow as pa
+
+    place = _place(df, url)
+    asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
+    classifier.allowed([], mode=mode)
+
+    def keep(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        classifier = _classifier(asked)
+        for batch in batches:
+            yield batch.filter(pa.array(classifier.allowed(batch.column(place), mode=mode)))
+
+    return df.mapInArrow(keep, df.schema)
+
+
+def counts(df: DataFrame, agents: Sequence[str], *, prefix: str = "") -> DataFrame:
+    """Count the verdicts of a classified frame: the columns agent, verdict and records.
+
+    The frame is read again, so count what a job has written rather than what it still has to decide.
+    """
+    names: list[Column | str] = [f"`{prefix}{agent}`" for agent in agents]
+    verdicts = df.select(*names).unpivot([], names, "agent", "verdict")
+    agent = verdicts["agent"].substr(len(prefix) + 1, 1 << 30).alias("agent")
+    counted = verdicts.groupBy(agent, "verdict").count()
+    return counted.withColumnRenamed("count", "records").orderBy("agent", "verdict")
+
+
+def compile(
+    spark: SparkSession,
+    inputs: Sequence[str],
+    output: str,
+    parts: str,
+    *,
+    dialect: str = "rfc9309",
+    tasks: int | None = None,
+) -> PolicySet:
+    """Compile captures in tasks, each to a set in the folder ``parts``, and merge them to ``output``.
+
+    Workers and driver must see the inputs and ``parts``. The result is the set that compiling all
+    inputs at once gives.
+    """
+    inputs = list(inputs)
+    tasks = max(1, min(tasks or spark.sparkContext.defaultParallelism, len(inputs)))
+    # Neighbours stay together: of two captures of one date, the one in the later input counts.
+    bounds = [len(inputs) * number // tasks for number in range(tasks + 1)]
+    shares = [(number, inputs[bounds[number] : bounds[number + 1]]) for number in range(tasks)]
+    compiled = spark.sparkContext.parallelize(shares, tasks).map(_part(parts, dialect)).collect()
+    return PolicySet.merge(compiled, output)
+
+
+def _part(parts: str, dialect: str) -> Callable[[Any], str]:
+    def compile(share: tuple[int, list[str]]) -> str:
+        number, inputs = share
+        path = os.path.join(parts, f"part-{number:05}.pcs")
+        return PolicySet.compile(inputs, dialect=dialect, output=path, threads=1).name
+
+    return compile

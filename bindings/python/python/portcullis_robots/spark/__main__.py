@@ -1,0 +1,94 @@
+"""Classify or filter Parquet by Spark: ``python -m portcullis_robots.spark --help``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from .._core import PolicySet
+from ..agents import agent_list
+from . import classify, counts, filter
+
+
+def _arguments(values: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m portcullis_robots.spark",
+        description="Add columns of verdicts to Parquet, or keep the rows that may be fetched.",
+    )
+    add = parser.add_argument
+    add("inputs", nargs="+", metavar="PARQUET", help="files or folders that Spark reads")
+    add("-p", "--policies", required=True, metavar="SET", help="a set, made by portcullis compile")
+    add("--on-workers", action="store_true",
+        help="SET is a path that all workers see; without this flag Spark distributes the file")
+    add("-a", "--agents", action="append", default=[], metavar="A,B,…",
+        help="product tokens, separated by commas, or @NAME for a list, such as @ai-training")
+    add("--user-agent", action="append", default=[], metavar="HEADER",
+        help="a crawler given by its User-Agent header")
+    add("-o", "--output", required=True, metavar="FOLDER", help="the folder of Parquet to write")
+    add("--column", default="url", help="the column of URLs (default: url)")
+    add("--columns", default="verdict", metavar="C,D,…",
+        help="verdict, reason, line, rule, group and state, or bits (default: verdict)")
+    add("--column-prefix", default="", metavar="TEXT", help="put TEXT before added names")
+    add("--assume-scheme", metavar="SCHEME", help="the scheme of URLs without one")
+    add("--filter", action="store_true", help="keep the rows that may be fetched, add no columns")
+    add("--any", action="store_true", help="with --filter: at least one agent is allowed")
+    add("--counts", metavar="FOLDER", help="write the number of rows per agent and verdict as JSON")
+    arguments = parser.parse_args(values)
+    agents = ",".join(arguments.agents).split(",")
+    arguments.agents = [agent.strip() for agent in agents if agent.strip()]
+    if not arguments.agents and not arguments.user_agent:
+        parser.error("no agents: pass -a or --user-agent")
+    if arguments.any and not arguments.filter:
+        parser.error("--any needs --filter")
+    if arguments.counts and (arguments.filter or "verdict" not in arguments.columns.split(",")):
+        parser.error("--counts counts the column verdict of classified rows")
+    return arguments
+
+
+def _expanded(agents: list[str], policies: str) -> list[str]:
+    """Each agent once, with the names of lists in their place."""
+    dialect = PolicySet.open(policies).dialect
+    names: dict[str, str] = {}
+    for agent in agents:
+        for name in agent_list(agent[1:], dialect) if agent.startswith("@") else [agent]:
+            names.setdefault(name.lower(), name)
+    return list(names.values())
+
+
+def main(values: list[str] | None = None) -> int:
+    """Run the job."""
+    from pyspark.sql import SparkSession
+
+    asked = _arguments(values)
+    spark = SparkSession.builder.appName("portcullis").getOrCreate()
+    policies = asked.policies
+    asked.agents = _expanded(asked.agents, policies)
+    if not asked.on_workers:
+        spark.sparkContext.addFile(policies)
+        policies = os.path.basename(policies)
+    pages = spark.read.parquet(*asked.inputs)
+    question = {"user_agents": asked.user_agent, "assume_scheme": asked.assume_scheme}
+    if asked.filter:
+        decided = filter(
+            pages, asked.column, policies, asked.agents,
+            mode="any" if asked.any else "all", **question,
+        )
+    else:
+        decided = classify(
+            pages, asked.column, policies, asked.agents,
+            columns=asked.columns, prefix=asked.column_prefix, **question,
+        )
+    decided.write.parquet(asked.output)
+    if asked.counts:
+        agents = asked.agents + asked.user_agent
+        written = spark.read.parquet(asked.output)
+        counted = counts(written, agents, prefix=asked.column_prefix)
+        counted.coalesce(1).write.json(asked.counts)
+        counted.show(truncate=False)
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

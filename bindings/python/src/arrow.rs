@@ -1,0 +1,265 @@
+//! Arrow arrays to and from Python, through capsules of the Arrow C data interface.
+//!
+//! No version of any Arrow library is fixed: pyarrow, Polars, DuckDB and nanoarrow export and import
+//! capsules. The structures come from arrow-rs, which the workspace has for Parquet anyway; pyo3-arrow
+//! would bring a second arrow-rs, numpy and time zones for the same hundred lines.
+//!
+//! Importing and exporting copies no values. What can fail: an object that exports nothing, or a stream
+//! that fails while it is read. Exported data is trusted to follow the C data interface, as by every
+//! consumer.
+
+#![allow(unsafe_code, reason = "capsules hold pointers to the structures of the C data interface")]
+
+use std::ffi::CStr;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema};
+use arrow_select::concat::concat;
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// What a Python object exports.
+pub enum Imported {
+    Array(ArrayRef),
+    Stream(ArrayStreamReader),
+}
+
+/// Imports what `object` exports; `None` if it exports nothing.
+///
+/// # Errors
+///
+/// If the export fails, or its type is one that arrow-rs does not know.
+pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
+    let py = object.py();
+    if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
+        let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = export.call0()?.extract()?;
+        let schema = pointer::<FFI_ArrowSchema>(&schema, SCHEMA)?;
+        let array = pointer::<FFI_ArrowArray>(&array, ARRAY)?;
+        // SAFETY: the name of a capsule says what it points to. The array moves out of its capsule,
+        // which is left with one that is released, and the schema is only read while `schema` lives.
+        let (array, schema) =
+            unsafe { (FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
+        if array.is_released() {
+            return Err(PyValueError::new_err("the Arrow array was already consumed"));
+        }
+        // SAFETY: the exporter follows the C data interface.
+        let data = unsafe { from_ffi(array, schema) }.map_err(value_error)?;
+        return Ok(Some(Imported::Array(make_array(data))));
+    }
+    let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? else {
+        return Ok(None);
+    };
+    let capsule = export.call0()?;
+    let stream = pointer::<FFI_ArrowArrayStream>(&capsule, STREAM)?;
+    // SAFETY: as above.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
+    let reader = ArrayStreamReader::try_new(stream).map_err(value_error)?;
+    Ok(Some(Imported::Stream(reader)))
+}
+
+fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
+    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
+}
+
+/// An error of arrow-rs as a `ValueError`.
+pub fn value_error(error: ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// One column of values.
+#[pyclass(frozen, name = "Column", module = "portcullis_robots")]
+pub struct PyColumn {
+    field: FieldRef,
+    /// At least one.
+    pieces: Vec<ArrayRef>,
+}
+
+/// A table of columns.
+#[pyclass(frozen, name = "Table", module = "portcullis_robots")]
+pub struct PyTable {
+    /// A struct, whose fields are the columns.
+    rows: PyColumn,
+}
+
+impl PyColumn {
+    /// A column in pieces, at least one, of the type of `field`.
+    pub fn new(field: FieldRef, pieces: Vec<ArrayRef>) -> PyColumn {
+        assert!(!pieces.is_empty(), "a column without rows has an empty piece");
+        PyColumn { field, pieces }
+    }
+}
+
+impl PyTable {
+    /// A table of `rows`, which are structs.
+    pub fn new(rows: PyColumn) -> PyTable {
+        PyTable { rows }
+    }
+
+    fn fields(&self) -> &[FieldRef] {
+        match self.rows.field.data_type() {
+            DataType::Struct(fields) => fields,
+            other => unreachable!("rows are structs, not {other}"),
+        }
+    }
+
+    fn column(&self, place: usize) -> PyColumn {
+        let column = |piece: &ArrayRef| Arc::clone(piece.as_struct().column(place));
+        let pieces = self.rows.pieces.iter().map(column).collect();
+        PyColumn::new(Arc::clone(&self.fields()[place]), pieces)
+    }
+}
+
+#[pymethods]
+impl PyColumn {
+    fn __len__(&self) -> usize {
+        self.pieces.iter().map(Array::len).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Column {}: {} rows>", self.field.name(), self.__len__())
+    }
+
+    /// The values as Python objects.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        self.pieces.iter().try_for_each(|piece| push_values(piece, &list))?;
+        Ok(list)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(&*self.field).map_err(value_error)?;
+        PyCapsule::new_with_value(py, schema, SCHEMA)
+    }
+
+    /// The whole column; several pieces are joined, which copies them.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // The interface lets a producer ignore the wish for another type.
+        let _ = requested_schema;
+        let whole = match &*self.pieces {
+            [piece] => Arc::clone(piece),
+            pieces => {
+                let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
+                py.detach(|| concat(&pieces)).map_err(value_error)?
+            }
+        };
+        let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&whole.to_data()), ARRAY)?;
+        Ok((self.__arrow_c_schema__(py)?, array))
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    fn __len__(&self) -> usize {
+        self.rows.__len__()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Table: {} rows of {}>", self.__len__(), self.column_names().join(", "))
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    /// One column, by name or number.
+    fn __getitem__(&self, column: &Bound<'_, PyAny>) -> PyResult<PyColumn> {
+        let fields = self.fields();
+        if let Ok(place) = column.extract::<usize>() {
+            let missing = || PyIndexError::new_err(format!("no column {place}"));
+            return (place < fields.len()).then(|| self.column(place)).ok_or_else(missing);
+        }
+        let name: &str = column.extract()?;
+        let missing = || PyKeyError::new_err(name.to_owned());
+        let place = fields.iter().position(|field| field.name() == name);
+        place.map(|place| self.column(place)).ok_or_else(missing)
+    }
+
+    /// A dict for each row.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let columns = (0..self.fields().len()).map(|place| self.column(place).to_pylist(py));
+        let columns = columns.collect::<PyResult<Vec<_>>>()?;
+        let rows = PyList::empty(py);
+        for row in 0..self.__len__() {
+            let values = PyDict::new(py);
+            for (name, column) in self.column_names().into_iter().zip(&columns) {
+                values.set_item(name, column.get_item(row)?)?;
+            }
+            rows.append(values)?;
+        }
+        Ok(rows)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.rows.__arrow_c_schema__(py)
+    }
+
+    /// The rows as one array of structs; several pieces are joined, which copies them.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        self.rows.__arrow_c_array__(py, requested_schema)
+    }
+
+    /// The pieces, one after the other.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batch = |piece: ArrayRef| Ok(RecordBatch::from(piece.as_struct()));
+        let batches = self.rows.pieces.clone().into_iter().map(batch);
+        let schema = Arc::new(Schema::new(self.fields().to_vec()));
+        let reader = RecordBatchIterator::new(batches, schema);
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+    }
+}
+
+/// Appends the values of an array of a type that results have.
+fn push_values(array: &ArrayRef, list: &Bound<'_, PyList>) -> PyResult<()> {
+    let py = list.py();
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            list.append(py.None())?;
+            continue;
+        }
+        match array.data_type() {
+            DataType::Boolean => list.append(array.as_boolean().value(row))?,
+            DataType::Int32 => list.append(array.as_primitive::<Int32Type>().value(row))?,
+            DataType::Utf8 => list.append(array.as_string::<i32>().value(row))?,
+            DataType::Binary => {
+                list.append(PyBytes::new(py, array.as_binary::<i32>().value(row)))?;
+            }
+            DataType::Dictionary(..) => {
+                let words = array.as_dictionary::<Int8Type>();
+                let word = words.key(row).expect("a value that is not null has a key");
+                list.append(words.values().as_string::<i32>().value(word))?;
+            }
+            other => unreachable!("no column of a result is {other}"),
+        }
+    }
+    Ok(())
+}

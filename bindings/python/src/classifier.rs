@@ -1,0 +1,299 @@
+//! `Classifier`: columns of URLs to columns of decisions.
+//!
+//! Owns the threads of a call and the memory that they keep from call to call. Python's lock is released
+//! while URLs are decided, and taken between stretches of some million rows, so that Ctrl-C ends a long
+//! call. Threads end with the call that started them, so a process may fork between calls.
+//!
+//! What can fail: a damaged set, and arguments. A bad URL is a row that says `invalid`.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use arrow_array::{Array, ArrayRef};
+use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS_AT_ONCE};
+use portcullis_report::columns::Columns;
+use portcullis_report::explanation_json;
+use portcullis_report::filter::Quantifier;
+use portcullis_set::Damage;
+use portcullis_set::batch;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use self_cell::self_cell;
+
+use crate::arrow::{self, Imported, PyColumn, PyTable};
+use crate::columns::{Allowed, Collect, Table};
+use crate::policy_set::PyPolicySet;
+use crate::urls::{Urls, with_bytes};
+use crate::{Error, of_json, value_error};
+
+/// Who asks.
+struct Asked {
+    classifier: batch::Classifier,
+    assumed_scheme: Option<Vec<u8>>,
+}
+
+type AskedSession<'a> = batch::Session<'a>;
+
+self_cell!(
+    /// What one thread needs to decide.
+    struct Worker {
+        owner: Arc<Asked>,
+        #[not_covariant]
+        dependent: AskedSession,
+    }
+);
+
+/// Decides for a policy set and some agents.
+#[pyclass(frozen, name = "Classifier", module = "portcullis_robots")]
+pub struct PyClassifier {
+    asked: Arc<Asked>,
+    set: Py<PyPolicySet>,
+    names: Vec<String>,
+    /// What threads have learnt, for the next call.
+    idle: Mutex<Vec<Worker>>,
+}
+
+impl PyClassifier {
+    pub fn new(
+        set: Py<PyPolicySet>,
+        classifier: batch::Classifier,
+        assumed_scheme: Option<Vec<u8>>,
+    ) -> PyClassifier {
+        let names = classifier.agents().iter().map(|agent| agent.name().to_owned()).collect();
+        let asked = Arc::new(Asked { classifier, assumed_scheme });
+        PyClassifier { asked, set, names, idle: Mutex::default() }
+    }
+
+    fn worker(&self) -> Worker {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| {
+            Worker::new(Arc::clone(&self.asked), |asked| {
+                batch::Session::new(&asked.classifier, asked.assumed_scheme.as_deref())
+            })
+        })
+    }
+
+    fn keep(&self, worker: Worker) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+    }
+
+    /// Decides all of `urls`, a stretch at a time.
+    fn run<C: Collect>(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        threads: usize,
+        collect: &C,
+    ) -> PyResult<PyColumn> {
+        let threads = match threads {
+            0 => thread::available_parallelism().map_or(1, NonZero::get),
+            threads => threads,
+        };
+        let mut pieces = Vec::new();
+        match arrow::import(urls)? {
+            None => self.decide(py, &[Urls::of_strings(urls)?], threads, collect, &mut pieces)?,
+            Some(Imported::Array(array)) => {
+                self.decide(py, &[Urls::of(&array)?], threads, collect, &mut pieces)?;
+            }
+            Some(Imported::Stream(mut stream)) => loop {
+                // Enough small chunks to employ every thread.
+                let (mut chunks, mut rows) = (Vec::new(), 0);
+                while rows < threads.saturating_mul(ARROW_PIECE_ROWS)
+                    && let Some(array) = py.detach(|| stream.next())
+                {
+                    let array = array.map_err(arrow::value_error)?;
+                    rows += array.len();
+                    chunks.push(Urls::of(&array)?);
+                }
+                if chunks.is_empty() {
+                    break;
+                }
+                self.decide(py, &chunks, threads, collect, &mut pieces)?;
+            },
+        }
+        if pieces.is_empty() {
+            pieces.push(collect.finish(collect.begin(0)));
+        }
+        self.asked.classifier.set().is_whole().map_err(Error::of)?;
+        Ok(PyColumn::new(collect.field(), pieces))
+    }
+
+    fn decide<C: Collect>(
+        &self,
+        py: Python<'_>,
+        chunks: &[Urls],
+        threads: usize,
+        collect: &C,
+        pieces: &mut Vec<ArrayRef>,
+    ) -> PyResult<()> {
+        let ranges = chunks.iter().flat_map(|chunk| {
+            let starts = (0..chunk.len()).step_by(ARROW_PIECE_ROWS);
+            starts.map(move |start| (chunk, start..chunk.len().min(start + ARROW_PIECE_ROWS)))
+        });
+        let ranges: Vec<(&Urls, Range<usize>)> = ranges.collect();
+        for stretch in ranges.chunks(ARROW_STRETCH_PIECES) {
+            py.check_signals()?;
+            let decided = py.detach(|| self.decide_stretch(stretch, threads, collect));
+            pieces.extend(decided.map_err(Error::of)?);
+        }
+        Ok(())
+    }
+
+    /// Decides the rows of a stretch, each range of rows on one of `threads`.
+    fn decide_stretch<C: Collect>(
+        &self,
+        stretch: &[(&Urls, Range<usize>)],
+        threads: usize,
+        collect: &C,
+    ) -> Result<Vec<ArrayRef>, Damage> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut worker = self.worker();
+            let mut decided = Vec::new();
+            while let place = next.fetch_add(1, Ordering::Relaxed)
+                && let Some((urls, rows)) = stretch.get(place)
+            {
+                let piece = worker.with_dependent_mut(|_, session| {
+                    decide_rows(urls, rows.clone(), session, collect)
+                });
+                decided.push((place, piece));
+            }
+            self.keep(worker);
+            decided
+        };
+        let mut decided = match threads.min(stretch.len()) {
+            0 | 1 => work(),
+            threads => thread::scope(|scope| {
+                let started: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                let joined = started.into_iter().map(|thread| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                });
+                joined.flatten().collect()
+            }),
+        };
+        decided.sort_unstable_by_key(|&(place, _)| place);
+        decided.into_iter().map(|(_, piece)| piece).collect()
+    }
+}
+
+fn decide_rows<C: Collect>(
+    urls: &Urls,
+    rows: Range<usize>,
+    session: &mut batch::Session<'_>,
+    collect: &C,
+) -> Result<ArrayRef, Damage> {
+    let mut collected = collect.begin(rows.len());
+    let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
+    for start in rows.clone().step_by(RECORDS_AT_ONCE) {
+        urls.read(start..rows.end.min(start + RECORDS_AT_ONCE), &mut block);
+        collect.add(&block, session, &mut collected)?;
+    }
+    Ok(collect.finish(collected))
+}
+
+#[pymethods]
+impl PyClassifier {
+    /// The agents, as they were given.
+    #[getter]
+    fn agents(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    /// The set that is asked.
+    #[getter]
+    fn policy_set(&self, py: Python<'_>) -> Py<PyPolicySet> {
+        self.set.clone_ref(py)
+    }
+
+    /// Where the policies come from.
+    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.set.get().provenance(py)
+    }
+
+    fn __repr__(&self) -> String {
+        let set = self.asked.classifier.set();
+        format!("<Classifier of {} for {}>", set.name(), self.names.join(", "))
+    }
+
+    /// Decides a column of URLs: a table with the columns that are asked for, for each agent.
+    #[pyo3(signature = (urls, *, columns = "verdict", prefix = "", threads = 1))]
+    fn classify(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        columns: &str,
+        prefix: &str,
+        threads: usize,
+    ) -> PyResult<PyTable> {
+        let columns: Columns = columns.parse().map_err(value_error)?;
+        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
+        Ok(PyTable::new(self.run(py, urls, threads, &table)?))
+    }
+
+    /// Decides a column of URLs: true where all agents are allowed, or any.
+    #[pyo3(signature = (urls, *, mode = "all", threads = 1))]
+    fn allowed(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        mode: &str,
+        threads: usize,
+    ) -> PyResult<PyColumn> {
+        let quantifier = match mode {
+            "all" => Quantifier::All,
+            "any" => Quantifier::Any,
+            _ => return Err(PyValueError::new_err(format!("no mode '{mode}'; use all or any"))),
+        };
+        self.run(py, urls, threads, &Allowed::new(quantifier))
+    }
+
+    /// Explains the decision on a URL: the object of `portcullis check --json`.
+    #[pyo3(signature = (url, agent = None))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        agent: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let place = match agent {
+            None if self.names.len() == 1 => Some(0),
+            None => None,
+            Some(agent) => self.names.iter().position(|name| name == agent),
+        };
+        let place = place.ok_or_else(|| {
+            PyValueError::new_err(format!("agent must be one of {}", self.names.join(", ")))
+        })?;
+        let mut worker = self.worker();
+        let json = with_bytes(url, |url| {
+            worker.with_dependent_mut(|_, session| explain(url, place, session))
+        })?;
+        self.keep(worker);
+        of_json(py, &json.map_err(Error::of)?)
+    }
+}
+
+fn explain(url: &[u8], agent: usize, session: &mut batch::Session<'_>) -> Result<Vec<u8>, Damage> {
+    let decision = session.decide(&[url])?[agent];
+    let (explained, problem) = match session.explain(url, agent)? {
+        Ok(explained) => (explained, None),
+        Err(problem) => (None, Some(problem.to_string())),
+    };
+    let classifier = session.classifier();
+    let (explained, problem) = (explained.as_ref(), problem.as_deref());
+    let facts = explanation_json::Facts { explained, problem, dialect: classifier.dialect() };
+    let provenance = session.provenance(0, agent)?;
+    let mut json = Vec::new();
+    explanation_json::write(
+        url,
+        classifier.agents()[agent].name(),
+        &decision,
+        provenance,
+        facts,
+        &mut json,
+    );
+    classifier.set().is_whole()?;
+    Ok(json)
+}

@@ -1,0 +1,92 @@
+//! The extension module of the Python package `portcullis-robots`.
+//!
+//! Python calls the same [`Classifier`](portcullis_set::batch::Classifier) as the command line, over Arrow
+//! arrays that are not copied; the crate owns the bridge and nothing of what is decided.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `arrow` | arrays in and out, by the Arrow C data interface |
+//! | `urls` | what a row's bytes are |
+//! | `columns` | decisions as Arrow columns |
+//! | `classifier` | bulk decisions: threads, memory from call to call |
+//! | `policy_set` | open, compile, verify |
+//! | `robots_txt` | one file |
+//!
+//! `python/portcullis_robots` has what is written in Python: facades for other packages, Spark, datatrove.
+//! Tests are in Python too: `scripts/python-check`.
+
+mod arrow;
+mod classifier;
+mod columns;
+mod policy_set;
+mod robots_txt;
+mod urls;
+
+use portcullis_robots::policy::AgentChain;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+pyo3::create_exception!(
+    portcullis_robots,
+    Error,
+    PyException,
+    "A policy set cannot be used, or inputs cannot be compiled."
+);
+
+impl Error {
+    fn of(error: impl std::error::Error) -> PyErr {
+        Error::new_err(described(&error))
+    }
+}
+
+/// An argument that makes no sense.
+fn value_error(error: impl std::error::Error) -> PyErr {
+    PyValueError::new_err(described(&error))
+}
+
+/// What failed, and why.
+fn described(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// The Python object that a JSON text stands for.
+fn of_json<'py>(py: Python<'py>, json: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let json = PyString::from_bytes(py, json)?;
+    py.import("json")?.call_method1("loads", (json,))
+}
+
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::Error;
+    #[pymodule_export]
+    use super::arrow::{PyColumn, PyTable};
+    #[pymodule_export]
+    use super::classifier::PyClassifier;
+    #[pymodule_export]
+    use super::policy_set::PyPolicySet;
+    #[pymodule_export]
+    use super::robots_txt::PyRobotsTxt;
+
+    /// Whether a name is an agent in a dialect, which not every product name is.
+    #[pyfunction]
+    fn _is_agent(name: &str, dialect: &str) -> PyResult<bool> {
+        Ok(super::AgentChain::parse(name, super::policy_set::dialect(dialect)?).is_ok())
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        // Read in Python, whose standard library has a parser.
+        module.add("_AGENT_LISTS", include_str!("../../../src/cli/agents/lists.toml"))
+    }
+}

@@ -1,0 +1,349 @@
+//! `PolicySet`: open, compile, and ask for agents.
+//!
+//! Cost: opening maps the file and reads its header. Compiling reads and parses every input, on as many
+//! threads as are asked for, which end with the call.
+//!
+//! A mapped file must not be truncated or rewritten while the set lives; replace it by renaming another
+//! file over it, as `compile` does. Reading a part that was cut off ends the process.
+
+#![allow(unsafe_code, reason = "maps the sets that the caller names")]
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use portcullis_dialect::Dialect;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::target::Origin;
+use portcullis_set::batch::Classifier;
+use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::{
+    IngestConfig, Ingested, Input, LoadConfig, Merger, PolicySet, Provenance, SetError, Strictness,
+    ingest,
+};
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use crate::classifier::PyClassifier;
+use crate::urls::with_bytes;
+use crate::{Error, of_json, value_error};
+
+/// The policies of many origins.
+#[pyclass(frozen, name = "PolicySet", module = "portcullis_robots")]
+pub struct PyPolicySet {
+    set: Arc<PolicySet>,
+    /// Where it is, if it is a file, and whether it is mapped.
+    file: Option<(PathBuf, bool)>,
+}
+
+/// The dialect with this name.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn dialect(name: &str) -> PyResult<&'static Dialect> {
+    Dialect::by_name(name).ok_or_else(|| {
+        let names = Dialect::ALL.map(|dialect| dialect.name).join(", ");
+        PyValueError::new_err(format!("no dialect '{name}'; the dialects are {names}"))
+    })
+}
+
+fn set_error(error: SetError) -> PyErr {
+    match &error {
+        // FileNotFoundError, PermissionError, …
+        SetError::Open { error: cause, .. } => {
+            std::io::Error::new(cause.kind(), error.to_string()).into()
+        }
+        _ => Error::of(error),
+    }
+}
+
+fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
+    let set = match mapped {
+        // SAFETY: the module and its documentation ask callers not to change the file in place.
+        true => unsafe { PolicySet::map(&path) },
+        false => PolicySet::open(&path),
+    };
+    Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file: Some((path, mapped)) })
+}
+
+/// What `compile` is asked for.
+struct Compiling {
+    dialect: &'static Dialect,
+    robots_bytes_max: Option<usize>,
+    strictness: Strictness,
+    output: Option<PathBuf>,
+}
+
+impl Compiling {
+    /// Compiles captures; notes on what was left out are `warnings`.
+    fn captures(&self, inputs: &[Input], warnings: &mut Vec<String>) -> PyResult<PyPolicySet> {
+        let config = IngestConfig {
+            strictness: self.strictness,
+            ..IngestConfig::new(self.dialect, self.robots_bytes_max)
+        };
+        let ingested = ingest(inputs, &config, &()).map_err(Error::of)?;
+        for input in ingested.inputs.iter().filter(|input| !input.is_whole()) {
+            let first =
+                input.broken_named.first().map(|it| format!("{}: {}", it.place, it.problem));
+            let what = input.failure.clone().or(first).unwrap_or_default();
+            let records = if input.broken == 1 { "record" } else { "records" };
+            let (name, broken) = (&input.name, input.broken);
+            warnings.push(format!("{name}: {broken} {records} left out ({what})"));
+        }
+        self.write(&ingested)
+    }
+
+    fn write(&self, ingested: &Ingested) -> PyResult<PyPolicySet> {
+        let config = CompileConfig {
+            provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
+            history: ingested.history.clone(),
+            ..CompileConfig::new(self.dialect, self.robots_bytes_max)
+        };
+        let Ingested { hosts, pool, .. } = ingested;
+        if let Some(path) = &self.output {
+            compile::write(hosts, pool, &config, path).map_err(Error::of)?;
+            return open(path.clone(), true);
+        }
+        let bytes = compile::to_vec(hosts, pool, &config).map_err(Error::of)?;
+        let set = PolicySet::of_bytes("the set in memory", bytes).map_err(set_error)?;
+        Ok(PyPolicySet { set: set.into(), file: None })
+    }
+}
+
+#[pymethods]
+impl PyPolicySet {
+    /// Opens a compiled set; `mapped=False` reads it into memory.
+    #[classmethod]
+    #[pyo3(name = "open", signature = (path, *, mapped = true))]
+    fn py_open(_: &Bound<'_, PyType>, path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
+        open(path, mapped)
+    }
+
+    /// Compiles captures of robots.txt files.
+    #[classmethod]
+    #[pyo3(name = "compile", signature = (
+        inputs, *, dialect = "rfc9309", output = None, strictness = "usual",
+        max_robots_bytes = ROBOTS_BYTES_MAX, threads = 0
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn py_compile(
+        _: &Bound<'_, PyType>,
+        py: Python<'_>,
+        inputs: &Bound<'_, PyAny>,
+        dialect: &str,
+        output: Option<PathBuf>,
+        strictness: &str,
+        max_robots_bytes: usize,
+        threads: usize,
+    ) -> PyResult<PyPolicySet> {
+        let strictness = match strictness {
+            "lenient" => Strictness::Lenient,
+            "usual" => Strictness::Usual,
+            "strict" => Strictness::Strict,
+            other => {
+                let text = format!("no strictness '{other}'; use lenient, usual or strict");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let dialect = self::dialect(dialect)?;
+        let compiling =
+            Compiling { dialect, robots_bytes_max: Some(max_robots_bytes), strictness, output };
+        if let Ok(files) = inputs.cast::<PyDict>() {
+            return of_files(files, &compiling);
+        }
+        let inputs = match inputs.extract::<PathBuf>() {
+            Ok(input) => vec![input],
+            Err(_) => inputs.extract::<Vec<PathBuf>>()?,
+        };
+        let inputs: Vec<Input> = inputs.into_iter().map(Input::new).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(value_error)?;
+        let mut warnings = Vec::new();
+        let compiled = py.detach(|| pool.install(|| compiling.captures(&inputs, &mut warnings)))?;
+        for warning in warnings {
+            let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 1)?;
+        }
+        Ok(compiled)
+    }
+
+    /// Joins sets that were compiled apart, to the set that compiling all inputs at once gives.
+    #[classmethod]
+    #[pyo3(name = "merge", signature = (paths, output, *, threads = 0))]
+    fn py_merge(
+        _: &Bound<'_, PyType>,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        output: PathBuf,
+        threads: usize,
+    ) -> PyResult<PyPolicySet> {
+        let sets = paths.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(value_error)?;
+        py.detach(|| pool.install(|| merge(&sets, output)))
+    }
+
+    /// Asks for crawlers: product tokens, or `A+B` for one that follows B if no group names A.
+    #[pyo3(signature = (agents = Vec::new(), *, user_agents = Vec::new(), assume_scheme = None))]
+    fn for_agents(
+        self_: &Bound<'_, PyPolicySet>,
+        agents: Vec<String>,
+        user_agents: Vec<String>,
+        assume_scheme: Option<String>,
+    ) -> PyResult<PyClassifier> {
+        let set = &self_.get().set;
+        let dialect = set.dialect();
+        let tokens = agents.iter().map(|agent| AgentChain::parse(agent.trim(), dialect));
+        let headers = user_agents.iter().map(|header| AgentChain::from_header(header, dialect));
+        let chains = tokens.chain(headers).collect::<Result<Vec<_>, _>>().map_err(value_error)?;
+        if chains.is_empty() {
+            return Err(PyValueError::new_err("no agents; name at least one crawler"));
+        }
+        let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        if let Some(scheme) = &assume_scheme
+            && !(scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+                && scheme.bytes().all(is_scheme_byte))
+        {
+            let text = format!("no scheme '{scheme}'; give it without colon, such as https");
+            return Err(PyValueError::new_err(text));
+        }
+        let classifier = Classifier::new(Arc::clone(set), chains, Detail::Rule);
+        let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase().into_bytes());
+        Ok(PyClassifier::new(self_.clone().unbind(), classifier.map_err(Error::of)?, scheme))
+    }
+
+    /// Where the set comes from: hash, dialect, counts, and what became of each input.
+    pub fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let provenance = self.set.provenance().map_err(Error::of)?;
+        let found = of_json(py, provenance)?;
+        self.set.is_whole().map_err(Error::of)?;
+        found.set_item("set_hash", self.hash())?;
+        found.set_item("dialect", self.dialect())?;
+        found.set_item("hosts", self.hosts())?;
+        found.set_item("origins", self.origins())?;
+        Ok(found)
+    }
+
+    /// Verifies everything: checksums, structure, and that the compiled rules match the stored text.
+    fn verify(&self, py: Python<'_>) -> PyResult<()> {
+        let pool = rayon::ThreadPoolBuilder::new().build().map_err(value_error)?;
+        py.detach(|| pool.install(|| self.set.verify())).map(|_| ()).map_err(set_error)
+    }
+
+    /// What messages call it: the path, if it is a file.
+    #[getter]
+    fn name(&self) -> &str {
+        self.set.name()
+    }
+
+    /// The name of the dialect.
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.set.dialect().name
+    }
+
+    /// The hash of the content, as the command line shows it.
+    #[getter]
+    fn hash(&self) -> String {
+        format!("{:016x}", self.set.hash())
+    }
+
+    /// The number of hosts.
+    #[getter]
+    fn hosts(&self) -> u64 {
+        self.set.counts().hosts
+    }
+
+    /// The number of origins.
+    #[getter]
+    fn origins(&self) -> u64 {
+        self.set.counts().origins
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<PolicySet {}: {} origins>", self.set.name(), self.origins())
+    }
+
+    /// A set that is a file is pickled as its path.
+    fn __reduce__<'py>(
+        self_: &Bound<'py, PyPolicySet>,
+    ) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
+        let missing = || {
+            PyTypeError::new_err(
+                "a set in memory cannot be pickled; compile it with output=PATH, and open that",
+            )
+        };
+        let (path, mapped) = self_.get().file.clone().ok_or_else(missing)?;
+        let opened = if mapped { "open" } else { "_open_unmapped" };
+        Ok((self_.get_type().getattr(opened)?, (path,)))
+    }
+
+    #[classmethod]
+    fn _open_unmapped(_: &Bound<'_, PyType>, path: PathBuf) -> PyResult<PyPolicySet> {
+        open(path, false)
+    }
+}
+
+fn merge(sets: &[PyPolicySet], output: PathBuf) -> PyResult<PyPolicySet> {
+    let Some((first, others)) = sets.split_first() else {
+        return Err(PyValueError::new_err("no sets; name at least one"));
+    };
+    let settings = |set: &PolicySet| {
+        let outages = set.outages().map_err(Error::of)?;
+        Ok::<_, PyErr>((set.dialect().name, set.robots_bytes_max(), outages))
+    };
+    let first = &first.set;
+    let common = settings(first)?;
+    for other in others {
+        if settings(&other.set)? != common {
+            return Err(PyValueError::new_err(format!(
+                "{} and {} were compiled with different dialects, size limits or times of outages; \
+                 compile one of them again",
+                first.name(),
+                other.set.name()
+            )));
+        }
+    }
+    let mut merger = Merger::new(first.dialect());
+    for PyPolicySet { set, .. } in sets {
+        let standings = set.standings().map_err(Error::of)?;
+        set.is_whole().map_err(Error::of)?;
+        merger.add(standings.part());
+    }
+    let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let compiling = Compiling {
+        dialect: first.dialect(),
+        robots_bytes_max: first.robots_bytes_max().map(in_memory),
+        strictness: Strictness::default(),
+        output: Some(output),
+    };
+    compiling.write(&merger.finish(common.2))
+}
+
+/// A set of texts by the URL of their robots.txt.
+fn of_files(files: &Bound<'_, PyDict>, compiling: &Compiling) -> PyResult<PyPolicySet> {
+    let mut texts = BTreeMap::new();
+    for (url, text) in files {
+        let origin = with_bytes(&url, Origin::of_robots_txt)?.map_err(|error| {
+            PyValueError::new_err(format!("{url}: {error}; give https://HOST/robots.txt"))
+        })?;
+        let text = with_bytes(&text, <[u8]>::to_vec)?;
+        if texts.insert(origin, text).is_some() {
+            return Err(PyValueError::new_err(format!("{url}: its origin has two files")));
+        }
+    }
+    if compiling.output.is_some() {
+        let text = "output needs captures in files; texts are compiled into memory";
+        return Err(PyValueError::new_err(text));
+    }
+    let config = LoadConfig {
+        robots_bytes_max: compiling.robots_bytes_max,
+        ..LoadConfig::new(compiling.dialect)
+    };
+    let files = texts.iter().map(|(origin, text)| (origin, &**text));
+    Ok(PyPolicySet { set: PolicySet::of_files(files, &config).into(), file: None })
+}

@@ -1,0 +1,143 @@
+//! `RobotsTxt`: one file, one URL at a time.
+//!
+//! Cost: parsing is linear in the file. The rules for an agent are compiled when it first asks and kept
+//! for the next URLs. Nothing fails: any bytes are a file, and a bad URL is not allowed.
+
+use std::sync::{Mutex, PoisonError};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use portcullis_dialect::limits::{AGENTS_KEPT_PER_FILE, ROBOTS_BYTES_MAX};
+use portcullis_report::explanation_json;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::{AgentRules, Robots};
+use portcullis_set::batch::{Explained, Provenance};
+use pyo3::prelude::*;
+use self_cell::self_cell;
+
+use crate::policy_set::dialect;
+use crate::urls::with_bytes;
+use crate::{of_json, value_error};
+
+self_cell!(
+    /// A parsed file and its text.
+    struct Parsed {
+        owner: Box<[u8]>,
+        #[covariant]
+        dependent: Robots,
+    }
+);
+
+/// A parsed robots.txt file.
+#[pyclass(frozen, name = "RobotsTxt", module = "portcullis_robots")]
+pub struct PyRobotsTxt {
+    parsed: Parsed,
+    /// By agent, as it was given.
+    rules: Mutex<HashMap<String, AgentRules, RandomState>>,
+}
+
+impl PyRobotsTxt {
+    fn robots(&self) -> &Robots<'_> {
+        self.parsed.borrow_dependent()
+    }
+
+    /// Asks the rules for `agent`, which are compiled when it asks first.
+    fn ask<R>(&self, agent: &str, question: impl FnOnce(&AgentRules) -> R) -> R {
+        let mut kept = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rules) = kept.get(agent) {
+            return question(rules);
+        }
+        if kept.len() >= AGENTS_KEPT_PER_FILE {
+            kept.clear();
+        }
+        question(kept.entry_ref(agent).or_insert(self.robots().agent(agent)))
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[pymethods]
+impl PyRobotsTxt {
+    #[new]
+    #[pyo3(signature = (body, *, dialect = "rfc9309", max_bytes = Some(ROBOTS_BYTES_MAX)))]
+    fn new(body: &Bound<'_, PyAny>, dialect: &str, max_bytes: Option<usize>) -> PyResult<Self> {
+        let dialect = self::dialect(dialect)?;
+        let text: Box<[u8]> = with_bytes(body, |body| body.into())?;
+        let parsed = Parsed::new(text, |text| Robots::with_bytes_max(text, dialect, max_bytes));
+        Ok(PyRobotsTxt { parsed, rules: Mutex::default() })
+    }
+
+    /// Whether `agent`, a product token or a User-Agent header, may fetch `url`.
+    fn can_fetch(&self, agent: &str, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        with_bytes(url, |url| self.ask(agent, |rules| rules.is_allowed(url)))
+    }
+
+    /// Explains the decision on a URL: the object of `portcullis check --json`.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        agent: &str,
+        url: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let robots = self.robots();
+        let dialect = robots.dialect();
+        let chain = AgentChain::parse(agent.trim(), dialect)
+            .or_else(|_| AgentChain::from_header(agent, dialect))
+            .map_err(value_error)?;
+        let mut json = Vec::new();
+        with_bytes(url, |url| {
+            let decision = self.ask(agent, |rules| rules.decide(url));
+            let (explained, problem) = match robots.explain(&chain, url) {
+                Ok(explanation) => (Some(Explained { explanation, outage: None }), None),
+                Err(problem) => (None, Some(problem.to_string())),
+            };
+            let explanation = explained.as_ref().map(|explained| &explained.explanation);
+            let rule = decision.rule.and_then(|_| Some(&*explanation?.rules.first()?.value));
+            let group = explanation.and_then(|it| Some(&*it.groups.first()?.user_agent));
+            let (explained, problem) = (explained.as_ref(), problem.as_deref());
+            let facts = explanation_json::Facts { explained, problem, dialect };
+            let provenance = Provenance { rule, group };
+            explanation_json::write(url, agent, &decision, provenance, facts, &mut json);
+        })?;
+        of_json(py, &json)
+    }
+
+    /// The seconds between two requests that the groups of `agent` ask for; the last value counts.
+    fn crawl_delay(&self, agent: &str) -> Option<f64> {
+        let seconds = |value: &[u8]| std::str::from_utf8(value).ok()?.parse().ok();
+        let delays = self.robots().extensions(agent, "crawl-delay").filter_map(seconds);
+        delays.filter(|delay: &f64| delay.is_finite() && *delay >= 0.0).last()
+    }
+
+    /// The values of a field that the protocol does not define, such as `request-rate`: in the groups of
+    /// `agent`, or in the whole file.
+    #[pyo3(signature = (field, agent = None))]
+    fn values(&self, field: &str, agent: Option<&str>) -> Vec<String> {
+        if let Some(agent) = agent {
+            return self.robots().extensions(agent, field).map(text_of).collect();
+        }
+        let records = self.robots().file().other_records().iter();
+        let named = records.filter(|record| record.name.eq_ignore_ascii_case(field.as_bytes()));
+        named.map(|record| text_of(record.value)).collect()
+    }
+
+    /// The values of the sitemap lines.
+    #[getter]
+    fn sitemaps(&self) -> Vec<String> {
+        self.robots().sitemaps().map(text_of).collect()
+    }
+
+    /// The name of the dialect.
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.robots().dialect().name
+    }
+
+    fn __repr__(&self) -> String {
+        let file = self.robots().file();
+        let (groups, rules) = (file.groups().len(), file.rules().len());
+        format!("<RobotsTxt: {groups} groups, {rules} rules>")
+    }
+}

@@ -1,0 +1,179 @@
+//! URLs as Python hands them over: any Arrow array of texts, or Python strings.
+//!
+//! Owns what a row's bytes are. A row that is null has none, so it is no URL and its verdict is
+//! `invalid`. Reading a row copies nothing, except for Python strings, which are copied once because
+//! Python may change the list while its lock is released.
+
+use std::sync::Arc;
+
+use arrow_array::builder::LargeBinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, StringArray,
+    StringViewArray,
+};
+use arrow_schema::DataType;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// A column of texts.
+pub enum Urls {
+    Text(StringArray),
+    LargeText(LargeStringArray),
+    TextView(StringViewArray),
+    Bytes(BinaryArray),
+    LargeBytes(LargeBinaryArray),
+    BytesView(BinaryViewArray),
+    Dictionary {
+        /// The row itself: which ones are null.
+        rows: ArrayRef,
+        /// By row: the place in `values`.
+        keys: Vec<usize>,
+        values: Box<Urls>,
+    },
+    Nulls(usize),
+}
+
+impl Urls {
+    /// The URLs of an array, or of the only column of a table.
+    ///
+    /// # Errors
+    ///
+    /// If it has several columns, or does not hold texts.
+    pub fn of(array: &ArrayRef) -> PyResult<Urls> {
+        Ok(match array.data_type() {
+            DataType::Utf8 => Urls::Text(array.as_string().clone()),
+            DataType::LargeUtf8 => Urls::LargeText(array.as_string().clone()),
+            DataType::Utf8View => Urls::TextView(array.as_string_view().clone()),
+            DataType::Binary => Urls::Bytes(array.as_binary().clone()),
+            DataType::LargeBinary => Urls::LargeBytes(array.as_binary().clone()),
+            DataType::BinaryView => Urls::BytesView(array.as_binary_view().clone()),
+            DataType::Null => Urls::Nulls(array.len()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                match dictionary.values().is_empty() {
+                    // Without values every row is null.
+                    true => Urls::Nulls(array.len()),
+                    false => Urls::Dictionary {
+                        rows: Arc::clone(array),
+                        keys: dictionary.normalized_keys(),
+                        values: Box::new(Urls::of(dictionary.values())?),
+                    },
+                }
+            }
+            DataType::Struct(fields) => {
+                let table = array.as_struct();
+                if fields.len() != 1 || table.null_count() > 0 {
+                    return Err(PyTypeError::new_err(format!(
+                        "urls is a table with {} columns; pass the column of URLs",
+                        fields.len()
+                    )));
+                }
+                Urls::of(table.column(0))?
+            }
+            other => {
+                return Err(PyTypeError::new_err(format!(
+                    "urls is an Arrow array of type {other}; pass a column of strings"
+                )));
+            }
+        })
+    }
+
+    /// Python strings, or bytes, or `None`.
+    ///
+    /// # Errors
+    ///
+    /// If `object` is no iterable, or has an item of another type.
+    pub fn of_strings(object: &Bound<'_, PyAny>) -> PyResult<Urls> {
+        if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err("urls is one text; pass a list: [url]"));
+        }
+        let wrong = |_| {
+            PyTypeError::new_err(format!(
+                "urls has the type {}; pass an object that exports Arrow, or a list of str",
+                object.get_type()
+            ))
+        };
+        let mut builder = LargeBinaryBuilder::new();
+        for item in object.try_iter().map_err(wrong)? {
+            let item = item?;
+            match item.is_none() {
+                true => builder.append_null(),
+                false => with_bytes(&item, |bytes| builder.append_value(bytes))?,
+            }
+        }
+        Ok(Urls::LargeBytes(builder.finish()))
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Urls::Text(array) => array.len(),
+            Urls::LargeText(array) => array.len(),
+            Urls::TextView(array) => array.len(),
+            Urls::Bytes(array) => array.len(),
+            Urls::LargeBytes(array) => array.len(),
+            Urls::BytesView(array) => array.len(),
+            Urls::Dictionary { keys, .. } => keys.len(),
+            Urls::Nulls(rows) => *rows,
+        }
+    }
+
+    /// Replaces `block` with the bytes of `rows`; of a row that is null there are none.
+    pub fn read<'u>(&'u self, rows: std::ops::Range<usize>, block: &mut Vec<&'u [u8]>) {
+        fn fill<'u, A: Array>(
+            array: &'u A,
+            rows: std::ops::Range<usize>,
+            block: &mut Vec<&'u [u8]>,
+            value: impl Fn(&'u A, usize) -> &'u [u8],
+        ) {
+            match array.null_count() {
+                0 => block.extend(rows.map(|row| value(array, row))),
+                _ => block.extend(rows.map(|row| match array.is_null(row) {
+                    true => &[],
+                    false => value(array, row),
+                })),
+            }
+        }
+        block.clear();
+        match self {
+            Urls::Text(array) => fill(array, rows, block, |it, row| it.value(row).as_bytes()),
+            Urls::LargeText(array) => fill(array, rows, block, |it, row| it.value(row).as_bytes()),
+            Urls::TextView(array) => fill(array, rows, block, |it, row| it.value(row).as_bytes()),
+            Urls::Bytes(array) => fill(array, rows, block, |it, row| it.value(row)),
+            Urls::LargeBytes(array) => fill(array, rows, block, |it, row| it.value(row)),
+            Urls::BytesView(array) => fill(array, rows, block, |it, row| it.value(row)),
+            Urls::Dictionary { rows: array, keys, values } => {
+                let mut one = Vec::new();
+                for row in rows {
+                    one.clear();
+                    if !array.is_null(row) {
+                        values.read(keys[row]..keys[row] + 1, &mut one);
+                    }
+                    block.push(one.pop().unwrap_or_default());
+                }
+            }
+            Urls::Nulls(_) => block.extend(rows.map(|_| &[][..])),
+        }
+    }
+}
+
+/// Calls `with` with the bytes of a str or of bytes. A str that is not UTF-8 because of lone surrogates
+/// has the bytes that UTF-8 would give them, so it is a bad URL and no exception.
+///
+/// # Errors
+///
+/// If `item` is neither.
+pub fn with_bytes<R>(item: &Bound<'_, PyAny>, with: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    if let Ok(text) = item.cast::<PyString>() {
+        if let Ok(text) = text.to_str() {
+            return Ok(with(text.as_bytes()));
+        }
+        let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+        return Ok(with(encoded.cast::<PyBytes>()?.as_bytes()));
+    }
+    if let Ok(bytes) = item.cast::<PyBytes>() {
+        return Ok(with(bytes.as_bytes()));
+    }
+    Err(PyTypeError::new_err(format!("a URL is str or bytes, not {}", item.get_type())))
+}

@@ -1,0 +1,154 @@
+"""Every form in which URLs arrive, and every library that takes the results."""
+
+import pytest
+
+from portcullis_robots import PolicySet
+
+pa = pytest.importorskip("pyarrow")
+
+ROBOTS = "User-agent: *\nDisallow: /x\n\nUser-agent: GPTBot\nDisallow: /\n"
+URLS = ["https://a.example/x", "https://a.example/y", None, "no url", "https://b.example/"]
+GPTBOT = ["disallow", "disallow", "invalid", "invalid", "unknown"]
+CCBOT = ["disallow", "allow", "invalid", "invalid", "unknown"]
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    policies = PolicySet.compile({"https://a.example/robots.txt": ROBOTS})
+    return policies.for_agents(["GPTBot", "CCBot"])
+
+
+def exports():
+    yield "utf8", lambda: pa.array(URLS)
+    yield "large utf8", lambda: pa.array(URLS, pa.large_string())
+    yield "utf8 view", lambda: pa.array(URLS, pa.string_view())
+    yield "binary", lambda: pa.array(URLS).cast(pa.binary())
+    yield "dictionary", lambda: pa.array(URLS).dictionary_encode()
+    yield "sliced", lambda: pa.array(["left out", *URLS, "left out"])[1:-1]
+    yield "sliced dictionary", lambda: pa.array(["x", *URLS, "x"]).dictionary_encode()[1:-1]
+    yield "chunked", lambda: pa.chunked_array([URLS[:1], [], URLS[1:]])
+    yield "table of one column", lambda: pa.table({"url": URLS})
+    yield "record batch", lambda: pa.record_batch({"url": pa.array(URLS)})
+    yield "list", lambda: list(URLS)
+    yield "generator", lambda: iter(URLS)
+    yield "bytes", lambda: [url and url.encode() for url in URLS]
+    yield "polars", lambda: pytest.importorskip("polars").Series(URLS)
+    yield "polars categorical", lambda: categorical(pytest.importorskip("polars"))
+    yield "duckdb", lambda: relation(pytest.importorskip("duckdb"))
+    yield "nanoarrow", lambda: nanoarrow(pytest.importorskip("nanoarrow"))
+
+
+def categorical(polars):
+    return polars.Series(URLS, dtype=polars.Categorical)
+
+
+def relation(duckdb):
+    table = pa.table({"url": URLS})
+    return duckdb.connect().from_arrow(table).select("url")
+
+
+def nanoarrow(module):
+    return module.Array(URLS, module.string())
+
+
+@pytest.mark.parametrize("export", [pytest.param(make, id=name) for name, make in exports()])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_export_has_the_same_verdicts(classifier, export, threads):
+    table = pa.table(classifier.classify(export(), threads=threads))
+    assert table["GPTBot"].to_pylist() == GPTBOT
+    assert table["CCBot"].to_pylist() == CCBOT
+    allowed = classifier.allowed(export(), mode="any", threads=threads)
+    assert pa.array(allowed).to_pylist() == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [[], pa.array([], pa.string()), pa.chunked_array([], pa.string()), pa.array([], pa.null())],
+)
+def test_nothing_is_an_empty_table_with_its_columns(classifier, empty):
+    table = pa.table(classifier.classify(empty, columns="verdict,line"))
+    assert (table.num_rows, table.column_names[:2]) == (0, ["GPTBot", "GPTBot_line"])
+    assert len(classifier.allowed(empty)) == 0
+
+
+def test_nulls_are_invalid(classifier):
+    for nulls in (pa.nulls(3), pa.nulls(3, pa.string()), pa.array([None] * 3).dictionary_encode()):
+        assert classifier.classify(nulls)["CCBot"].to_pylist() == ["invalid"] * 3
+    in_values = pa.DictionaryArray.from_arrays([0, 1], pa.array([None, "https://a.example/y"]))
+    assert classifier.classify(in_values)["CCBot"].to_pylist() == ["invalid", "allow"]
+
+
+def test_long_arrays_have_pieces_that_join(classifier):
+    urls = [f"https://a.example/{'x' if row % 3 == 0 else 'y'}{row}" for row in range(200_000)]
+    expected = ["disallow" if row % 3 == 0 else "allow" for row in range(200_000)]
+    for threads in (1, 4):
+        result = classifier.classify(pa.array(urls), threads=threads, columns="verdict,rule")
+        assert pa.table(result)["CCBot"].num_chunks > 1
+        assert pa.table(result)["CCBot"].to_pylist() == expected
+        # One array, of joined pieces.
+        assert pa.array(result["CCBot"]).to_pylist() == expected
+        assert pa.array(result["CCBot_rule"]).null_count == expected.count("allow")
+    many = pa.chunked_array([[url] for url in urls[:1000]])
+    for threads in (4, 2**48):
+        table = pa.table(classifier.classify(many, threads=threads))
+        assert table["CCBot"].to_pylist() == expected[:1000]
+
+
+def test_columns_and_their_types(classifier):
+    columns = "verdict,reason,line,rule,group,state"
+    table = pa.table(classifier.classify(URLS, columns=columns, prefix="robots_"))
+    assert table.column_names == [
+        *(f"robots_{agent}{column}" for agent in ("GPTBot", "CCBot")
+          for column in ("", "_reason", "_line", "_rule", "_group")),
+        "robots_state",
+    ]
+    types = {field.name: field.type for field in table.schema}
+    words = pa.dictionary(pa.int8(), pa.string())
+    assert types["robots_CCBot"] == types["robots_CCBot_reason"] == types["robots_state"] == words
+    assert (types["robots_CCBot_line"], types["robots_CCBot_rule"]) == (pa.int32(), pa.string())
+    assert table.slice(0, 1).to_pylist() == [{
+        "robots_GPTBot": "disallow", "robots_GPTBot_reason": "rule", "robots_GPTBot_line": 5,
+        "robots_GPTBot_rule": "/", "robots_GPTBot_group": "GPTBot",
+        "robots_CCBot": "disallow", "robots_CCBot_reason": "rule", "robots_CCBot_line": 2,
+        "robots_CCBot_rule": "/x", "robots_CCBot_group": "*", "robots_state": "rules",
+    }]
+    assert table["robots_state"].to_pylist() == ["rules", "rules", None, None, "unknown"]
+    bits = pa.table(classifier.classify(URLS, columns="bits"))["bits"].to_pylist()
+    assert bits == [b"\0", b"\2", None, None, None]
+
+
+def test_results_in_other_libraries(classifier):
+    result = classifier.classify(URLS)
+    assert result.to_pylist()[1] == {"GPTBot": "disallow", "CCBot": "allow"}
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(result)["CCBot"].cast(polars.String).to_list() == CCBOT
+    assert polars.Series(classifier.allowed(URLS)).to_list() == [False] * 5
+    duckdb = pytest.importorskip("duckdb")
+    query = "select count(*) from result where CCBot = 'allow'"
+    assert duckdb.sql(query).fetchall() == [(1,)]
+    nanoarrow = pytest.importorskip("nanoarrow")
+    assert len(nanoarrow.Array(classifier.allowed(URLS))) == 5
+
+
+@pytest.mark.parametrize(
+    ("urls", "message"),
+    [
+        (pa.array([1]), "of type Int64"),
+        (pa.array([["x"]]), "of type List"),
+        (pa.table({"a": ["x"], "b": ["y"]}), "2 columns"),
+    ],
+)
+def test_arrow_that_holds_no_texts(classifier, urls, message):
+    with pytest.raises(TypeError, match=message):
+        classifier.classify(urls)
+
+
+def test_a_stream_that_fails(classifier):
+    def batches():
+        yield pa.record_batch({"url": pa.array(URLS)})
+        raise RuntimeError("the disk is gone")
+
+    schema = pa.schema({"url": pa.string()})
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    with pytest.raises(ValueError, match="the disk is gone"):
+        classifier.classify(reader)

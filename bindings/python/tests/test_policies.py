@@ -1,0 +1,236 @@
+"""Policy sets and classifiers, without any other library."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+
+import pytest
+from conftest import AGENTS, SAMPLE
+
+import portcullis_robots
+from portcullis_robots import Error, PolicySet
+from portcullis_robots.agents import agent_list, agent_lists
+
+
+def test_verdicts_are_those_of_the_command_line(policies, urls, program, set_path, tmp_path):
+    clean = [url for url in urls if url and url == url.strip()]
+    listed = tmp_path / "urls.txt"
+    listed.write_text("\n".join(clean) + "\n", encoding="utf-8")
+    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--no-summary", listed]
+    written = subprocess.run(command, check=True, capture_output=True).stdout.decode()
+    expected = [tuple(line.split("\t")[:3]) for line in written.splitlines()]
+    table = policies.for_agents(AGENTS).classify(clean)
+    columns = [table[agent].to_pylist() for agent in AGENTS]
+    assert list(zip(*columns, strict=True)) == expected
+    command = [program, "check", "-p", set_path, "-a", "GPTBot", "--json", clean[0]]
+    told = subprocess.run(command, capture_output=True, check=False).stdout
+    assert policies.for_agents(["GPTBot"]).explain(clean[0]) == json.loads(told)
+
+
+def test_opened_read_and_compiled_sets_agree(policies, urls, set_path):
+    expected = policies.for_agents(AGENTS).classify(urls).to_pylist()
+    assert {"allow", "disallow", "unknown", "invalid"} == {row["GPTBot"] for row in expected}
+    read = PolicySet.open(set_path, mapped=False)
+    compiled = PolicySet.compile(SAMPLE / "robots")
+    assert policies.hash == read.hash == compiled.hash
+    for other in (read, compiled):
+        assert other.for_agents(AGENTS).classify(urls).to_pylist() == expected
+    policies.verify()
+
+
+def test_allowed_follows_verdicts(policies, urls):
+    classifier = policies.for_agents(AGENTS)
+    rows = classifier.classify(urls).to_pylist()
+    for mode, quantifier in (("all", all), ("any", any)):
+        expected = [quantifier(verdict == "allow" for verdict in row.values()) for row in rows]
+        assert classifier.allowed(urls, mode=mode).to_pylist() == expected
+
+
+def test_bad_urls_are_values(policies):
+    classifier = policies.for_agents(["GPTBot"])
+    bad = ["", " ", "x", "http://", "mailto:a@b.example", "\ud800", "\0", b"\xff\xfe", None, "a" * 9999]
+    assert classifier.classify(bad)["GPTBot"].to_pylist() == ["invalid"] * len(bad)
+    assert classifier.allowed(bad).to_pylist() == [False] * len(bad)
+    assert classifier.explain("mailto:a@b.example")["problem"]
+
+
+def test_agents(policies):
+    classifier = policies.for_agents(
+        [" GPTBot ", "Googlebot-News+Googlebot"],
+        user_agents=["Mozilla/5.0 (compatible; CCBot/2.0)"],
+        assume_scheme="HTTPS",
+    )
+    assert classifier.agents[:2] == ["GPTBot", "Googlebot-News+Googlebot"]
+    assert len(classifier.classify(["shop.example/cart/"]).column_names) == 3
+    assert "unknown" not in classifier.classify(["shop.example/cart/"]).to_pylist()[0].values()
+    for agents, message in [([], "no agents"), (["a b"], "product tokens"), ([""], "empty token")]:
+        with pytest.raises(ValueError, match=message):
+            policies.for_agents(agents)
+    with pytest.raises(ValueError, match="no scheme"):
+        policies.for_agents(["GPTBot"], assume_scheme="https://")
+    with pytest.raises(TypeError):
+        policies.for_agents("GPTBot")
+
+
+def test_lists_of_agents(policies):
+    assert {"ai-training", "search"} <= agent_lists().keys()
+    names = agent_list("ai-training")
+    assert {"GPTBot", "CCBot"} <= set(names)
+    assert policies.for_agents(names).agents == names
+    with pytest.raises(ValueError, match="no list 'nothing'; the lists are ai-training"):
+        agent_list("nothing")
+
+
+def test_explanations(policies):
+    classifier = policies.for_agents(AGENTS)
+    told = classifier.explain("https://shop.example/catalogsearch/terms/?lang=en", "GPTBot")
+    assert (told["verdict"], told["deciding"]["line"], len(told["lost"])) == ("allow", 38, 2)
+    with pytest.raises(ValueError, match="agent must be one of GPTBot"):
+        classifier.explain("https://shop.example/")
+    with pytest.raises(ValueError, match="agent must be one of"):
+        classifier.explain("https://shop.example/", "Bingbot")
+
+
+def test_provenance(policies, set_path):
+    provenance = policies.for_agents(AGENTS).provenance()
+    assert provenance["set_hash"] == policies.hash
+    assert provenance["origins"] == policies.origins > 0
+    assert provenance["inputs"][0]["format"] == "folder"
+    assert (policies.name, policies.dialect) == (str(set_path), "rfc9309")
+
+
+def test_arguments_that_make_no_sense(policies):
+    classifier = policies.for_agents(AGENTS)
+    for call, error, message in [
+        (lambda: classifier.classify("https://a.example/"), TypeError, "pass a list"),
+        (lambda: classifier.classify([1]), TypeError, "str or bytes"),
+        (lambda: classifier.classify(5), TypeError, "exports Arrow"),
+        (lambda: classifier.classify([], columns="verdicts"), ValueError, "the columns are"),
+        (lambda: classifier.allowed([], mode="some"), ValueError, "use all or any"),
+        (lambda: classifier.classify([])["Bingbot"], KeyError, "Bingbot"),
+        (lambda: classifier.classify([])[3], IndexError, "no column 3"),
+        (lambda: PolicySet.compile("x", dialect="rfc1"), ValueError, "the dialects are"),
+        (lambda: PolicySet.compile("x", strictness="odd"), ValueError, "lenient, usual or strict"),
+        (lambda: PolicySet.compile("/no/such/file"), Error, "no such file"),
+        (lambda: PolicySet.compile({"a.example": ""}), ValueError, "https://HOST/robots.txt"),
+        (lambda: PolicySet.open("/no/such/file"), FileNotFoundError, "no such file"),
+        (lambda: PolicySet.open(SAMPLE / "urls.txt"), Error, "not a policy set"),
+        (lambda: PolicySet.merge([], "x"), ValueError, "at least one"),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_a_damaged_set_is_an_error_and_never_an_answer(set_path, urls, tmp_path):
+    whole = set_path.read_bytes()
+    damaged = tmp_path / "damaged.pcs"
+    answers = PolicySet.open(set_path).for_agents(AGENTS).classify(urls).to_pylist()
+    raised = 0
+    for place in range(0, len(whole), len(whole) // 60):
+        damaged.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            policies = PolicySet.open(damaged, mapped=False)
+            assert policies.for_agents(AGENTS).classify(urls).to_pylist() == answers
+        except Error as error:
+            assert str(damaged) in str(error)
+            raised += 1
+    assert raised > 10
+    damaged.write_bytes(whole[:-100])
+    with pytest.raises(Error, match="cut short"):
+        PolicySet.open(damaged)
+
+
+def test_merging_gives_the_set_of_all_inputs(tmp_path):
+    def capture(host, path):
+        body = f"User-agent: *\nDisallow: {path}\n"
+        answer = {"url": f"https://{host}/robots.txt", "status": 200, "body": body}
+        return json.dumps({**answer, "fetched_at": "2026-01-01T00:00:00Z"}) + "\n"
+
+    parts = []
+    for number, host in enumerate(["a.example", "b.example"]):
+        source = tmp_path / f"{number}.jsonl"
+        source.write_text(capture(host, "/x"))
+        parts.append(PolicySet.compile(source, output=tmp_path / f"{number}.pcs").name)
+    merged = PolicySet.merge(parts, tmp_path / "all.pcs")
+    both = PolicySet.compile([tmp_path / "0.jsonl", tmp_path / "1.jsonl"])
+    assert merged.hash == both.hash
+    other = PolicySet.compile(source, dialect="google", output=tmp_path / "google.pcs").name
+    with pytest.raises(ValueError, match="different dialects"):
+        PolicySet.merge([parts[0], other], tmp_path / "all.pcs")
+
+
+def test_broken_records_are_warned_of(tmp_path):
+    source = tmp_path / "captures.jsonl"
+    body = '{"url": "https://a.example/robots.txt", "status": 200, "body": ""}\nno json\n'
+    source.write_text(body)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert PolicySet.compile(source).origins == 1
+    assert ["1 record left out" in str(warning.message) for warning in caught] == [True]
+    with pytest.raises(Error):
+        PolicySet.compile(source, strictness="strict")
+
+
+def test_sets_are_pickled_as_paths(policies, urls):
+    again = pickle.loads(pickle.dumps(policies))
+    assert (again.hash, again.name) == (policies.hash, policies.name)
+    with pytest.raises(TypeError, match="output=PATH"):
+        pickle.dumps(PolicySet.compile({"https://a.example/robots.txt": ""}))
+
+
+def test_threads_of_python_share_a_classifier(policies, urls):
+    classifier = policies.for_agents(AGENTS)
+    expected = classifier.classify(urls).to_pylist()
+    results = []
+
+    def work():
+        results.append([classifier.classify(urls, threads=2).to_pylist() for _ in range(5)])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [[expected] * 5] * 4
+
+
+def test_other_threads_run_meanwhile(policies):
+    classifier = policies.for_agents(AGENTS)
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(1)
+
+    ticker = threading.Thread(target=tick)
+    # Encoded before, so that the call only decides.
+    table = pytest.importorskip("pyarrow").array(
+        f"https://shop.example/cart/{row}?{row}" for row in range(300_000)
+    )
+    ticker.start()
+    classifier.classify(table)
+    done.set()
+    ticker.join()
+    assert len(ticks) > 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_may_fork_between_calls(policies, urls):
+    classifier = policies.for_agents(AGENTS)
+    expected = classifier.classify(urls, threads=2).to_pylist()
+    child = os.fork()
+    if child == 0:
+        same = classifier.classify(urls, threads=2).to_pylist() == expected
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_the_package_needs_nothing_else():
+    code = "import portcullis_robots, sys; print('pyarrow' in sys.modules)"
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, check=True, capture_output=True).stdout.strip() == b"False"
+    assert portcullis_robots.__version__

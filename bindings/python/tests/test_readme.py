@@ -1,0 +1,50 @@
+"""Every Python snippet of the README runs, in order, in a folder that has the files that it names."""
+
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import pytest
+from conftest import SAMPLE
+
+README = pathlib.Path(__file__).resolve().parents[1] / "README.md"
+SNIPPETS = re.findall(r"^## ([^\n]+)$|```python\n(.*?)```", README.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def snippets():
+    heading = ""
+    for number, (title, code) in enumerate(SNIPPETS):
+        heading = title or heading
+        if code:
+            yield pytest.param(code, id=f"{number}-{heading}")
+
+
+@pytest.mark.parametrize("code", list(snippets()))
+def test_snippet(code, set_path, urls, tmp_path, monkeypatch):
+    for module in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE):
+        pytest.importorskip(module)
+    if "pyspark" in code and not os.environ.get("PORTCULLIS_SPARK"):
+        pytest.skip("Spark takes minutes: set PORTCULLIS_SPARK=1")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(set_path, "policies.pcs")
+    shutil.copytree(SAMPLE / "robots", "robots")
+    listed = [url for url in urls if url.strip()]
+    pathlib.Path("urls.txt").write_text("\n".join(listed), encoding="utf-8")
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table({"url": listed}), "pages.parquet")
+    except ImportError:
+        pass
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    if "pyspark" in code:
+        names["spark"].stop()
+
+
+def test_there_are_snippets():
+    assert sum(bool(code) for _, code in SNIPPETS) >= 6

@@ -1,0 +1,257 @@
+"""Spark for real: a driver and two executors, each a process of its own (local-cluster)."""
+
+import collections
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import AGENTS, SAMPLE
+
+if not os.environ.get("PORTCULLIS_SPARK"):
+    pytest.skip("Spark takes minutes: set PORTCULLIS_SPARK=1", allow_module_level=True)
+if not shutil.which("java"):
+    pytest.skip("Spark needs Java 17", allow_module_level=True)
+pytest.importorskip("pyspark")
+
+import pyarrow as pa  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+from pyspark.sql import SparkSession  # noqa: E402
+
+from portcullis_robots import PolicySet  # noqa: E402
+from portcullis_robots import spark as robots  # noqa: E402
+from portcullis_robots.spark import __main__ as job  # noqa: E402
+
+FILES = 8
+
+
+@pytest.fixture(scope="module")
+def session():
+    os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("portcullis tests")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+    # Small splits: every file is a task.
+    session = builder.config("spark.sql.files.openCostInBytes", str(128 << 20)).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, urls):
+    folder = tmp_path_factory.mktemp("pages")
+    rows = [(place, url) for place, url in enumerate(urls) if url and url == url.strip()]
+    for number in range(FILES):
+        share = rows[number::FILES]
+        table = pa.table({"id": [it[0] for it in share], "url": [it[1] for it in share]})
+        pq.write_table(table, folder / f"{number}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def distributed(session, set_path):
+    session.sparkContext.addFile(str(set_path))
+    return set_path.name
+
+
+def rows(frame):
+    return {row["id"]: tuple(row[agent] for agent in AGENTS) for row in frame.collect()}
+
+
+@pytest.fixture(scope="module")
+def expected(pages, set_path):
+    """What the classifier says without Spark."""
+    table = pq.read_table(pages)
+    decided = pa.table(PolicySet.open(set_path).for_agents(AGENTS).classify(table["url"]))
+    return dict(zip(table["id"].to_pylist(), zip(*(decided[it].to_pylist() for it in AGENTS), strict=True), strict=True))
+
+
+def executors(session):
+    """By executor: how many tasks it finished."""
+    listed = session.sparkContext._jsc.sc().statusStore().executorList(False)
+    found = [listed.apply(place) for place in range(listed.size())]
+    return {it.id(): it.completedTasks() for it in found if it.id() != "driver"}
+
+
+def test_verdicts_by_two_executors(session, pages, distributed, expected):
+    frame = robots.classify(session.read.parquet(str(pages)), "url", distributed, AGENTS)
+    assert frame.columns == ["id", "url", *AGENTS]
+    assert "Exchange" not in frame._jdf.queryExecution().toString()
+    assert rows(frame) == expected
+    assert sum(tasks > 0 for tasks in executors(session).values()) >= 2
+
+
+def test_the_command_line_says_the_same(session, pages, distributed, program, set_path, tmp_path):
+    written = tmp_path / "out.parquet"
+    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--no-summary",
+               "--column", "url", "-o", written, *sorted(pages.iterdir())]
+    subprocess.run(command, check=True)
+    table = pq.read_table(written)
+    verdicts = zip(*(table[agent].to_pylist() for agent in AGENTS), strict=True)
+    frame = robots.classify(session.read.parquet(str(pages)), "url", distributed, AGENTS)
+    assert rows(frame) == dict(zip(table["id"].to_pylist(), verdicts, strict=True))
+
+
+def test_the_set_is_opened_once_per_worker(session, pages, distributed):
+    frame = session.read.parquet(str(pages))
+    place = frame.columns.index("url")
+    asked, _ = robots._ask(distributed, AGENTS, (), None)
+
+    def look(batches):
+        for batch in batches:
+            classifier = robots._classifier(asked)
+            again = robots._classifier(asked)
+            assert classifier is again and len(classifier.classify(batch.column(place)))
+            opened = robots._opened.cache_info().misses
+            yield pa.RecordBatch.from_pydict({"pid": [os.getpid()], "opened": [opened]})
+
+    seen = frame.mapInArrow(look, "pid long, opened long").collect()
+    by_process = collections.defaultdict(set)
+    for row in seen:
+        by_process[row["pid"]].add(row["opened"])
+    assert len(by_process) >= 2, by_process
+    assert all(opened == {1} for opened in by_process.values()), by_process
+
+
+def test_columns_filters_and_counts(session, pages, distributed, expected):
+    frame = session.read.parquet(str(pages))
+    columns = "verdict,reason,line,rule,group,state"
+    wide = robots.classify(frame, "url", distributed, ["GPTBot"], columns=columns, prefix="r_")
+    kinds = {field.name: field.dataType.simpleString() for field in wide.schema}
+    assert (kinds["r_GPTBot"], kinds["r_GPTBot_line"], kinds["r_state"]) == ("string", "int", "string")
+    row = wide.where("r_GPTBot_reason = 'rule'").orderBy("id").first()
+    assert row["r_GPTBot_rule"] and row["r_GPTBot_group"] and row["r_GPTBot_line"] > 0
+    for mode, quantifier in (("all", all), ("any", any)):
+        kept = robots.filter(frame, "url", distributed, AGENTS, mode=mode)
+        wanted = {it for it, verdicts in expected.items() if quantifier(v == "allow" for v in verdicts)}
+        assert {row["id"] for row in kept.collect()} == wanted
+    decided = robots.classify(frame, "url", distributed, AGENTS, prefix="r_")
+    counted = {(it["agent"], it["verdict"]): it["records"] for it in
+               robots.counts(decided, AGENTS, prefix="r_").collect()}
+    wanted = collections.Counter(pair for it in expected.values() for pair in zip(AGENTS, it, strict=True))
+    assert counted == dict(wanted)
+
+
+def test_arguments_fail_on_the_driver(session, pages, distributed, set_path):
+    frame = session.read.parquet(str(pages))
+    for call, error, message in [
+        (lambda: robots.classify(frame, "link", distributed, AGENTS), ValueError, "no column 'link'"),
+        (lambda: robots.classify(frame, "id", distributed, AGENTS), TypeError, "string or binary"),
+        (lambda: robots.classify(frame, "url", "no.pcs", AGENTS), FileNotFoundError, "addFile"),
+        (lambda: robots.classify(frame, "url", distributed, "GPTBot"), TypeError, "pass a list"),
+        (lambda: robots.classify(frame, "url", distributed, []), ValueError, "no agents"),
+        (lambda: robots.classify(frame.withColumnRenamed("id", "gptbot"), "url", distributed, AGENTS),
+         ValueError, "prefix"),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_an_executor_is_killed_mid_job(session, pages, distributed, expected, tmp_path):
+    frame = session.read.parquet(str(pages))
+    started = tmp_path / "started"
+    started.mkdir()
+
+    def slowly(batches):
+        # Python's worker is a child of a daemon, which is a child of the executor.
+        with open(f"/proc/{os.getppid()}/stat") as status:
+            executor = status.read().rpartition(")")[2].split()[1]
+        (started / f"{executor}-{time.time_ns()}").touch()
+        for batch in batches:
+            time.sleep(2)
+            yield batch
+
+    slow = frame.mapInArrow(slowly, frame.schema)
+    decided = {}
+    work = threading.Thread(
+        target=lambda: decided.update(rows(robots.classify(slow, "url", distributed, AGENTS)))
+    )
+    work.start()
+    deadline = time.monotonic() + 120
+    while len(list(started.iterdir())) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    victim = int(sorted(path.name for path in started.iterdir())[0].split("-")[0])
+    with open(f"/proc/{victim}/cmdline") as command:
+        assert "CoarseGrainedExecutorBackend" in command.read()
+    os.kill(victim, signal.SIGKILL)
+    work.join(300)
+    assert not work.is_alive() and decided == expected
+    survivors = {path.name.split("-")[0] for path in started.iterdir()} - {str(victim)}
+    assert survivors
+
+
+def test_a_damaged_set_fails_the_job(session, pages, set_path, tmp_path):
+    whole = bytearray(set_path.read_bytes())
+    # Behind the header, which the driver reads.
+    for place in range(len(whole) // 3, len(whole)):
+        whole[place] ^= 0x55
+    damaged = tmp_path / "damaged.pcs"
+    damaged.write_bytes(whole)
+    frame = session.read.parquet(str(pages))
+    with pytest.raises(Exception, match="damaged.pcs") as raised:
+        robots.classify(frame, "url", str(damaged), AGENTS).collect()
+    assert "portcullis_robots.Error" in str(raised.value) or "Error" in type(raised.value).__name__
+
+
+def test_a_worker_with_another_set_fails_the_job(session, pages, set_path, tmp_path):
+    path = tmp_path / "set.pcs"
+    shutil.copy(set_path, path)
+    frame = robots.classify(session.read.parquet(str(pages)), "url", str(path), AGENTS)
+    PolicySet.compile(SAMPLE / "captures.jsonl", output=path)
+    with pytest.raises(Exception, match="but the driver has"):
+        frame.collect()
+
+
+def test_one_host_of_a_million_urls(session, tmp_path):
+    source = tmp_path / "captures.jsonl"
+    body = "User-agent: *\nDisallow: /*0\nAllow: /*00$\n"
+    answer = {"url": "https://a.example/robots.txt", "status": 200, "body": body}
+    source.write_text(json.dumps(answer) + "\n")
+    path = tmp_path / "skewed.pcs"
+    PolicySet.compile(source, output=path)
+    frame = session.range(0, 1_000_000, numPartitions=4).selectExpr(
+        "concat('https://a.example/', cast(id as string)) as url"
+    )
+    decided = robots.classify(frame, "url", str(path), ["GPTBot"])
+    assert "Exchange" not in decided._jdf.queryExecution().toString()
+    counted = {row["verdict"]: row["records"] for row in robots.counts(decided, ["GPTBot"]).collect()}
+    numbers = [str(number) for number in range(1_000_000)]
+    barred = sum("0" in number and not number.endswith("00") for number in numbers)
+    assert counted == {"disallow": barred, "allow": 1_000_000 - barred}
+
+
+def test_compiling_in_tasks(session, tmp_path):
+    inputs = []
+    for number in range(5):
+        path = tmp_path / f"{number}.jsonl"
+        answer = {"url": f"https://host{number}.example/robots.txt", "status": 200, "body": ""}
+        path.write_text(json.dumps({**answer, "fetched_at": "2026-01-01T00:00:00Z"}) + "\n")
+        inputs.append(str(path))
+    merged = robots.compile(session, inputs, str(tmp_path / "all.pcs"), str(tmp_path), tasks=3)
+    assert merged.hash == PolicySet.compile(inputs).hash
+    assert len(list(tmp_path.glob("part-*.pcs"))) == 3
+
+
+def test_the_jobs_agents(set_path):
+    names = job._expanded(["GPTBot", "@ai-training", "gptbot", "Bingbot"], str(set_path))
+    assert names[0] == "GPTBot" and {"CCBot", "Bingbot"} <= set(names)
+    assert len({name.lower() for name in names}) == len(names)
+
+
+# The last one: it ends the session.
+def test_the_job(session, pages, set_path, expected, tmp_path):
+    output, counts = tmp_path / "out", tmp_path / "counts"
+    asked = ["-p", str(set_path), "-a", ",".join(AGENTS), "-o", str(output), "--counts", str(counts)]
+    assert job.main([*asked, str(pages)]) == 0
+    table = pq.read_table(output)
+    verdicts = zip(*(table[agent].to_pylist() for agent in AGENTS), strict=True)
+    assert dict(zip(table["id"].to_pylist(), verdicts, strict=True)) == expected
+    lines = [json.loads(line) for path in counts.glob("*.json") for line in path.read_text().splitlines()]
+    assert sum(line["records"] for line in lines) == len(expected) * len(AGENTS)
+    for wrong in ([], ["-p", "x", "-o", "y", "z"], [*asked, "--any", "x"], [*asked, "--filter", "x"]):
+        with pytest.raises(SystemExit):
+            job.main(wrong)
