@@ -6,6 +6,7 @@
 //! `tests/data`. Set `PORTCULLIS_RANDOM_CASES` to run additional cases.
 
 #[path = "suite/case.rs"]
+#[expect(dead_code, reason = "usage is asked about in tests/usage.rs")]
 mod case;
 mod common;
 #[path = "random/generate.rs"]

@@ -35,6 +35,7 @@ struct Tagged {
 }
 
 /// Where they go.
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 enum Target<'a> {
     Text(Outputs, Header<'a>),
     Parquet(ParquetOutputs),

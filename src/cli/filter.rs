@@ -31,6 +31,7 @@ struct Sorted {
 }
 
 /// Where records or rows go.
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 enum Target {
     Records(Sorter),
     Rows(Rows),

@@ -79,7 +79,9 @@ impl Table {
             let (data_type, nullable) = match added.kind {
                 FieldKind::Agent(_, Column::Verdict | Column::Reason) => (words(), false),
                 FieldKind::Agent(_, Column::Line) => (DataType::Int32, true),
-                FieldKind::Agent(_, Column::Rule | Column::Group) => (DataType::Utf8, true),
+                FieldKind::Agent(_, Column::Rule | Column::Group | Column::Usage(_)) => {
+                    (DataType::Utf8, true)
+                }
                 FieldKind::Bits => (DataType::Binary, true),
                 FieldKind::State => (words(), true),
             };
@@ -102,7 +104,7 @@ impl Table {
             FieldKind::Agent(_, Column::Verdict) => Builder::Verdicts(Vec::with_capacity(rows)),
             FieldKind::Agent(_, Column::Reason) => Builder::Reasons(Vec::with_capacity(rows)),
             FieldKind::Agent(_, Column::Line) => Builder::Lines(Int32Builder::with_capacity(rows)),
-            FieldKind::Agent(_, Column::Rule | Column::Group) => {
+            FieldKind::Agent(_, Column::Rule | Column::Group | Column::Usage(_)) => {
                 Builder::Texts(StringBuilder::new())
             }
             FieldKind::Bits => Builder::Bits(BinaryBuilder::new()),
@@ -222,7 +224,7 @@ pub struct Allowed {
 impl Allowed {
     pub fn new(quantifier: Quantifier) -> Allowed {
         let (unknown, invalid) = (Fate::Drop, Fate::Drop);
-        Allowed { plan: Plan { quantifier, invert: false, unknown, invalid } }
+        Allowed { plan: Plan { quantifier, invert: false, unknown, invalid, purpose: None } }
     }
 }
 
@@ -245,7 +247,7 @@ impl Collect for Allowed {
     ) -> Result<(), Damage> {
         let agents = session.classifier().agents().len();
         for decisions in session.decide(block)?.chunks_exact(agents) {
-            rows.append_value(self.plan.verdict(decisions) == Verdict::Allow);
+            rows.append_value(self.plan.verdict(decisions, &[]) == Verdict::Allow);
         }
         Ok(())
     }

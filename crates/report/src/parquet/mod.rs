@@ -135,7 +135,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             let (file, metadata) = (source.file(), source.metadata());
             let row_group = part.row_group();
             for (column, chunk) in metadata.row_group(row_group).columns().iter().enumerate() {
-                let close = as_stored(metadata, (row_group, column), chunk, part.rows(), &**file)?;
+                let close = as_stored(metadata, (row_group, column), chunk, part.rows(), file)?;
                 out.append_column(&**file, close)?;
             }
         }

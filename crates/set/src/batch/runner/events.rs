@@ -31,7 +31,7 @@ pub(super) enum Event<O> {
 
 /// An input that was opened, or that could not be.
 enum Input {
-    Mapped(Chunks),
+    Mapped(Box<Chunks>),
     Stream(StreamReader),
     Failed(RunError),
 }
@@ -225,7 +225,7 @@ where
             None => source.chunks(config),
         };
         if chunks.is_mapped() {
-            return Input::Mapped(chunks);
+            return Input::Mapped(Box::new(chunks));
         }
         let id = self.next_stream;
         self.next_stream += 1;
