@@ -66,6 +66,12 @@ fn archive() -> String {
     push("unchanged.example", 304, "");
     push("empty.example", 200, "# nothing\n");
     push("other.example:8443", 200, "User-agent: *\nDisallow: /x\nSitemap: https://a.example/s\n");
+    push(
+        "usage.example",
+        200,
+        "User-agent: *\nDisallow: /x\nContent-Usage: train-ai=n\nContent-Usage: /y* search=y\n\
+         License: https://usage.example/license\n",
+    );
     push("stars.example", 200, &many_stars());
     push("groups.example", 200, &many_groups());
     lines

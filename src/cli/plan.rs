@@ -78,6 +78,7 @@ impl QuestionPlan {
                 Ok(chain) => chains.push(chain),
                 Err(_) if self.asked.is_optional(name) => skipped.push(name.name.as_str()),
                 Err(error) => {
+                    agents::refuse_header(&name.name)?;
                     let place = self.asked.place(name);
                     return Err(error).with_context(|| format!("invalid value for {place}"));
                 }

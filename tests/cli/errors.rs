@@ -14,7 +14,7 @@ fn wrong_usage() {
         "check --robots robots https://a.example/",
         "check -a Bot https://a.example/",
         "classify --robots robots -a Bot --format xml",
-        "classify --robots robots -a Bot -o out.parquet",
+        "classify --robots robots -a Bot -o out.parquet --format tsv",
         "classify --robots robots -a Bot -o out",
         "classify --robots robots -a Bot -o out.gz",
         "classify --robots robots -a Bot -o out.tsv --format jsonl",

@@ -48,7 +48,7 @@ const ROWS: [Row; 19] = [
     row("a.jsonl",     ["compile -o SET",   "compile -o SET", "compile -o SET",  "disallow",       "unknown"]),
     row("a.warc",      ["compile -o SET",   "compile -o SET", "compile -o SET",  "disallow",       "unknown"]),
     row("a.warc.gz",   ["compile -o SET",   "gzip data",      "compile -o SET",  "disallow",       "unknown"]),
-    row("a.parquet",   ["compile -o SET",   "compile -o SET", "compile -o SET",  "Parquet",        "unknown"]),
+    row("a.parquet",   ["compile -o SET",   "compile -o SET", "as Parquet",      "Parquet",        "unknown"]),
     row("a.zip",       ["unpack it first",  "unpack it first","unpack it first", "unpack it first","unknown"]),
     row("page.html",   ["warns web page",   "HTML",           "like HTML",       UNKNOWN_FORMAT,   "warns looks-like-html"]),
     row("error.json",  ["warns JSON",       "JSON",           "--field NAME",    "no URL and no host", "warns looks-like-json"]),

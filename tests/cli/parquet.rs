@@ -295,14 +295,14 @@ fn what_cannot_be_read_names_the_place_and_the_fix() {
     damaged[(start + length / 2) as usize..(start + length) as usize].fill(0xff);
     folder.write("damaged.parquet", damaged);
     let names = folder.names();
-    let columns = "there are id, url, items, word";
+    let columns = "the columns are id, url, items, word";
     for (list, words) in [
         ("cut.parquet", ["cut.parquet: cut short", "fetch it again"]),
         ("dark.parquet", ["dark.parquet: the file is encrypted", "decrypt it"]),
         ("text.parquet", ["text.parquet: no Parquet file", "--input-format"]),
         ("gz.parquet.gz", ["gz.parquet.gz: ", "decompress the file first"]),
         ("damaged.parquet", ["damaged.parquet: row group 2, column url: ", "fetch the file again"]),
-        ("x.parquet --column link", ["x.parquet: there is no column link", columns]),
+        ("x.parquet --column link", ["x.parquet: no column link", columns]),
         ("x.parquet --column id", ["x.parquet: the column id holds Int64", "--column"]),
         ("x.parquet --column items", ["x.parquet: the column items holds List", "--column"]),
     ] {

@@ -1,7 +1,7 @@
 //! The frame of every page: title, facts, contents, sections, style and script.
 //!
 //! Owns the style sheet and the behaviour of tables (sort, filter, fold), not the content; see
-//! [`html`](crate::html) for tables and charts. A page loads nothing and stores nothing. It works in
+//! [`html`](mod@crate::html) for tables and charts. A page loads nothing and stores nothing. It works in
 //! light and dark, on a phone, on paper and with a screen reader; without its script the tables are
 //! complete. As a second line of defence behind escaping, the content security policy allows only the
 //! page's own script and style, by their hashes.

@@ -90,7 +90,9 @@ pub fn expand(values: &[String]) -> anyhow::Result<Asked> {
             None => Asked::one(value.clone()).names,
         };
         for name in names {
-            refuse_header(&name.name)?;
+            if is_browser_header(&name.name) {
+                refuse_header(&name.name)?;
+            }
             let is_given = name.list.is_none();
             match seen.entry(name.name.to_ascii_lowercase()) {
                 Entry::Vacant(new) => {
@@ -157,11 +159,20 @@ fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
     })
 }
 
-/// Refuses a User-Agent header, of which `-a` sees the part before the first comma.
-fn refuse_header(name: &str) -> anyhow::Result<()> {
-    let starts = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"));
+/// Whether a name begins as the headers of browsers do, which no dialect takes for a crawler.
+fn is_browser_header(name: &str) -> bool {
+    name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"))
+}
+
+/// Refuses a User-Agent header, of which `-a` sees the part before the first comma. Dialects differ in
+/// what else is a name, so ask this about names that the dialect refuses.
+///
+/// # Errors
+///
+/// If it is a header.
+pub fn refuse_header(name: &str) -> anyhow::Result<()> {
     ensure!(
-        !starts && !name.contains(['(', ';']),
+        !is_browser_header(name) && !name.contains(['(', ';']),
         "invalid value for -a: '{}' is a User-Agent header; pass it with --user-agent 'HEADER'",
         cut_characters(name, SHOWN_CHARACTERS_MAX)
     );

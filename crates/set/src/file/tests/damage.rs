@@ -102,13 +102,17 @@ fn what_is_written_behind_is_an_error() {
 
 #[test]
 fn what_is_no_set_says_so() {
-    for bytes in [&b""[..], b"User-agent: *\n", b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
-        let error = opened(bytes.to_vec()).unwrap_err().to_string();
+    let message = |bytes: &[u8]| opened(bytes.to_vec()).unwrap_err().to_string();
+    for bytes in [&b"User-agent: *\n"[..], b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
         assert_eq!(
-            error,
+            message(bytes),
             "a.set: text, not a policy set (make one with portcullis compile; --robots reads a robots.txt)"
         );
     }
+    assert_eq!(
+        message(b""),
+        "a.set: an empty file, not a policy set (make one with portcullis compile)"
+    );
 }
 
 #[test]
