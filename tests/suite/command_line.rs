@@ -26,9 +26,11 @@ pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
     for ((robots, arguments), checks) in &runs {
         std::fs::write(folder.path().join("robots.txt"), robots).unwrap();
         let urls: Vec<&[u8]> = checks.iter().map(|check| &check.url[..]).collect();
-        std::fs::write(folder.path().join("urls"), [&urls.join(&b'\n'), &b"\n"[..]].concat())
-            .unwrap();
-        let answers = run(folder.path(), arguments);
+        // A list without a URL is an error, so there is one behind the records.
+        let list = [&urls.join(&b'\n'), &b"\nhttps://example.com/\n"[..]].concat();
+        std::fs::write(folder.path().join("urls"), list).unwrap();
+        let mut answers = run(folder.path(), arguments);
+        answers.pop();
         assert_eq!(answers.len(), checks.len(), "{}", checks[0].case);
         compared += checks.len();
         for (check, answer) in checks.iter().zip(answers) {
@@ -57,7 +59,9 @@ fn arguments(check: &Check) -> Vec<String> {
 fn run(folder: &Path, arguments: &[String]) -> Vec<Expected> {
     let mut command = Command::cargo_bin("portcullis").unwrap();
     let command = command.current_dir(folder).args(["classify", "--no-summary", "--format"]);
-    let command = command.args(["jsonl", "--robots", "robots.txt", "urls"]).args(arguments);
+    let command = command
+        .args(["jsonl", "--robots", "robots.txt", "--input-format", "lines", "urls"])
+        .args(arguments);
     let output = command.assert().success().get_output().stdout.clone();
     let lines = output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     lines.map(expected).collect()

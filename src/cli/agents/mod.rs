@@ -79,7 +79,7 @@ impl Asked {
 ///
 /// # Errors
 ///
-/// If a list or file is not there or cannot be read, or a name is a User-Agent header.
+/// If a list or file is not there or cannot be read.
 pub fn expand(values: &[String]) -> anyhow::Result<Asked> {
     let mut asked = Asked::default();
     // By name: whether it was given itself, not by a list.
@@ -90,9 +90,6 @@ pub fn expand(values: &[String]) -> anyhow::Result<Asked> {
             None => Asked::one(value.clone()).names,
         };
         for name in names {
-            if is_browser_header(&name.name) {
-                refuse_header(&name.name)?;
-            }
             let is_given = name.list.is_none();
             match seen.entry(name.name.to_ascii_lowercase()) {
                 Entry::Vacant(new) => {
@@ -159,11 +156,6 @@ fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
     })
 }
 
-/// Whether a name begins as the headers of browsers do, which no dialect takes for a crawler.
-fn is_browser_header(name: &str) -> bool {
-    name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"))
-}
-
 /// Refuses a User-Agent header, of which `-a` sees the part before the first comma. Dialects differ in
 /// what else is a name, so ask this about names that the dialect refuses.
 ///
@@ -171,8 +163,9 @@ fn is_browser_header(name: &str) -> bool {
 ///
 /// If it is a header.
 pub fn refuse_header(name: &str) -> anyhow::Result<()> {
+    let starts = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"));
     ensure!(
-        !is_browser_header(name) && !name.contains(['(', ';']),
+        !starts && !name.contains(['(', ';']),
         "invalid value for -a: '{}' is a User-Agent header; pass it with --user-agent 'HEADER'",
         cut_characters(name, SHOWN_CHARACTERS_MAX)
     );

@@ -249,7 +249,7 @@ fn columns_that_hold_no_texts() {
         let (_folder, path) = written(vec![("url", array)]);
         let said = problem(&path, None);
         assert!(said.starts_with(&format!("the column url holds {types}")), "{said}");
-        assert!(said.ends_with("name another with --column"), "{said}");
+        assert!(said.ends_with("name another with --column COLUMN"), "{said}");
     }
 }
 
