@@ -7,8 +7,8 @@
 //!
 //! A row without a URL or host is broken and reported with its number, and so is one whose status or
 //! time makes no sense. A status of `null` or 0 is
-//! [`Answer::NoAnswer`](portcullis_capture::access::Answer::NoAnswer), a 2xx answer with a `null` body
-//! [`Answer::BrokenBody`](portcullis_capture::access::Answer::BrokenBody), unless its status is 204 or
+//! [`Answer::NoAnswer`](crate::access::Answer::NoAnswer), a 2xx answer with a `null` body
+//! [`Answer::BrokenBody`](crate::access::Answer::BrokenBody), unless its status is 204 or
 //! 205. Without a column for it, the status is assumed to be 200 where there is a body.
 //!
 //! Cost: other columns are not read. Decompression (Snappy, gzip, zstd) and decoding happen in order,

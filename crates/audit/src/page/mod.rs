@@ -1,7 +1,7 @@
 //! The report as one HTML page, for people: an engineer, an SEO, a lawyer.
 //!
 //! Owns how a [`Report`] looks, not its content; programs read [`to_json`](Report::to_json). The frame
-//! is [`portcullis_report::page`]; tables and charts are those of [`portcullis_report::html`], which
+//! is [`portcullis_report::page`]; tables and charts are those of [`html`](mod@portcullis_report::html), which
 //! escapes every text.
 //!
 //! Cost: linear in the rows of the report, some milliseconds for lists of a thousand rows. The page
