@@ -23,7 +23,7 @@ use super::list::FieldPath;
 pub enum CaptureField {
     /// The URL that was requested first.
     Url,
-    /// The host whose robots.txt was requested, with or without a port, in place of a URL.
+    /// The host whose robots.txt was requested, with or without a port, instead of a URL.
     Host,
     /// The status of the last answer; null or 0 if there was none.
     Status,

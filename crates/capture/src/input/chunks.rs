@@ -4,7 +4,7 @@
 //! The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the same file
 //! through a pipe give the same chunks. The price: a pipe's chunk is handed out when it is full or the
 //! pipe ends, not when a line arrives. Every input that can be read has a chunk, if only an empty one,
-//! so that whoever takes chunks sees what stands before the first record.
+//! so that readers of chunks see what comes before the first record.
 //!
 //! Cost: for plain lines one `memrchr` per chunk for a mapping; for a stream also a copy of the record
 //! that a chunk cuts. Errors come after the whole records before them; after an error there are no more

@@ -1,7 +1,7 @@
 //! Writes a set's file: sections one after another, then checksums, then the header.
 //!
 //! Content is streamed. Memory: one block, and 8 bytes for each written block. The header is
-//! written last, so an unfinished file has zeros in place of the magic, wherever it turns up.
+//! written last, so an unfinished file has zeros instead of the magic, wherever it turns up.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

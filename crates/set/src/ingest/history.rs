@@ -134,7 +134,7 @@ const LOCATION: u8 = 1;
 const SERVED: u8 = 2;
 const FILE: u8 = 3;
 
-/// Positions in place of those in the input, which are not kept: a file is older than what is newest.
+/// Positions instead of those in the input, which are not kept: a file is older than what is newest.
 const OF_FILE: Position = Position { piece: 0, index: 0 };
 const OF_NEWEST: Position = Position { piece: 0, index: 1 };
 

@@ -115,7 +115,7 @@ impl Strings {
     }
 }
 
-/// Decodes the next string in place of the previous one and removes it from the front of `rest`.
+/// Decodes the next string over the previous one and removes it from the front of `rest`.
 /// Returns the number of shared bytes as stored.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Zeros in place of the end of a policy, as read from a truncated mapped file.
+//! Zeros instead of the end of a policy, as read from a truncated mapped file.
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::RFC_9309;
