@@ -228,9 +228,8 @@ impl<'a> Worker<'a> {
             let records = &block[first..end];
             let decisions = &decisions[first * agents..end * agents];
             let by_record = records.iter().zip(decisions.chunks_exact(agents));
-            for (place, (record, decisions)) in (first..).zip(by_record) {
+            for (record, decisions) in by_record {
                 self.tally.counts.add(record.whole().len(), decisions);
-                rejects.check(place, record, decisions, (classifier, self.assumed_scheme));
             }
             match decisions[0].verdict {
                 Verdict::Allow | Verdict::Disallow => {
@@ -246,7 +245,7 @@ impl<'a> Worker<'a> {
             }
         }
         drop(origins);
-        rejects.end_block(block.len());
+        rejects.add_block(block, &decisions, (classifier, self.assumed_scheme));
         self.memory = memory;
         Ok(())
     }

@@ -24,6 +24,11 @@ impl AgentCounts {
         self.0[verdict as usize].iter().sum()
     }
 
+    #[inline]
+    fn add(&mut self, decision: &Decision) {
+        self.0[decision.verdict as usize][decision.reason as usize] += 1;
+    }
+
     /// Records with this reason.
     pub fn reason(&self, reason: Reason) -> u64 {
         self.0.iter().map(|row| row[reason as usize]).sum()
@@ -63,9 +68,7 @@ impl Counts {
         assert_eq!(decisions.len(), self.agents.len(), "one decision for each agent");
         self.records += 1;
         self.bytes += bytes as u64;
-        for (agent, decision) in self.agents.iter_mut().zip(decisions) {
-            agent.0[decision.verdict as usize][decision.reason as usize] += 1;
-        }
+        self.agents.iter_mut().zip(decisions).for_each(|(agent, decision)| agent.add(decision));
     }
 
     /// Counts the block that `session` decided last, whose URLs are `urls` and whose records have `bytes`.
@@ -88,8 +91,13 @@ impl Counts {
         let decisions = session.decisions();
         assert_eq!(decisions.len(), urls.len() * agents, "one decision for each URL and agent");
         let rare = self.rare();
-        decisions.chunks_exact(agents).for_each(|decisions| self.add(0, decisions));
+        self.records += urls.len() as u64;
         self.bytes += bytes;
+        for (place, agent) in self.agents.iter_mut().enumerate() {
+            for decision in decisions.iter().skip(place).step_by(agents) {
+                agent.add(decision);
+            }
+        }
         if self.rare() != rare {
             self.add_rare(urls, session)?;
         }

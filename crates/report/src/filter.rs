@@ -169,7 +169,6 @@ pub fn write_chunk(
     counts: &mut Counts,
     out: &mut Output,
 ) -> Result<(), Damage> {
-    let agents = counts.agents().len();
     let decided = (session.classifier(), session.assumed_scheme());
     let list = piece.list();
     // Records of a text stand one behind the other, and a run of kept ones is copied at once.
@@ -183,11 +182,9 @@ pub fn write_chunk(
     in_blocks(piece.records(), |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
-        let by_record = block.iter().zip(session.decisions().chunks_exact(agents));
-        let with_verdicts = by_record.zip(plan.verdicts(session)).enumerate();
-        for (place, ((&record, decisions), (verdict, is_unstated))) in with_verdicts {
+        piece.rejects.add_block(block, session.decisions(), decided);
+        for (&record, (verdict, is_unstated)) in block.iter().zip(plan.verdicts(session)) {
             let end = start + record.whole().len();
-            piece.rejects.check(place, &record, decisions, decided);
             out.unstated_records += u64::from(is_unstated);
             match (plan.fate(verdict), joined) {
                 (Fate::Keep, Some(_)) => out.kept_records += 1,
@@ -204,7 +201,6 @@ pub fn write_chunk(
             }
             start = end;
         }
-        piece.rejects.end_block(block.len());
         Ok(true)
     })?;
     if let Some(chunk) = joined {

@@ -202,13 +202,12 @@ pub fn write_chunk(
         counts.add_block(block, bytes(block), session)?;
         decisions.clear();
         decisions.extend_from_slice(session.decisions());
+        piece.rejects.add_block(block, &decisions, decided);
         let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
         for (place, (record, decisions)) in by_record {
-            piece.rejects.check(place, record, decisions, decided);
             let (text, url, problem) = (record.text(), record.url(), record.problem());
             format.write(Decided { text, url, problem, decisions, session, place }, out)?;
         }
-        piece.rejects.end_block(block.len());
         Ok(has_room(out.len(), agents))
     })
 }
@@ -245,11 +244,7 @@ fn decide_block(
     counts.add_block(block, bytes(block), session)?;
     let decisions = session.decisions().to_vec();
     let decided = (session.classifier(), session.assumed_scheme());
-    let by_record = decisions.chunks_exact(counts.agents().len());
-    for (place, (record, decisions)) in block.iter().zip(by_record).enumerate() {
-        rejects.check(place, record, decisions, decided);
-    }
-    rejects.end_block(block.len());
+    rejects.add_block(block, &decisions, decided);
     Ok(decisions)
 }
 

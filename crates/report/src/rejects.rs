@@ -93,25 +93,22 @@ impl Rejects {
         *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
     }
 
-    /// Notes the record at `place` of a block if it is not a URL. `classifier` and scheme are what
-    /// decided.
+    /// Counts the records of a block, and notes those that are not URLs. There are as many decisions
+    /// for each record; `decided` is the classifier and the scheme that made them.
     #[inline]
-    pub fn check(
+    pub fn add_block(
         &mut self,
-        place: usize,
-        record: &Record<'_>,
+        block: &[Record<'_>],
         decisions: &[Decision],
         decided: (&Classifier, Option<&[u8]>),
     ) {
-        if decisions.first().is_some_and(|first| first.verdict == Verdict::Invalid) {
-            self.reject(place, record, decided);
+        let agents = decisions.len() / block.len().max(1);
+        for (place, first) in decisions.iter().step_by(agents.max(1)).enumerate() {
+            if first.verdict == Verdict::Invalid {
+                self.reject(place, &block[place], decided);
+            }
         }
-    }
-
-    /// Counts the records of a block that was checked.
-    #[inline]
-    pub fn end_block(&mut self, records: usize) {
-        self.records += records as u64;
+        self.records += block.len() as u64;
     }
 
     #[cold]

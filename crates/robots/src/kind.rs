@@ -95,6 +95,14 @@ impl FileKind {
     /// Returns the kind of a file that begins with `first`. Lists of URLs and captures are only
     /// distinguished from a robots.txt reliably if `first` is the whole file.
     pub fn of(first: &[u8]) -> FileKind {
+        match FileKind::of_list(first) {
+            FileKind::Text if is_url_list(behind_space(first)) => FileKind::UrlList,
+            kind => kind,
+        }
+    }
+
+    /// Like [`FileKind::of`], but a list of URLs is [`FileKind::Text`]: reads the first line at most.
+    pub fn of_list(first: &[u8]) -> FileKind {
         if first.is_empty() {
             return FileKind::Empty;
         }
@@ -110,15 +118,13 @@ impl FileKind {
         if matches!(first, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) {
             return FileKind::Zstd;
         }
-        let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
-        let text = &first[first.iter().take_while(|byte| is_before(byte)).count()..];
+        let text = behind_space(first);
         let second = text.get(1..).unwrap_or_default().trim_ascii_start().first();
         match (text.first(), second) {
             (Some(b'<'), _) => FileKind::Html,
             (Some(b'{'), _) if is_capture(text) => FileKind::Captures,
             (Some(b'{'), None | Some(b'"' | b'}')) => FileKind::Json,
             (Some(b'['), Some(b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9')) => FileKind::Json,
-            _ if is_url_list(text) => FileKind::UrlList,
             _ => FileKind::Text,
         }
     }
@@ -158,6 +164,12 @@ impl fmt::Display for FileKind {
             FileKind::Text => "text",
         })
     }
+}
+
+/// What follows white space and byte order marks.
+fn behind_space(first: &[u8]) -> &[u8] {
+    let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
+    &first[first.iter().take_while(|byte| is_before(byte)).count()..]
 }
 
 /// Returns whether the first line of `text`, which may be truncated, is a capture: an object with

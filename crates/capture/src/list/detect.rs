@@ -48,9 +48,10 @@ pub(crate) fn detect(
     let mark = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let text = &first[mark..];
     let promised = ListFormat::of_name(Path::new(name));
-    let is_parquet = FileKind::of(first) == FileKind::Parquet;
+    let kind = FileKind::of_list(first);
+    let is_parquet = kind == FileKind::Parquet;
     if config.format.is_none() && !is_parquet {
-        refuse_other_kinds(name, first)?;
+        refuse_other_kinds(name, first, kind)?;
     }
     let format = match config.format {
         Some(format) => format,
@@ -92,8 +93,7 @@ pub(crate) fn detect(
 const LINES: Framing = Framing::Byte(Terminator::LineFeed);
 
 /// Refuses what is surely no list.
-fn refuse_other_kinds(name: &str, first: &[u8]) -> Result<(), InputError> {
-    let kind = FileKind::of(first);
+fn refuse_other_kinds(name: &str, first: &[u8], kind: FileKind) -> Result<(), InputError> {
     let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
     // A frontier may have a status for each URL.
     let is_robots_txt = memchr::memmem::find(line, b"/robots.txt\"").is_some();
@@ -137,7 +137,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
 
 fn is_json_array(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
-    text.starts_with(b"[") && FileKind::of(text) == FileKind::Json
+    text.starts_with(b"[") && FileKind::of_list(text) == FileKind::Json
 }
 
 /// The number of the first column with a usual name.

@@ -12,7 +12,7 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::super::{Piece, has_room, in_blocks, tsv};
+use super::super::{Piece, bytes, has_room, in_blocks, tsv};
 use super::{push_column, push_deciding};
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::{Decision, Verdict};
@@ -133,13 +133,9 @@ pub fn write_chunk(
         decisions.1.extend_from_slice(new.decide(block)?);
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
-        let by_record = block.iter().zip(decisions.1.chunks_exact(agents.len())).enumerate();
-        for (place, (record, decisions)) in by_record {
-            piece.rejects.check(place, record, decisions, decided);
-            counts.records += 1;
-            counts.bytes += record.whole().len() as u64;
-        }
-        piece.rejects.end_block(block.len());
+        piece.rejects.add_block(block, &decisions.1, decided);
+        counts.records += block.len() as u64;
+        counts.bytes += bytes(block);
         let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
         for (index, (before, after)) in pairs {
             let (record, agent) = (index / agents.len(), index % agents.len());

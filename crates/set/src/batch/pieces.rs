@@ -212,7 +212,7 @@ impl Pieces {
     }
 
     /// Returns the host with this number.
-    #[inline]
+    #[inline(always)]
     pub(super) fn host<'p, R: AsRef<[u8]>>(
         &'p self,
         number: usize,

@@ -97,28 +97,41 @@ impl FirstProbes {
 /// damaged prefilter returns all levels.
 #[inline(always)]
 pub fn probe_prefixes(lines: &[PrefilterLine], at: usize, path: &[u8], probe: impl Probe) -> u8 {
-    let levels = || {
-        let (lines, head) = Head::at(lines, at)?;
-        probe.levels_of(head.filter(lines)?, path.get(1..)?, head.prefix_levels)
-    };
-    levels().unwrap_or(u8::MAX)
+    prefix_levels(lines, at, path, probe).unwrap_or(u8::MAX)
+}
+
+// Not closures: those are inlined only while one block asks.
+#[inline(always)]
+fn prefix_levels(lines: &[PrefilterLine], at: usize, path: &[u8], probe: impl Probe) -> Option<u8> {
+    let (lines, head) = Head::at(lines, at)?;
+    probe.levels_of(head.filter(lines)?, path.get(1..)?, head.prefix_levels)
 }
 
 /// Returns whether `path` may contain a required literal: a byte pair at a position whose bytes the
 /// Bloom filter may have. A damaged prefilter returns true.
 #[inline(always)]
 pub fn probe_literals(lines: &[PrefilterLine], at: usize, path: &[u8], probe: impl Probe) -> bool {
-    let found = || {
-        let (lines, head) = Head::at(lines, at)?;
-        let pairs = head.pairs(lines)?;
-        let filter = head.filter(lines)?;
-        let may_have = |position: usize| {
-            let text = path.get(position..).unwrap_or_default();
-            probe.levels_of(filter, text, head.literal_levels) != Some(0)
-        };
-        (!filter.is_empty()).then(|| teddy::any(pairs, path, probe, may_have))
+    may_have_literal(lines, at, path, probe) != Some(false)
+}
+
+#[inline(always)]
+fn may_have_literal(
+    lines: &[PrefilterLine],
+    at: usize,
+    path: &[u8],
+    probe: impl Probe,
+) -> Option<bool> {
+    let (lines, head) = Head::at(lines, at)?;
+    let pairs = head.pairs(lines)?;
+    let filter = head.filter(lines)?;
+    if filter.is_empty() {
+        return None;
+    }
+    let may_have = |position: usize| {
+        let text = path.get(position..).unwrap_or_default();
+        probe.levels_of(filter, text, head.literal_levels) != Some(0)
     };
-    found() != Some(false)
+    Some(teddy::any(pairs, path, probe, may_have))
 }
 
 /// A kind of vectors as an implementation of the probes.
