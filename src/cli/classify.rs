@@ -12,7 +12,7 @@ use portcullis_report::csv::{self, Csv};
 use portcullis_report::json_lines::JsonLines;
 use portcullis_report::parquet::{AddedColumns, EncodedGroup};
 use portcullis_report::tsv::{self, Tsv, TsvColumns};
-use portcullis_report::{Counts, write_chunk};
+use portcullis_report::{Counts, Format, write_chunk};
 use portcullis_robots::policy::Detail;
 
 use super::args::{ClassifyArgs, ClassifyFormat};
@@ -144,26 +144,18 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
             tagged.bytes.clear();
             tagged.counts = Counts::new(agents.len());
             let Tagged { bytes, group, counts } = tagged;
-            match format {
-                ClassifyFormat::Tsv if columns.are_verdicts() => {
-                    write_chunk(piece, &Tsv(terminator), session, counts, bytes)?;
+            let text: &dyn Format = match format {
+                ClassifyFormat::Tsv if columns.are_verdicts() => &Tsv(terminator),
+                ClassifyFormat::Tsv => &TsvColumns(&columns, terminator),
+                ClassifyFormat::Csv => &csv.of(piece.list()),
+                ClassifyFormat::Jsonl => &JsonLines(agents),
+                ClassifyFormat::Advertools => &advertools,
+                ClassifyFormat::Parquet => {
+                    *group = added.encode(&mut piece, session, counts)?;
+                    return Ok(Worked::Until { records: counts.records, bytes: counts.bytes });
                 }
-                ClassifyFormat::Tsv => {
-                    let format = TsvColumns(&columns, terminator);
-                    write_chunk(piece, &format, session, counts, bytes)?;
-                }
-                ClassifyFormat::Csv => {
-                    let format = csv.of(piece.list());
-                    write_chunk(piece, &format, session, counts, bytes)?;
-                }
-                ClassifyFormat::Parquet => *group = added.encode(&mut piece, session, counts)?,
-                ClassifyFormat::Jsonl => {
-                    write_chunk(piece, &JsonLines(agents), session, counts, bytes)?;
-                }
-                ClassifyFormat::Advertools => {
-                    write_chunk(piece, &advertools, session, counts, bytes)?;
-                }
-            }
+            };
+            write_chunk(piece, text, session, counts, bytes)?;
             Ok(Worked::Until { records: counts.records, bytes: counts.bytes })
         },
         |part, tagged| {

@@ -115,6 +115,27 @@ pub trait Format {
     ///
     /// If the set is damaged where a rule is read.
     fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage>;
+
+    /// Appends the records of a block, which has a decision for each record and agent.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Format::write`].
+    fn write_block(
+        &self,
+        block: &[Record<'_>],
+        decisions: &[Decision],
+        session: &mut Session<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Damage> {
+        let agents = session.classifier().agents().len();
+        let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
+        for (place, (record, decisions)) in by_record {
+            let (text, url, problem) = (record.text(), record.url(), record.problem());
+            self.write(Decided { text, url, problem, decisions, session, place }, out)?;
+        }
+        Ok(())
+    }
 }
 
 /// A record and the decisions about it.
@@ -186,10 +207,9 @@ impl<'s> Decided<'_, 's> {
 /// # Errors
 ///
 /// If the set is damaged; the records before are written.
-#[inline]
 pub fn write_chunk(
     piece: Piece<'_>,
-    format: &impl Format,
+    format: &dyn Format,
     session: &mut Session<'_>,
     counts: &mut Counts,
     out: &mut Vec<u8>,
@@ -203,11 +223,7 @@ pub fn write_chunk(
         decisions.clear();
         decisions.extend_from_slice(session.decisions());
         piece.rejects.add_block(block, &decisions, decided);
-        let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
-        for (place, (record, decisions)) in by_record {
-            let (text, url, problem) = (record.text(), record.url(), record.problem());
-            format.write(Decided { text, url, problem, decisions, session, place }, out)?;
-        }
+        format.write_block(block, &decisions, session, out)?;
         Ok(has_room(out.len(), agents))
     })
 }

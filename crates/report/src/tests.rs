@@ -39,7 +39,7 @@ pub(super) fn written(
     input: &[u8],
     terminator: Terminator,
     agents: usize,
-    format: &impl Format,
+    format: &dyn Format,
 ) -> (Vec<u8>, Counts) {
     let classifier = classifier(&["a"], &["d"], agents);
     let (mut counts, mut out) = (Counts::new(agents), Vec::new());

@@ -120,7 +120,7 @@ pub fn write_chunk(
     piece: Piece<'_>,
     agents: &[String],
     (old, new): (&mut Session<'_>, &mut Session<'_>),
-    form: &impl Form,
+    form: &dyn Form,
     counts: &mut UrlCounts,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
@@ -210,7 +210,7 @@ mod tests {
 
     /// The first letter of a host is its verdict by the old set, the second its verdict by the new
     /// one: allow, disallow or unknown.
-    fn written(input: &[u8], agents: &[&str], form: &impl Form) -> (String, UrlCounts) {
+    fn written(input: &[u8], agents: &[&str], form: &dyn Form) -> (String, UrlCounts) {
         let agents: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
         let old = classifier(&["aa", "ad"], &["du"], agents.len());
         let new = classifier(&["aa", "ua"], &["ad"], agents.len());
