@@ -23,7 +23,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use crate::input::{InputError, fill_robots_txt};
@@ -97,12 +97,19 @@ fn list(path: &Path) -> io::Result<Vec<Entry>> {
             Some(_) | None => found.push((name, None)),
         }
     }
-    found.sort_unstable();
-    let mut origins = HashSet::new();
+    found.sort_unstable_by(|(one, _), (other, _)| in_order(one).cmp(in_order(other)));
+    let mut origins = HashSet::default();
     for (path, problem) in &mut found {
         *problem = problem.or_else(|| check_name(path, &mut origins).err());
     }
     Ok(found)
+}
+
+/// The bytes of a path that sort as the path does, component by component, at a tenth of the cost.
+fn in_order(path: &Path) -> impl Iterator<Item = u8> + '_ {
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    // No name has a NUL.
+    bytes.map(|&byte| if is_separator(byte.into()) { 0 } else { byte })
 }
 
 /// Adds the files of the subfolder `name`, or why there are none.
@@ -126,7 +133,10 @@ fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
     }
 }
 
-fn check_name(path: &Path, origins: &mut HashSet<(bool, Vec<u8>)>) -> Result<(), &'static str> {
+/// Hosts with the scheme, seeded at random: names are whatever somebody put into the folder.
+type Origins = HashSet<(bool, Vec<u8>), foldhash::fast::RandomState>;
+
+fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
     if CaptureFormat::of_name(path).is_some() {
         return Err(ARCHIVE);
     }

@@ -84,6 +84,7 @@ pub fn trim<'a>(text: &'a [u8], set: &[u8]) -> &'a [u8] {
 
 /// Appends `number` as a varint: seven bits per byte, the lowest first; the high bit of a byte says
 /// that more bytes follow.
+#[inline]
 pub fn push_varint(out: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
