@@ -25,10 +25,10 @@ use super::{Keeper, fields, read_all};
 use crate::parquet::open;
 use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, FieldMap, ReadConfig};
 
-type Columns = Vec<(&'static str, ArrayRef)>;
+pub(super) type Columns = Vec<(&'static str, ArrayRef)>;
 
 /// A Parquet file with these columns, of which null may stand in each.
-fn written(columns: Columns, properties: WriterProperties) -> (TempDir, PathBuf) {
+pub(super) fn written(columns: Columns, properties: WriterProperties) -> (TempDir, PathBuf) {
     let columns = columns.into_iter().map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let folder = tempfile::tempdir().unwrap();

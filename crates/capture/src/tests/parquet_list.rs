@@ -7,35 +7,21 @@ use std::sync::Arc;
 use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray,
-    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, RecordBatch, StringArray,
-    StringViewArray, StructArray,
+    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, StringArray, StringViewArray,
+    StructArray,
 };
 use arrow_schema::{DataType, Field};
-use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use tempfile::TempDir;
 
+use super::parquet::{Columns, written as write_parquet};
 use crate::input::InputError;
 use crate::list::parquet::{ParquetList, Part, PartSize};
 use portcullis_dialect::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 
-type Columns = Vec<(&'static str, ArrayRef)>;
-
-fn written_as(columns: Columns, properties: WriterProperties) -> (TempDir, PathBuf) {
-    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
-    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
-    let file = File::create(&path).unwrap();
-    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-    (folder, path)
-}
-
 fn written(columns: Columns) -> (TempDir, PathBuf) {
-    written_as(columns, WriterProperties::default())
+    write_parquet(columns, WriterProperties::default())
 }
 
 fn column(array: impl Array + 'static) -> ArrayRef {
@@ -106,7 +92,7 @@ fn every_layout_of_texts_and_bytes() {
     ];
     for layout in layouts {
         let found = |properties: WriterProperties| {
-            let (_folder, path) = written_as(vec![("url", layout.clone())], properties);
+            let (_folder, path) = write_parquet(vec![("url", layout.clone())], properties);
             all_urls(&path).unwrap()
         };
         let plain = found(properties().set_dictionary_enabled(false).build());
@@ -142,7 +128,7 @@ fn codecs_encodings_and_pages() {
                     .set_write_batch_size(500)
                     .set_max_row_group_row_count(Some(12_345));
                 let columns = vec![("url", column(StringArray::from(texts.clone())))];
-                let (_folder, path) = written_as(columns, properties.build());
+                let (_folder, path) = write_parquet(columns, properties.build());
                 let found = all_urls(&path).unwrap();
                 assert!(found.iter().eq(texts.iter().map(String::as_bytes)), "{codec} {encoding}");
             }
@@ -164,7 +150,7 @@ fn parts_are_whole_pages_of_about_a_chunk() {
             ("url", column(StringArray::from(texts.clone()))),
         ]
     };
-    let (_folder, path) = written_as(columns(), properties.build());
+    let (_folder, path) = write_parquet(columns(), properties.build());
     let parts = parts(&path, PartSize::Chunk).unwrap();
     let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
     assert!(rows.iter().all(|rows| rows % 4_000 == 0 || *rows == 90_000 % 4_000 || *rows < 30_000));
@@ -184,7 +170,7 @@ fn a_page_of_nulls_is_cut_too() {
     let count = 2 * PARQUET_PART_ROWS_MAX + 5;
     let nulls: StringArray = std::iter::repeat_n(None::<&str>, count).collect();
     let properties = properties().set_data_page_row_count_limit(count).build();
-    let (_folder, path) = written_as(vec![("url", column(nulls))], properties);
+    let (_folder, path) = write_parquet(vec![("url", column(nulls))], properties);
     let parts = parts(&path, PartSize::Chunk).unwrap();
     let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
     assert_eq!(rows, [PARQUET_PART_ROWS_MAX, PARQUET_PART_ROWS_MAX, 5]);
@@ -292,7 +278,7 @@ fn flipped_bytes_never_end_the_process() {
         ("url", column(StringArray::from(numbered(40)))),
         ("id", column(Int64Array::from_iter_values(0..40))),
     ];
-    let (_folder, path) = written_as(columns, properties.build());
+    let (_folder, path) = write_parquet(columns, properties.build());
     let whole = std::fs::read(&path).unwrap();
     assert_eq!(all_urls(&path).unwrap().len(), 40);
     for (at, bit) in (0..whole.len()).flat_map(|at| [(at, 0), (at, 4), (at, 7)]) {
