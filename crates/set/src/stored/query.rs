@@ -22,7 +22,6 @@ use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{
     AgentChain, Block, BlockMemory, Explanation, NO_POLICY, NO_URL, Policies, Start, Ways, explain,
 };
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::{ComparedPath, ComparedPaths};
 
 use super::super::file::Damage;
@@ -204,9 +203,9 @@ impl Query {
         Query { vectors, ..self }
     }
 
-    /// Limits the bytes that the automata of one thread hold.
+    /// Limits the bytes that the automata of one thread hold, those of usage included.
     pub fn with_automata_bytes_max(mut self, bytes: usize) -> Query {
-        self.limits.automata_bytes_max = bytes;
+        self.limits.automata_bytes_max = if self.usage.is_some() { bytes / 2 } else { bytes };
         self
     }
 
@@ -415,11 +414,9 @@ impl Query {
         agent: usize,
         path: ComparedPath<'_>,
     ) -> Result<Explanation, Damage> {
-        let policy = self.set.policy(position)?;
-        let extract = policy.extract()?;
-        let malformed = || policy.malformed("its records are no file");
-        let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
-        Ok(explain(&file, &extract, self.set.dialect(), &self.agents[agent], path))
+        self.set.policy(position)?.with_file(|file, extract| {
+            explain(file, extract, self.set.dialect(), &self.agents[agent], path)
+        })
     }
 }
 

@@ -19,7 +19,6 @@ use portcullis_matcher::pattern::PatternList;
 use portcullis_robots::policy::{
     Block, BlockMemory, NO_POLICY, NO_URL, Policies, Start, UsageGroups, UsageRules,
 };
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::ComparedPaths;
 
 use super::super::file::Damage;
@@ -391,6 +390,18 @@ impl Query {
 }
 
 impl StoredPolicy<'_> {
+    /// Returns what one of its usage records states, by label in the order of [`Label::ALL`]; nothing if it
+    /// has no such record.
+    pub fn preferences(&self, record: u32) -> Result<[Preference; Label::ALL.len()], Damage> {
+        let malformed = || self.malformed("a policy has no such usage record");
+        let usage = self.usage()?.ok_or_else(malformed)?;
+        let mut preferences = [Preference::Unstated; Label::ALL.len()];
+        for label in Label::ALL {
+            preferences[label as usize] = usage.preference(record, label)?;
+        }
+        Ok(preferences)
+    }
+
     /// The kind, the line and the value of a usage record.
     fn usage_record(&self, record: u32) -> Result<(super::UsageKind, LineNumber, Vec<u8>), Damage> {
         let malformed = || self.malformed("a policy has no such usage record");
@@ -426,13 +437,11 @@ impl AskedUsage<'_> {
         let label = self.asking.labels[entry % labels];
         let agent = &agents[entry / labels % agents.len()];
         let policy = set.policy(PolicyNumber((entry / labels / agents.len()) as u32))?;
-        let extract = policy.extract()?;
-        let malformed = || policy.malformed("its records are no file");
-        let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
-        let groups = UsageGroups::new(&file);
-        let (applying, _) = groups.applying(agent, set.dialect());
-        let in_force = groups.in_force(&applying);
-        let rules = UsageRules::new(&file, &in_force, &set.dialect().paths);
+        let rules = policy.with_file(|file, _| {
+            let groups = UsageGroups::new(file);
+            let (applying, _) = groups.applying(agent, set.dialect());
+            UsageRules::new(file, &groups.in_force(&applying), &set.dialect().paths)
+        })?;
         let rules = &rules.labels[label as usize];
         let outcomes = rules.records.iter().map(|record| Outcome::new(record + 1, true));
         Ok((rules.patterns.clone(), outcomes.collect()))
