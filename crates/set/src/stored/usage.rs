@@ -429,6 +429,14 @@ impl StoredPolicy<'_> {
         Ok(preferences)
     }
 
+    /// Returns the rule sets of its usage, by entry and label; an entry may share that of another.
+    pub fn usage_rule_sets(&self) -> Result<Vec<RuleSetNumber>, Damage> {
+        let Some(usage) = self.usage()? else { return Ok(Vec::new()) };
+        let entries =
+            (0..usage.entries() as u32).flat_map(|it| Label::ALL.map(|label| (it, label)));
+        entries.map(|(entry, label)| Ok(usage.label(entry, label)?.0)).collect()
+    }
+
     /// The kind, the line and the value of a usage record.
     fn usage_record(&self, record: u32) -> Result<(super::UsageKind, LineNumber, Vec<u8>), Damage> {
         let malformed = || self.malformed("a policy has no such usage record");
