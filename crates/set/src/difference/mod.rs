@@ -53,7 +53,7 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::limits::DIFFERENCE_PAIRS_KEPT;
+use portcullis_dialect::limits::{DIFFERENCE_PAIR_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use portcullis_dialect::usage::Label;
 use portcullis_matcher::bytes::seeded_hash;
 use portcullis_matcher::pattern::PatternList;
@@ -421,6 +421,8 @@ fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage>
 /// Cached comparisons of policies. Each pair has one place, and replaces the pair that was there.
 struct Pairs {
     kept: Vec<Option<Pair>>,
+    /// The last pair whose changes are too long to keep.
+    large: Option<Pair>,
     scratches: [Vec<u8>; 2],
 }
 
@@ -435,6 +437,7 @@ impl Pairs {
     fn new() -> Pairs {
         Pairs {
             kept: std::iter::repeat_with(|| None).take(DIFFERENCE_PAIRS_KEPT).collect(),
+            large: None,
             scratches: [Vec::new(), Vec::new()],
         }
     }
@@ -446,18 +449,27 @@ impl Pairs {
         old: PolicyNumber,
         new: PolicyNumber,
     ) -> Result<&[Change], Damage> {
-        let place = &mut self.kept[place(old, new)];
-        if place.as_ref().is_none_or(|pair| (pair.old, pair.new) != (old, new)) {
+        let place = place(old, new);
+        let is_it = |pair: &&Option<Pair>| {
+            pair.as_ref().is_some_and(|pair| (pair.old, pair.new) == (old, new))
+        };
+        if ![&self.kept[place], &self.large].iter().any(is_it) {
             let agents = compare(difference, (old, new), &mut self.scratches)?;
             let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
             let usage = match &difference.asked {
                 Some((asked_old, asked_new)) => usage::changes((asked_old, old), (asked_new, new))?,
                 None => Vec::new(),
             };
+            let bytes: usize = usage.iter().map(UsageChange::bytes).sum();
             let changes = rules.into_iter().chain(usage.into_iter().map(Change::Usage)).collect();
-            *place = Some(Pair { old, new, changes });
+            let slot = match bytes > DIFFERENCE_PAIR_BYTES_KEPT {
+                true => &mut self.large,
+                false => &mut self.kept[place],
+            };
+            *slot = Some(Pair { old, new, changes });
         }
-        Ok(place.as_ref().map_or(&[], |pair| &pair.changes))
+        let pair = [&self.kept[place], &self.large].into_iter().find(is_it);
+        Ok(pair.and_then(Option::as_ref).map_or(&[], |pair| &pair.changes))
     }
 }
 

@@ -418,6 +418,10 @@ fn preferences_that_are_not_reported_are_the_same() {
         "User-agent: *\nContent-Usage: /a* train-ai=y\nContent-Usage: /*b train-ai=n\nDisallow:\n",
         "User-agent: *\nContent-Usage: /*b train-ai=n\nContent-Usage: /a* train-ai=y\nDisallow:\n",
     ];
+    // Too long to be kept.
+    let paths: String = (0..200).map(|it| format!("Content-Usage: /{it} search=n\n")).collect();
+    let long = format!("User-agent: *\nContent-Usage: train-ai=n\n{paths}");
+    let files = [&files[..], &[long.as_str()]].concat();
     let host = |old: usize, new: usize| (format!("{old}-{new}.example"), true);
     let pairs = || (0..files.len()).flat_map(|old| (0..files.len()).map(move |new| (old, new)));
     let world = |side: fn((usize, usize)) -> usize| -> World {

@@ -30,6 +30,14 @@ pub struct UsageChange {
     pub after: Vec<u8>,
 }
 
+impl UsageChange {
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = self.before.len() + self.after.len();
+        size_of::<UsageChange>() + size_of_val(&*self.agents) + texts
+    }
+}
+
 /// What a policy states about a label for an agent.
 #[derive(Clone)]
 struct Stated {
