@@ -1,4 +1,5 @@
-//! The audit: what robots.txt does to a list of URLs, and what is wrong in the files.
+//! The audit: what robots.txt does to a list of URLs, what their pages may be used for, and what is wrong
+//! in the files.
 //!
 //! Owns one pass over a list that counts, and the [`Report`] of its findings: JSON for programs, a
 //! [`page`] for people. To write every record with its verdict use [`report`](portcullis_report); for the
